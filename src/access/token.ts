@@ -1,0 +1,35 @@
+import type { PersonId } from "../directory/index.ts";
+
+export type ClientId = string & { readonly __clientId: true };
+
+/** Scope names as the record keeps them, without the platform: the wire form is `urn:<platform>:idm:v1:` + name for the last four. */
+export const scopeNames = [
+  "openid",
+  "offline_access",
+  "profile",
+  "school",
+  "role",
+  "groups",
+  "schools:read",
+  "users:read",
+  "groups:read",
+  "people:read",
+] as const;
+
+export type ScopeName = (typeof scopeNames)[number];
+
+/**
+ * What a presented access token stands for.
+ *
+ * Shape: `personId` null in the app context (client credentials), the signed-in person in the user context.
+ */
+export type AccessToken = {
+  clientId: ClientId;
+  personId: PersonId | null;
+  scopes: ReadonlySet<ScopeName>;
+};
+
+/** `unknown` covers revoked, malformed and never issued. */
+export type TokenCheck = { kind: "valid"; token: AccessToken } | { kind: "expired" } | { kind: "unknown" };
+
+export type CheckAccessToken = (bearer: string) => Promise<TokenCheck>;

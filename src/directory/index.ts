@@ -1,0 +1,1 @@
+export type { GroupId, PersonId, SchoolId } from "./ids.ts";

@@ -1,0 +1,36 @@
+const statusByKind = {
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  rate_limited: 429,
+  bug: 500,
+  unavailable: 503,
+} as const;
+
+export type ErrorKind = keyof typeof statusByKind;
+
+/**
+ * A request ends with this; one renderer per audience turns it into a body.
+ *
+ * Shape:  `code` is stable snake_case; `message` is public and holds no names, addresses, tokens or SQL;
+ *         `internal` goes to the log only.
+ */
+export class AppError extends Error {
+  readonly kind: ErrorKind;
+  readonly code: string;
+  readonly internal: string | undefined;
+
+  constructor(kind: ErrorKind, code: string, publicMessage: string, internal?: string, options?: { cause?: unknown }) {
+    super(publicMessage, options);
+    this.name = "AppError";
+    this.kind = kind;
+    this.code = code;
+    this.internal = internal;
+  }
+
+  get status(): number {
+    return statusByKind[this.kind];
+  }
+}
