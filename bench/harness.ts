@@ -1,0 +1,136 @@
+/**
+ * What every measurement shares: subjects in processes of their own, measured in turns, so that a
+ * machine whose speed drifts slows both sides alike and the ratio stays.
+ */
+import { fork, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import autocannon from "autocannon";
+
+export type Subject = { name: string; url: string; stop(): Promise<void> };
+
+export type Rate = { perSecond: number; p50Ms: number; p99Ms: number; failed: number };
+
+export type Comparison = {
+  title: string;
+  target: number;
+  ours: Rate[];
+  base: Rate[];
+};
+
+/**
+ * Starts a server module in its own process.
+ *
+ * Shape:  the module sends `{url}` over IPC once it listens, and ends on SIGTERM.
+ * Errors: rejects when the process ends before that.
+ */
+export async function startSubject(name: string, module: string, env: Record<string, string>): Promise<Subject> {
+  const child: ChildProcess = fork(fileURLToPath(new URL(module, import.meta.url)), {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+  const url = await new Promise<string>((resolve, reject) => {
+    child.once("message", (message) => {
+      resolve((message as { url: string }).url);
+    });
+    child.once("exit", (code) => {
+      reject(new Error(`${name} ended before it listened (exit ${String(code)})`));
+    });
+  });
+  return {
+    name,
+    url,
+    async stop() {
+      if (child.exitCode !== null) return;
+      const ended = once(child, "exit");
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+/** Requests per second of one URL over a number of connections; anything but 2xx counts as failed. */
+export async function measureUrls(
+  base: string,
+  options: { paths: readonly string[]; headers?: Record<string, string>; connections: number; seconds: number },
+): Promise<Rate> {
+  const result = await autocannon({
+    url: base,
+    connections: options.connections,
+    duration: options.seconds,
+    requests: options.paths.map((path) => ({ method: "GET", path, ...(options.headers && { headers: options.headers }) })),
+  });
+  return {
+    perSecond: result.requests.average,
+    p50Ms: result.latency.p50,
+    p99Ms: result.latency.p99,
+    failed: result.non2xx + result.errors + result.timeouts,
+  };
+}
+
+/**
+ * Flows per second: `connections` loops run one flow after another until the time is over.
+ *
+ * Errors: a flow that throws counts as failed; the first reason is printed.
+ */
+export async function measureFlow(
+  flow: (lane: number) => Promise<void>,
+  options: { connections: number; seconds: number },
+): Promise<Rate> {
+  const durations: number[] = [];
+  let failed = 0;
+  const start = performance.now();
+  const end = start + options.seconds * 1000;
+  const lane = async (index: number) => {
+    while (performance.now() < end) {
+      const began = performance.now();
+      try {
+        await flow(index);
+        durations.push(performance.now() - began);
+      } catch (error) {
+        if (failed++ === 0) console.error("a flow failed:", error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: options.connections }, (_, index) => lane(index)));
+  durations.sort((a, b) => a - b);
+  const at = (share: number) => durations[Math.min(durations.length - 1, Math.floor(durations.length * share))] ?? Number.NaN;
+  return {
+    perSecond: durations.length / ((performance.now() - start) / 1000),
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+    failed,
+  };
+}
+
+/** Measures two sides in turns, a warm-up of each first. */
+export async function compare(
+  title: string,
+  target: number,
+  sides: { ours: () => Promise<Rate>; base: () => Promise<Rate>; rounds: number },
+): Promise<Comparison> {
+  await sides.base();
+  await sides.ours();
+  const comparison: Comparison = { title, target, ours: [], base: [] };
+  for (let round = 0; round < sides.rounds; round++) {
+    comparison.base.push(await sides.base());
+    comparison.ours.push(await sides.ours());
+  }
+  return comparison;
+}
+
+const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+
+/** The pair-by-pair ratio ours/base as min, median, max, beside both medians, as a Markdown table row. */
+export function report(comparison: Comparison): string {
+  const ratios = comparison.ours.map((rate, index) => rate.perSecond / (comparison.base[index]?.perSecond ?? Number.NaN));
+  const failed = [...comparison.ours, ...comparison.base].reduce((sum, rate) => sum + rate.failed, 0);
+  const rate = (rates: Rate[]) => `${median(rates.map((r) => r.perSecond)).toFixed(0)}/s (p99 ${median(rates.map((r) => r.p99Ms)).toFixed(1)} ms)`;
+  const [low, mid, high] = [Math.min(...ratios), median(ratios), Math.max(...ratios)].map((ratio) => ratio.toFixed(2));
+  return `| ${comparison.title} | ${rate(comparison.ours)} | ${rate(comparison.base)} | ${low} / **${mid}** / ${high} | ${comparison.target} | ${failed} |`;
+}
+
+export const reportHead = [
+  "| What | Ours | Baseline | Ratio min / median / max | At least | Failed |",
+  "|---|---|---|---|---|---|",
+].join("\n");
