@@ -1,0 +1,64 @@
+import { z } from "zod";
+
+/** What an option's text may be; each says in its message what to write instead. */
+
+export const text = z.string();
+
+export const flag = z.enum(["true", "false"], { error: "Write true or false." }).transform((value) => value === "true");
+
+export function oneOf<const Values extends readonly [string, ...string[]]>(...values: Values) {
+  return z.enum(values, { error: `Write one of ${values.join(", ")}.` });
+}
+
+export function wholeNumber(from: number, to: number) {
+  const error = `Write a whole number from ${from} to ${to}.`;
+  return z.string().regex(/^\d{1,15}$/, error).transform(Number).pipe(z.number().min(from, error).max(to, error));
+}
+
+export function matching(pattern: RegExp, error: string) {
+  return z.string().regex(pattern, error);
+}
+
+function parseUrl(value: string, protocols: string[]): URL | null {
+  const url = URL.canParse(value) ? new URL(value) : null;
+  return url !== null && protocols.includes(url.protocol) && url.hostname !== "" ? url : null;
+}
+
+/** An http(s) address without credentials, query and fragment; a slash at its end is dropped. */
+export function httpUrl(path: "without path" | "path allowed") {
+  return z.string().transform((value, context) => {
+    const url = parseUrl(value, ["http:", "https:"]);
+    if (url === null || url.username !== "" || url.search !== "" || url.hash !== "") {
+      context.addIssue("Write an address that starts with https:// (or http:// in development) and has no query.");
+      return z.NEVER;
+    }
+    const address = url.origin + url.pathname.replace(/\/+$/, "");
+    if (path === "without path" && address !== url.origin) {
+      context.addIssue("Write scheme and host only, without a path.");
+      return z.NEVER;
+    }
+    return address;
+  });
+}
+
+export const postgresUrl = z
+  .string()
+  .refine((value) => parseUrl(value, ["postgres:", "postgresql:"]) !== null, "Write an address of the form postgresql://user:password@host:5432/database.");
+
+const keyError = "Write one or more keys of 32 bytes in base64, separated by commas. Make one with: openssl rand -base64 32";
+
+export const keyList = z.string().transform((value, context) => {
+  const keys = value.split(",").map((part) => part.trim());
+  if (keys.some((key) => !/^[A-Za-z0-9+/_-]{43}=?$/.test(key))) {
+    context.addIssue(keyError);
+    return z.NEVER;
+  }
+  return keys.map((key) => Buffer.from(key, "base64"));
+});
+
+const address = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
+
+export const addressList = z
+  .string()
+  .transform((value) => value.split(",").map((part) => part.trim()))
+  .refine((parts) => parts.every((part) => address.safeParse(part).success), "Write addresses or networks such as 10.0.0.0/8, separated by commas.");
