@@ -1,0 +1,114 @@
+/** The rooms, lowest first; a room may import the ones before it. Those of the last line do not know each other. */
+const ladder = ["platform", "events", "directory", "access"];
+const siblings = ["sign-on", "idm", "schulconnex", "webhooks", "publish", "portal"];
+const inRooms = (...rooms) => `^src/(${rooms.join("|")})/`;
+const composition = "^src/(main|app)\\.ts$";
+
+const oneWay = ladder.map((room, height) => ({
+  name: `${room}-looks-down`,
+  comment: `${room} imports only the rooms below it.`,
+  severity: "error",
+  from: { path: inRooms(room) },
+  to: { path: inRooms(...ladder.slice(height + 1), ...siblings) },
+}));
+
+/** @type {import("dependency-cruiser").IConfiguration} */
+module.exports = {
+  forbidden: [
+    ...oneWay,
+    {
+      name: "siblings-are-strangers",
+      comment: "Rooms of the top row meet only in src/app.ts.",
+      severity: "error",
+      from: { path: `^src/(${siblings.join("|")})/` },
+      to: { path: inRooms(...siblings), pathNot: "^src/$1/" },
+    },
+    {
+      name: "doors-only",
+      comment: "Another room is entered by its index.ts.",
+      severity: "error",
+      from: { path: "^(src|demo|prisma|bench|openapi)/([^/]+)" },
+      to: { path: `${inRooms(...ladder.slice(1), ...siblings)}(?!index\\.ts$)`, pathNot: "^$1/$2/" },
+    },
+    {
+      name: "platform-by-module",
+      comment: "platform is a box of single modules; a folder within it has a door.",
+      severity: "error",
+      from: { path: "^(?!test/)", pathNot: "^src/platform/" },
+      to: { path: "^src/platform/[^/]+/(?!index\\.ts$)" },
+    },
+    {
+      name: "composition-on-top",
+      comment: "Nothing inside a room knows how the service is put together or what the environment says.",
+      severity: "error",
+      from: { path: "^src/[^/]+/" },
+      to: { path: "^src/[^/]+\\.ts$" },
+    },
+    {
+      name: "no-cycles",
+      severity: "error",
+      from: { pathNot: "^generated/" },
+      to: { circular: true },
+    },
+    {
+      name: "src-stands-alone",
+      comment: "What runs in production needs no test, bench or build tool; the demo world enters at the top.",
+      severity: "error",
+      from: { path: "^src/" },
+      to: { path: "^(test|bench|openapi|prisma|demo)/", pathNot: "^demo/" },
+    },
+    {
+      name: "demo-enters-at-the-top",
+      severity: "error",
+      from: { path: "^src/", pathNot: composition },
+      to: { path: "^demo/" },
+    },
+    {
+      name: "contract-types-in-their-room",
+      comment: "The generated types of a document belong to the room that serves it.",
+      severity: "error",
+      from: { path: `^src/(${[...ladder, ...siblings].join("|")})/` },
+      to: { path: "^generated/openapi/", pathNot: "^generated/openapi/$1[./]" },
+    },
+    {
+      name: "record-below-the-readers",
+      comment: "The Prisma client is for the rooms that own tables.",
+      severity: "error",
+      from: { path: "^src/", pathNot: `${inRooms(...ladder, "sign-on")}|${composition}` },
+      to: { path: "^generated/prisma/" },
+    },
+    {
+      name: "generated-imports-nothing-of-ours",
+      severity: "error",
+      from: { path: "^generated/" },
+      to: { path: "^(src|test|demo|bench|openapi|prisma)/" },
+    },
+    {
+      name: "no-test-in-production",
+      comment: "A test is not a module to import.",
+      severity: "error",
+      from: {},
+      to: { path: "\\.test\\.ts$" },
+    },
+    {
+      name: "no-dev-dependency-in-src",
+      comment: "npm ci --omit=dev must be enough to run the service.",
+      severity: "error",
+      from: { path: "^src/", pathNot: "\\.test\\.ts$" },
+      to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown"], dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "resolvable",
+      severity: "error",
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    doNotFollow: { path: "node_modules" },
+    exclude: { path: "^(clients|\\.cache|coverage)/" },
+    tsPreCompilationDeps: true,
+    combinedDependencies: false,
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "types", "default"] },
+  },
+};

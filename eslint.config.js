@@ -1,0 +1,52 @@
+import tseslint from "typescript-eslint";
+
+const noEnvironment = [
+  "error",
+  { object: "process", property: "env", message: "Only src/config.ts reads the environment; take the value as an argument." },
+];
+
+export default tseslint.config(
+  { ignores: ["generated/", "clients/", "coverage/", ".cache/", ".data/", "**/*.cjs"] },
+  { linterOptions: { reportUnusedDisableDirectives: "error" } },
+  {
+    files: ["**/*.ts"],
+    extends: [tseslint.configs.strictTypeChecked],
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    rules: {
+      "no-console": "error",
+      eqeqeq: "error",
+      "@typescript-eslint/consistent-type-imports": ["error", { fixStyle: "separate-type-imports" }],
+      "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true, allowBoolean: true }],
+      "@typescript-eslint/switch-exhaustiveness-check": "error",
+      "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
+      // Adapters and handlers are async because their caller's contract is.
+      "@typescript-eslint/require-await": "off",
+      // With noUncheckedIndexedAccess a `!` is how one says that an index exists.
+      "@typescript-eslint/no-non-null-assertion": "off",
+      // A row type is named where a query is made: `query<Row>(…)`.
+      "@typescript-eslint/no-unnecessary-type-parameters": "off",
+    },
+  },
+  {
+    files: ["src/**/*.ts"],
+    ignores: ["src/config.ts", "**/*.test.ts"],
+    rules: {
+      "no-restricted-properties": noEnvironment,
+      "no-restricted-imports": [
+        "error",
+        { paths: ["process", "node:process"].map((name) => ({ name, importNames: ["env"], message: noEnvironment[1].message })) },
+      ],
+    },
+  },
+  {
+    // Tools, tests and measurements talk to a terminal.
+    files: ["openapi/**/*.ts", "prisma/**/*.ts", "bench/**/*.ts", "demo/**/*.ts", "test/**/*.ts", "*.ts"],
+    rules: { "no-console": "off" },
+  },
+  {
+    files: ["openapi/rules/**/*.js", "eslint.config.js"],
+    extends: [tseslint.configs.strict],
+    rules: { "no-console": "error", eqeqeq: "error" },
+  },
+);

@@ -1,0 +1,95 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { cruise, type ICruiseResult, type IConfiguration } from "dependency-cruiser";
+import { afterAll, expect, test } from "vitest";
+
+const configuration = createRequire(import.meta.url)("../../.dependency-cruiser.cjs") as IConfiguration;
+const folders: string[] = [];
+afterAll(async () => {
+  for (const folder of folders) await rm(folder, { recursive: true });
+});
+
+const manifest = JSON.stringify({ dependencies: { inside: "1" }, devDependencies: { outside: "1" } });
+const packages = {
+  "node_modules/inside/package.json": '{"name":"inside","main":"index.js"}',
+  "node_modules/inside/index.js": "",
+  "node_modules/outside/package.json": '{"name":"outside","main":"index.js"}',
+  "node_modules/outside/index.js": "",
+};
+
+/** A small house in which every import is right. */
+const house: Record<string, string> = {
+  "package.json": manifest,
+  ...packages,
+  "src/main.ts": 'import "./app.ts"; import "./config.ts";',
+  "src/app.ts": 'import "./sign-on/index.ts"; import "./idm/index.ts"; import "../demo/load.ts"; import "../generated/prisma/client.ts";',
+  "src/config.ts": "export {};",
+  "src/sign-on/index.ts": 'import "./pages.ts"; import "../access/index.ts"; import "../platform/db.ts";',
+  "src/sign-on/pages.ts": "export {};",
+  "src/idm/index.ts": 'import "../access/index.ts"; import "../platform/http/index.ts"; import "../../generated/openapi/idm.ts"; import "inside";',
+  "src/access/index.ts": 'import "./visibility.ts"; import "../directory/index.ts"; import "../../generated/prisma/client.ts";',
+  "src/access/visibility.ts": "export {};",
+  "src/directory/index.ts": 'import "../events/index.ts";',
+  "src/events/index.ts": 'import "../platform/db.ts";',
+  "src/platform/db.ts": 'import "./http/index.ts"; import "../../generated/prisma/client.ts";',
+  "src/platform/http/index.ts": 'import "./problem.ts";',
+  "src/platform/http/problem.ts": "export {};",
+  "generated/openapi/idm.ts": "export {};",
+  "generated/openapi/schulconnex.ts": "export {};",
+  "generated/prisma/client.ts": "export {};",
+  "demo/load.ts": 'import "../src/directory/index.ts"; import "../src/platform/db.ts";',
+  "test/flow.test.ts": 'import "../src/app.ts"; import "../src/access/visibility.ts"; import "outside";',
+};
+
+/** One wrong import per rule; the second file, where there is one, loses its imports so that no cycle comes of it. */
+const planted: Record<string, [file: string, line: string, emptied?: string]> = {
+  "platform-looks-down": ["src/platform/db.ts", 'import "../events/index.ts";', "src/events/index.ts"],
+  "events-looks-down": ["src/events/index.ts", 'import "../access/index.ts";', "src/access/index.ts"],
+  "directory-looks-down": ["src/directory/index.ts", 'import type {} from "../access/index.ts";', "src/access/index.ts"],
+  "access-looks-down": ["src/access/index.ts", 'import "../idm/index.ts";', "src/idm/index.ts"],
+  "siblings-are-strangers": ["src/idm/index.ts", 'import "../sign-on/index.ts";'],
+  "doors-only": ["src/idm/index.ts", 'import "../access/visibility.ts";'],
+  "platform-by-module": ["src/idm/index.ts", 'import "../platform/http/problem.ts";'],
+  "composition-on-top": ["src/idm/index.ts", 'import "../config.ts";'],
+  "no-cycles": ["src/access/visibility.ts", 'import "./index.ts";'],
+  "src-stands-alone": ["src/idm/index.ts", 'import "../../openapi/tools/generate.ts";'],
+  "demo-enters-at-the-top": ["src/idm/index.ts", 'import "../../demo/world.ts";'],
+  "contract-types-in-their-room": ["src/idm/index.ts", 'import type {} from "../../generated/openapi/schulconnex.ts";'],
+  "record-below-the-readers": ["src/idm/index.ts", 'import "../../generated/prisma/client.ts";'],
+  "generated-imports-nothing-of-ours": ["generated/openapi/idm.ts", 'import "../../demo/world.ts";'],
+  "no-test-in-production": ["src/idm/index.ts", 'import "./presenter.test.ts";'],
+  "no-dev-dependency-in-src": ["src/idm/index.ts", 'import "outside";'],
+  resolvable: ["src/idm/index.ts", 'import "./nowhere.ts";'],
+};
+const bystanders = { "openapi/tools/generate.ts": "", "demo/world.ts": "", "src/idm/presenter.test.ts": "" };
+
+async function brokenRules(files: Record<string, string>): Promise<string[]> {
+  const folder = await mkdtemp(join(tmpdir(), "rooms-"));
+  folders.push(folder);
+  for (const [name, text] of Object.entries({ ...bystanders, ...files })) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), text);
+  }
+  const { enhancedResolveOptions, ...options } = configuration.options ?? {};
+  const { output } = await cruise(
+    ["src", "generated", "demo", "test"],
+    { ...options, baseDir: folder, validate: true, ruleSet: { forbidden: configuration.forbidden ?? [] } },
+    enhancedResolveOptions,
+  );
+  return [...new Set((output as ICruiseResult).summary.violations.map((violation) => violation.rule.name))];
+}
+
+test("a house built by the rules breaks none", async () => {
+  expect(await brokenRules(house)).toEqual([]);
+});
+
+test("every import rule has a planted violation", () => {
+  expect(Object.keys(planted)).toEqual(configuration.forbidden?.map((rule) => rule.name));
+});
+
+test.each(Object.entries(planted))("%s is broken by exactly its violation", async (rule, [file, line, emptied]) => {
+  const spoilt = { ...house, [file]: `${house[file] ?? ""}\n${line}`, ...(emptied && { [emptied]: "export {};" }) };
+  expect(await brokenRules(spoilt)).toEqual([rule]);
+});
