@@ -1,0 +1,91 @@
+import { PrismaPg } from "@prisma/adapter-pg";
+import pg from "pg";
+import { PrismaClient } from "../../generated/prisma/client.ts";
+
+export type Db = {
+  pool: pg.Pool;
+  /** The streaming replica where one is configured, else the pool itself. */
+  readPool: pg.Pool;
+  prisma: PrismaClient;
+  close(): Promise<void>;
+};
+
+/** A pool, or the client of a running transaction. */
+export type Queryable = Pick<pg.ClientBase, "query">;
+
+export type DatabaseOptions = {
+  url: string;
+  replicaUrl?: string | undefined;
+  poolSize?: number | undefined;
+  /** Told of connections that broke while nobody used them; the pool replaces them by itself. */
+  onConnectionError?: ((error: Error) => void) | undefined;
+};
+
+/**
+ * Opens the pools; the first connection is made by the first query.
+ *
+ * Shape:  Prisma and named SQL share `pool`, so one limit holds for both.
+ * Units:  poolSize in connections per process and server, 10 if not set.
+ */
+export function openDatabase(options: DatabaseOptions): Db {
+  const pool = makePool(options.url, options);
+  const readPool = options.replicaUrl ? makePool(options.replicaUrl, options) : pool;
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+  return {
+    pool,
+    readPool,
+    prisma,
+    async close() {
+      await prisma.$disconnect();
+      await pool.end();
+      if (readPool !== pool) await readPool.end();
+    },
+  };
+}
+
+/** Runs `work` on one client between BEGIN and COMMIT; whatever it throws rolls everything back. */
+export async function withTransaction<T>(db: Pick<Db, "pool">, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await db.pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query("BEGIN");
+    const result = await work(client);
+    await client.query("COMMIT");
+    return result;
+  } catch (error) {
+    await client.query("ROLLBACK").catch((cause: Error) => (broken = cause));
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+/** Whether a query failed because the server could not be reached or is going away, not because of the query. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  return unavailableCodes.test(code) || unavailableMessages.test(error.message);
+}
+
+const unavailableCodes = /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|08...|53[03]00|57P0[123])$/;
+const unavailableMessages = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
+
+function makePool(url: string, options: DatabaseOptions): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.poolSize ?? 10,
+    application_name: "schultor",
+    keepAlive: true,
+    connectionTimeoutMillis: 10_000,
+    idleTimeoutMillis: 60_000,
+    statement_timeout: 30_000,
+    lock_timeout: 10_000,
+    idle_in_transaction_session_timeout: 60_000,
+  });
+  const report = options.onConnectionError ?? (() => undefined);
+  pool.on("error", report);
+  // A client in use reports a lost connection through its query as well; without a listener of its
+  // own the same loss would end the process.
+  pool.on("connect", (client) => client.on("error", () => undefined));
+  return pool;
+}
