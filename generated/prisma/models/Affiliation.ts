@@ -169,6 +169,7 @@ export type AffiliationWhereInput = {
   person?: Prisma.XOR<Prisma.PersonScalarRelationFilter, Prisma.PersonWhereInput>
   school?: Prisma.XOR<Prisma.SchoolScalarRelationFilter, Prisma.SchoolWhereInput>
   memberships?: Prisma.MembershipListRelationFilter
+  choices?: Prisma.SchoolChoiceListRelationFilter
 }
 
 export type AffiliationOrderByWithRelationInput = {
@@ -178,6 +179,7 @@ export type AffiliationOrderByWithRelationInput = {
   person?: Prisma.PersonOrderByWithRelationInput
   school?: Prisma.SchoolOrderByWithRelationInput
   memberships?: Prisma.MembershipOrderByRelationAggregateInput
+  choices?: Prisma.SchoolChoiceOrderByRelationAggregateInput
 }
 
 export type AffiliationWhereUniqueInput = Prisma.AtLeast<{
@@ -191,6 +193,7 @@ export type AffiliationWhereUniqueInput = Prisma.AtLeast<{
   person?: Prisma.XOR<Prisma.PersonScalarRelationFilter, Prisma.PersonWhereInput>
   school?: Prisma.XOR<Prisma.SchoolScalarRelationFilter, Prisma.SchoolWhereInput>
   memberships?: Prisma.MembershipListRelationFilter
+  choices?: Prisma.SchoolChoiceListRelationFilter
 }, "personId_schoolId" | "id">
 
 export type AffiliationOrderByWithAggregationInput = {
@@ -216,6 +219,7 @@ export type AffiliationCreateInput = {
   person: Prisma.PersonCreateNestedOneWithoutAffiliationsInput
   school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationUncheckedCreateInput = {
@@ -223,6 +227,7 @@ export type AffiliationUncheckedCreateInput = {
   personId: string
   schoolId: string
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationUpdateInput = {
@@ -230,6 +235,7 @@ export type AffiliationUpdateInput = {
   person?: Prisma.PersonUpdateOneRequiredWithoutAffiliationsNestedInput
   school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUncheckedUpdateInput = {
@@ -237,6 +243,7 @@ export type AffiliationUncheckedUpdateInput = {
   personId?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationCreateManyInput = {
@@ -391,16 +398,32 @@ export type AffiliationUpdateOneRequiredWithoutMembershipsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.AffiliationUpdateToOneWithWhereWithoutMembershipsInput, Prisma.AffiliationUpdateWithoutMembershipsInput>, Prisma.AffiliationUncheckedUpdateWithoutMembershipsInput>
 }
 
+export type AffiliationCreateNestedOneWithoutChoicesInput = {
+  create?: Prisma.XOR<Prisma.AffiliationCreateWithoutChoicesInput, Prisma.AffiliationUncheckedCreateWithoutChoicesInput>
+  connectOrCreate?: Prisma.AffiliationCreateOrConnectWithoutChoicesInput
+  connect?: Prisma.AffiliationWhereUniqueInput
+}
+
+export type AffiliationUpdateOneRequiredWithoutChoicesNestedInput = {
+  create?: Prisma.XOR<Prisma.AffiliationCreateWithoutChoicesInput, Prisma.AffiliationUncheckedCreateWithoutChoicesInput>
+  connectOrCreate?: Prisma.AffiliationCreateOrConnectWithoutChoicesInput
+  upsert?: Prisma.AffiliationUpsertWithoutChoicesInput
+  connect?: Prisma.AffiliationWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AffiliationUpdateToOneWithWhereWithoutChoicesInput, Prisma.AffiliationUpdateWithoutChoicesInput>, Prisma.AffiliationUncheckedUpdateWithoutChoicesInput>
+}
+
 export type AffiliationCreateWithoutSchoolInput = {
   id: string
   person: Prisma.PersonCreateNestedOneWithoutAffiliationsInput
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationUncheckedCreateWithoutSchoolInput = {
   id: string
   personId: string
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationCreateOrConnectWithoutSchoolInput = {
@@ -442,12 +465,14 @@ export type AffiliationCreateWithoutPersonInput = {
   id: string
   school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationUncheckedCreateWithoutPersonInput = {
   id: string
   schoolId: string
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationCreateOrConnectWithoutPersonInput = {
@@ -480,12 +505,14 @@ export type AffiliationCreateWithoutMembershipsInput = {
   id: string
   person: Prisma.PersonCreateNestedOneWithoutAffiliationsInput
   school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationUncheckedCreateWithoutMembershipsInput = {
   id: string
   personId: string
   schoolId: string
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationCreateOrConnectWithoutMembershipsInput = {
@@ -508,12 +535,58 @@ export type AffiliationUpdateWithoutMembershipsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   person?: Prisma.PersonUpdateOneRequiredWithoutAffiliationsNestedInput
   school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUncheckedUpdateWithoutMembershipsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   personId?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
+}
+
+export type AffiliationCreateWithoutChoicesInput = {
+  id: string
+  person: Prisma.PersonCreateNestedOneWithoutAffiliationsInput
+  school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
+  memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
+}
+
+export type AffiliationUncheckedCreateWithoutChoicesInput = {
+  id: string
+  personId: string
+  schoolId: string
+  memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
+}
+
+export type AffiliationCreateOrConnectWithoutChoicesInput = {
+  where: Prisma.AffiliationWhereUniqueInput
+  create: Prisma.XOR<Prisma.AffiliationCreateWithoutChoicesInput, Prisma.AffiliationUncheckedCreateWithoutChoicesInput>
+}
+
+export type AffiliationUpsertWithoutChoicesInput = {
+  update: Prisma.XOR<Prisma.AffiliationUpdateWithoutChoicesInput, Prisma.AffiliationUncheckedUpdateWithoutChoicesInput>
+  create: Prisma.XOR<Prisma.AffiliationCreateWithoutChoicesInput, Prisma.AffiliationUncheckedCreateWithoutChoicesInput>
+  where?: Prisma.AffiliationWhereInput
+}
+
+export type AffiliationUpdateToOneWithWhereWithoutChoicesInput = {
+  where?: Prisma.AffiliationWhereInput
+  data: Prisma.XOR<Prisma.AffiliationUpdateWithoutChoicesInput, Prisma.AffiliationUncheckedUpdateWithoutChoicesInput>
+}
+
+export type AffiliationUpdateWithoutChoicesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  person?: Prisma.PersonUpdateOneRequiredWithoutAffiliationsNestedInput
+  school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
+  memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
+}
+
+export type AffiliationUncheckedUpdateWithoutChoicesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  personId?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationCreateManySchoolInput = {
@@ -525,12 +598,14 @@ export type AffiliationUpdateWithoutSchoolInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   person?: Prisma.PersonUpdateOneRequiredWithoutAffiliationsNestedInput
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUncheckedUpdateWithoutSchoolInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   personId?: Prisma.StringFieldUpdateOperationsInput | string
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUncheckedUpdateManyWithoutSchoolInput = {
@@ -547,12 +622,14 @@ export type AffiliationUpdateWithoutPersonInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUncheckedUpdateWithoutPersonInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUncheckedUpdateManyWithoutPersonInput = {
@@ -567,10 +644,12 @@ export type AffiliationUncheckedUpdateManyWithoutPersonInput = {
 
 export type AffiliationCountOutputType = {
   memberships: number
+  choices: number
 }
 
 export type AffiliationCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   memberships?: boolean | AffiliationCountOutputTypeCountMembershipsArgs
+  choices?: boolean | AffiliationCountOutputTypeCountChoicesArgs
 }
 
 /**
@@ -590,6 +669,13 @@ export type AffiliationCountOutputTypeCountMembershipsArgs<ExtArgs extends runti
   where?: Prisma.MembershipWhereInput
 }
 
+/**
+ * AffiliationCountOutputType without action
+ */
+export type AffiliationCountOutputTypeCountChoicesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.SchoolChoiceWhereInput
+}
+
 
 export type AffiliationSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -598,6 +684,7 @@ export type AffiliationSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
   memberships?: boolean | Prisma.Affiliation$membershipsArgs<ExtArgs>
+  choices?: boolean | Prisma.Affiliation$choicesArgs<ExtArgs>
   _count?: boolean | Prisma.AffiliationCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["affiliation"]>
 
@@ -628,6 +715,7 @@ export type AffiliationInclude<ExtArgs extends runtime.Types.Extensions.Internal
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
   memberships?: boolean | Prisma.Affiliation$membershipsArgs<ExtArgs>
+  choices?: boolean | Prisma.Affiliation$choicesArgs<ExtArgs>
   _count?: boolean | Prisma.AffiliationCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type AffiliationIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -645,6 +733,7 @@ export type $AffiliationPayload<ExtArgs extends runtime.Types.Extensions.Interna
     person: Prisma.$PersonPayload<ExtArgs>
     school: Prisma.$SchoolPayload<ExtArgs>
     memberships: Prisma.$MembershipPayload<ExtArgs>[]
+    choices: Prisma.$SchoolChoicePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1047,6 +1136,7 @@ export interface Prisma__AffiliationClient<T, Null = never, ExtArgs extends runt
   person<T extends Prisma.PersonDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.PersonDefaultArgs<ExtArgs>>): Prisma.Prisma__PersonClient<runtime.Types.Result.GetResult<Prisma.$PersonPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   school<T extends Prisma.SchoolDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.SchoolDefaultArgs<ExtArgs>>): Prisma.Prisma__SchoolClient<runtime.Types.Result.GetResult<Prisma.$SchoolPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   memberships<T extends Prisma.Affiliation$membershipsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Affiliation$membershipsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MembershipPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  choices<T extends Prisma.Affiliation$choicesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Affiliation$choicesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SchoolChoicePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1501,6 +1591,30 @@ export type Affiliation$membershipsArgs<ExtArgs extends runtime.Types.Extensions
   take?: number
   skip?: number
   distinct?: Prisma.MembershipScalarFieldEnum | Prisma.MembershipScalarFieldEnum[]
+}
+
+/**
+ * Affiliation.choices
+ */
+export type Affiliation$choicesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the SchoolChoice
+   */
+  select?: Prisma.SchoolChoiceSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the SchoolChoice
+   */
+  omit?: Prisma.SchoolChoiceOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SchoolChoiceInclude<ExtArgs> | null
+  where?: Prisma.SchoolChoiceWhereInput
+  orderBy?: Prisma.SchoolChoiceOrderByWithRelationInput | Prisma.SchoolChoiceOrderByWithRelationInput[]
+  cursor?: Prisma.SchoolChoiceWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.SchoolChoiceScalarFieldEnum | Prisma.SchoolChoiceScalarFieldEnum[]
 }
 
 /**

@@ -251,7 +251,6 @@ export type PersonWhereInput = {
   credential?: Prisma.XOR<Prisma.CredentialNullableScalarRelationFilter, Prisma.CredentialWhereInput> | null
   signIns?: Prisma.SignInListRelationFilter
   consents?: Prisma.ConsentListRelationFilter
-  choices?: Prisma.SchoolChoiceListRelationFilter
 }
 
 export type PersonOrderByWithRelationInput = {
@@ -273,7 +272,6 @@ export type PersonOrderByWithRelationInput = {
   credential?: Prisma.CredentialOrderByWithRelationInput
   signIns?: Prisma.SignInOrderByRelationAggregateInput
   consents?: Prisma.ConsentOrderByRelationAggregateInput
-  choices?: Prisma.SchoolChoiceOrderByRelationAggregateInput
 }
 
 export type PersonWhereUniqueInput = Prisma.AtLeast<{
@@ -299,7 +297,6 @@ export type PersonWhereUniqueInput = Prisma.AtLeast<{
   credential?: Prisma.XOR<Prisma.CredentialNullableScalarRelationFilter, Prisma.CredentialWhereInput> | null
   signIns?: Prisma.SignInListRelationFilter
   consents?: Prisma.ConsentListRelationFilter
-  choices?: Prisma.SchoolChoiceListRelationFilter
 }, "id" | "homeSchoolId_sourceSystemIdentifier">
 
 export type PersonOrderByWithAggregationInput = {
@@ -358,7 +355,6 @@ export type PersonCreateInput = {
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
-  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateInput = {
@@ -379,7 +375,6 @@ export type PersonUncheckedCreateInput = {
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
-  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUpdateInput = {
@@ -400,7 +395,6 @@ export type PersonUpdateInput = {
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
-  choices?: Prisma.SchoolChoiceUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateInput = {
@@ -421,7 +415,6 @@ export type PersonUncheckedUpdateInput = {
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
-  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateManyInput = {
@@ -649,20 +642,6 @@ export type PersonUpdateOneRequiredWithoutConsentsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutConsentsInput, Prisma.PersonUpdateWithoutConsentsInput>, Prisma.PersonUncheckedUpdateWithoutConsentsInput>
 }
 
-export type PersonCreateNestedOneWithoutChoicesInput = {
-  create?: Prisma.XOR<Prisma.PersonCreateWithoutChoicesInput, Prisma.PersonUncheckedCreateWithoutChoicesInput>
-  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutChoicesInput
-  connect?: Prisma.PersonWhereUniqueInput
-}
-
-export type PersonUpdateOneRequiredWithoutChoicesNestedInput = {
-  create?: Prisma.XOR<Prisma.PersonCreateWithoutChoicesInput, Prisma.PersonUncheckedCreateWithoutChoicesInput>
-  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutChoicesInput
-  upsert?: Prisma.PersonUpsertWithoutChoicesInput
-  connect?: Prisma.PersonWhereUniqueInput
-  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutChoicesInput, Prisma.PersonUpdateWithoutChoicesInput>, Prisma.PersonUncheckedUpdateWithoutChoicesInput>
-}
-
 export type PersonCreateWithoutSignInsInput = {
   id: string
   role: $Enums.PersonRole
@@ -680,7 +659,6 @@ export type PersonCreateWithoutSignInsInput = {
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
-  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutSignInsInput = {
@@ -700,7 +678,6 @@ export type PersonUncheckedCreateWithoutSignInsInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
-  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutSignInsInput = {
@@ -736,7 +713,6 @@ export type PersonUpdateWithoutSignInsInput = {
   affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
-  choices?: Prisma.SchoolChoiceUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutSignInsInput = {
@@ -756,7 +732,6 @@ export type PersonUncheckedUpdateWithoutSignInsInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
-  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutHomeSchoolInput = {
@@ -776,7 +751,6 @@ export type PersonCreateWithoutHomeSchoolInput = {
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
-  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutHomeSchoolInput = {
@@ -796,7 +770,6 @@ export type PersonUncheckedCreateWithoutHomeSchoolInput = {
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
-  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutHomeSchoolInput = {
@@ -861,7 +834,6 @@ export type PersonCreateWithoutAffiliationsInput = {
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
-  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutAffiliationsInput = {
@@ -881,7 +853,6 @@ export type PersonUncheckedCreateWithoutAffiliationsInput = {
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
-  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutAffiliationsInput = {
@@ -917,7 +888,6 @@ export type PersonUpdateWithoutAffiliationsInput = {
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
-  choices?: Prisma.SchoolChoiceUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutAffiliationsInput = {
@@ -937,7 +907,6 @@ export type PersonUncheckedUpdateWithoutAffiliationsInput = {
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
-  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutCredentialInput = {
@@ -957,7 +926,6 @@ export type PersonCreateWithoutCredentialInput = {
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
-  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutCredentialInput = {
@@ -977,7 +945,6 @@ export type PersonUncheckedCreateWithoutCredentialInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
-  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutCredentialInput = {
@@ -1013,7 +980,6 @@ export type PersonUpdateWithoutCredentialInput = {
   affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
-  choices?: Prisma.SchoolChoiceUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutCredentialInput = {
@@ -1033,7 +999,6 @@ export type PersonUncheckedUpdateWithoutCredentialInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
-  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutConsentsInput = {
@@ -1053,7 +1018,6 @@ export type PersonCreateWithoutConsentsInput = {
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
-  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutConsentsInput = {
@@ -1073,7 +1037,6 @@ export type PersonUncheckedCreateWithoutConsentsInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
-  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutConsentsInput = {
@@ -1109,7 +1072,6 @@ export type PersonUpdateWithoutConsentsInput = {
   affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
-  choices?: Prisma.SchoolChoiceUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutConsentsInput = {
@@ -1129,103 +1091,6 @@ export type PersonUncheckedUpdateWithoutConsentsInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
-  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutPersonNestedInput
-}
-
-export type PersonCreateWithoutChoicesInput = {
-  id: string
-  role: $Enums.PersonRole
-  status?: $Enums.PersonStatus
-  firstFull?: string | null
-  firstCall?: string | null
-  last?: string | null
-  sortKey: string
-  sourceSystemIdentifier?: string | null
-  softDeletedAt?: Date | string | null
-  purgeAt?: Date | string | null
-  createdAt: Date | string
-  updatedAt: Date | string
-  homeSchool: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
-  affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
-  credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
-  signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
-  consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
-}
-
-export type PersonUncheckedCreateWithoutChoicesInput = {
-  id: string
-  homeSchoolId: string
-  role: $Enums.PersonRole
-  status?: $Enums.PersonStatus
-  firstFull?: string | null
-  firstCall?: string | null
-  last?: string | null
-  sortKey: string
-  sourceSystemIdentifier?: string | null
-  softDeletedAt?: Date | string | null
-  purgeAt?: Date | string | null
-  createdAt: Date | string
-  updatedAt: Date | string
-  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
-  credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
-  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
-  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
-}
-
-export type PersonCreateOrConnectWithoutChoicesInput = {
-  where: Prisma.PersonWhereUniqueInput
-  create: Prisma.XOR<Prisma.PersonCreateWithoutChoicesInput, Prisma.PersonUncheckedCreateWithoutChoicesInput>
-}
-
-export type PersonUpsertWithoutChoicesInput = {
-  update: Prisma.XOR<Prisma.PersonUpdateWithoutChoicesInput, Prisma.PersonUncheckedUpdateWithoutChoicesInput>
-  create: Prisma.XOR<Prisma.PersonCreateWithoutChoicesInput, Prisma.PersonUncheckedCreateWithoutChoicesInput>
-  where?: Prisma.PersonWhereInput
-}
-
-export type PersonUpdateToOneWithWhereWithoutChoicesInput = {
-  where?: Prisma.PersonWhereInput
-  data: Prisma.XOR<Prisma.PersonUpdateWithoutChoicesInput, Prisma.PersonUncheckedUpdateWithoutChoicesInput>
-}
-
-export type PersonUpdateWithoutChoicesInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
-  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
-  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
-  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
-  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  homeSchool?: Prisma.SchoolUpdateOneRequiredWithoutHomeOfNestedInput
-  affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
-  credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
-  signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
-  consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
-}
-
-export type PersonUncheckedUpdateWithoutChoicesInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
-  homeSchoolId?: Prisma.StringFieldUpdateOperationsInput | string
-  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
-  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
-  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
-  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
-  credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
-  signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
-  consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateManyHomeSchoolInput = {
@@ -1260,7 +1125,6 @@ export type PersonUpdateWithoutHomeSchoolInput = {
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
-  choices?: Prisma.SchoolChoiceUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
@@ -1280,7 +1144,6 @@ export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
-  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateManyWithoutHomeSchoolInput = {
@@ -1307,14 +1170,12 @@ export type PersonCountOutputType = {
   affiliations: number
   signIns: number
   consents: number
-  choices: number
 }
 
 export type PersonCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   affiliations?: boolean | PersonCountOutputTypeCountAffiliationsArgs
   signIns?: boolean | PersonCountOutputTypeCountSignInsArgs
   consents?: boolean | PersonCountOutputTypeCountConsentsArgs
-  choices?: boolean | PersonCountOutputTypeCountChoicesArgs
 }
 
 /**
@@ -1348,13 +1209,6 @@ export type PersonCountOutputTypeCountConsentsArgs<ExtArgs extends runtime.Types
   where?: Prisma.ConsentWhereInput
 }
 
-/**
- * PersonCountOutputType without action
- */
-export type PersonCountOutputTypeCountChoicesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  where?: Prisma.SchoolChoiceWhereInput
-}
-
 
 export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1375,7 +1229,6 @@ export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   credential?: boolean | Prisma.Person$credentialArgs<ExtArgs>
   signIns?: boolean | Prisma.Person$signInsArgs<ExtArgs>
   consents?: boolean | Prisma.Person$consentsArgs<ExtArgs>
-  choices?: boolean | Prisma.Person$choicesArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["person"]>
 
@@ -1436,7 +1289,6 @@ export type PersonInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   credential?: boolean | Prisma.Person$credentialArgs<ExtArgs>
   signIns?: boolean | Prisma.Person$signInsArgs<ExtArgs>
   consents?: boolean | Prisma.Person$consentsArgs<ExtArgs>
-  choices?: boolean | Prisma.Person$choicesArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type PersonIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1454,7 +1306,6 @@ export type $PersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     credential: Prisma.$CredentialPayload<ExtArgs> | null
     signIns: Prisma.$SignInPayload<ExtArgs>[]
     consents: Prisma.$ConsentPayload<ExtArgs>[]
-    choices: Prisma.$SchoolChoicePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1869,7 +1720,6 @@ export interface Prisma__PersonClient<T, Null = never, ExtArgs extends runtime.T
   credential<T extends Prisma.Person$credentialArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$credentialArgs<ExtArgs>>): Prisma.Prisma__CredentialClient<runtime.Types.Result.GetResult<Prisma.$CredentialPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   signIns<T extends Prisma.Person$signInsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$signInsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SignInPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   consents<T extends Prisma.Person$consentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$consentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ConsentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
-  choices<T extends Prisma.Person$choicesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$choicesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SchoolChoicePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2401,30 +2251,6 @@ export type Person$consentsArgs<ExtArgs extends runtime.Types.Extensions.Interna
   take?: number
   skip?: number
   distinct?: Prisma.ConsentScalarFieldEnum | Prisma.ConsentScalarFieldEnum[]
-}
-
-/**
- * Person.choices
- */
-export type Person$choicesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  /**
-   * Select specific fields to fetch from the SchoolChoice
-   */
-  select?: Prisma.SchoolChoiceSelect<ExtArgs> | null
-  /**
-   * Omit specific fields from the SchoolChoice
-   */
-  omit?: Prisma.SchoolChoiceOmit<ExtArgs> | null
-  /**
-   * Choose, which related nodes to fetch as well
-   */
-  include?: Prisma.SchoolChoiceInclude<ExtArgs> | null
-  where?: Prisma.SchoolChoiceWhereInput
-  orderBy?: Prisma.SchoolChoiceOrderByWithRelationInput | Prisma.SchoolChoiceOrderByWithRelationInput[]
-  cursor?: Prisma.SchoolChoiceWhereUniqueInput
-  take?: number
-  skip?: number
-  distinct?: Prisma.SchoolChoiceScalarFieldEnum | Prisma.SchoolChoiceScalarFieldEnum[]
 }
 
 /**

@@ -166,7 +166,7 @@ export type SchoolChoiceWhereInput = {
   personId?: Prisma.UuidFilter<"SchoolChoice"> | string
   clientId?: Prisma.StringFilter<"SchoolChoice"> | string
   schoolId?: Prisma.UuidFilter<"SchoolChoice"> | string
-  person?: Prisma.XOR<Prisma.PersonScalarRelationFilter, Prisma.PersonWhereInput>
+  affiliation?: Prisma.XOR<Prisma.AffiliationScalarRelationFilter, Prisma.AffiliationWhereInput>
   app?: Prisma.XOR<Prisma.AppScalarRelationFilter, Prisma.AppWhereInput>
 }
 
@@ -174,7 +174,7 @@ export type SchoolChoiceOrderByWithRelationInput = {
   personId?: Prisma.SortOrder
   clientId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
-  person?: Prisma.PersonOrderByWithRelationInput
+  affiliation?: Prisma.AffiliationOrderByWithRelationInput
   app?: Prisma.AppOrderByWithRelationInput
 }
 
@@ -186,7 +186,7 @@ export type SchoolChoiceWhereUniqueInput = Prisma.AtLeast<{
   personId?: Prisma.UuidFilter<"SchoolChoice"> | string
   clientId?: Prisma.StringFilter<"SchoolChoice"> | string
   schoolId?: Prisma.UuidFilter<"SchoolChoice"> | string
-  person?: Prisma.XOR<Prisma.PersonScalarRelationFilter, Prisma.PersonWhereInput>
+  affiliation?: Prisma.XOR<Prisma.AffiliationScalarRelationFilter, Prisma.AffiliationWhereInput>
   app?: Prisma.XOR<Prisma.AppScalarRelationFilter, Prisma.AppWhereInput>
 }, "personId_clientId">
 
@@ -209,8 +209,7 @@ export type SchoolChoiceScalarWhereWithAggregatesInput = {
 }
 
 export type SchoolChoiceCreateInput = {
-  schoolId: string
-  person: Prisma.PersonCreateNestedOneWithoutChoicesInput
+  affiliation: Prisma.AffiliationCreateNestedOneWithoutChoicesInput
   app: Prisma.AppCreateNestedOneWithoutChoicesInput
 }
 
@@ -221,8 +220,7 @@ export type SchoolChoiceUncheckedCreateInput = {
 }
 
 export type SchoolChoiceUpdateInput = {
-  schoolId?: Prisma.StringFieldUpdateOperationsInput | string
-  person?: Prisma.PersonUpdateOneRequiredWithoutChoicesNestedInput
+  affiliation?: Prisma.AffiliationUpdateOneRequiredWithoutChoicesNestedInput
   app?: Prisma.AppUpdateOneRequiredWithoutChoicesNestedInput
 }
 
@@ -239,7 +237,7 @@ export type SchoolChoiceCreateManyInput = {
 }
 
 export type SchoolChoiceUpdateManyMutationInput = {
-  schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+
 }
 
 export type SchoolChoiceUncheckedUpdateManyInput = {
@@ -323,51 +321,50 @@ export type SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput = {
   deleteMany?: Prisma.SchoolChoiceScalarWhereInput | Prisma.SchoolChoiceScalarWhereInput[]
 }
 
-export type SchoolChoiceCreateNestedManyWithoutPersonInput = {
-  create?: Prisma.XOR<Prisma.SchoolChoiceCreateWithoutPersonInput, Prisma.SchoolChoiceUncheckedCreateWithoutPersonInput> | Prisma.SchoolChoiceCreateWithoutPersonInput[] | Prisma.SchoolChoiceUncheckedCreateWithoutPersonInput[]
-  connectOrCreate?: Prisma.SchoolChoiceCreateOrConnectWithoutPersonInput | Prisma.SchoolChoiceCreateOrConnectWithoutPersonInput[]
-  createMany?: Prisma.SchoolChoiceCreateManyPersonInputEnvelope
+export type SchoolChoiceCreateNestedManyWithoutAffiliationInput = {
+  create?: Prisma.XOR<Prisma.SchoolChoiceCreateWithoutAffiliationInput, Prisma.SchoolChoiceUncheckedCreateWithoutAffiliationInput> | Prisma.SchoolChoiceCreateWithoutAffiliationInput[] | Prisma.SchoolChoiceUncheckedCreateWithoutAffiliationInput[]
+  connectOrCreate?: Prisma.SchoolChoiceCreateOrConnectWithoutAffiliationInput | Prisma.SchoolChoiceCreateOrConnectWithoutAffiliationInput[]
+  createMany?: Prisma.SchoolChoiceCreateManyAffiliationInputEnvelope
   connect?: Prisma.SchoolChoiceWhereUniqueInput | Prisma.SchoolChoiceWhereUniqueInput[]
 }
 
-export type SchoolChoiceUncheckedCreateNestedManyWithoutPersonInput = {
-  create?: Prisma.XOR<Prisma.SchoolChoiceCreateWithoutPersonInput, Prisma.SchoolChoiceUncheckedCreateWithoutPersonInput> | Prisma.SchoolChoiceCreateWithoutPersonInput[] | Prisma.SchoolChoiceUncheckedCreateWithoutPersonInput[]
-  connectOrCreate?: Prisma.SchoolChoiceCreateOrConnectWithoutPersonInput | Prisma.SchoolChoiceCreateOrConnectWithoutPersonInput[]
-  createMany?: Prisma.SchoolChoiceCreateManyPersonInputEnvelope
+export type SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput = {
+  create?: Prisma.XOR<Prisma.SchoolChoiceCreateWithoutAffiliationInput, Prisma.SchoolChoiceUncheckedCreateWithoutAffiliationInput> | Prisma.SchoolChoiceCreateWithoutAffiliationInput[] | Prisma.SchoolChoiceUncheckedCreateWithoutAffiliationInput[]
+  connectOrCreate?: Prisma.SchoolChoiceCreateOrConnectWithoutAffiliationInput | Prisma.SchoolChoiceCreateOrConnectWithoutAffiliationInput[]
+  createMany?: Prisma.SchoolChoiceCreateManyAffiliationInputEnvelope
   connect?: Prisma.SchoolChoiceWhereUniqueInput | Prisma.SchoolChoiceWhereUniqueInput[]
 }
 
-export type SchoolChoiceUpdateManyWithoutPersonNestedInput = {
-  create?: Prisma.XOR<Prisma.SchoolChoiceCreateWithoutPersonInput, Prisma.SchoolChoiceUncheckedCreateWithoutPersonInput> | Prisma.SchoolChoiceCreateWithoutPersonInput[] | Prisma.SchoolChoiceUncheckedCreateWithoutPersonInput[]
-  connectOrCreate?: Prisma.SchoolChoiceCreateOrConnectWithoutPersonInput | Prisma.SchoolChoiceCreateOrConnectWithoutPersonInput[]
-  upsert?: Prisma.SchoolChoiceUpsertWithWhereUniqueWithoutPersonInput | Prisma.SchoolChoiceUpsertWithWhereUniqueWithoutPersonInput[]
-  createMany?: Prisma.SchoolChoiceCreateManyPersonInputEnvelope
+export type SchoolChoiceUpdateManyWithoutAffiliationNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolChoiceCreateWithoutAffiliationInput, Prisma.SchoolChoiceUncheckedCreateWithoutAffiliationInput> | Prisma.SchoolChoiceCreateWithoutAffiliationInput[] | Prisma.SchoolChoiceUncheckedCreateWithoutAffiliationInput[]
+  connectOrCreate?: Prisma.SchoolChoiceCreateOrConnectWithoutAffiliationInput | Prisma.SchoolChoiceCreateOrConnectWithoutAffiliationInput[]
+  upsert?: Prisma.SchoolChoiceUpsertWithWhereUniqueWithoutAffiliationInput | Prisma.SchoolChoiceUpsertWithWhereUniqueWithoutAffiliationInput[]
+  createMany?: Prisma.SchoolChoiceCreateManyAffiliationInputEnvelope
   set?: Prisma.SchoolChoiceWhereUniqueInput | Prisma.SchoolChoiceWhereUniqueInput[]
   disconnect?: Prisma.SchoolChoiceWhereUniqueInput | Prisma.SchoolChoiceWhereUniqueInput[]
   delete?: Prisma.SchoolChoiceWhereUniqueInput | Prisma.SchoolChoiceWhereUniqueInput[]
   connect?: Prisma.SchoolChoiceWhereUniqueInput | Prisma.SchoolChoiceWhereUniqueInput[]
-  update?: Prisma.SchoolChoiceUpdateWithWhereUniqueWithoutPersonInput | Prisma.SchoolChoiceUpdateWithWhereUniqueWithoutPersonInput[]
-  updateMany?: Prisma.SchoolChoiceUpdateManyWithWhereWithoutPersonInput | Prisma.SchoolChoiceUpdateManyWithWhereWithoutPersonInput[]
+  update?: Prisma.SchoolChoiceUpdateWithWhereUniqueWithoutAffiliationInput | Prisma.SchoolChoiceUpdateWithWhereUniqueWithoutAffiliationInput[]
+  updateMany?: Prisma.SchoolChoiceUpdateManyWithWhereWithoutAffiliationInput | Prisma.SchoolChoiceUpdateManyWithWhereWithoutAffiliationInput[]
   deleteMany?: Prisma.SchoolChoiceScalarWhereInput | Prisma.SchoolChoiceScalarWhereInput[]
 }
 
-export type SchoolChoiceUncheckedUpdateManyWithoutPersonNestedInput = {
-  create?: Prisma.XOR<Prisma.SchoolChoiceCreateWithoutPersonInput, Prisma.SchoolChoiceUncheckedCreateWithoutPersonInput> | Prisma.SchoolChoiceCreateWithoutPersonInput[] | Prisma.SchoolChoiceUncheckedCreateWithoutPersonInput[]
-  connectOrCreate?: Prisma.SchoolChoiceCreateOrConnectWithoutPersonInput | Prisma.SchoolChoiceCreateOrConnectWithoutPersonInput[]
-  upsert?: Prisma.SchoolChoiceUpsertWithWhereUniqueWithoutPersonInput | Prisma.SchoolChoiceUpsertWithWhereUniqueWithoutPersonInput[]
-  createMany?: Prisma.SchoolChoiceCreateManyPersonInputEnvelope
+export type SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolChoiceCreateWithoutAffiliationInput, Prisma.SchoolChoiceUncheckedCreateWithoutAffiliationInput> | Prisma.SchoolChoiceCreateWithoutAffiliationInput[] | Prisma.SchoolChoiceUncheckedCreateWithoutAffiliationInput[]
+  connectOrCreate?: Prisma.SchoolChoiceCreateOrConnectWithoutAffiliationInput | Prisma.SchoolChoiceCreateOrConnectWithoutAffiliationInput[]
+  upsert?: Prisma.SchoolChoiceUpsertWithWhereUniqueWithoutAffiliationInput | Prisma.SchoolChoiceUpsertWithWhereUniqueWithoutAffiliationInput[]
+  createMany?: Prisma.SchoolChoiceCreateManyAffiliationInputEnvelope
   set?: Prisma.SchoolChoiceWhereUniqueInput | Prisma.SchoolChoiceWhereUniqueInput[]
   disconnect?: Prisma.SchoolChoiceWhereUniqueInput | Prisma.SchoolChoiceWhereUniqueInput[]
   delete?: Prisma.SchoolChoiceWhereUniqueInput | Prisma.SchoolChoiceWhereUniqueInput[]
   connect?: Prisma.SchoolChoiceWhereUniqueInput | Prisma.SchoolChoiceWhereUniqueInput[]
-  update?: Prisma.SchoolChoiceUpdateWithWhereUniqueWithoutPersonInput | Prisma.SchoolChoiceUpdateWithWhereUniqueWithoutPersonInput[]
-  updateMany?: Prisma.SchoolChoiceUpdateManyWithWhereWithoutPersonInput | Prisma.SchoolChoiceUpdateManyWithWhereWithoutPersonInput[]
+  update?: Prisma.SchoolChoiceUpdateWithWhereUniqueWithoutAffiliationInput | Prisma.SchoolChoiceUpdateWithWhereUniqueWithoutAffiliationInput[]
+  updateMany?: Prisma.SchoolChoiceUpdateManyWithWhereWithoutAffiliationInput | Prisma.SchoolChoiceUpdateManyWithWhereWithoutAffiliationInput[]
   deleteMany?: Prisma.SchoolChoiceScalarWhereInput | Prisma.SchoolChoiceScalarWhereInput[]
 }
 
 export type SchoolChoiceCreateWithoutAppInput = {
-  schoolId: string
-  person: Prisma.PersonCreateNestedOneWithoutChoicesInput
+  affiliation: Prisma.AffiliationCreateNestedOneWithoutChoicesInput
 }
 
 export type SchoolChoiceUncheckedCreateWithoutAppInput = {
@@ -410,40 +407,38 @@ export type SchoolChoiceScalarWhereInput = {
   schoolId?: Prisma.UuidFilter<"SchoolChoice"> | string
 }
 
-export type SchoolChoiceCreateWithoutPersonInput = {
-  schoolId: string
+export type SchoolChoiceCreateWithoutAffiliationInput = {
   app: Prisma.AppCreateNestedOneWithoutChoicesInput
 }
 
-export type SchoolChoiceUncheckedCreateWithoutPersonInput = {
+export type SchoolChoiceUncheckedCreateWithoutAffiliationInput = {
   clientId: string
-  schoolId: string
 }
 
-export type SchoolChoiceCreateOrConnectWithoutPersonInput = {
+export type SchoolChoiceCreateOrConnectWithoutAffiliationInput = {
   where: Prisma.SchoolChoiceWhereUniqueInput
-  create: Prisma.XOR<Prisma.SchoolChoiceCreateWithoutPersonInput, Prisma.SchoolChoiceUncheckedCreateWithoutPersonInput>
+  create: Prisma.XOR<Prisma.SchoolChoiceCreateWithoutAffiliationInput, Prisma.SchoolChoiceUncheckedCreateWithoutAffiliationInput>
 }
 
-export type SchoolChoiceCreateManyPersonInputEnvelope = {
-  data: Prisma.SchoolChoiceCreateManyPersonInput | Prisma.SchoolChoiceCreateManyPersonInput[]
+export type SchoolChoiceCreateManyAffiliationInputEnvelope = {
+  data: Prisma.SchoolChoiceCreateManyAffiliationInput | Prisma.SchoolChoiceCreateManyAffiliationInput[]
   skipDuplicates?: boolean
 }
 
-export type SchoolChoiceUpsertWithWhereUniqueWithoutPersonInput = {
+export type SchoolChoiceUpsertWithWhereUniqueWithoutAffiliationInput = {
   where: Prisma.SchoolChoiceWhereUniqueInput
-  update: Prisma.XOR<Prisma.SchoolChoiceUpdateWithoutPersonInput, Prisma.SchoolChoiceUncheckedUpdateWithoutPersonInput>
-  create: Prisma.XOR<Prisma.SchoolChoiceCreateWithoutPersonInput, Prisma.SchoolChoiceUncheckedCreateWithoutPersonInput>
+  update: Prisma.XOR<Prisma.SchoolChoiceUpdateWithoutAffiliationInput, Prisma.SchoolChoiceUncheckedUpdateWithoutAffiliationInput>
+  create: Prisma.XOR<Prisma.SchoolChoiceCreateWithoutAffiliationInput, Prisma.SchoolChoiceUncheckedCreateWithoutAffiliationInput>
 }
 
-export type SchoolChoiceUpdateWithWhereUniqueWithoutPersonInput = {
+export type SchoolChoiceUpdateWithWhereUniqueWithoutAffiliationInput = {
   where: Prisma.SchoolChoiceWhereUniqueInput
-  data: Prisma.XOR<Prisma.SchoolChoiceUpdateWithoutPersonInput, Prisma.SchoolChoiceUncheckedUpdateWithoutPersonInput>
+  data: Prisma.XOR<Prisma.SchoolChoiceUpdateWithoutAffiliationInput, Prisma.SchoolChoiceUncheckedUpdateWithoutAffiliationInput>
 }
 
-export type SchoolChoiceUpdateManyWithWhereWithoutPersonInput = {
+export type SchoolChoiceUpdateManyWithWhereWithoutAffiliationInput = {
   where: Prisma.SchoolChoiceScalarWhereInput
-  data: Prisma.XOR<Prisma.SchoolChoiceUpdateManyMutationInput, Prisma.SchoolChoiceUncheckedUpdateManyWithoutPersonInput>
+  data: Prisma.XOR<Prisma.SchoolChoiceUpdateManyMutationInput, Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationInput>
 }
 
 export type SchoolChoiceCreateManyAppInput = {
@@ -452,8 +447,7 @@ export type SchoolChoiceCreateManyAppInput = {
 }
 
 export type SchoolChoiceUpdateWithoutAppInput = {
-  schoolId?: Prisma.StringFieldUpdateOperationsInput | string
-  person?: Prisma.PersonUpdateOneRequiredWithoutChoicesNestedInput
+  affiliation?: Prisma.AffiliationUpdateOneRequiredWithoutChoicesNestedInput
 }
 
 export type SchoolChoiceUncheckedUpdateWithoutAppInput = {
@@ -466,24 +460,20 @@ export type SchoolChoiceUncheckedUpdateManyWithoutAppInput = {
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
 }
 
-export type SchoolChoiceCreateManyPersonInput = {
+export type SchoolChoiceCreateManyAffiliationInput = {
   clientId: string
-  schoolId: string
 }
 
-export type SchoolChoiceUpdateWithoutPersonInput = {
-  schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+export type SchoolChoiceUpdateWithoutAffiliationInput = {
   app?: Prisma.AppUpdateOneRequiredWithoutChoicesNestedInput
 }
 
-export type SchoolChoiceUncheckedUpdateWithoutPersonInput = {
+export type SchoolChoiceUncheckedUpdateWithoutAffiliationInput = {
   clientId?: Prisma.StringFieldUpdateOperationsInput | string
-  schoolId?: Prisma.StringFieldUpdateOperationsInput | string
 }
 
-export type SchoolChoiceUncheckedUpdateManyWithoutPersonInput = {
+export type SchoolChoiceUncheckedUpdateManyWithoutAffiliationInput = {
   clientId?: Prisma.StringFieldUpdateOperationsInput | string
-  schoolId?: Prisma.StringFieldUpdateOperationsInput | string
 }
 
 
@@ -492,7 +482,7 @@ export type SchoolChoiceSelect<ExtArgs extends runtime.Types.Extensions.Internal
   personId?: boolean
   clientId?: boolean
   schoolId?: boolean
-  person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
+  affiliation?: boolean | Prisma.AffiliationDefaultArgs<ExtArgs>
   app?: boolean | Prisma.AppDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["schoolChoice"]>
 
@@ -500,7 +490,7 @@ export type SchoolChoiceSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   personId?: boolean
   clientId?: boolean
   schoolId?: boolean
-  person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
+  affiliation?: boolean | Prisma.AffiliationDefaultArgs<ExtArgs>
   app?: boolean | Prisma.AppDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["schoolChoice"]>
 
@@ -508,7 +498,7 @@ export type SchoolChoiceSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   personId?: boolean
   clientId?: boolean
   schoolId?: boolean
-  person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
+  affiliation?: boolean | Prisma.AffiliationDefaultArgs<ExtArgs>
   app?: boolean | Prisma.AppDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["schoolChoice"]>
 
@@ -520,22 +510,22 @@ export type SchoolChoiceSelectScalar = {
 
 export type SchoolChoiceOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"personId" | "clientId" | "schoolId", ExtArgs["result"]["schoolChoice"]>
 export type SchoolChoiceInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
+  affiliation?: boolean | Prisma.AffiliationDefaultArgs<ExtArgs>
   app?: boolean | Prisma.AppDefaultArgs<ExtArgs>
 }
 export type SchoolChoiceIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
+  affiliation?: boolean | Prisma.AffiliationDefaultArgs<ExtArgs>
   app?: boolean | Prisma.AppDefaultArgs<ExtArgs>
 }
 export type SchoolChoiceIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
+  affiliation?: boolean | Prisma.AffiliationDefaultArgs<ExtArgs>
   app?: boolean | Prisma.AppDefaultArgs<ExtArgs>
 }
 
 export type $SchoolChoicePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "SchoolChoice"
   objects: {
-    person: Prisma.$PersonPayload<ExtArgs>
+    affiliation: Prisma.$AffiliationPayload<ExtArgs>
     app: Prisma.$AppPayload<ExtArgs>
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
@@ -936,7 +926,7 @@ readonly fields: SchoolChoiceFieldRefs;
  */
 export interface Prisma__SchoolChoiceClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
-  person<T extends Prisma.PersonDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.PersonDefaultArgs<ExtArgs>>): Prisma.Prisma__PersonClient<runtime.Types.Result.GetResult<Prisma.$PersonPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  affiliation<T extends Prisma.AffiliationDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.AffiliationDefaultArgs<ExtArgs>>): Prisma.Prisma__AffiliationClient<runtime.Types.Result.GetResult<Prisma.$AffiliationPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   app<T extends Prisma.AppDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.AppDefaultArgs<ExtArgs>>): Prisma.Prisma__AppClient<runtime.Types.Result.GetResult<Prisma.$AppPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
