@@ -1,0 +1,42 @@
+import { Router } from "express";
+
+/** Resolves when all is well, throws otherwise; the text of the error stays inside. */
+export type HealthCheck = { name: string; missing: string; check(): Promise<unknown> };
+
+const patienceMs = 2000;
+
+async function isWell({ check }: HealthCheck): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), patienceMs);
+  });
+  return Promise.race([
+    check().then(
+      () => true,
+      () => false,
+    ),
+    late,
+  ]).finally(() => clearTimeout(timer));
+}
+
+/** `live`: this process runs. `ready`: it can answer requests; 503 names what is missing. */
+export function makeHealthRouter({ checks, isStopping }: { checks: HealthCheck[]; isStopping(): boolean }): Router {
+  const router = Router();
+  router.get("/health/live", (_req, res) => {
+    res.set("Cache-Control", "no-store").json({ status: "live" });
+  });
+  router.get("/health/ready", async (_req, res) => {
+    const results = await Promise.all(checks.map(async (check) => ({ check, well: await isWell(check) })));
+    const missing = results.filter(({ well }) => !well).map(({ check }) => check.missing);
+    if (isStopping()) missing.push("the process is stopping");
+    res
+      .status(missing.length === 0 ? 200 : 503)
+      .set("Cache-Control", "no-store")
+      .json({
+        status: missing.length === 0 ? "ready" : "not_ready",
+        checks: Object.fromEntries(results.map(({ check, well }) => [check.name, well ? "ok" : "failed"])),
+        ...(missing.length === 0 ? {} : { missing }),
+      });
+  });
+  return router;
+}

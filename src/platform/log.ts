@@ -1,0 +1,30 @@
+import { pino, type DestinationStream, type Logger } from "pino";
+import { makeReadableStream } from "./log-readable.ts";
+import { hideSecrets } from "./log-secrets.ts";
+
+export type Log = Logger;
+
+type LogOptions = {
+  level: string;
+  format: "json" | "readable";
+  /** Where lines go; standard output when left out. */
+  to?: DestinationStream;
+};
+
+/** Makes the log: one line a fact, never a token, a password, a person's name or a query string. */
+export function makeLog({ level, format, to }: LogOptions): Log {
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: {
+      level: (label: string) => ({ level: label }),
+      log: (fields: Record<string, unknown>) => hideSecrets(fields),
+    },
+    serializers: { err: (err: unknown) => err },
+  };
+  const destination = to ?? pino.destination({ dest: 1, sync: true });
+  return pino(options, format === "readable" ? makeReadableStream(destination) : destination);
+}
+
+export const silentLog: Log = pino({ level: "silent" });

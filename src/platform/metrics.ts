@@ -1,0 +1,72 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+
+const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export type Metrics = ReturnType<typeof makeMetrics>;
+
+type Pool = { totalCount: number; idleCount: number; waitingCount: number };
+
+/** Makes the metrics of one process. Labels hold names from our own code only, never ids. */
+export function makeMetrics() {
+  const registry = new Registry();
+  const registers = [registry];
+  return {
+    registry,
+    httpSeconds: new Histogram({
+      name: "http_request_duration_seconds",
+      help: "Time to answer a request, by operation.",
+      labelNames: ["operation", "method", "status"],
+      buckets: seconds,
+      registers,
+    }),
+    jobSeconds: new Histogram({
+      name: "job_duration_seconds",
+      help: "Time a job ran, by job and outcome.",
+      labelNames: ["job", "outcome"],
+      buckets: [...seconds, 30, 60, 300],
+      registers,
+    }),
+    signIns: new Counter({
+      name: "sign_ins_total",
+      help: "Sign-in attempts, by outcome.",
+      labelNames: ["outcome"],
+      registers,
+    }),
+    tokensIssued: new Counter({
+      name: "tokens_issued_total",
+      help: "Answered token requests, by grant type.",
+      labelNames: ["grant"],
+      registers,
+    }),
+  };
+}
+
+export function watchProcess({ registry }: Metrics): void {
+  collectDefaultMetrics({ register: registry });
+}
+
+export function watchPool({ registry }: Metrics, name: string, pool: Pool): void {
+  const existing = registry.getSingleMetric("database_connections") as Gauge<"pool" | "state"> | undefined;
+  const readings = existing ?? new Gauge({ name: "database_connections", help: "Database connections, by pool and state; `waiting` are callers.", labelNames: ["pool", "state"], registers: [registry] });
+  watch(readings, () => {
+    readings.set({ pool: name, state: "open" }, pool.totalCount);
+    readings.set({ pool: name, state: "idle" }, pool.idleCount);
+    readings.set({ pool: name, state: "waiting" }, pool.waitingCount);
+  });
+}
+
+/** A gauge read when somebody asks for the metrics. */
+export function watchNumber({ registry }: Metrics, name: string, help: string, read: () => number): void {
+  const gauge = new Gauge({ name, help, registers: [registry] });
+  watch(gauge, () => gauge.set(read()));
+}
+
+function watch(gauge: Gauge, read: () => void): void {
+  const collect = (gauge as Gauge & { collect?: () => void }).collect;
+  Object.assign(gauge, {
+    collect: () => {
+      collect?.();
+      read();
+    },
+  });
+}

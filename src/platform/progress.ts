@@ -1,0 +1,22 @@
+const patienceMs = 2000;
+
+/** Says what is going on as soon as it takes longer than two seconds, then every ten, and how long it took. */
+export async function withProgress<T>(what: string, say: (line: string) => void, work: () => Promise<T>): Promise<T> {
+  const startedAt = performance.now();
+  const elapsed = () => `${((performance.now() - startedAt) / 1000).toFixed(0)} s`;
+  let told = false;
+  const tell = () => {
+    told = true;
+    say(`${what} … (${elapsed()})`);
+  };
+  const again = setInterval(tell, 10_000);
+  const first = setTimeout(tell, patienceMs);
+  try {
+    const result = await work();
+    if (told) say(`${what}: done after ${elapsed()}`);
+    return result;
+  } finally {
+    clearInterval(again);
+    clearTimeout(first);
+  }
+}

@@ -1,0 +1,94 @@
+import { createServer, type RequestListener, type Server as HttpServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+export type Server = {
+  port: number;
+  /** Until this is called every request but /health/live is answered with 503. */
+  serve(handler: RequestListener): void;
+  isStopping(): boolean;
+  /** Accepts nothing new, lets running requests end; answers how many had to be cut off when the time was up. */
+  stop(graceSeconds: number): Promise<{ cutOff: number }>;
+};
+
+// keepAliveTimeout is longer than the 60 s of common load balancers, so that the balancer closes first.
+const limits = { headersTimeout: 15_000, requestTimeout: 60_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 5000, maxHeaderSize: 16_384 };
+const silenceMs = 120_000;
+
+const answerWhileStarting: RequestListener = (req, res) => {
+  const live = req.url === "/health/live";
+  res.writeHead(live ? 200 : 503, { "Content-Type": "application/json", "Cache-Control": "no-store", ...(live ? {} : { "Retry-After": "2" }) });
+  res.end(JSON.stringify(live ? { status: "live" } : { status: "not_ready", missing: ["the service is starting"] }));
+};
+
+/**
+ * Opens the port at once, so that a taken port and a live process show before anything else is started.
+ *
+ * Shape:  host `localhost` listens on both loopback addresses.
+ * Errors: EADDRINUSE, EACCES and the like from `listen`.
+ */
+export async function openServer({ host, port }: { host: string; port: number }): Promise<Server> {
+  const running = new Set<ServerResponse>();
+  const servers: HttpServer[] = [];
+  let handler = answerWhileStarting;
+  let stopping = false;
+
+  const listener: RequestListener = (req, res) => {
+    running.add(res);
+    if (stopping) res.setHeader("Connection", "close");
+    res.once("close", () => {
+      running.delete(res);
+      if (stopping) setImmediate(() => servers.forEach((server) => server.closeIdleConnections()));
+    });
+    handler(req, res);
+  };
+  const open = async (address: string, at: number) => {
+    const server = createServer(limits, listener);
+    server.setTimeout(silenceMs);
+    await listen(server, address, at);
+    return server;
+  };
+
+  const first = await open(host === "localhost" ? "127.0.0.1" : host, port);
+  servers.push(first);
+  const opened = (first.address() as AddressInfo).port;
+  if (host === "localhost") {
+    const second = await open("::1", opened).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === "EADDRNOTAVAIL" || error.code === "EAFNOSUPPORT") return null;
+      first.close();
+      throw error;
+    });
+    if (second !== null) servers.push(second);
+  }
+
+  return {
+    port: opened,
+    serve: (next) => {
+      handler = next;
+    },
+    isStopping: () => stopping,
+    async stop(graceSeconds) {
+      stopping = true;
+      for (const res of running) if (!res.headersSent) res.setHeader("Connection", "close");
+      const closed = Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+      const given = new AbortController();
+      const late = sleep(graceSeconds * 1000, "late", { signal: given.signal }).catch(() => "stopped");
+      const outcome = await Promise.race([closed, late]);
+      given.abort();
+      const cutOff = outcome === "late" ? running.size : 0;
+      for (const server of servers) server.closeAllConnections();
+      await closed;
+      return { cutOff };
+    },
+  };
+}
+
+function listen(server: HttpServer, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host, port }, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
