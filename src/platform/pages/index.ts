@@ -1,0 +1,14 @@
+/*
+ * pages: what every server-rendered page of the service shares.
+ *
+ * Nouns: page (status, html, headers), layout, locale, translator, form target, asset.
+ * Invariants: a page works without JavaScript and loads nothing from another origin; every value is escaped
+ *   unless a template says otherwise; every page carries the strict headers; both languages have the same texts.
+ * Must never know: schools, apps, sign-on.
+ */
+export { makePageAssets } from "./assets.ts";
+export { formTarget, pageHeaders } from "./csp.ts";
+export { renderPage, type Page, type PageContext } from "./layout.ts";
+export { chooseLocale, locales, type Locale } from "./locale.ts";
+export { makeTemplates, type Render } from "./templates.ts";
+export { makeTranslator, type Texts, type Translate } from "./texts.ts";

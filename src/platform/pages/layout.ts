@@ -1,0 +1,59 @@
+import { join } from "node:path";
+import { assetPaths } from "./assets.ts";
+import { pageHeaders } from "./csp.ts";
+import { locales, type Locale } from "./locale.ts";
+import german from "./locales/de.json" with { type: "json" };
+import english from "./locales/en.json" with { type: "json" };
+import { makeTemplates } from "./templates.ts";
+import { makeTranslator } from "./texts.ts";
+
+/** A finished answer: send all three. */
+export type Page = { status: number; html: string; headers: Record<string, string> };
+
+/**
+ * What a page needs beside its own model.
+ *
+ * Shape: `languageUrl` makes the address of this page in another language, null offers no switch;
+ *        `formTargets` as for `pageHeaders`.
+ */
+export type PageContext = {
+  locale: Locale;
+  languageUrl?: ((locale: Locale) => string) | null;
+  formTargets?: readonly string[];
+};
+
+const render = makeTemplates(join(import.meta.dirname, "templates"));
+const translator = makeTranslator({ de: german, en: english });
+
+/**
+ * Puts a page's body into the frame all pages share.
+ *
+ * Shape: `body` is HTML whose values are escaped already; `title` is text; `headers` are added to the strict ones.
+ */
+export function renderPage(
+  content: {
+    title: string;
+    body: string;
+    status?: number;
+    width?: "narrow" | "wide";
+    headers?: Record<string, string>;
+  },
+  context: PageContext,
+): Page {
+  const { languageUrl } = context;
+  const html = render("layout", {
+    ...content,
+    width: content.width ?? "narrow",
+    locale: context.locale,
+    t: translator(context.locale),
+    assets: assetPaths,
+    languages: languageUrl
+      ? locales.map((locale) => ({ locale, url: languageUrl(locale), name: translator(locale)("language.own") }))
+      : [],
+  });
+  return {
+    status: content.status ?? 200,
+    html,
+    headers: { ...pageHeaders(context.formTargets), "Content-Language": context.locale, ...content.headers },
+  };
+}

@@ -1,0 +1,30 @@
+import { createInstance } from "i18next";
+import type { Locale } from "./locale.ts";
+
+export interface Texts {
+  [key: string]: string | Texts;
+}
+
+/** Looks up a text; `count` chooses the plural form. The result is plain text: escape it where it is written. */
+export type Translate = (key: string, values?: Record<string, string | number>) => string;
+
+/** Errors: a text that does not exist throws, so that a page never shows a key. */
+export function makeTranslator(texts: Record<Locale, Texts>): (locale: Locale) => Translate {
+  const catalogue = createInstance({
+    initAsync: false,
+    lng: "de",
+    fallbackLng: false,
+    nsSeparator: false,
+    resources: { de: { translation: texts.de }, en: { translation: texts.en } },
+    interpolation: { escapeValue: false, skipOnVariables: true },
+    returnNull: false,
+  });
+  void catalogue.init();
+  return (locale) => {
+    const translate = catalogue.getFixedT(locale);
+    return (key, values) => {
+      if (!catalogue.exists(key, { ...values, lng: locale })) throw new Error(`no text ${key} in ${locale}`);
+      return translate(key, values ?? {});
+    };
+  };
+}

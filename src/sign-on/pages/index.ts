@@ -1,0 +1,29 @@
+/*
+ * sign-on pages: what a person sees between the app's login button and the way back.
+ *
+ * Nouns: model (all that a page says, typed), page (status, html, headers).
+ * Invariants: one function a page, pure; no page says whether an account exists; what an app asks for is said
+ *   in a sentence for every scope; every form carries a token against forged requests.
+ * Must never know: oidc-provider, the database, requests.
+ */
+export { checkCsrfToken, makeCsrfToken } from "./csrf.ts";
+export type {
+  ChooseSchoolModel,
+  ConsentModel,
+  ErrorModel,
+  LoggedOutModel,
+  LoginModel,
+  LogoutConfirmModel,
+  RefusalModel,
+  SwitchUserModel,
+} from "./models.ts";
+export {
+  renderChooseSchoolPage,
+  renderConsentPage,
+  renderErrorPage,
+  renderLoggedOutPage,
+  renderLoginPage,
+  renderLogoutConfirmPage,
+  renderRefusalPage,
+  renderSwitchUserPage,
+} from "./render.ts";
