@@ -1,0 +1,41 @@
+import { Router, type ErrorRequestHandler, type Request, type Response } from "express";
+import { AppError } from "../platform/errors.ts";
+import type { Log } from "../platform/log.ts";
+import { showPage } from "./show-page.ts";
+
+type Failure = "not_found" | "invalid" | "unavailable" | "bug";
+
+const statusOf: Record<Failure, number> = { not_found: 404, invalid: 400, unavailable: 503, bug: 500 };
+
+function answer(req: Request, res: Response, failure: Failure, given?: number): void {
+  const status = given ?? statusOf[failure];
+  if (failure === "unavailable") res.set("Retry-After", "5");
+  if (req.accepts(["json", "html"]) === "html") {
+    showPage(req, res, "failure", { status, title: (t) => t(`failure.${failure}.title`), model: { failure, requestId: res.locals["requestId"] } });
+    return;
+  }
+  res.status(status).set("Cache-Control", "no-store").json({ code: failure, status, requestId: res.locals["requestId"] });
+}
+
+function tellFailure(error: unknown, isUnavailable: (error: unknown) => boolean): { failure: Failure; status?: number } {
+  if (error instanceof AppError && error.kind === "not_found") return { failure: "not_found" };
+  if (isUnavailable(error)) return { failure: "unavailable" };
+  // The framework marks what a request did wrong (broken percent-encoding, a body too large) with a status.
+  const status: unknown = error instanceof AppError ? error.status : (error as { status?: unknown } | null)?.status;
+  return typeof status === "number" && status >= 400 && status < 500 ? { failure: "invalid", status } : { failure: "bug" };
+}
+
+/** Answers what no room answered: an unknown address, or an error that nobody turned into an answer. */
+export function makeLastAnswers({ log, isUnavailable }: { log: Log; isUnavailable(error: unknown): boolean }): { router: Router; onError: ErrorRequestHandler } {
+  const router = Router();
+  router.use((req, res) => answer(req, res, "not_found"));
+  const onError: ErrorRequestHandler = (err: unknown, req, res, _next) => {
+    const { failure, status } = tellFailure(err, isUnavailable);
+    const fields = { err, requestId: (res.locals as { requestId?: string }).requestId };
+    if (failure === "bug" || failure === "unavailable") log.error(fields, "request failed");
+    else log.debug(fields, "request refused");
+    if (res.headersSent) res.destroy();
+    else answer(req, res, failure, status);
+  };
+  return { router, onError };
+}

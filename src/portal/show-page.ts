@@ -1,0 +1,27 @@
+import { join } from "node:path";
+import type { Request, Response } from "express";
+import { chooseLocale, makeTemplates, makeTranslator, renderPage, type Locale, type Translate } from "../platform/pages/index.ts";
+import german from "./locales/de.json" with { type: "json" };
+import english from "./locales/en.json" with { type: "json" };
+
+const translator = makeTranslator({ de: german, en: english });
+const render = makeTemplates(join(import.meta.dirname, "templates"));
+
+type PageName = "tiles" | "welcome" | "failure";
+type PageContent = { status?: number; title(t: Translate): string; model?: object };
+
+/** Sends one of the portal's pages in the language of the request. */
+export function showPage(req: Request, res: Response, name: PageName, { status = 200, title, model = {} }: PageContent): void {
+  const locale = chooseLocale({ uiLocales: readLocaleWish(req), acceptLanguage: req.headers["accept-language"] });
+  const t = translator(locale);
+  const page = renderPage(
+    { title: title(t), body: render(name, { ...model, t, locale }), status, width: name === "tiles" ? "wide" : "narrow" },
+    { locale, languageUrl: req.path === "/" ? (other: Locale) => `/?ui_locales=${other}` : null },
+  );
+  res.status(page.status).set(page.headers).send(page.html);
+}
+
+function readLocaleWish(req: Request): string | undefined {
+  const wish = req.query["ui_locales"];
+  return typeof wish === "string" ? wish : undefined;
+}
