@@ -1,0 +1,51 @@
+import { argon2, randomBytes, timingSafeEqual, type Argon2Parameters } from "node:crypto";
+import { promisify } from "node:util";
+
+const derive = promisify(argon2);
+const memoryKib = 19_456;
+const passes = 2;
+const parallelism = 1;
+const saltBytes = 16;
+const hashBytes = 32;
+
+export const longestPassword = 256;
+
+/**
+ * Hashes a password for keeping.
+ *
+ * Shape:  PHC string, argon2id version 19; the parameters stand in it, so they can grow later.
+ * Source: OWASP Password Storage Cheat Sheet (19 MiB, 2 passes, 1 lane).
+ */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(saltBytes);
+  return phc(salt, await run({ nonce: salt, memory: memoryKib, passes, parallelism, tagLength: hashBytes }, password));
+}
+
+/** A hash that no password has, for accounts that do not exist: checking it costs the same. */
+export function makeUnmatchableHash(): string {
+  return phc(randomBytes(saltBytes), randomBytes(hashBytes));
+}
+
+/** Errors: a string that is no such hash throws. */
+export async function isPasswordOf(hash: string, password: string): Promise<boolean> {
+  const parts = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/.exec(hash);
+  if (parts === null) throw new Error("the stored password hash is not an argon2id PHC string");
+  const [memory, rounds, lanes] = parts.slice(1, 4).map(Number) as [number, number, number];
+  const expected = Buffer.from(parts[5]!, "base64");
+  const nonce = Buffer.from(parts[4]!, "base64");
+  const actual = await run({ nonce, memory, passes: rounds, parallelism: lanes, tagLength: expected.length }, password);
+  return timingSafeEqual(actual, expected);
+}
+
+// NFC, so that one letter is one password whichever way a keyboard composes it.
+function run(parameters: Omit<Argon2Parameters, "message">, password: string): Promise<Buffer> {
+  return derive("argon2id", { ...parameters, message: password.normalize("NFC") });
+}
+
+function phc(salt: Buffer, hash: Buffer): string {
+  return `$argon2id$v=19$m=${memoryKib},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(hash)}`;
+}
+
+function unpadded(bytes: Buffer): string {
+  return bytes.toString("base64").replaceAll("=", "");
+}
