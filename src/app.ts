@@ -54,7 +54,7 @@ function makeExpress(config: Config): Express {
   app.disable("x-powered-by").disable("etag").set("trust proxy", config.trustedProxies);
   app.use((_req, res, next) => {
     res.set("X-Content-Type-Options", "nosniff");
-    if (config.issuerUrl.startsWith("https:")) res.set("Strict-Transport-Security", "max-age=31536000; includeSubDomains");
+    if (config.issuerUrl.startsWith("https:")) res.set("Strict-Transport-Security", "max-age=31536000");
     next();
   });
   return app;

@@ -1,0 +1,41 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { options } from "./config.ts";
+
+const begin = "<!-- configuration: made by `npm run docs:config` -->";
+const end = "<!-- end of configuration -->";
+
+type Row = { default: string | null; defaultMeaning?: string; meaning: string; example: string };
+
+function presentRow([name, option]: [string, Row]): string {
+  const standard = option.defaultMeaning ?? `\`${option.default}\``;
+  const example = option.example.includes("`") ? option.example : `\`${option.example}\``;
+  return `| \`${name}\` | ${standard} | ${option.meaning} | ${example} |`;
+}
+
+export function makeConfigTable(): string {
+  const rows = Object.entries<Row>(options).map(presentRow);
+  return ["| Variable | Default | Meaning | Example |", "|---|---|---|---|", ...rows].join("\n");
+}
+
+/** Puts the table between its two marks. Errors: a text without the marks throws. */
+export function insertConfigTable(text: string): string {
+  const [before, rest] = text.split(begin);
+  const after = rest?.split(end)[1];
+  if (before === undefined || after === undefined) throw new Error(`README.md needs the two lines\n${begin}\n${end}`);
+  return `${before}${begin}\n${makeConfigTable()}\n${end}${after}`;
+}
+
+if (import.meta.main) {
+  const file = join(import.meta.dirname, "..", "README.md");
+  const text = readFileSync(file, "utf8");
+  const current = insertConfigTable(text);
+  if (process.argv.includes("--check")) {
+    if (text !== current) {
+      console.error("The configuration table in README.md is not current: run `npm run docs:config` and commit it.");
+      process.exitCode = 1;
+    }
+  } else {
+    writeFileSync(file, current);
+  }
+}
