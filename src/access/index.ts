@@ -1,1 +1,20 @@
+/*
+ * access: the one place that knows which app may do and see what.
+ *
+ * Nouns:      app (its registration), grant (what a school gives an app: sign-on for an audience and, apart from it, sync),
+ *             synced group, sign-in (whoever ever signed in to an app), scope, tile.
+ * Invariants: without sync a school does not exist for the app; a person is seen only through a school that syncs;
+ *             who signed in once stays a user; every reader composes its SQL from visibility.ts and adds no rule.
+ * Never knows: HTTP, tokens' storage, sessions, pages, the shape of an answer.
+ */
+export { clientSecretMatches, createApp, findApp, rotateClientSecret } from "./app.ts";
+export type { App, NewApp } from "./app.ts";
+export { setGrant } from "./grant.ts";
+export type { GrantSettings, SignOnAudience } from "./grant.ts";
+export { scopeFromWire, scopeToWire } from "./scope.ts";
+export { findSignOnRight, listTiles, recordSignIn } from "./sign-on-right.ts";
+export type { SignOnRight, Tile } from "./sign-on-right.ts";
+export { findSubjectClaims } from "./subject-claims.ts";
+export type { SubjectClaims } from "./subject-claims.ts";
 export * from "./token.ts";
+export * from "./visibility.ts";

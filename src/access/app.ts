@@ -1,0 +1,116 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { recordAudit } from "../events/index.ts";
+import type { Origin } from "../events/index.ts";
+import type { Queryable } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { makeUuid } from "../platform/ids.ts";
+import { checkUri } from "./redirect-uri.ts";
+import type { ClientId, ScopeName } from "./token.ts";
+
+export type App = {
+  clientId: ClientId;
+  name: string;
+  type: "CONFIDENTIAL" | "PUBLIC";
+  /** SHA-256 of the client secret; null exactly for public apps. */
+  secretHash: Buffer | null;
+  pkceRequired: boolean;
+  redirectUris: string[];
+  postLogoutRedirectUris: string[];
+  loginUrl: string | null;
+  backchannelLogoutUri: string | null;
+  scopes: ScopeName[];
+  idTokenAlgorithm: "RS256" | "ES256" | "EdDSA";
+  schulconnexSpelling: "V1_4" | "V1_7";
+};
+
+const selectApp = `
+  SELECT client_id AS "clientId", name, type::text, secret_hash AS "secretHash", pkce_required AS "pkceRequired",
+    redirect_uris AS "redirectUris", post_logout_redirect_uris AS "postLogoutRedirectUris", login_url AS "loginUrl",
+    backchannel_logout_uri AS "backchannelLogoutUri", scopes, id_token_algorithm::text AS "idTokenAlgorithm",
+    schulconnex_spelling::text AS "schulconnexSpelling"
+  FROM app WHERE client_id = $1`;
+
+export async function findApp(db: Queryable, clientId: string): Promise<App | null> {
+  const { rows } = await db.query<App>({ name: "access.findApp", text: selectApp, values: [clientId] });
+  return rows[0] ?? null;
+}
+
+const hashSecret = (secret: string): Buffer => createHash("sha256").update(secret).digest();
+
+export function clientSecretMatches(app: Pick<App, "secretHash">, secret: string): boolean {
+  return app.secretHash !== null && timingSafeEqual(app.secretHash, hashSecret(secret));
+}
+
+export type NewApp = Pick<App, "name" | "type" | "scopes" | "redirectUris"> &
+  Partial<Omit<App, "secretHash">> & {
+    /** For worlds with fixed credentials; otherwise 256 random bits. */
+    clientSecret?: string | undefined;
+  };
+
+const insertApp = `
+  INSERT INTO app (client_id, name, type, secret_hash, pkce_required, redirect_uris, post_logout_redirect_uris, login_url,
+    backchannel_logout_uri, scopes, id_token_algorithm, schulconnex_spelling, created_at, updated_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13)`;
+
+/**
+ * Registers an app. The secret is told here and never again.
+ *
+ * Errors: invalid for an address that a browser must not be sent to, for a secret that Basic auth would garble,
+ *         and for a public app with a secret or without PKCE.
+ */
+export async function createApp(
+  tx: Queryable,
+  app: NewApp,
+  origin: Origin & { allowLoopbackHttp: boolean },
+): Promise<{ clientId: ClientId; clientSecret: string | null }> {
+  checkAddresses(app, origin.allowLoopbackHttp);
+  const isPublic = app.type === "PUBLIC";
+  const pkceRequired = app.pkceRequired ?? true;
+  if (isPublic && (app.clientSecret !== undefined || !pkceRequired)) {
+    throw new AppError("invalid", "public_app", "A public app has no secret and must use PKCE.");
+  }
+  const clientId = app.clientId ?? (makeUuid(origin.at) as ClientId);
+  const clientSecret = isPublic ? null : (app.clientSecret ?? makeSecret());
+  if (clientSecret !== null && !/^[A-Za-z0-9_-]{16,}$/.test(clientSecret)) {
+    throw new AppError("invalid", "client_secret_refused", "A client secret has at least 16 characters of A-Z, a-z, 0-9, _ and -.");
+  }
+  await tx.query(insertApp, [
+    clientId,
+    app.name,
+    app.type,
+    clientSecret && hashSecret(clientSecret),
+    pkceRequired,
+    app.redirectUris,
+    app.postLogoutRedirectUris ?? [],
+    app.loginUrl,
+    app.backchannelLogoutUri,
+    app.scopes,
+    app.idTokenAlgorithm ?? "RS256",
+    app.schulconnexSpelling ?? "V1_4",
+    origin.at,
+  ]);
+  await recordAudit(tx, { at: origin.at, actorId: origin.actorId, requestId: origin.requestId, action: "app_created", clientId });
+  return { clientId, clientSecret };
+}
+
+const makeSecret = (): string => randomBytes(32).toString("base64url");
+
+function checkAddresses(app: NewApp, allowLoopbackHttp: boolean): void {
+  const inBrowser = { allowLoopbackHttp, allowOwnScheme: app.type === "PUBLIC" };
+  for (const uri of [...app.redirectUris, ...(app.postLogoutRedirectUris ?? [])]) checkUri(uri, inBrowser);
+  for (const uri of [app.loginUrl, app.backchannelLogoutUri]) {
+    if (uri) checkUri(uri, { allowLoopbackHttp, allowOwnScheme: false });
+  }
+}
+
+/** Replaces the secret at once; the old one no longer works. */
+export async function rotateClientSecret(tx: Queryable, clientId: ClientId, origin: Origin): Promise<string> {
+  const clientSecret = makeSecret();
+  const { rowCount } = await tx.query(
+    "UPDATE app SET secret_hash = $2, updated_at = $3 WHERE client_id = $1 AND type = 'CONFIDENTIAL'",
+    [clientId, hashSecret(clientSecret), origin.at],
+  );
+  if (rowCount === 0) throw new AppError("not_found", "app_not_found", "There is no such app with a secret.");
+  await recordAudit(tx, { ...origin, action: "client_secret_rotated", clientId });
+  return clientSecret;
+}

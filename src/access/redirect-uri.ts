@@ -1,0 +1,31 @@
+import { AppError } from "../platform/errors.ts";
+
+export type UriRules = {
+  /** Plain http to this machine, as while an app is being written. */
+  allowLoopbackHttp: boolean;
+  /** A scheme of the app's own, as `com.example.app:/callback` of an app on a phone. */
+  allowOwnScheme: boolean;
+};
+
+const loopbackHosts = new Set(["127.0.0.1", "[::1]", "localhost"]);
+
+/**
+ * Refuses an address that a browser must not be sent to. Comparison is by exact text, so nothing is rewritten.
+ *
+ * Source: RFC 9700 section 4.1, RFC 8252 section 7.1 (own schemes are reversed domain names).
+ */
+export function checkUri(uri: string, rules: UriRules): void {
+  const reason = findFault(uri, rules);
+  if (reason) throw new AppError("invalid", "uri_refused", `An address was refused: it ${reason}.`);
+}
+
+function findFault(uri: string, rules: UriRules): string | null {
+  if (!/^[\x21-\x7e]+$/.test(uri) || /[*\\"<>^`{|}]/.test(uri)) return "holds characters that an address must not hold";
+  if (!URL.canParse(uri)) return "is not absolute";
+  const url = new URL(uri);
+  if (uri.includes("#")) return "has a fragment";
+  if (url.username || url.password) return "holds credentials";
+  if (url.protocol === "https:") return null;
+  if (url.protocol === "http:") return rules.allowLoopbackHttp && loopbackHosts.has(url.hostname) ? null : "is not https";
+  return rules.allowOwnScheme && /^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+:$/.test(url.protocol) ? null : "has a scheme that is not allowed";
+}

@@ -1,0 +1,37 @@
+import type { Queryable } from "../platform/db.ts";
+import { makeUuid } from "../platform/ids.ts";
+
+/** When a change was asked for, by whom and in which request. */
+export type Origin = { at: Date; actorId?: string | undefined; requestId?: string | undefined };
+
+export type AuditLine = Origin & {
+  /** Past tense in snake_case: `signed_in`, `consent_given`. */
+  action: string;
+  clientId?: string | undefined;
+  personId?: string | undefined;
+  schoolId?: string | undefined;
+  /** Ids and codes only: never names, addresses or tokens. */
+  detail?: Record<string, unknown> | undefined;
+};
+
+const insertAudit = `
+  INSERT INTO audit (id, at, action, actor_id, client_id, person_id, school_id, request_id, detail)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
+
+export async function recordAudit(tx: Queryable, line: AuditLine): Promise<void> {
+  await tx.query({
+    name: "events.recordAudit",
+    text: insertAudit,
+    values: [
+      makeUuid(line.at),
+      line.at,
+      line.action,
+      line.actorId,
+      line.clientId,
+      line.personId,
+      line.schoolId,
+      line.requestId,
+      JSON.stringify(line.detail ?? {}),
+    ],
+  });
+}
