@@ -1,18 +1,25 @@
 import type { PersonName } from "./person.ts";
 
-const punctuation = " _-‐‑–—,;:!¡?¿.…·'\"“”„«»()[]{}§@*/\\&#%`´^¨¸°©®+<=>|~$";
-const sameAs: Record<string, string> = { "\u00a0": " ", "’": "'", "‘": "'", "‚": "'" };
+const punctuation = " _-‐‑–—,;:!¡?¿.…·'\"“”„«»()[]{}§@*/\\&#%`^°©®+<=>|~$";
+const sameAs: Record<string, string> = { "’": "'", "‘": "'", "‚": "'" };
 
-/** Letters that Unicode does not take apart. */
-const spelledAs: Record<string, string> = { ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ð: "d", ħ: "h" };
+/** Letters that Unicode does not take apart, as letters and marks; U+035C ties two letters to one. */
+const spelledAs: Record<string, string> = {
+  ß: "s\u035cs",
+  æ: "a\u035ce",
+  œ: "o\u035ce",
+  ð: "d\u035c",
+  ø: "o\u0338",
+  ł: "l\u0335",
+  đ: "d\u0335",
+  ħ: "h\u0335",
+};
 
 /** Letters of their own, each just behind one of the alphabet. */
 const ownPlace: Record<string, string> = { ı: "i~", ŋ: "n~", ŧ: "t~", ə: "e~", ĸ: "q~", þ: "z~" };
 
 /** Ordinary accents in their order; all others come behind them. */
-const accents = "\u0301\u0300\u0306\u0302\u030c\u030a\u0308\u030b\u0303\u0307\u0338\u0327\u0328\u0304";
-const stroke = "K";
-const ligature = "z";
+const accents = "\u0301\u0300\u0306\u0302\u030c\u030a\u0308\u030b\u0303\u0307\u0338\u0327\u0328\u0304\u0335\u0309\u035c";
 
 /**
  * Makes the text by which names are ordered when it is compared byte by byte: German dictionary order.
@@ -26,19 +33,16 @@ export function makeSortKey(text: string): string {
   let secondary = "";
   let tertiary = "";
   for (const character of text.normalize("NFKD")) {
-    if (/\p{M}/u.test(character)) {
-      secondary += accentWeight(character);
-      continue;
-    }
     const small = character.toLowerCase();
-    const parts = spelledAs[small] ?? small;
-    for (const part of parts) {
+    for (const part of spelledAs[small] ?? small) {
+      if (/\p{M}/u.test(part)) {
+        secondary += accentWeight(part);
+        continue;
+      }
       primary += primaryWeight(part);
       secondary += "0";
       tertiary += small === character ? "0" : "1";
     }
-    // Behind the letters that it stands for: ß behind ss, ø behind o.
-    if (parts !== small) secondary = parts.length === 1 ? secondary + stroke : `${secondary.slice(0, -1)}${ligature}0`;
   }
   return [primary, secondary.replace(/0+$/, ""), tertiary.replace(/0+$/, "")].join(" ");
 }
