@@ -1,0 +1,112 @@
+import { createApp, recordSignIn, scopeFromWire, setGrant } from "../src/access/index.ts";
+import type { ClientId, ScopeName } from "../src/access/index.ts";
+import {
+  addMembership,
+  createGroup,
+  createPerson,
+  createSchool,
+  deleteGroup,
+  softDeletePerson,
+} from "../src/directory/index.ts";
+import type { GroupId, PersonId, PersonRole, SchoolId } from "../src/directory/index.ts";
+import type { Origin } from "../src/events/index.ts";
+import { withTransaction } from "../src/platform/db.ts";
+import type { Db, Queryable } from "../src/platform/db.ts";
+import world from "./demo.json" with { type: "json" };
+
+export type SetCredential = (
+  tx: Queryable,
+  credential: { personId: PersonId; username: string; password: string; now: Date },
+) => Promise<void>;
+
+export type LoadOptions = { now: Date; production: boolean; restoreWindowDays: number; setCredential: SetCredential };
+
+/** Held while loading, so that of several processes that start at once one loads and the others find it done. */
+const lockKey = 7_269_001;
+
+/**
+ * Loads the demo world into an empty database, in one transaction.
+ *
+ * Shape:  false where the database holds anything already; then nothing is changed.
+ * Errors: in production always; its passwords and secrets are public.
+ */
+export async function loadDemoWorld(db: Pick<Db, "pool">, options: LoadOptions): Promise<boolean> {
+  if (options.production) throw new Error("the demo world has public passwords and is never loaded in production");
+  return withTransaction(db, async (tx) => {
+    await tx.query("SELECT pg_advisory_xact_lock($1)", [lockKey]);
+    if (!(await isEmpty(tx))) return false;
+    const origin: Origin = { at: options.now, actorId: "demo" };
+    await loadDirectory(tx, options, origin);
+    await loadAccess(tx, origin);
+    // Last, because only an active group or person is made, and deleting is a change of its own.
+    for (const group of world.groups) {
+      if (group.status === "DELETED") await deleteGroup(tx, group.id as GroupId, origin);
+    }
+    for (const person of world.people) {
+      if (person.status !== "SOFT_DELETED") continue;
+      await softDeletePerson(tx, { personId: person.id as PersonId, restoreWindowDays: options.restoreWindowDays }, origin);
+    }
+    return true;
+  });
+}
+
+async function isEmpty(tx: Queryable): Promise<boolean> {
+  const { rows } = await tx.query<{ empty: boolean }>(
+    "SELECT NOT EXISTS (SELECT FROM school) AND NOT EXISTS (SELECT FROM app) AS empty",
+  );
+  return rows[0]!.empty;
+}
+
+async function loadDirectory(tx: Queryable, { now, setCredential }: LoadOptions, origin: Origin): Promise<void> {
+  for (const school of world.schools) await createSchool(tx, { ...school, id: school.id as SchoolId }, origin);
+  for (const group of world.groups) {
+    const type = group.type.toUpperCase() as "KLASSE" | "KURS" | "SONSTIG";
+    await createGroup(tx, { id: group.id as GroupId, schoolId: group.schoolId as SchoolId, name: group.name, type }, origin);
+  }
+  for (const person of world.people) {
+    const personId = person.id as PersonId;
+    const schools = person.schools as [SchoolId, ...SchoolId[]];
+    const { name, sourceSystemIdentifier, username, password } = person;
+    await createPerson(tx, { id: personId, schools, role: person.role as PersonRole, name, sourceSystemIdentifier }, origin);
+    for (const groupId of person.groups as GroupId[]) await addMembership(tx, { groupId, personId }, origin);
+    await setCredential(tx, { personId, username, password, now });
+  }
+}
+
+async function loadAccess(tx: Queryable, origin: Origin): Promise<void> {
+  for (const app of world.apps) {
+    await createApp(
+      tx,
+      {
+        ...app,
+        clientId: app.clientId as ClientId,
+        clientSecret: app.clientSecret ?? undefined,
+        type: app.type === "public" ? "PUBLIC" : "CONFIDENTIAL",
+        scopes: app.scopes.map(readScope),
+      },
+      { ...origin, allowLoopbackHttp: true },
+    );
+  }
+  for (const grant of world.grants) {
+    await setGrant(
+      tx,
+      {
+        clientId: grant.clientId as ClientId,
+        schoolId: grant.schoolId as SchoolId,
+        signOn: { kind: grant.signOn ? "EVERYBODY" : "NOBODY" },
+        sync: grant.sync,
+        syncedGroups: grant.syncedGroups as GroupId[],
+      },
+      origin,
+    );
+  }
+  for (const { clientId, personId } of world.signIns) {
+    await recordSignIn(tx, { clientId: clientId as ClientId, personId: personId as PersonId, at: origin.at });
+  }
+}
+
+function readScope(wire: string): ScopeName {
+  const scope = scopeFromWire(world.platform, wire);
+  if (scope === null) throw new Error(`demo.json names the scope ${wire}, which does not exist`);
+  return scope;
+}

@@ -1,0 +1,156 @@
+import { createApp, recordSignIn, setGrant } from "../../src/access/index.ts";
+import type { ClientId, NewApp, ScopeName, SignOnAudience } from "../../src/access/index.ts";
+import {
+  addMembership,
+  createGroup,
+  createPerson,
+  createSchool,
+  deleteGroup,
+  makePersonSortKey,
+  softDeletePerson,
+} from "../../src/directory/index.ts";
+import type { GroupId, NewGroup, NewPerson, NewSchool, PersonId, PersonName, PersonRole, SchoolId } from "../../src/directory/index.ts";
+import { withTransaction } from "../../src/platform/db.ts";
+import type { Db } from "../../src/platform/db.ts";
+import { makeUuid } from "../../src/platform/ids.ts";
+
+export const allScopes: ScopeName[] = [
+  ...(["openid", "offline_access", "profile", "school", "role", "groups"] as const),
+  ...(["schools:read", "users:read", "groups:read", "people:read"] as const),
+];
+
+type PersonWishes = Partial<Omit<NewPerson, "schools">> & {
+  school?: SchoolId;
+  schools?: [SchoolId, ...SchoolId[]];
+  groups?: GroupId[];
+  status?: "ACTIVE" | "SOFT_DELETED";
+};
+
+type GrantWishes = {
+  app: ClientId;
+  school: SchoolId;
+  signOn?: SignOnAudience["kind"] | SignOnAudience;
+  sync?: boolean;
+  groups?: GroupId[];
+};
+
+export type Make = ReturnType<typeof makeMakers>;
+
+/** Rows with sensible defaults, made through the doors that the service itself uses. Each call commits. */
+export function makeMakers(db: Pick<Db, "pool">, now = new Date("2026-02-03T08:00:00Z")) {
+  const origin = { at: now, actorId: "test" };
+  let count = 0;
+  const next = () => ++count;
+
+  const school = (wishes: Partial<NewSchool> = {}): Promise<SchoolId> => {
+    const n = next();
+    const made: NewSchool = {
+      name: `School ${n}`,
+      officialId: `DE-XX-${n}-${makeUuid(now).slice(-8)}`,
+      address: { address: `Street ${n}`, addressAddition: null, city: "Town", zipCode: "10115" },
+      location: { country: "DE", state: "NI" },
+      schoolingLevel: "GYMNASIUM",
+      ...wishes,
+    };
+    return withTransaction(db, (tx) => createSchool(tx, made, origin));
+  };
+
+  const group = (wishes: Partial<NewGroup> & { school: SchoolId; status?: "ACTIVE" | "DELETED" }): Promise<GroupId> => {
+    const { school: schoolId, status, ...rest } = wishes;
+    return withTransaction(db, async (tx) => {
+      const id = await createGroup(tx, { name: `Group ${next()}`, type: "KLASSE", ...rest, schoolId }, origin);
+      if (status === "DELETED") await deleteGroup(tx, id, origin);
+      return id;
+    });
+  };
+
+  const person = (wishes: PersonWishes): Promise<PersonId> => {
+    const { school: home, groups = [], status, ...rest } = wishes;
+    const schools = wishes.schools ?? [home!];
+    return withTransaction(db, async (tx) => {
+      const id = await createPerson(tx, { role: "STUDENT", name: makeName(next()), ...rest, schools }, origin);
+      for (const groupId of groups) await addMembership(tx, { groupId, personId: id }, origin);
+      if (status === "SOFT_DELETED") await softDeletePerson(tx, { personId: id, restoreWindowDays: 30 }, origin);
+      return id;
+    });
+  };
+
+  const membership = (of: { group: GroupId; person: PersonId; role?: PersonRole }): Promise<void> =>
+    withTransaction(db, (tx) => addMembership(tx, { groupId: of.group, personId: of.person, role: of.role }, origin));
+
+  const app = async (wishes: Partial<NewApp> = {}): Promise<{ clientId: ClientId; clientSecret: string | null; redirectUri: string }> => {
+    const redirectUri = wishes.redirectUris?.[0] ?? "http://127.0.0.1:4999/callback";
+    const made: NewApp = { name: `App ${next()}`, type: "CONFIDENTIAL", scopes: allScopes, redirectUris: [redirectUri], ...wishes };
+    const registered = await withTransaction(db, (tx) => createApp(tx, made, { ...origin, allowLoopbackHttp: true }));
+    return { ...registered, redirectUri };
+  };
+
+  /** Everybody may sign in and the school syncs, unless wished otherwise. */
+  const grant = ({ app: clientId, school: schoolId, signOn = "EVERYBODY", sync = true, groups = [] }: GrantWishes): Promise<void> => {
+    const audience = typeof signOn === "string" ? ({ kind: signOn } as SignOnAudience) : signOn;
+    return withTransaction(db, (tx) => setGrant(tx, { clientId, schoolId, signOn: audience, sync, syncedGroups: groups }, origin));
+  };
+
+  const signIn = (of: { app: ClientId; person: PersonId }): Promise<void> =>
+    withTransaction(db, (tx) => recordSignIn(tx, { clientId: of.app, personId: of.person, at: now }));
+
+  /** Many students at once, each in the next `groupsEach` of the groups; 100,000 take a few seconds. */
+  const people = async (of: { school: SchoolId; count: number; groups?: GroupId[]; groupsEach?: number }): Promise<PersonId[]> => {
+    const { groups = [], groupsEach = groups.length } = of;
+    const ids: PersonId[] = [];
+    for (let from = 0; from < of.count; from += chunk) {
+      ids.push(...(await insertPeople(db, { ...of, count: Math.min(chunk, of.count - from), first: from, groups, groupsEach, now })));
+    }
+    return ids;
+  };
+
+  return { school, group, person, membership, app, grant, signIn, people };
+}
+
+const chunk = 20_000;
+const firstNames = ["Ada Marie", "Bo Emil", "Cem", "Dana Luise", "Elif", "Finn Ole", "Änne", "Øyvind", "Łucja", "Zoë"];
+const lastNames = ["Muster", "Beispiel", "Müller", "Groß", "de Vries", "Öztürk", "O'Neill", "Schmidt-Rot", "Nguyễn", "Zander"];
+
+function makeName(n: number): PersonName {
+  const firstFull = firstNames[n % firstNames.length]!;
+  return { firstFull, firstCall: firstFull.split(" ")[0]!, last: `${lastNames[Math.floor(n / 10) % lastNames.length]!} ${n}` };
+}
+
+type Batch = { school: SchoolId; count: number; first: number; groups: GroupId[]; groupsEach: number; now: Date };
+
+async function insertPeople(db: Pick<Db, "pool">, batch: Batch): Promise<PersonId[]> {
+  const rows = Array.from({ length: batch.count }, (_, index) => {
+    const name = makeName(batch.first + index);
+    return { id: makeUuid(batch.now) as PersonId, affiliation: makeUuid(batch.now), name, sortKey: makePersonSortKey(name) };
+  });
+  const memberships = rows.flatMap(({ id }, index) =>
+    Array.from({ length: batch.groupsEach }, (_, step) => ({ id, group: batch.groups[(index + step) % batch.groups.length]! })),
+  );
+  await withTransaction(db, async (tx) => {
+    await tx.query(
+      `INSERT INTO person (id, home_school_id, role, first_full, first_call, last, sort_key, created_at, updated_at)
+       SELECT id, $1, 'STUDENT', first_full, first_call, last, sort_key, $7, $7
+       FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[]) AS row (id, first_full, first_call, last, sort_key)`,
+      [
+        batch.school,
+        rows.map((row) => row.id),
+        rows.map((row) => row.name.firstFull),
+        rows.map((row) => row.name.firstCall),
+        rows.map((row) => row.name.last),
+        rows.map((row) => row.sortKey),
+        batch.now,
+      ],
+    );
+    await tx.query(
+      `INSERT INTO affiliation (id, person_id, school_id) SELECT id, person_id, $1
+       FROM unnest($2::uuid[], $3::uuid[]) AS row (id, person_id)`,
+      [batch.school, rows.map((row) => row.affiliation), rows.map((row) => row.id)],
+    );
+    await tx.query(
+      `INSERT INTO membership (group_id, person_id, school_id, role) SELECT group_id, person_id, $1, 'STUDENT'
+       FROM unnest($2::uuid[], $3::uuid[]) AS row (group_id, person_id)`,
+      [batch.school, memberships.map((row) => row.group), memberships.map((row) => row.id)],
+    );
+  });
+  return rows.map((row) => row.id);
+}
