@@ -159,18 +159,6 @@ export const options = {
     meaning: "Time a browser stays signed in.",
     example: "28800",
   },
-  SIGN_IN_FAILURES_PER_ACCOUNT: {
-    value: wholeNumber(1, 1000),
-    default: "5",
-    meaning: "Wrong passwords for one account after which further attempts from that place are slowed down.",
-    example: "5",
-  },
-  SIGN_IN_FAILURES_PER_ADDRESS: {
-    value: wholeNumber(10, 1_000_000),
-    default: "1000",
-    meaning: "Wrong passwords in ten minutes from one network address, over all accounts, after which that address must wait. A whole school sits behind one address.",
-    example: "1000",
-  },
   PASSWORD_HASH_CONCURRENCY: {
     value: wholeNumber(1, 64),
     default: String(Math.max(1, Math.min(4, availableParallelism()))),
@@ -256,10 +244,6 @@ function arrange(values: Values) {
       refreshGraceSeconds: values.REFRESH_GRACE_SECONDS,
       sessionSeconds: values.SESSION_SECONDS,
     },
-    signInLimits: {
-      failuresPerAccount: values.SIGN_IN_FAILURES_PER_ACCOUNT,
-      failuresPerAddress: values.SIGN_IN_FAILURES_PER_ADDRESS,
-    },
     passwordHashConcurrency: values.PASSWORD_HASH_CONCURRENCY,
     allowPrivateAddresses: values.WEBHOOK_ALLOW_PRIVATE_ADDRESSES,
     logLevel: values.LOG_LEVEL,
@@ -267,6 +251,13 @@ function arrange(values: Values) {
     metricsToken: values.METRICS_TOKEN,
     shutdownGraceSeconds: values.SHUTDOWN_GRACE_SECONDS,
   };
+}
+
+/** Puts the port that was found free into addresses that were to follow it. */
+export function settlePort(config: Config, port: number): Config {
+  if (config.port !== 0) return config;
+  const settle = (url: string) => url.replace(/^http:\/\/localhost:0$/, `http://localhost:${port}`);
+  return { ...config, port, issuerUrl: settle(config.issuerUrl), baseUrl: settle(config.baseUrl) };
 }
 
 /** What single values cannot tell. Values that were refused already are undefined here. */

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ConfigError, options, readConfig } from "../../src/config.ts";
+import { ConfigError, options, readConfig, settlePort } from "../../src/config.ts";
 import { insertConfigTable } from "../../src/config-table.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -43,6 +43,11 @@ test("every default is a value that its own option accepts", () => {
 
 test("the issuer follows the port, and the base address follows the issuer", () => {
   expect(readConfig({ PORT: "8080" })).toMatchObject({ issuerUrl: "http://localhost:8080", baseUrl: "http://localhost:8080" });
+});
+
+test("with port 0 the addresses follow the port that was found", () => {
+  expect(settlePort(readConfig({ PORT: "0" }), 4711)).toMatchObject({ port: 4711, issuerUrl: "http://localhost:4711", baseUrl: "http://localhost:4711" });
+  expect(settlePort(readConfig({ PORT: "0", ISSUER_URL: "http://sso.test" }), 4711).issuerUrl).toBe("http://sso.test");
 });
 
 test("an address loses the slash at its end, because clients compare issuers letter by letter", () => {
@@ -139,8 +144,8 @@ test("every configured value is read by something", () => {
     .filter((file) => !/config[a-z-]*\.ts$|\.test\.ts$/.test(file))
     .map((file) => readFileSync(join(root, file), "utf8"))
     .join("\n");
-  const { lifetimes, signInLimits, ...rest } = readConfig({});
-  const fields = [...Object.keys(rest), ...Object.keys(lifetimes), ...Object.keys(signInLimits)];
+  const { lifetimes, ...rest } = readConfig({});
+  const fields = [...Object.keys(rest), ...Object.keys(lifetimes)];
   expect(fields.filter((field) => !new RegExp(`\\b${field}\\b`).test(sources))).toEqual([]);
 });
 

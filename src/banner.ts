@@ -1,0 +1,58 @@
+import demo from "../demo/demo.json" with { type: "json" };
+import type { Config } from "./config.ts";
+
+type Address = { name: string; url: string };
+
+function listAddresses({ issuerUrl, baseUrl }: Config): Address[] {
+  return [
+    { name: "Tiles and sign-on", url: `${issuerUrl}/` },
+    { name: "Discovery", url: `${issuerUrl}/.well-known/openid-configuration` },
+    { name: "IDM API", url: `${baseUrl}/idm/ep/v1/schools` },
+    { name: "Reference", url: `${baseUrl}/docs` },
+    { name: "Health", url: `${issuerUrl}/health/ready` },
+  ];
+}
+
+function makeCurl({ issuerUrl, baseUrl, platform }: Config): string {
+  const { clientId, clientSecret } = demo.apps[0]!;
+  const token =
+    `curl -s -u ${clientId}:${clientSecret} -d grant_type=client_credentials ` +
+    `-d scope=urn:${platform}:idm:v1:schools:read ${issuerUrl}/oauth2/token | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/'`;
+  return `curl -s -H "Authorization: Bearer $(${token})" ${baseUrl}/idm/ep/v1/schools`;
+}
+
+function table(rows: (readonly [string, string, ...string[]])[]): string {
+  const widths = rows[0]!.map((_, at) => Math.max(...rows.map((row) => row[at]!.length)));
+  return rows.map((row) => `  ${row.map((cell, at) => cell.padEnd(widths[at]!)).join("  ").trimEnd()}`).join("\n");
+}
+
+/** What `npm start` prints in the end: where everything is and, with the demo world, what to try. */
+export function makeBanner(config: Config, { demoAppUrl }: { demoAppUrl: string | null }): string {
+  const addresses = table(listAddresses(config).map(({ name, url }) => [name, url] as const));
+  if (!config.demoWorld) return `\nSchultor is ready.\n${addresses}\n`;
+  const logins = demo.people.map((person) => [person.username, person.password, describe(person)] as const);
+  const click =
+    demoAppUrl === null ? "Port 4000 is taken, so the demo app is not running: free the port and start again." : `${demoAppUrl}login   (the demo app signs you in)`;
+  return [
+    "",
+    "Schultor is ready.",
+    addresses,
+    "",
+    "Demo logins",
+    table(logins),
+    "",
+    "Read the schools that the demo app may see",
+    `  ${makeCurl(config)}`,
+    "",
+    "Sign in, by clicking",
+    `  ${click}`,
+    "",
+  ].join("\n");
+}
+
+type DemoPerson = (typeof demo.people)[number];
+
+function describe({ role, schools, status }: DemoPerson): string {
+  const names = schools.map((id) => demo.schools.find((school) => school.id === id)?.name);
+  return `${role === "TEACHER" ? "teacher" : "student"}, ${names.join(" and ")}${status === "SOFT_DELETED" ? " (deleted: may not sign in)" : ""}`;
+}

@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { makeLog, silentLog } from "../../src/platform/log.ts";
+import { makeMetrics } from "../../src/platform/metrics.ts";
+import { startWorker } from "../../src/platform/worker.ts";
+
+test("a job runs again and again and never overlaps itself", async () => {
+  let running = 0;
+  let most = 0;
+  let runs = 0;
+  const run = async () => {
+    most = Math.max(most, ++running);
+    await sleep(5);
+    running--;
+    runs++;
+  };
+  const worker = startWorker([{ name: "count", everySeconds: 0.001, run }], { log: silentLog, metrics: makeMetrics() });
+  await expect.poll(() => runs).toBeGreaterThan(3);
+  await worker.stop(1);
+  expect(most).toBe(1);
+  const after = runs;
+  await sleep(20);
+  expect(runs).toBe(after);
+});
+
+test("a job that fails is logged and counted, and runs again", async () => {
+  const lines: string[] = [];
+  const metrics = makeMetrics();
+  let runs = 0;
+  const run = async () => {
+    runs++;
+    throw new Error("no luck");
+  };
+  const log = makeLog({ level: "error", format: "json", to: { write: (line: string) => void lines.push(line) } });
+  const worker = startWorker([{ name: "unlucky", everySeconds: 0.001, run }], { log, metrics });
+  await expect.poll(() => runs).toBeGreaterThan(1);
+  await worker.stop(1);
+  expect(JSON.parse(lines[0]!)).toMatchObject({ level: "error", job: "unlucky", msg: "job failed" });
+  expect(await metrics.registry.metrics()).toContain('job_duration_seconds_count{job="unlucky",outcome="failed"}');
+});
+
+test("a stop aborts the signal, waits for the running job, and gives up after the grace time", async () => {
+  const patient = startWorker(
+    [{ name: "patient", everySeconds: 60, run: (signal) => new Promise((resolve) => signal.addEventListener("abort", () => setTimeout(resolve, 20))) }],
+    { log: silentLog, metrics: makeMetrics() },
+  );
+  const deaf = startWorker([{ name: "deaf", everySeconds: 60, run: () => new Promise(() => {}) }], { log: silentLog, metrics: makeMetrics() });
+  const startedAt = performance.now();
+  await patient.stop(5);
+  expect(performance.now() - startedAt).toBeLessThan(1000);
+  await deaf.stop(0.02);
+});
