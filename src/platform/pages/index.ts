@@ -11,4 +11,4 @@ export { formTarget, pageHeaders } from "./csp.ts";
 export { renderPage, type Page, type PageContext } from "./layout.ts";
 export { chooseLocale, locales, type Locale } from "./locale.ts";
 export { makeTemplates, type Render } from "./templates.ts";
-export { makeTranslator, type Texts, type Translate } from "./texts.ts";
+export { emphasise, makeTranslator, type Texts, type Translate } from "./texts.ts";

@@ -28,3 +28,15 @@ export function makeTranslator(texts: Record<Locale, Texts>): (locale: Locale) =
     };
   };
 }
+
+/** Writes a text as HTML with its values in strong type; text and values are escaped. */
+export function emphasise(translate: Translate, key: string, values: Record<string, string>): string {
+  const marked = Object.fromEntries(Object.keys(values).map((name, index) => [name, `\u{e000}${index}\u{e001}`]));
+  const strong = Object.values(values).map((value) => `<strong>${escapeHtml(value)}</strong>`);
+  return escapeHtml(translate(key, marked)).replace(/\u{e000}(\d+)\u{e001}/gu, (_mark, index) => strong[Number(index)] ?? "");
+}
+
+function escapeHtml(text: string): string {
+  const entities: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+  return text.replace(/[&<>"']/g, (character) => entities[character] ?? "");
+}

@@ -1,5 +1,12 @@
 import { join } from "node:path";
-import { makeTemplates, makeTranslator, renderPage, type Page, type PageContext } from "../../platform/pages/index.ts";
+import {
+  emphasise,
+  makeTemplates,
+  makeTranslator,
+  renderPage,
+  type Page,
+  type PageContext,
+} from "../../platform/pages/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 import type {
@@ -65,11 +72,12 @@ function page(
   extra: { status?: number; title?: string; retryAfterSeconds?: number; values?: object } = {},
 ): Page {
   const t = translator(context.locale);
+  const strong = (key: string, values: Record<string, string>) => emphasise(t, key, values);
   const appName = "app" in model && model.app !== null ? (model.app as { name: string }).name : "";
   return renderPage(
     {
       title: t(extra.title ?? `${name}.title`, { app: appName }),
-      body: render(name, { ...model, ...extra.values, t, appName, partial: render }),
+      body: render(name, { ...model, ...extra.values, t, strong, appName, partial: render }),
       status: extra.status ?? 200,
       headers: extra.retryAfterSeconds === undefined ? {} : { "Retry-After": String(extra.retryAfterSeconds) },
     },
