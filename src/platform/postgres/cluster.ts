@@ -1,0 +1,117 @@
+import { execFile } from "node:child_process";
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { promisify } from "node:util";
+import type { Binaries } from "./binaries.ts";
+import { canEnter } from "./server-user.ts";
+import type { ServerUser } from "./server-user.ts";
+import { DatabaseStartError } from "./start-error.ts";
+
+/** Where PostgreSQL keeps its files, and as whom it runs. */
+export type Cluster = { folder: string; user: ServerUser };
+
+const sharedState = "/var/lib/schultor";
+
+/** The cluster of a data folder, if it was made before; it runs as whoever owns it. */
+export function findCluster(dataDir: string): Cluster | null {
+  const link = join(dataDir, "postgres");
+  if (!lstatSync(link, { throwIfNoEntry: false })) return null;
+  if (!existsSync(link)) {
+    throw new DatabaseStartError(`${link} points to a folder that is gone. Bring that folder back, or delete the link to start with an empty database.`);
+  }
+  const folder = realpathSync(link);
+  const { uid, gid } = statSync(folder);
+  const self = process.getuid?.();
+  if (self !== 0 && self !== uid) throw new DatabaseStartError(`The database in ${folder} belongs to another user (uid ${uid}). Start as that user, or set another DATA_DIR.`);
+  const user = self === 0 ? { uid, gid } : null;
+  if (!canEnter(user, folder)) {
+    throw new DatabaseStartError(
+      `The database in ${folder} runs as the user with uid ${uid}, who may not enter a folder above it. ` +
+        "Allow that (chmod o+x on the folders above), or move the data folder and set DATA_DIR.",
+    );
+  }
+  return { folder, user };
+}
+
+/**
+ * Makes an empty cluster for a data folder.
+ *
+ * Shape:  a folder `postgres` in it; where the server's user cannot enter that (it lies in root's closed home), a link
+ *         of this name to a new folder below /var/lib/schultor.
+ * Errors: whatever stops half-way leaves nothing that looks finished.
+ */
+export async function makeCluster(dataDir: string, options: { binaries: Binaries; user: ServerUser; say(line: string): void }): Promise<Cluster> {
+  const { binaries, user, say } = options;
+  const place = canEnter(user, dataDir) ? dataDir : makeOpenPlace(dataDir);
+  const folder = join(place, "postgres");
+  const unfinished = join(place, "postgres.unfinished");
+  rmSync(unfinished, { recursive: true, force: true });
+  mkdirSync(unfinished, { mode: 0o700 });
+  if (user) chownSync(unfinished, user.uid, user.gid);
+  await runInitdb(binaries, unfinished, user);
+  renameSync(unfinished, folder);
+  if (place !== dataDir) {
+    symlinkSync(folder, join(dataDir, "postgres"));
+    say(`The database lives in ${folder}: PostgreSQL does not run as root, and its user cannot enter ${dataDir}.`);
+  }
+  return { folder, user };
+}
+
+/** Who may connect: only this process's own user, over the local socket, proved by the kernel. */
+export function writeAccessRules({ folder, user }: Cluster): void {
+  const rules = { "pg_hba.conf": `local all ${databaseRole} peer map=owner\n`, "pg_ident.conf": `owner "${accountName()}" ${databaseRole}\n` };
+  for (const [name, content] of Object.entries(rules)) {
+    const file = join(folder, name);
+    writeFileSync(file, content, { mode: 0o600 });
+    if (user) chownSync(file, user.uid, user.gid);
+  }
+}
+
+export const databaseRole = "schultor";
+
+/** A data folder of an older or newer PostgreSQL is never touched. */
+export function checkVersion({ folder }: Cluster, binariesVersion: string): void {
+  const file = join(folder, "PG_VERSION");
+  const found = existsSync(file) ? readFileSync(file, "utf8").trim() : null;
+  if (found === null) throw new DatabaseStartError(`${folder} is damaged: it has no PG_VERSION. Restore it from a backup, or move it away to start with an empty database.`);
+  if (found !== binariesVersion) {
+    throw new DatabaseStartError(
+      `The database in ${folder} was made by PostgreSQL ${found}, this version brings PostgreSQL ${binariesVersion}. ` +
+        `Carry it over with pg_dump of ${found}, or move the folder away to start with an empty database.`,
+    );
+  }
+}
+
+function makeOpenPlace(dataDir: string): string {
+  mkdirSync(sharedState, { recursive: true });
+  chmodSync(sharedState, 0o711);
+  const place = mkdtempSync(join(sharedState, `${basename(dirname(dataDir)).replace(/[^A-Za-z0-9-]/g, "")}-`));
+  chmodSync(place, 0o711);
+  return place;
+}
+
+/** Order by code point, the same on every machine; letters of all alphabets have upper and lower case. */
+function localeFlags(version: string): string[] {
+  return Number(version) >= 17 ? ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"] : ["--locale=C.UTF-8"];
+}
+
+async function runInitdb({ folder: binaries, version }: Binaries, folder: string, user: ServerUser): Promise<void> {
+  const flags = ["--encoding=UTF8", ...localeFlags(version), "--data-checksums", "--auth=peer", `--username=${databaseRole}`, "--no-instructions"];
+  try {
+    await promisify(execFile)(join(binaries, "initdb"), ["-D", folder, ...flags], { ...user, cwd: "/", env: { LC_ALL: "C", TZ: "UTC" } });
+  } catch (cause) {
+    rmSync(folder, { recursive: true, force: true });
+    const said = cause instanceof Error && "stderr" in cause ? String(cause.stderr).trim() : String(cause);
+    throw new DatabaseStartError(`The embedded PostgreSQL could not make its data folder: ${said}`, { cause });
+  }
+}
+
+function accountName(): string {
+  try {
+    return userInfo().username;
+  } catch (cause) {
+    throw new DatabaseStartError("This user id has no account, which the embedded PostgreSQL needs. Start as a user that has one, or set DATABASE_URL.", { cause });
+  }
+}
+

@@ -1,0 +1,133 @@
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir, totalmem } from "node:os";
+import { join, resolve } from "node:path";
+import pg from "pg";
+import { withProgress } from "../progress.ts";
+import { describeBinaries, findBinaries } from "./binaries.ts";
+import { checkVersion, databaseRole, findCluster, makeCluster, writeAccessRules } from "./cluster.ts";
+import type { Cluster } from "./cluster.ts";
+import { lockFolder } from "./folder-lock.ts";
+import { clearLeftovers, startPostmaster } from "./postmaster.ts";
+import { findServerUser } from "./server-user.ts";
+import { DatabaseStartError } from "./start-error.ts";
+
+export type EmbeddedPostgres = {
+  url: string;
+  /** Where its files really are. */
+  folder: string;
+  /** Resolves when the server has ended, also when nobody asked it to. */
+  exited: Promise<void>;
+  stop(): Promise<void>;
+};
+
+export type EmbeddedOptions = {
+  dataDir: string;
+  say(line: string): void;
+  /** Server settings on top of ours. */
+  settings?: Record<string, string>;
+  /** Programs of another PostgreSQL than the embedded one. */
+  binariesFolder?: string | undefined;
+};
+
+/**
+ * Starts a real PostgreSQL of our own on a data folder, and makes it at the first start.
+ *
+ * Shape:  reached over a local socket only, by this user only; one process a folder; a server left behind by a killed
+ *         process is stopped and replaced; what was confirmed before a crash is there after it.
+ * Errors: DatabaseStartError that says what to do.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  if (process.platform === "win32") throw new DatabaseStartError("There is no embedded PostgreSQL on Windows. Set DATABASE_URL to a PostgreSQL server, 15 or later.");
+  const dataDir = openDataDir(options.dataDir);
+  const lock = lockFolder(dataDir);
+  try {
+    return await withProgress("Starting the embedded PostgreSQL", options.say, () => start(dataDir, options, lock.release));
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function start(dataDir: string, { say, settings = {}, binariesFolder }: EmbeddedOptions, release: () => void): Promise<EmbeddedPostgres> {
+  const existing = findCluster(dataDir);
+  const user = existing ? existing.user : findServerUser(say);
+  const binaries = binariesFolder === undefined ? findBinaries(user, say) : describeBinaries(binariesFolder);
+  const cluster = existing ?? (await makeCluster(dataDir, { binaries, user, say }));
+  checkVersion(cluster, binaries.version);
+  await clearLeftovers(cluster);
+  writeAccessRules(cluster);
+  const socket = openSocketFolder(cluster);
+  const postmaster = await startPostmaster({
+    cluster,
+    binaries,
+    logFile: join(dataDir, "postgres.log"),
+    settings: { ...serverSettings(), unix_socket_directories: socket.folder, ...settings },
+  });
+  await makeDatabase(urlOf("postgres", socket.folder));
+  return {
+    url: urlOf(databaseRole, socket.folder),
+    folder: cluster.folder,
+    exited: postmaster.exited,
+    async stop() {
+      await postmaster.stop();
+      socket.remove();
+      release();
+    },
+  };
+}
+
+function openDataDir(path: string): string {
+  const dataDir = resolve(path);
+  try {
+    if (mkdirSync(dataDir, { recursive: true }) !== undefined) chmodSync(dataDir, 0o711);
+    return realpathSync(dataDir);
+  } catch (cause) {
+    throw new DatabaseStartError(`The data folder ${dataDir} cannot be made: ${(cause as Error).message}. Set DATA_DIR to a folder this user may write.`, { cause });
+  }
+}
+
+function serverSettings(): Record<string, string> {
+  const megabytes = Math.round(totalmem() / 8 / 1024 ** 2);
+  return {
+    listen_addresses: "",
+    unix_socket_permissions: "0700",
+    max_connections: "100",
+    shared_buffers: `${Math.min(Math.max(megabytes, 64), 1024)}MB`,
+    fsync: "on",
+    full_page_writes: "on",
+    synchronous_commit: "on",
+    max_wal_size: "2GB",
+    random_page_cost: "1.1",
+    jit: "off",
+    timezone: "UTC",
+    log_timezone: "UTC",
+    // The lines may hold what a failing statement carried, so they stay few and without statements.
+    log_min_messages: "warning",
+    log_min_error_statement: "panic",
+    log_error_verbosity: "terse",
+    log_checkpoints: "off",
+  };
+}
+
+/** A socket's path has at most 107 bytes, so a deep data folder has its socket elsewhere. */
+function openSocketFolder({ folder, user }: Cluster): { folder: string; remove(): void } {
+  if (Buffer.byteLength(folder) <= 80) return { folder, remove: () => undefined };
+  const short = mkdtempSync(join(tmpdir(), "schultor-"));
+  if (user) chownSync(short, user.uid, user.gid);
+  return { folder: short, remove: () => rmSync(short, { recursive: true, force: true }) };
+}
+
+function urlOf(database: string, socketFolder: string): string {
+  return `postgresql://${databaseRole}@localhost/${database}?host=${encodeURIComponent(socketFolder)}`;
+}
+
+async function makeDatabase(maintenanceUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: maintenanceUrl });
+  await client.connect();
+  try {
+    const { rowCount } = await client.query("SELECT FROM pg_database WHERE datname = $1", [databaseRole]);
+    if (rowCount === 0) await client.query(`CREATE DATABASE ${databaseRole}`);
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,39 @@
+/**
+ * The PostgreSQL server below the service: one we are given, or a real one of our own.
+ *
+ * Nouns:      data folder (DATA_DIR), cluster (PostgreSQL's files), server user (as whom it runs), lock (one process a folder).
+ * Invariants: what was confirmed survives any kill; two processes never work on one folder; a server that is not ours is
+ *             never stopped; no connection without a proved identity, and none over the network.
+ * Never knows: tables, schools, configuration variables.
+ */
+import { startEmbeddedPostgres } from "./embedded.ts";
+import { reachDatabase } from "./reach.ts";
+
+export { startEmbeddedPostgres } from "./embedded.ts";
+export type { EmbeddedOptions, EmbeddedPostgres } from "./embedded.ts";
+export { reachDatabase } from "./reach.ts";
+export { DatabaseStartError } from "./start-error.ts";
+
+export type DatabaseServer = {
+  url: string;
+  /** Where an embedded server keeps its files; null when the server is not ours. */
+  folder: string | null;
+  /** Resolves when an embedded server has ended, also when nobody asked it to; never for another. */
+  exited: Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** The server of `databaseUrl` once it answers; without one, an embedded server in `dataDir`. */
+export async function openDatabaseServer(options: {
+  databaseUrl: string | undefined;
+  databaseReplicaUrl?: string | undefined;
+  dataDir: string;
+  say(line: string): void;
+}): Promise<DatabaseServer> {
+  const { databaseUrl, databaseReplicaUrl, dataDir, say } = options;
+  if (databaseUrl === undefined) return startEmbeddedPostgres({ dataDir, say });
+  const patienceSeconds = 60;
+  await reachDatabase(databaseUrl, { say, patienceSeconds });
+  if (databaseReplicaUrl !== undefined) await reachDatabase(databaseReplicaUrl, { say, patienceSeconds, replica: true });
+  return { url: databaseUrl, folder: null, exited: new Promise(() => undefined), stop: async () => undefined };
+}

@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { isDatabaseUnavailable } from "../db.ts";
+import { withProgress } from "../progress.ts";
+import { DatabaseStartError } from "./start-error.ts";
+
+const oldestVersion = 15;
+
+/**
+ * Waits until the server of DATABASE_URL answers, and checks that the service can live on it.
+ *
+ * Units:  gives up after `patienceSeconds`; wrong credentials and a missing database are told at once.
+ * Errors: DatabaseStartError, without the password.
+ */
+export async function reachDatabase(url: string, options: { say(line: string): void; patienceSeconds: number; replica?: boolean }): Promise<void> {
+  const place = describe(url);
+  const client = await withProgress(`Waiting for PostgreSQL at ${place}`, options.say, () => connect(url, place, options.patienceSeconds));
+  try {
+    const { rows } = await client.query<{ version: number; encoding: string; standby: boolean }>(
+      `SELECT current_setting('server_version_num')::int / 10000 AS version, current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS standby`,
+    );
+    const { version, encoding, standby } = rows[0]!;
+    if (version < oldestVersion) throw new DatabaseStartError(`The server at ${place} is PostgreSQL ${version}; ${oldestVersion} or later is needed.`);
+    if (encoding !== "UTF8") throw new DatabaseStartError(`The database at ${place} is encoded in ${encoding}; make one with ENCODING 'UTF8'.`);
+    if (standby && !options.replica) throw new DatabaseStartError(`The server at ${place} is a standby, which takes no writes. DATABASE_URL must name the primary.`);
+  } finally {
+    await client.end();
+  }
+}
+
+async function connect(url: string, place: string, patienceSeconds: number): Promise<pg.Client> {
+  const giveUpAt = performance.now() + patienceSeconds * 1000;
+  for (;;) {
+    const client = new pg.Client({ connectionString: url, application_name: "schultor", connectionTimeoutMillis: 10_000 });
+    client.on("error", () => undefined);
+    try {
+      await client.connect();
+      return client;
+    } catch (cause) {
+      await client.end().catch(() => undefined);
+      const said = cause instanceof AggregateError ? cause.errors.map(String).join("; ") : (cause as Error).message;
+      if (!isDatabaseUnavailable(cause)) throw new DatabaseStartError(`PostgreSQL at ${place} refuses the connection: ${said}. Check DATABASE_URL.`, { cause });
+      if (performance.now() > giveUpAt) {
+        throw new DatabaseStartError(`PostgreSQL at ${place} did not answer for ${patienceSeconds} s: ${said}. Check DATABASE_URL and that the server runs.`, { cause });
+      }
+      await sleep(500);
+    }
+  }
+}
+
+function describe(url: string): string {
+  const { hostname, port, pathname, searchParams } = new URL(url);
+  return `${searchParams.get("host") ?? hostname}:${port || "5432"}${pathname}`;
+}
