@@ -11,7 +11,7 @@ export { clientSecretMatches, createApp, findApp, rotateClientSecret } from "./a
 export type { App, NewApp } from "./app.ts";
 export { setGrant } from "./grant.ts";
 export type { GrantSettings, SignOnAudience } from "./grant.ts";
-export { scopeFromWire, scopeToWire } from "./scope.ts";
+export { scopeFromWire, scopeOfContract, scopeToWire } from "./scope.ts";
 export { findSignOnRight, listTiles, recordSignIn } from "./sign-on-right.ts";
 export type { SignOnRight, Tile } from "./sign-on-right.ts";
 export { findSubjectClaims } from "./subject-claims.ts";

@@ -16,3 +16,10 @@ export function scopeFromWire(platform: string, wire: string): ScopeName | null 
   const scope = wire.slice(prefix(platform).length);
   return isScopeName(scope) && isOfIdm(scope) ? scope : null;
 }
+
+/** The scope that a contract names, whatever the operator is called there. */
+export function scopeOfContract(wire: string): ScopeName {
+  const scope = wire.replace(/^urn:[^:]+:idm:v1:/, "");
+  if (!isScopeName(scope)) throw new Error(`The contract names a scope that no app can be granted: ${wire}`);
+  return scope;
+}

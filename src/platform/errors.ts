@@ -3,9 +3,11 @@ const statusByKind = {
   unauthenticated: 401,
   forbidden: 403,
   not_found: 404,
+  method_not_allowed: 405,
   conflict: 409,
   rate_limited: 429,
   bug: 500,
+  not_offered: 501,
   unavailable: 503,
 } as const;
 

@@ -1,0 +1,54 @@
+/**
+ * idm: serves openapi/idm.yaml.
+ *
+ * Nouns:      school, user (may sign in to the app, or ever did), group, member, person (whom a school syncs).
+ * Invariants: every answer is one prepared statement that builds the body; whom an app sees is composed from access.
+ * Must never know: how tokens are kept, what Schulconnex is, how anything is changed.
+ */
+import type { Router } from "express";
+import { scopeOfContract, type AccessToken, type CheckAccessToken } from "../access/index.ts";
+import type { Db } from "../platform/db.ts";
+import { bindOperations, renderProblem, type Handlers, type OpenApiDocument } from "../platform/http/index.ts";
+import type { Log } from "../platform/log.ts";
+import type { operations } from "../../generated/openapi/idm.ts";
+import { getGroup } from "./getGroup.ts";
+import { getPerson } from "./getPerson.ts";
+import { getSchool } from "./getSchool.ts";
+import { getUser } from "./getUser.ts";
+import { listSchoolGroups } from "./listSchoolGroups.ts";
+import { listSchoolPeople } from "./listSchoolPeople.ts";
+import { listSchools } from "./listSchools.ts";
+import { listSchoolUsers } from "./listSchoolUsers.ts";
+
+const handlers: Handlers<operations, AccessToken> = {
+  getGroup,
+  getPerson,
+  getSchool,
+  getUser,
+  listSchoolGroups,
+  listSchoolPeople,
+  listSchools,
+  listSchoolUsers,
+};
+
+export type IdmDeps = {
+  db: Pick<Db, "readPool">;
+  checkAccessToken: CheckAccessToken;
+  document: OpenApiDocument;
+  log: Log;
+  /** Holds every answer against the contract: for development and tests. */
+  checkAnswers: boolean;
+};
+
+export function makeIdmRouter({ db, checkAccessToken, document, log, checkAnswers }: IdmDeps): Router {
+  return bindOperations<operations, AccessToken>({
+    document,
+    handlers,
+    checkToken: checkAccessToken,
+    scopeName: scopeOfContract,
+    pool: db.readPool,
+    log,
+    render: renderProblem,
+    checkAnswersBy: checkAnswers ? [document] : [],
+  });
+}

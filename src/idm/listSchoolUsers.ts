@@ -1,0 +1,17 @@
+import { schoolIsShown, userIsShownAt } from "../access/index.ts";
+import { answerList, makeListQuery } from "../platform/http/index.ts";
+import type { IdmHandler } from "./handler.ts";
+import { organizationNotFound } from "./missing.ts";
+import { client, user, type User } from "./records.ts";
+
+const usersOfSchool = makeListQuery<User>("idm_school_users", {
+  item: user,
+  from: `affiliation a JOIN person p ON p.id = a.person_id WHERE a.school_id = $2 AND ${userIsShownAt(client, "p", "$2")}`,
+  values: 2,
+  sortKey: "p.sort_key",
+  id: "p.id",
+  shown: schoolIsShown(client, "$2"),
+});
+
+export const listSchoolUsers: IdmHandler<"listSchoolUsers"> = ({ caller, path, query }) =>
+  answerList(usersOfSchool, [caller.clientId, path.id], organizationNotFound(), query);

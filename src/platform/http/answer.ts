@@ -1,0 +1,62 @@
+import type { AppError } from "../errors.ts";
+import type { JsonSql } from "../json-sql.ts";
+
+declare const shape: unique symbol;
+
+/** A prepared statement whose one row holds the JSON of a T, or that has no row. */
+export type ReadQuery<T> = { name: string; text: string; readonly [shape]?: T };
+
+/** The three ways of reading one list; see `makeListQuery`. */
+export type ListQuery<T> = { name: string; whole: string; rows: string; page: string; nextPage: string; values: number; readonly [shape]?: T };
+
+/** What a handler answers when the body comes out of the database as it is. */
+export type JsonRead<T> = { kind: "read"; query: ReadQuery<T>; values: unknown[]; missing: AppError };
+export type JsonList<T> = { kind: "list"; query: ListQuery<T>; values: unknown[]; missing: AppError | null; page: Page };
+
+/** `limit` undefined: the whole list. */
+export type Page = { limit?: number | undefined; cursor?: string | undefined };
+
+export function makeReadQuery<T extends object>(name: string, { item, from }: { item: JsonSql<T>; from: string }): ReadQuery<T> {
+  return { name, text: `SELECT (${item})::text FROM ${from}` };
+}
+
+/** How many items are answered from one statement; a longer list streams. */
+export const heldItems = 2000;
+
+type ListParts<T> = {
+  item: JsonSql<T>;
+  /** FROM and WHERE; parameters are numbered without gaps. */
+  from: string;
+  /** How many parameters `from`, `item` and `shown` have. */
+  values: number;
+  sortKey: string;
+  id: string;
+  /** Whether the list exists for the caller at all; a list without this always does. */
+  shown?: string;
+};
+
+/**
+ * Makes the statements that read one list in its order: sort key, then id.
+ *
+ * Shape:  `whole` answers (shown, count, body) and counts to at most one item more than are held;
+ *         `rows` answers (item) for a cursor; `page` and `nextPage` answer (shown, item, sort key, id),
+ *         with the limit and the position behind it as the last parameters.
+ */
+export function makeListQuery<T extends object>(name: string, parts: ListParts<T>): ListQuery<T> {
+  const { item, from, values, sortKey, id, shown = "true" } = parts;
+  const order = `ORDER BY ${sortKey}, ${id}`;
+  const rows = `SELECT (${item})::text AS item FROM ${from} ${order}`;
+  const pageOf = (condition: string) => `
+    SELECT ${shown}, t.item, t.sort_key, t.id FROM (VALUES (1)) AS one (row) LEFT JOIN LATERAL (
+      SELECT (${item})::text AS item, ${sortKey} AS sort_key, ${id} AS id FROM ${from} ${condition} ${order} LIMIT $${values + 1}
+    ) AS t ON true`;
+  return {
+    name,
+    values,
+    rows,
+    // The sorted subquery feeds the aggregate in its order, as there is no join between them.
+    whole: `SELECT ${shown}, count(*)::int, '[' || coalesce(string_agg(t.item, ','), '') || ']' FROM (${rows} LIMIT ${heldItems + 1}) AS t`,
+    page: pageOf(""),
+    nextPage: pageOf(`AND (${sortKey}, ${id}) > ($${values + 2}, $${values + 3}::uuid)`),
+  };
+}

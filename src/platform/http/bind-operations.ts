@@ -1,0 +1,134 @@
+import { Router, type Request, type RequestHandler, type Response } from "express";
+import type pg from "pg";
+import { AppError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import type { JsonList, JsonRead } from "./answer.ts";
+import { findBearer, refuseContext, refuseMissingToken, refuseScope, refuseToken } from "./bearer.ts";
+import { listOperations, type OpenApiDocument, type Operation } from "./document.ts";
+import { answerFailures, type RenderFailure } from "./failure.ts";
+import type { Handlers } from "./operation-types.ts";
+import { sendList, sendRead } from "./send.ts";
+import { makeStreamList } from "./stream-list.ts";
+import { makeRequestCheck, makeResponseCheck, type BodyCheck } from "./validation.ts";
+
+type Token = { clientId: string; personId: string | null; scopes: ReadonlySet<string> };
+type TokenCheck<Caller> = { kind: "valid"; token: Caller } | { kind: "expired" } | { kind: "unknown" };
+
+export type Binding<Operations, Caller extends Token> = {
+  document: OpenApiDocument;
+  handlers: Handlers<Operations, Caller>;
+  checkToken: (bearer: string) => Promise<TokenCheck<Caller>>;
+  /** The name under which a token keeps a scope that the contract writes in full. */
+  scopeName: (inContract: string) => string;
+  pool: pg.Pool;
+  log: Log;
+  render: RenderFailure;
+  /** Holds every 200 against these documents, one of which has to agree; none: answers go out unchecked. */
+  checkAnswersBy: readonly OpenApiDocument[];
+};
+
+type AnyHandler = (request: { caller: unknown; path: unknown; query: unknown }) => JsonRead<unknown> | JsonList<unknown> | AppError;
+
+/**
+ * Makes the router of one document: for every operation the token first, then the validator, then the handler.
+ *
+ * Errors: throws when a handler is missing, or one is there that the document does not know.
+ */
+export function bindOperations<Operations, Caller extends Token>(binding: Binding<Operations, Caller>): Router {
+  const { document, log, render } = binding;
+  const operations = listOperations(document);
+  const handlers = binding.handlers as unknown as Record<string, AnyHandler>;
+  refuseGaps(new Set(operations.map(({ operation }) => operation.operationId)), new Set(Object.keys(handlers)));
+  const checkRequest = makeRequestCheck(document);
+  const checkBodies = binding.checkAnswersBy.map(makeResponseCheck);
+  const streamList = makeStreamList({ atOnce: Math.max(1, Math.floor((binding.pool.options.max ?? 10) / 2)) });
+
+  const router = Router({ caseSensitive: true, strict: true });
+  for (const place of operations) {
+    const { path, method, operation } = place;
+    const handle = handlers[operation.operationId]!;
+    const checks = checkBodies.map((make) => make(place));
+    const check = checks.length === 0 ? null : (body: unknown) => passAny(checks, body);
+    const answer: RequestHandler = async (req, res) => {
+      const given = handle({ caller: res.locals["caller"], path: req.params, query: req.query });
+      if (given instanceof AppError) throw given;
+      const sending = { req, res, pool: binding.pool, check, streamList };
+      await (given.kind === "read" ? sendRead(given, sending) : sendList(given, sending));
+    };
+    router[method](expressPath(path), name(operation), makeGuard(binding, operation), checkRequest(place), answer);
+  }
+  for (const path of Object.keys(document.paths)) router.all(expressPath(path), refuseMethod(document, path));
+  router.use(commonPrefix(Object.keys(document.paths)), () => {
+    throw new AppError("not_found", "path_not_found", "There is nothing at this address.");
+  });
+  router.use(answerFailures({ log, render }));
+  return router;
+}
+
+const expressPath = (path: string) => path.replace(/\{(\w+)\}/g, ":$1");
+
+function name(operation: Operation): RequestHandler {
+  return (_req, res, next) => {
+    res.locals["operation"] = operation.operationId;
+    next();
+  };
+}
+
+/** The token comes first, so that a stranger learns nothing else; an operation without security is open. */
+function makeGuard<Caller extends Token>(binding: Pick<Binding<never, Caller>, "document" | "checkToken" | "scopeName">, operation: Operation): RequestHandler {
+  if (operation.security === undefined || operation.security.length > 1) throw new Error(`${operation.operationId} must name its security, and one only.`);
+  const [requirement] = operation.security;
+  if (requirement === undefined) return (_req, _res, next) => next();
+  const [[scheme, scopes]] = Object.entries(requirement) as [[string, string[]]];
+  const flows = binding.document.components.securitySchemes?.[scheme]?.flows ?? {};
+  const context = "clientCredentials" in flows ? "app" : "user";
+  const [scope] = scopes;
+  if (scope === undefined || scopes.length > 1) throw new Error(`${operation.operationId} must name one scope.`);
+  const wanted = binding.scopeName(scope);
+
+  return async (req: Request, res: Response, next) => {
+    const bearer = findBearer(req);
+    if (bearer === null) throw refuseMissingToken(res);
+    const check = await binding.checkToken(bearer);
+    if (check.kind !== "valid") throw refuseToken(res, check.kind);
+    const { token } = check;
+    res.locals["clientId"] = token.clientId;
+    if ((token.personId === null ? "app" : "user") !== context) throw refuseContext(context);
+    if (!token.scopes.has(wanted)) throw refuseScope(res, scope);
+    res.locals["caller"] = token;
+    next();
+  };
+}
+
+function refuseMethod(document: OpenApiDocument, path: string): RequestHandler {
+  const known = new Set(listOperations(document).flatMap((place) => (place.path === path ? [place.method.toUpperCase()] : [])));
+  const allowed = [...known, ...(known.has("GET") ? ["HEAD"] : [])].join(", ");
+  return (_req, res) => {
+    res.setHeader("Allow", allowed);
+    throw new AppError("method_not_allowed", "method_not_allowed", `This address only answers ${[...known].join(", ")}.`);
+  };
+}
+
+function refuseGaps(described: Set<string>, handled: Set<string>): void {
+  const missing = [...described].filter((id) => !handled.has(id));
+  const extra = [...handled].filter((id) => !described.has(id));
+  if (missing.length + extra.length > 0) throw new Error(`Handlers and contract differ. Missing: ${missing.join(", ") || "none"}. Unknown: ${extra.join(", ") || "none"}.`);
+}
+
+function commonPrefix(paths: string[]): string {
+  const [first = [], ...others] = paths.map((path) => path.split("/"));
+  const end = first.findIndex((part, at) => others.some((other) => other[at] !== part));
+  return first.slice(0, end === -1 ? first.length : end).join("/") || "/";
+}
+
+function passAny(checks: BodyCheck[], body: unknown): void {
+  const failures = checks.flatMap((check) => {
+    try {
+      check(body);
+      return [];
+    } catch (error) {
+      return [error];
+    }
+  });
+  if (failures.length === checks.length) throw failures[0] as Error;
+}

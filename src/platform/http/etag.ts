@@ -1,0 +1,25 @@
+import { createHash, hash } from "node:crypto";
+import type { Request } from "express";
+
+const length = 27;
+
+export const etagOf = (body: Buffer | string): string => `"${hash("sha256", body, "base64url").slice(0, length)}"`;
+
+/** The strong ETag of a body that comes in pieces. */
+export function makeEtag() {
+  const digest = createHash("sha256");
+  return {
+    add: (piece: string) => void digest.update(piece),
+    end: () => `"${digest.digest("base64url").slice(0, length)}"`,
+  };
+}
+
+/** Source: RFC 9110 section 13.1.2; the comparison is weak, so that a tag that a proxy weakened still counts. */
+export function isNotModified(req: Request, etag: string): boolean {
+  const given = req.headers["if-none-match"];
+  if (given === undefined) return false;
+  return given.trim() === "*" || given.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag);
+}
+
+/** What an app was shown is its own: no shared cache keeps it, and the app asks again before it uses a copy. */
+export const headersOf = (etag: string) => ({ ETag: etag, "Cache-Control": "private, no-cache" });

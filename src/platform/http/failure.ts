@@ -1,0 +1,61 @@
+import { STATUS_CODES } from "node:http";
+import type { ErrorRequestHandler, Response } from "express";
+import { isDatabaseUnavailable } from "../db.ts";
+import { AppError } from "../errors.ts";
+import type { Log } from "../log.ts";
+
+/** Writes the body of a failed request in the words of one audience; status and headers stand already. */
+export type RenderFailure = (failure: AppError, res: Response) => void;
+
+/** Ends every failed request: what went wrong inside goes to the log, its public half to `render`. */
+export function answerFailures({ log, render }: { log: Log; render: RenderFailure }): ErrorRequestHandler {
+  return (error: unknown, _req, res, _next) => {
+    const failure = toAppError(error);
+    if (failure.status >= 500) {
+      log.error({ requestId: requestIdOf(res), code: failure.code, internal: failure.internal, err: failure.cause ?? failure }, "request failed");
+    }
+    if (res.headersSent || res.destroyed) {
+      // Half a list must not look whole: the caller sees a broken connection.
+      res.socket?.resetAndDestroy();
+      return;
+    }
+    if (failure.status === 503) res.setHeader("Retry-After", "5");
+    res.status(failure.status);
+    render(failure, res);
+  };
+}
+
+function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  if (isDatabaseUnavailable(error)) {
+    return new AppError("unavailable", "unavailable", "The service is not available at the moment; try again shortly.", undefined, { cause: error });
+  }
+  // Express and the validator throw errors that carry their status.
+  if (error instanceof Error && "status" in error && error.status === 400) return toInvalid(error);
+  return new AppError("bug", "internal_error", "Something went wrong on our side.", undefined, { cause: error });
+}
+
+function toInvalid(error: Error): AppError {
+  if (error instanceof URIError) return new AppError("invalid", "malformed_address", "The address is not correctly percent-encoded.");
+  const first = "errors" in error && Array.isArray(error.errors) ? (error.errors[0] as { path?: unknown; message?: unknown } | undefined) : undefined;
+  const path = String(first?.path ?? ("path" in error ? error.path : ""));
+  const name = path.split("/").at(-1) ?? "";
+  if (error.message.startsWith("Unknown query parameter")) return new AppError("invalid", "unknown_parameter", `This operation has no parameter '${shorten(name)}'.`);
+  if (path.startsWith("/params/")) return new AppError("invalid", "malformed_id", `The ${name} in the path is not a UUID.`);
+  return new AppError("invalid", "malformed_parameter", `The parameter '${shorten(name)}' ${String(first?.message ?? "is malformed")}.`);
+}
+
+const shorten = (name: string) => name.replace(/[^\w.-]/g, "_").slice(0, 40);
+
+export function requestIdOf(res: Response): string {
+  const id: unknown = res.locals["requestId"];
+  return typeof id === "string" ? id : "";
+}
+
+/** Renders `application/problem+json`. Source: RFC 9457, with the text in `message`. */
+export const renderProblem: RenderFailure = (failure, res) => {
+  const { status, code, message } = failure;
+  const problem = { type: "about:blank", title: STATUS_CODES[status] ?? "Error", status, message, code, requestId: requestIdOf(res) };
+  res.setHeader("Content-Type", "application/problem+json; charset=utf-8");
+  res.send(JSON.stringify(problem));
+};

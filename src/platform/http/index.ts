@@ -1,0 +1,13 @@
+/**
+ * http: turns a contract into a router.
+ *
+ * Nouns:      document, operation, handler, answer (a record or a list read from the database), failure.
+ * Invariants: every operation of a document has exactly one handler; the token is checked before anything else of a
+ *             request; nothing invalid reaches a handler; a list that broke off never looks whole.
+ * Must never know: schools, people, apps, or who may see what.
+ */
+export { makeListQuery, makeReadQuery, type ListQuery, type ReadQuery } from "./answer.ts";
+export { bindOperations } from "./bind-operations.ts";
+export { listOperations, loadDocument, type OpenApiDocument } from "./document.ts";
+export { renderProblem, requestIdOf, type RenderFailure } from "./failure.ts";
+export { answerList, answerRead, type Handler, type Handlers } from "./operation-types.ts";

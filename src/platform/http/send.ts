@@ -1,0 +1,66 @@
+import type { Request, Response } from "express";
+import type pg from "pg";
+import { heldItems, type JsonList, type JsonRead, type Page } from "./answer.ts";
+import { etagOf, headersOf, isNotModified } from "./etag.ts";
+import { readCursor, writeCursor } from "./page-position.ts";
+import type { StreamList } from "./stream-list.ts";
+import type { BodyCheck } from "./validation.ts";
+
+export type Sending = { req: Request; res: Response; pool: pg.Pool; check: BodyCheck | null; streamList: StreamList };
+
+/** Answers one record; its absence is the answer's own error. */
+export async function sendRead({ query, values, missing }: JsonRead<unknown>, sending: Sending): Promise<void> {
+  const { rows } = await sending.pool.query<[string | null]>({ name: query.name, text: query.text, values, rowMode: "array" });
+  const body = rows[0]?.[0];
+  if (body === undefined || body === null) throw missing;
+  sendBody(body, sending);
+}
+
+/** Answers a list: a page when one was asked for, whole in one piece when it is short, streamed when it is long. */
+export async function sendList(list: JsonList<unknown>, sending: Sending): Promise<void> {
+  const { query, values, missing, page } = list;
+  if (page.limit !== undefined || page.cursor !== undefined) return sendPage(list, page, sending);
+  type Whole = [shown: boolean, count: number, body: string];
+  const { rows } = await sending.pool.query<Whole>({ name: query.name, text: query.whole, values, rowMode: "array" });
+  const [shown, count, body] = rows[0]!;
+  if (!shown) throw missing!;
+  if (count > heldItems) return sending.streamList(query.rows, values, sending);
+  sendBody(body, sending);
+}
+
+const defaultLimit = 100;
+
+async function sendPage({ query, values, missing }: JsonList<unknown>, page: Page, sending: Sending): Promise<void> {
+  const limit = page.limit ?? defaultLimit;
+  const owner = JSON.stringify([query.name, values]);
+  const after = page.cursor === undefined ? null : readCursor(page.cursor, owner);
+  type Row = [shown: boolean, item: string | null, sortKey: string, id: string];
+  const { rows } = await sending.pool.query<Row>({
+    ...(after === null ? { name: `${query.name}_page`, text: query.page } : { name: `${query.name}_next_page`, text: query.nextPage }),
+    values: [...values, limit + 1, ...(after === null ? [] : [after.sortKey, after.id])],
+    rowMode: "array",
+  });
+  if (!rows[0]![0]) throw missing!;
+  const items = rows.flatMap(([, item]) => (item === null ? [] : [item])).slice(0, limit);
+  const last = rows.length > limit ? rows[limit - 1]! : null;
+  const link = last === null ? null : nextLink(sending.req, limit, writeCursor({ sortKey: last[2], id: last[3] }, owner));
+  if (link !== null) sending.res.setHeader("Link", link);
+  sendBody(`[${items.join(",")}]`, sending, link ?? "");
+}
+
+function nextLink(req: Request, limit: number, cursor: string): string {
+  const query = new URLSearchParams(req.url.split("?")[1]);
+  query.set("limit", String(limit));
+  query.set("cursor", cursor);
+  return `<${req.originalUrl.split("?", 1)[0]!}?${query.toString()}>; rel="next"`;
+}
+
+/** `beside` is what else of the answer the tag has to tell apart: an unchanged page may have got a page behind it. */
+function sendBody(text: string, { req, res, check }: Sending, beside = ""): void {
+  check?.(JSON.parse(text));
+  const body = Buffer.from(text);
+  const etag = etagOf(beside === "" ? body : text + beside);
+  const headers = { ...headersOf(etag), "Content-Type": "application/json; charset=utf-8", "Content-Length": body.length };
+  if (isNotModified(req, etag)) res.writeHead(304, headersOf(etag)).end();
+  else res.writeHead(200, headers).end(body);
+}
