@@ -107,6 +107,11 @@ export type Credential = Prisma.CredentialModel
  */
 export type OidcArtifact = Prisma.OidcArtifactModel
 /**
+ * Model LogoutNotice
+ * 
+ */
+export type LogoutNotice = Prisma.LogoutNoticeModel
+/**
  * Model Consent
  * 
  */
@@ -126,3 +131,13 @@ export type SigningKey = Prisma.SigningKeyModel
  * 
  */
 export type SharedSecret = Prisma.SharedSecretModel
+/**
+ * Model SignInBrake
+ * 
+ */
+export type SignInBrake = Prisma.SignInBrakeModel
+/**
+ * Model SignInPlace
+ * 
+ */
+export type SignInPlace = Prisma.SignInPlaceModel

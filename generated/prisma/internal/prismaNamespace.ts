@@ -410,10 +410,13 @@ export const ModelName = {
   Audit: 'Audit',
   Credential: 'Credential',
   OidcArtifact: 'OidcArtifact',
+  LogoutNotice: 'LogoutNotice',
   Consent: 'Consent',
   SchoolChoice: 'SchoolChoice',
   SigningKey: 'SigningKey',
-  SharedSecret: 'SharedSecret'
+  SharedSecret: 'SharedSecret',
+  SignInBrake: 'SignInBrake',
+  SignInPlace: 'SignInPlace'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -429,7 +432,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "school" | "person" | "affiliation" | "group" | "membership" | "audit" | "credential" | "oidcArtifact" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret"
+    modelProps: "app" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "school" | "person" | "affiliation" | "group" | "membership" | "audit" | "credential" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "signInBrake" | "signInPlace"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1395,6 +1398,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    LogoutNotice: {
+      payload: Prisma.$LogoutNoticePayload<ExtArgs>
+      fields: Prisma.LogoutNoticeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.LogoutNoticeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.LogoutNoticeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>
+        }
+        findFirst: {
+          args: Prisma.LogoutNoticeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.LogoutNoticeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>
+        }
+        findMany: {
+          args: Prisma.LogoutNoticeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>[]
+        }
+        create: {
+          args: Prisma.LogoutNoticeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>
+        }
+        createMany: {
+          args: Prisma.LogoutNoticeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.LogoutNoticeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>[]
+        }
+        delete: {
+          args: Prisma.LogoutNoticeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>
+        }
+        update: {
+          args: Prisma.LogoutNoticeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>
+        }
+        deleteMany: {
+          args: Prisma.LogoutNoticeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.LogoutNoticeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.LogoutNoticeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>[]
+        }
+        upsert: {
+          args: Prisma.LogoutNoticeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LogoutNoticePayload>
+        }
+        aggregate: {
+          args: Prisma.LogoutNoticeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateLogoutNotice>
+        }
+        groupBy: {
+          args: Prisma.LogoutNoticeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LogoutNoticeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.LogoutNoticeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LogoutNoticeCountAggregateOutputType> | number
+        }
+      }
+    }
     Consent: {
       payload: Prisma.$ConsentPayload<ExtArgs>
       fields: Prisma.ConsentFieldRefs
@@ -1691,6 +1768,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    SignInBrake: {
+      payload: Prisma.$SignInBrakePayload<ExtArgs>
+      fields: Prisma.SignInBrakeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SignInBrakeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInBrakePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SignInBrakeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInBrakePayload>
+        }
+        findFirst: {
+          args: Prisma.SignInBrakeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInBrakePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SignInBrakeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInBrakePayload>
+        }
+        findMany: {
+          args: Prisma.SignInBrakeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInBrakePayload>[]
+        }
+        create: {
+          args: Prisma.SignInBrakeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInBrakePayload>
+        }
+        createMany: {
+          args: Prisma.SignInBrakeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SignInBrakeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInBrakePayload>[]
+        }
+        delete: {
+          args: Prisma.SignInBrakeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInBrakePayload>
+        }
+        update: {
+          args: Prisma.SignInBrakeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInBrakePayload>
+        }
+        deleteMany: {
+          args: Prisma.SignInBrakeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SignInBrakeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SignInBrakeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInBrakePayload>[]
+        }
+        upsert: {
+          args: Prisma.SignInBrakeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInBrakePayload>
+        }
+        aggregate: {
+          args: Prisma.SignInBrakeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSignInBrake>
+        }
+        groupBy: {
+          args: Prisma.SignInBrakeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SignInBrakeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SignInBrakeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SignInBrakeCountAggregateOutputType> | number
+        }
+      }
+    }
+    SignInPlace: {
+      payload: Prisma.$SignInPlacePayload<ExtArgs>
+      fields: Prisma.SignInPlaceFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SignInPlaceFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPlacePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SignInPlaceFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPlacePayload>
+        }
+        findFirst: {
+          args: Prisma.SignInPlaceFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPlacePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SignInPlaceFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPlacePayload>
+        }
+        findMany: {
+          args: Prisma.SignInPlaceFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPlacePayload>[]
+        }
+        create: {
+          args: Prisma.SignInPlaceCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPlacePayload>
+        }
+        createMany: {
+          args: Prisma.SignInPlaceCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SignInPlaceCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPlacePayload>[]
+        }
+        delete: {
+          args: Prisma.SignInPlaceDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPlacePayload>
+        }
+        update: {
+          args: Prisma.SignInPlaceUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPlacePayload>
+        }
+        deleteMany: {
+          args: Prisma.SignInPlaceDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SignInPlaceUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SignInPlaceUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPlacePayload>[]
+        }
+        upsert: {
+          args: Prisma.SignInPlaceUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPlacePayload>
+        }
+        aggregate: {
+          args: Prisma.SignInPlaceAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSignInPlace>
+        }
+        groupBy: {
+          args: Prisma.SignInPlaceGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SignInPlaceGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SignInPlaceCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SignInPlaceCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -1897,10 +2122,24 @@ export const OidcArtifactScalarFieldEnum = {
   grantId: 'grantId',
   sessionUid: 'sessionUid',
   consumedAt: 'consumedAt',
+  replay: 'replay',
   expiresAt: 'expiresAt'
 } as const
 
 export type OidcArtifactScalarFieldEnum = (typeof OidcArtifactScalarFieldEnum)[keyof typeof OidcArtifactScalarFieldEnum]
+
+
+export const LogoutNoticeScalarFieldEnum = {
+  id: 'id',
+  clientId: 'clientId',
+  personId: 'personId',
+  sid: 'sid',
+  attempts: 'attempts',
+  nextAttemptAt: 'nextAttemptAt',
+  createdAt: 'createdAt'
+} as const
+
+export type LogoutNoticeScalarFieldEnum = (typeof LogoutNoticeScalarFieldEnum)[keyof typeof LogoutNoticeScalarFieldEnum]
 
 
 export const ConsentScalarFieldEnum = {
@@ -1943,6 +2182,25 @@ export const SharedSecretScalarFieldEnum = {
 } as const
 
 export type SharedSecretScalarFieldEnum = (typeof SharedSecretScalarFieldEnum)[keyof typeof SharedSecretScalarFieldEnum]
+
+
+export const SignInBrakeScalarFieldEnum = {
+  key: 'key',
+  failures: 'failures',
+  waitUntil: 'waitUntil',
+  forgetAt: 'forgetAt'
+} as const
+
+export type SignInBrakeScalarFieldEnum = (typeof SignInBrakeScalarFieldEnum)[keyof typeof SignInBrakeScalarFieldEnum]
+
+
+export const SignInPlaceScalarFieldEnum = {
+  personId: 'personId',
+  place: 'place',
+  lastUsedAt: 'lastUsedAt'
+} as const
+
+export type SignInPlaceScalarFieldEnum = (typeof SignInPlaceScalarFieldEnum)[keyof typeof SignInPlaceScalarFieldEnum]
 
 
 export const SortOrder = {
@@ -2167,6 +2425,20 @@ export type EnumQueryModeFieldRefInput<$PrismaModel> = FieldRefInputType<$Prisma
 
 
 /**
+ * Reference to a field of type 'Int'
+ */
+export type IntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int'>
+    
+
+
+/**
+ * Reference to a field of type 'Int[]'
+ */
+export type ListIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int[]'>
+    
+
+
+/**
  * Reference to a field of type 'SigningKeyState'
  */
 export type EnumSigningKeyStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'SigningKeyState'>
@@ -2181,16 +2453,16 @@ export type ListEnumSigningKeyStateFieldRefInput<$PrismaModel> = FieldRefInputTy
 
 
 /**
- * Reference to a field of type 'Int'
+ * Reference to a field of type 'Float'
  */
-export type IntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int'>
+export type FloatFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Float'>
     
 
 
 /**
- * Reference to a field of type 'Int[]'
+ * Reference to a field of type 'Float[]'
  */
-export type ListIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int[]'>
+export type ListFloatFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Float[]'>
     
 
 /**
@@ -2357,10 +2629,13 @@ export type GlobalOmitConfig = {
   audit?: Prisma.AuditOmit
   credential?: Prisma.CredentialOmit
   oidcArtifact?: Prisma.OidcArtifactOmit
+  logoutNotice?: Prisma.LogoutNoticeOmit
   consent?: Prisma.ConsentOmit
   schoolChoice?: Prisma.SchoolChoiceOmit
   signingKey?: Prisma.SigningKeyOmit
   sharedSecret?: Prisma.SharedSecretOmit
+  signInBrake?: Prisma.SignInBrakeOmit
+  signInPlace?: Prisma.SignInPlaceOmit
 }
 
 /* Types for Logging */

@@ -64,10 +64,13 @@ export const ModelName = {
   Audit: 'Audit',
   Credential: 'Credential',
   OidcArtifact: 'OidcArtifact',
+  LogoutNotice: 'LogoutNotice',
   Consent: 'Consent',
   SchoolChoice: 'SchoolChoice',
   SigningKey: 'SigningKey',
-  SharedSecret: 'SharedSecret'
+  SharedSecret: 'SharedSecret',
+  SignInBrake: 'SignInBrake',
+  SignInPlace: 'SignInPlace'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -253,10 +256,24 @@ export const OidcArtifactScalarFieldEnum = {
   grantId: 'grantId',
   sessionUid: 'sessionUid',
   consumedAt: 'consumedAt',
+  replay: 'replay',
   expiresAt: 'expiresAt'
 } as const
 
 export type OidcArtifactScalarFieldEnum = (typeof OidcArtifactScalarFieldEnum)[keyof typeof OidcArtifactScalarFieldEnum]
+
+
+export const LogoutNoticeScalarFieldEnum = {
+  id: 'id',
+  clientId: 'clientId',
+  personId: 'personId',
+  sid: 'sid',
+  attempts: 'attempts',
+  nextAttemptAt: 'nextAttemptAt',
+  createdAt: 'createdAt'
+} as const
+
+export type LogoutNoticeScalarFieldEnum = (typeof LogoutNoticeScalarFieldEnum)[keyof typeof LogoutNoticeScalarFieldEnum]
 
 
 export const ConsentScalarFieldEnum = {
@@ -299,6 +316,25 @@ export const SharedSecretScalarFieldEnum = {
 } as const
 
 export type SharedSecretScalarFieldEnum = (typeof SharedSecretScalarFieldEnum)[keyof typeof SharedSecretScalarFieldEnum]
+
+
+export const SignInBrakeScalarFieldEnum = {
+  key: 'key',
+  failures: 'failures',
+  waitUntil: 'waitUntil',
+  forgetAt: 'forgetAt'
+} as const
+
+export type SignInBrakeScalarFieldEnum = (typeof SignInBrakeScalarFieldEnum)[keyof typeof SignInBrakeScalarFieldEnum]
+
+
+export const SignInPlaceScalarFieldEnum = {
+  personId: 'personId',
+  place: 'place',
+  lastUsedAt: 'lastUsedAt'
+} as const
+
+export type SignInPlaceScalarFieldEnum = (typeof SignInPlaceScalarFieldEnum)[keyof typeof SignInPlaceScalarFieldEnum]
 
 
 export const SortOrder = {

@@ -167,6 +167,7 @@ export type AffiliationWhereInput = {
   personId?: Prisma.UuidFilter<"Affiliation"> | string
   schoolId?: Prisma.UuidFilter<"Affiliation"> | string
   person?: Prisma.XOR<Prisma.PersonScalarRelationFilter, Prisma.PersonWhereInput>
+  homeOf?: Prisma.PersonListRelationFilter
   school?: Prisma.XOR<Prisma.SchoolScalarRelationFilter, Prisma.SchoolWhereInput>
   memberships?: Prisma.MembershipListRelationFilter
   choices?: Prisma.SchoolChoiceListRelationFilter
@@ -177,6 +178,7 @@ export type AffiliationOrderByWithRelationInput = {
   personId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
   person?: Prisma.PersonOrderByWithRelationInput
+  homeOf?: Prisma.PersonOrderByRelationAggregateInput
   school?: Prisma.SchoolOrderByWithRelationInput
   memberships?: Prisma.MembershipOrderByRelationAggregateInput
   choices?: Prisma.SchoolChoiceOrderByRelationAggregateInput
@@ -191,6 +193,7 @@ export type AffiliationWhereUniqueInput = Prisma.AtLeast<{
   personId?: Prisma.UuidFilter<"Affiliation"> | string
   schoolId?: Prisma.UuidFilter<"Affiliation"> | string
   person?: Prisma.XOR<Prisma.PersonScalarRelationFilter, Prisma.PersonWhereInput>
+  homeOf?: Prisma.PersonListRelationFilter
   school?: Prisma.XOR<Prisma.SchoolScalarRelationFilter, Prisma.SchoolWhereInput>
   memberships?: Prisma.MembershipListRelationFilter
   choices?: Prisma.SchoolChoiceListRelationFilter
@@ -217,6 +220,7 @@ export type AffiliationScalarWhereWithAggregatesInput = {
 export type AffiliationCreateInput = {
   id: string
   person: Prisma.PersonCreateNestedOneWithoutAffiliationsInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeInput
   school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
@@ -226,6 +230,7 @@ export type AffiliationUncheckedCreateInput = {
   id: string
   personId: string
   schoolId: string
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeInput
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
 }
@@ -233,6 +238,7 @@ export type AffiliationUncheckedCreateInput = {
 export type AffiliationUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   person?: Prisma.PersonUpdateOneRequiredWithoutAffiliationsNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeNestedInput
   school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
@@ -242,6 +248,7 @@ export type AffiliationUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   personId?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeNestedInput
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
 }
@@ -272,6 +279,11 @@ export type AffiliationOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
 }
 
+export type AffiliationScalarRelationFilter = {
+  is?: Prisma.AffiliationWhereInput
+  isNot?: Prisma.AffiliationWhereInput
+}
+
 export type AffiliationPersonIdSchoolIdCompoundUniqueInput = {
   personId: string
   schoolId: string
@@ -293,11 +305,6 @@ export type AffiliationMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   personId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
-}
-
-export type AffiliationScalarRelationFilter = {
-  is?: Prisma.AffiliationWhereInput
-  isNot?: Prisma.AffiliationWhereInput
 }
 
 export type AffiliationCreateNestedManyWithoutSchoolInput = {
@@ -342,6 +349,12 @@ export type AffiliationUncheckedUpdateManyWithoutSchoolNestedInput = {
   deleteMany?: Prisma.AffiliationScalarWhereInput | Prisma.AffiliationScalarWhereInput[]
 }
 
+export type AffiliationCreateNestedOneWithoutHomeOfInput = {
+  create?: Prisma.XOR<Prisma.AffiliationCreateWithoutHomeOfInput, Prisma.AffiliationUncheckedCreateWithoutHomeOfInput>
+  connectOrCreate?: Prisma.AffiliationCreateOrConnectWithoutHomeOfInput
+  connect?: Prisma.AffiliationWhereUniqueInput
+}
+
 export type AffiliationCreateNestedManyWithoutPersonInput = {
   create?: Prisma.XOR<Prisma.AffiliationCreateWithoutPersonInput, Prisma.AffiliationUncheckedCreateWithoutPersonInput> | Prisma.AffiliationCreateWithoutPersonInput[] | Prisma.AffiliationUncheckedCreateWithoutPersonInput[]
   connectOrCreate?: Prisma.AffiliationCreateOrConnectWithoutPersonInput | Prisma.AffiliationCreateOrConnectWithoutPersonInput[]
@@ -354,6 +367,14 @@ export type AffiliationUncheckedCreateNestedManyWithoutPersonInput = {
   connectOrCreate?: Prisma.AffiliationCreateOrConnectWithoutPersonInput | Prisma.AffiliationCreateOrConnectWithoutPersonInput[]
   createMany?: Prisma.AffiliationCreateManyPersonInputEnvelope
   connect?: Prisma.AffiliationWhereUniqueInput | Prisma.AffiliationWhereUniqueInput[]
+}
+
+export type AffiliationUpdateOneRequiredWithoutHomeOfNestedInput = {
+  create?: Prisma.XOR<Prisma.AffiliationCreateWithoutHomeOfInput, Prisma.AffiliationUncheckedCreateWithoutHomeOfInput>
+  connectOrCreate?: Prisma.AffiliationCreateOrConnectWithoutHomeOfInput
+  upsert?: Prisma.AffiliationUpsertWithoutHomeOfInput
+  connect?: Prisma.AffiliationWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AffiliationUpdateToOneWithWhereWithoutHomeOfInput, Prisma.AffiliationUpdateWithoutHomeOfInput>, Prisma.AffiliationUncheckedUpdateWithoutHomeOfInput>
 }
 
 export type AffiliationUpdateManyWithoutPersonNestedInput = {
@@ -415,6 +436,7 @@ export type AffiliationUpdateOneRequiredWithoutChoicesNestedInput = {
 export type AffiliationCreateWithoutSchoolInput = {
   id: string
   person: Prisma.PersonCreateNestedOneWithoutAffiliationsInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeInput
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
 }
@@ -422,6 +444,7 @@ export type AffiliationCreateWithoutSchoolInput = {
 export type AffiliationUncheckedCreateWithoutSchoolInput = {
   id: string
   personId: string
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeInput
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
 }
@@ -461,8 +484,30 @@ export type AffiliationScalarWhereInput = {
   schoolId?: Prisma.UuidFilter<"Affiliation"> | string
 }
 
+export type AffiliationCreateWithoutHomeOfInput = {
+  id: string
+  person: Prisma.PersonCreateNestedOneWithoutAffiliationsInput
+  school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
+  memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
+}
+
+export type AffiliationUncheckedCreateWithoutHomeOfInput = {
+  id: string
+  personId: string
+  schoolId: string
+  memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
+}
+
+export type AffiliationCreateOrConnectWithoutHomeOfInput = {
+  where: Prisma.AffiliationWhereUniqueInput
+  create: Prisma.XOR<Prisma.AffiliationCreateWithoutHomeOfInput, Prisma.AffiliationUncheckedCreateWithoutHomeOfInput>
+}
+
 export type AffiliationCreateWithoutPersonInput = {
   id: string
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeInput
   school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
@@ -471,6 +516,7 @@ export type AffiliationCreateWithoutPersonInput = {
 export type AffiliationUncheckedCreateWithoutPersonInput = {
   id: string
   schoolId: string
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeInput
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
 }
@@ -483,6 +529,33 @@ export type AffiliationCreateOrConnectWithoutPersonInput = {
 export type AffiliationCreateManyPersonInputEnvelope = {
   data: Prisma.AffiliationCreateManyPersonInput | Prisma.AffiliationCreateManyPersonInput[]
   skipDuplicates?: boolean
+}
+
+export type AffiliationUpsertWithoutHomeOfInput = {
+  update: Prisma.XOR<Prisma.AffiliationUpdateWithoutHomeOfInput, Prisma.AffiliationUncheckedUpdateWithoutHomeOfInput>
+  create: Prisma.XOR<Prisma.AffiliationCreateWithoutHomeOfInput, Prisma.AffiliationUncheckedCreateWithoutHomeOfInput>
+  where?: Prisma.AffiliationWhereInput
+}
+
+export type AffiliationUpdateToOneWithWhereWithoutHomeOfInput = {
+  where?: Prisma.AffiliationWhereInput
+  data: Prisma.XOR<Prisma.AffiliationUpdateWithoutHomeOfInput, Prisma.AffiliationUncheckedUpdateWithoutHomeOfInput>
+}
+
+export type AffiliationUpdateWithoutHomeOfInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  person?: Prisma.PersonUpdateOneRequiredWithoutAffiliationsNestedInput
+  school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
+  memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
+}
+
+export type AffiliationUncheckedUpdateWithoutHomeOfInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  personId?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUpsertWithWhereUniqueWithoutPersonInput = {
@@ -504,6 +577,7 @@ export type AffiliationUpdateManyWithWhereWithoutPersonInput = {
 export type AffiliationCreateWithoutMembershipsInput = {
   id: string
   person: Prisma.PersonCreateNestedOneWithoutAffiliationsInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeInput
   school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
 }
@@ -512,6 +586,7 @@ export type AffiliationUncheckedCreateWithoutMembershipsInput = {
   id: string
   personId: string
   schoolId: string
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
@@ -534,6 +609,7 @@ export type AffiliationUpdateToOneWithWhereWithoutMembershipsInput = {
 export type AffiliationUpdateWithoutMembershipsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   person?: Prisma.PersonUpdateOneRequiredWithoutAffiliationsNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeNestedInput
   school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
 }
@@ -542,12 +618,14 @@ export type AffiliationUncheckedUpdateWithoutMembershipsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   personId?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationCreateWithoutChoicesInput = {
   id: string
   person: Prisma.PersonCreateNestedOneWithoutAffiliationsInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeInput
   school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
 }
@@ -556,6 +634,7 @@ export type AffiliationUncheckedCreateWithoutChoicesInput = {
   id: string
   personId: string
   schoolId: string
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeInput
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
@@ -578,6 +657,7 @@ export type AffiliationUpdateToOneWithWhereWithoutChoicesInput = {
 export type AffiliationUpdateWithoutChoicesInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   person?: Prisma.PersonUpdateOneRequiredWithoutAffiliationsNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeNestedInput
   school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
 }
@@ -586,6 +666,7 @@ export type AffiliationUncheckedUpdateWithoutChoicesInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   personId?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeNestedInput
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
@@ -597,6 +678,7 @@ export type AffiliationCreateManySchoolInput = {
 export type AffiliationUpdateWithoutSchoolInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   person?: Prisma.PersonUpdateOneRequiredWithoutAffiliationsNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeNestedInput
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
 }
@@ -604,6 +686,7 @@ export type AffiliationUpdateWithoutSchoolInput = {
 export type AffiliationUncheckedUpdateWithoutSchoolInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   personId?: Prisma.StringFieldUpdateOperationsInput | string
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeNestedInput
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
 }
@@ -620,6 +703,7 @@ export type AffiliationCreateManyPersonInput = {
 
 export type AffiliationUpdateWithoutPersonInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeNestedInput
   school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
@@ -628,6 +712,7 @@ export type AffiliationUpdateWithoutPersonInput = {
 export type AffiliationUncheckedUpdateWithoutPersonInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeNestedInput
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
 }
@@ -643,11 +728,13 @@ export type AffiliationUncheckedUpdateManyWithoutPersonInput = {
  */
 
 export type AffiliationCountOutputType = {
+  homeOf: number
   memberships: number
   choices: number
 }
 
 export type AffiliationCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  homeOf?: boolean | AffiliationCountOutputTypeCountHomeOfArgs
   memberships?: boolean | AffiliationCountOutputTypeCountMembershipsArgs
   choices?: boolean | AffiliationCountOutputTypeCountChoicesArgs
 }
@@ -660,6 +747,13 @@ export type AffiliationCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.
    * Select specific fields to fetch from the AffiliationCountOutputType
    */
   select?: Prisma.AffiliationCountOutputTypeSelect<ExtArgs> | null
+}
+
+/**
+ * AffiliationCountOutputType without action
+ */
+export type AffiliationCountOutputTypeCountHomeOfArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.PersonWhereInput
 }
 
 /**
@@ -682,6 +776,7 @@ export type AffiliationSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   personId?: boolean
   schoolId?: boolean
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
+  homeOf?: boolean | Prisma.Affiliation$homeOfArgs<ExtArgs>
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
   memberships?: boolean | Prisma.Affiliation$membershipsArgs<ExtArgs>
   choices?: boolean | Prisma.Affiliation$choicesArgs<ExtArgs>
@@ -713,6 +808,7 @@ export type AffiliationSelectScalar = {
 export type AffiliationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "personId" | "schoolId", ExtArgs["result"]["affiliation"]>
 export type AffiliationInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
+  homeOf?: boolean | Prisma.Affiliation$homeOfArgs<ExtArgs>
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
   memberships?: boolean | Prisma.Affiliation$membershipsArgs<ExtArgs>
   choices?: boolean | Prisma.Affiliation$choicesArgs<ExtArgs>
@@ -731,6 +827,7 @@ export type $AffiliationPayload<ExtArgs extends runtime.Types.Extensions.Interna
   name: "Affiliation"
   objects: {
     person: Prisma.$PersonPayload<ExtArgs>
+    homeOf: Prisma.$PersonPayload<ExtArgs>[]
     school: Prisma.$SchoolPayload<ExtArgs>
     memberships: Prisma.$MembershipPayload<ExtArgs>[]
     choices: Prisma.$SchoolChoicePayload<ExtArgs>[]
@@ -1134,6 +1231,7 @@ readonly fields: AffiliationFieldRefs;
 export interface Prisma__AffiliationClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
   person<T extends Prisma.PersonDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.PersonDefaultArgs<ExtArgs>>): Prisma.Prisma__PersonClient<runtime.Types.Result.GetResult<Prisma.$PersonPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  homeOf<T extends Prisma.Affiliation$homeOfArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Affiliation$homeOfArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PersonPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   school<T extends Prisma.SchoolDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.SchoolDefaultArgs<ExtArgs>>): Prisma.Prisma__SchoolClient<runtime.Types.Result.GetResult<Prisma.$SchoolPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   memberships<T extends Prisma.Affiliation$membershipsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Affiliation$membershipsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MembershipPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   choices<T extends Prisma.Affiliation$choicesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Affiliation$choicesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SchoolChoicePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -1567,6 +1665,30 @@ export type AffiliationDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.I
    * Limit how many Affiliations to delete.
    */
   limit?: number
+}
+
+/**
+ * Affiliation.homeOf
+ */
+export type Affiliation$homeOfArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Person
+   */
+  select?: Prisma.PersonSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Person
+   */
+  omit?: Prisma.PersonOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PersonInclude<ExtArgs> | null
+  where?: Prisma.PersonWhereInput
+  orderBy?: Prisma.PersonOrderByWithRelationInput | Prisma.PersonOrderByWithRelationInput[]
+  cursor?: Prisma.PersonWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.PersonScalarFieldEnum | Prisma.PersonScalarFieldEnum[]
 }
 
 /**

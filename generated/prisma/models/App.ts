@@ -246,6 +246,7 @@ export type AppWhereInput = {
   signIns?: Prisma.SignInListRelationFilter
   consents?: Prisma.ConsentListRelationFilter
   choices?: Prisma.SchoolChoiceListRelationFilter
+  notices?: Prisma.LogoutNoticeListRelationFilter
 }
 
 export type AppOrderByWithRelationInput = {
@@ -267,6 +268,7 @@ export type AppOrderByWithRelationInput = {
   signIns?: Prisma.SignInOrderByRelationAggregateInput
   consents?: Prisma.ConsentOrderByRelationAggregateInput
   choices?: Prisma.SchoolChoiceOrderByRelationAggregateInput
+  notices?: Prisma.LogoutNoticeOrderByRelationAggregateInput
 }
 
 export type AppWhereUniqueInput = Prisma.AtLeast<{
@@ -291,6 +293,7 @@ export type AppWhereUniqueInput = Prisma.AtLeast<{
   signIns?: Prisma.SignInListRelationFilter
   consents?: Prisma.ConsentListRelationFilter
   choices?: Prisma.SchoolChoiceListRelationFilter
+  notices?: Prisma.LogoutNoticeListRelationFilter
 }, "clientId">
 
 export type AppOrderByWithAggregationInput = {
@@ -352,6 +355,7 @@ export type AppCreateInput = {
   signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
   consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateInput = {
@@ -373,6 +377,7 @@ export type AppUncheckedCreateInput = {
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppUpdateInput = {
@@ -394,6 +399,7 @@ export type AppUpdateInput = {
   signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateInput = {
@@ -415,6 +421,7 @@ export type AppUncheckedUpdateInput = {
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateManyInput = {
@@ -613,6 +620,20 @@ export type AppUpdateOneRequiredWithoutSignInsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutSignInsInput, Prisma.AppUpdateWithoutSignInsInput>, Prisma.AppUncheckedUpdateWithoutSignInsInput>
 }
 
+export type AppCreateNestedOneWithoutNoticesInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutNoticesInput, Prisma.AppUncheckedCreateWithoutNoticesInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutNoticesInput
+  connect?: Prisma.AppWhereUniqueInput
+}
+
+export type AppUpdateOneRequiredWithoutNoticesNestedInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutNoticesInput, Prisma.AppUncheckedCreateWithoutNoticesInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutNoticesInput
+  upsert?: Prisma.AppUpsertWithoutNoticesInput
+  connect?: Prisma.AppWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutNoticesInput, Prisma.AppUpdateWithoutNoticesInput>, Prisma.AppUncheckedUpdateWithoutNoticesInput>
+}
+
 export type AppCreateNestedOneWithoutConsentsInput = {
   create?: Prisma.XOR<Prisma.AppCreateWithoutConsentsInput, Prisma.AppUncheckedCreateWithoutConsentsInput>
   connectOrCreate?: Prisma.AppCreateOrConnectWithoutConsentsInput
@@ -659,6 +680,7 @@ export type AppCreateWithoutGrantsInput = {
   signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
   consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutGrantsInput = {
@@ -679,6 +701,7 @@ export type AppUncheckedCreateWithoutGrantsInput = {
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutGrantsInput = {
@@ -715,6 +738,7 @@ export type AppUpdateWithoutGrantsInput = {
   signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutGrantsInput = {
@@ -735,6 +759,7 @@ export type AppUncheckedUpdateWithoutGrantsInput = {
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutSignInsInput = {
@@ -755,6 +780,7 @@ export type AppCreateWithoutSignInsInput = {
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
   consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutSignInsInput = {
@@ -775,6 +801,7 @@ export type AppUncheckedCreateWithoutSignInsInput = {
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutSignInsInput = {
@@ -811,6 +838,7 @@ export type AppUpdateWithoutSignInsInput = {
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutSignInsInput = {
@@ -829,6 +857,107 @@ export type AppUncheckedUpdateWithoutSignInsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+}
+
+export type AppCreateWithoutNoticesInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+}
+
+export type AppUncheckedCreateWithoutNoticesInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+}
+
+export type AppCreateOrConnectWithoutNoticesInput = {
+  where: Prisma.AppWhereUniqueInput
+  create: Prisma.XOR<Prisma.AppCreateWithoutNoticesInput, Prisma.AppUncheckedCreateWithoutNoticesInput>
+}
+
+export type AppUpsertWithoutNoticesInput = {
+  update: Prisma.XOR<Prisma.AppUpdateWithoutNoticesInput, Prisma.AppUncheckedUpdateWithoutNoticesInput>
+  create: Prisma.XOR<Prisma.AppCreateWithoutNoticesInput, Prisma.AppUncheckedCreateWithoutNoticesInput>
+  where?: Prisma.AppWhereInput
+}
+
+export type AppUpdateToOneWithWhereWithoutNoticesInput = {
+  where?: Prisma.AppWhereInput
+  data: Prisma.XOR<Prisma.AppUpdateWithoutNoticesInput, Prisma.AppUncheckedUpdateWithoutNoticesInput>
+}
+
+export type AppUpdateWithoutNoticesInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+}
+
+export type AppUncheckedUpdateWithoutNoticesInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
 }
@@ -851,6 +980,7 @@ export type AppCreateWithoutConsentsInput = {
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
   signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutConsentsInput = {
@@ -871,6 +1001,7 @@ export type AppUncheckedCreateWithoutConsentsInput = {
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutConsentsInput = {
@@ -907,6 +1038,7 @@ export type AppUpdateWithoutConsentsInput = {
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutConsentsInput = {
@@ -927,6 +1059,7 @@ export type AppUncheckedUpdateWithoutConsentsInput = {
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutChoicesInput = {
@@ -947,6 +1080,7 @@ export type AppCreateWithoutChoicesInput = {
   grants?: Prisma.GrantCreateNestedManyWithoutAppInput
   signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
   consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutChoicesInput = {
@@ -967,6 +1101,7 @@ export type AppUncheckedCreateWithoutChoicesInput = {
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutChoicesInput = {
@@ -1003,6 +1138,7 @@ export type AppUpdateWithoutChoicesInput = {
   grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutChoicesInput = {
@@ -1023,6 +1159,7 @@ export type AppUncheckedUpdateWithoutChoicesInput = {
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
 }
 
 
@@ -1035,6 +1172,7 @@ export type AppCountOutputType = {
   signIns: number
   consents: number
   choices: number
+  notices: number
 }
 
 export type AppCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1042,6 +1180,7 @@ export type AppCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.In
   signIns?: boolean | AppCountOutputTypeCountSignInsArgs
   consents?: boolean | AppCountOutputTypeCountConsentsArgs
   choices?: boolean | AppCountOutputTypeCountChoicesArgs
+  notices?: boolean | AppCountOutputTypeCountNoticesArgs
 }
 
 /**
@@ -1082,6 +1221,13 @@ export type AppCountOutputTypeCountChoicesArgs<ExtArgs extends runtime.Types.Ext
   where?: Prisma.SchoolChoiceWhereInput
 }
 
+/**
+ * AppCountOutputType without action
+ */
+export type AppCountOutputTypeCountNoticesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.LogoutNoticeWhereInput
+}
+
 
 export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   clientId?: boolean
@@ -1102,6 +1248,7 @@ export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   signIns?: boolean | Prisma.App$signInsArgs<ExtArgs>
   consents?: boolean | Prisma.App$consentsArgs<ExtArgs>
   choices?: boolean | Prisma.App$choicesArgs<ExtArgs>
+  notices?: boolean | Prisma.App$noticesArgs<ExtArgs>
   _count?: boolean | Prisma.AppCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["app"]>
 
@@ -1162,6 +1309,7 @@ export type AppInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   signIns?: boolean | Prisma.App$signInsArgs<ExtArgs>
   consents?: boolean | Prisma.App$consentsArgs<ExtArgs>
   choices?: boolean | Prisma.App$choicesArgs<ExtArgs>
+  notices?: boolean | Prisma.App$noticesArgs<ExtArgs>
   _count?: boolean | Prisma.AppCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type AppIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -1174,6 +1322,7 @@ export type $AppPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     signIns: Prisma.$SignInPayload<ExtArgs>[]
     consents: Prisma.$ConsentPayload<ExtArgs>[]
     choices: Prisma.$SchoolChoicePayload<ExtArgs>[]
+    notices: Prisma.$LogoutNoticePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     clientId: string
@@ -1588,6 +1737,7 @@ export interface Prisma__AppClient<T, Null = never, ExtArgs extends runtime.Type
   signIns<T extends Prisma.App$signInsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$signInsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SignInPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   consents<T extends Prisma.App$consentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$consentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ConsentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   choices<T extends Prisma.App$choicesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$choicesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SchoolChoicePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  notices<T extends Prisma.App$noticesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$noticesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LogoutNoticePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2117,6 +2267,30 @@ export type App$choicesArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
   take?: number
   skip?: number
   distinct?: Prisma.SchoolChoiceScalarFieldEnum | Prisma.SchoolChoiceScalarFieldEnum[]
+}
+
+/**
+ * App.notices
+ */
+export type App$noticesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the LogoutNotice
+   */
+  select?: Prisma.LogoutNoticeSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the LogoutNotice
+   */
+  omit?: Prisma.LogoutNoticeOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.LogoutNoticeInclude<ExtArgs> | null
+  where?: Prisma.LogoutNoticeWhereInput
+  orderBy?: Prisma.LogoutNoticeOrderByWithRelationInput | Prisma.LogoutNoticeOrderByWithRelationInput[]
+  cursor?: Prisma.LogoutNoticeWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.LogoutNoticeScalarFieldEnum | Prisma.LogoutNoticeScalarFieldEnum[]
 }
 
 /**

@@ -32,6 +32,7 @@ export type OidcArtifactMinAggregateOutputType = {
   grantId: string | null
   sessionUid: string | null
   consumedAt: Date | null
+  replay: runtime.Bytes | null
   expiresAt: Date | null
 }
 
@@ -43,6 +44,7 @@ export type OidcArtifactMaxAggregateOutputType = {
   grantId: string | null
   sessionUid: string | null
   consumedAt: Date | null
+  replay: runtime.Bytes | null
   expiresAt: Date | null
 }
 
@@ -55,6 +57,7 @@ export type OidcArtifactCountAggregateOutputType = {
   grantId: number
   sessionUid: number
   consumedAt: number
+  replay: number
   expiresAt: number
   _all: number
 }
@@ -68,6 +71,7 @@ export type OidcArtifactMinAggregateInputType = {
   grantId?: true
   sessionUid?: true
   consumedAt?: true
+  replay?: true
   expiresAt?: true
 }
 
@@ -79,6 +83,7 @@ export type OidcArtifactMaxAggregateInputType = {
   grantId?: true
   sessionUid?: true
   consumedAt?: true
+  replay?: true
   expiresAt?: true
 }
 
@@ -91,6 +96,7 @@ export type OidcArtifactCountAggregateInputType = {
   grantId?: true
   sessionUid?: true
   consumedAt?: true
+  replay?: true
   expiresAt?: true
   _all?: true
 }
@@ -176,7 +182,8 @@ export type OidcArtifactGroupByOutputType = {
   grantId: string | null
   sessionUid: string | null
   consumedAt: Date | null
-  expiresAt: Date | null
+  replay: runtime.Bytes | null
+  expiresAt: Date
   _count: OidcArtifactCountAggregateOutputType | null
   _min: OidcArtifactMinAggregateOutputType | null
   _max: OidcArtifactMaxAggregateOutputType | null
@@ -209,7 +216,8 @@ export type OidcArtifactWhereInput = {
   grantId?: Prisma.StringNullableFilter<"OidcArtifact"> | string | null
   sessionUid?: Prisma.StringNullableFilter<"OidcArtifact"> | string | null
   consumedAt?: Prisma.DateTimeNullableFilter<"OidcArtifact"> | Date | string | null
-  expiresAt?: Prisma.DateTimeNullableFilter<"OidcArtifact"> | Date | string | null
+  replay?: Prisma.BytesNullableFilter<"OidcArtifact"> | runtime.Bytes | null
+  expiresAt?: Prisma.DateTimeFilter<"OidcArtifact"> | Date | string
 }
 
 export type OidcArtifactOrderByWithRelationInput = {
@@ -221,7 +229,8 @@ export type OidcArtifactOrderByWithRelationInput = {
   grantId?: Prisma.SortOrderInput | Prisma.SortOrder
   sessionUid?: Prisma.SortOrderInput | Prisma.SortOrder
   consumedAt?: Prisma.SortOrderInput | Prisma.SortOrder
-  expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  replay?: Prisma.SortOrderInput | Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
 }
 
 export type OidcArtifactWhereUniqueInput = Prisma.AtLeast<{
@@ -237,7 +246,8 @@ export type OidcArtifactWhereUniqueInput = Prisma.AtLeast<{
   grantId?: Prisma.StringNullableFilter<"OidcArtifact"> | string | null
   sessionUid?: Prisma.StringNullableFilter<"OidcArtifact"> | string | null
   consumedAt?: Prisma.DateTimeNullableFilter<"OidcArtifact"> | Date | string | null
-  expiresAt?: Prisma.DateTimeNullableFilter<"OidcArtifact"> | Date | string | null
+  replay?: Prisma.BytesNullableFilter<"OidcArtifact"> | runtime.Bytes | null
+  expiresAt?: Prisma.DateTimeFilter<"OidcArtifact"> | Date | string
 }, "kind_idHash">
 
 export type OidcArtifactOrderByWithAggregationInput = {
@@ -249,7 +259,8 @@ export type OidcArtifactOrderByWithAggregationInput = {
   grantId?: Prisma.SortOrderInput | Prisma.SortOrder
   sessionUid?: Prisma.SortOrderInput | Prisma.SortOrder
   consumedAt?: Prisma.SortOrderInput | Prisma.SortOrder
-  expiresAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  replay?: Prisma.SortOrderInput | Prisma.SortOrder
+  expiresAt?: Prisma.SortOrder
   _count?: Prisma.OidcArtifactCountOrderByAggregateInput
   _max?: Prisma.OidcArtifactMaxOrderByAggregateInput
   _min?: Prisma.OidcArtifactMinOrderByAggregateInput
@@ -267,7 +278,8 @@ export type OidcArtifactScalarWhereWithAggregatesInput = {
   grantId?: Prisma.StringNullableWithAggregatesFilter<"OidcArtifact"> | string | null
   sessionUid?: Prisma.StringNullableWithAggregatesFilter<"OidcArtifact"> | string | null
   consumedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"OidcArtifact"> | Date | string | null
-  expiresAt?: Prisma.DateTimeNullableWithAggregatesFilter<"OidcArtifact"> | Date | string | null
+  replay?: Prisma.BytesNullableWithAggregatesFilter<"OidcArtifact"> | runtime.Bytes | null
+  expiresAt?: Prisma.DateTimeWithAggregatesFilter<"OidcArtifact"> | Date | string
 }
 
 export type OidcArtifactCreateInput = {
@@ -279,7 +291,8 @@ export type OidcArtifactCreateInput = {
   grantId?: string | null
   sessionUid?: string | null
   consumedAt?: Date | string | null
-  expiresAt?: Date | string | null
+  replay?: runtime.Bytes | null
+  expiresAt: Date | string
 }
 
 export type OidcArtifactUncheckedCreateInput = {
@@ -291,7 +304,8 @@ export type OidcArtifactUncheckedCreateInput = {
   grantId?: string | null
   sessionUid?: string | null
   consumedAt?: Date | string | null
-  expiresAt?: Date | string | null
+  replay?: runtime.Bytes | null
+  expiresAt: Date | string
 }
 
 export type OidcArtifactUpdateInput = {
@@ -303,7 +317,8 @@ export type OidcArtifactUpdateInput = {
   grantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionUid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   consumedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  replay?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type OidcArtifactUncheckedUpdateInput = {
@@ -315,7 +330,8 @@ export type OidcArtifactUncheckedUpdateInput = {
   grantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionUid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   consumedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  replay?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type OidcArtifactCreateManyInput = {
@@ -327,7 +343,8 @@ export type OidcArtifactCreateManyInput = {
   grantId?: string | null
   sessionUid?: string | null
   consumedAt?: Date | string | null
-  expiresAt?: Date | string | null
+  replay?: runtime.Bytes | null
+  expiresAt: Date | string
 }
 
 export type OidcArtifactUpdateManyMutationInput = {
@@ -339,7 +356,8 @@ export type OidcArtifactUpdateManyMutationInput = {
   grantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionUid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   consumedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  replay?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type OidcArtifactUncheckedUpdateManyInput = {
@@ -351,7 +369,8 @@ export type OidcArtifactUncheckedUpdateManyInput = {
   grantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionUid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   consumedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
-  expiresAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  replay?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  expiresAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type OidcArtifactKindIdHashCompoundUniqueInput = {
@@ -368,6 +387,7 @@ export type OidcArtifactCountOrderByAggregateInput = {
   grantId?: Prisma.SortOrder
   sessionUid?: Prisma.SortOrder
   consumedAt?: Prisma.SortOrder
+  replay?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
 }
 
@@ -379,6 +399,7 @@ export type OidcArtifactMaxOrderByAggregateInput = {
   grantId?: Prisma.SortOrder
   sessionUid?: Prisma.SortOrder
   consumedAt?: Prisma.SortOrder
+  replay?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
 }
 
@@ -390,6 +411,7 @@ export type OidcArtifactMinOrderByAggregateInput = {
   grantId?: Prisma.SortOrder
   sessionUid?: Prisma.SortOrder
   consumedAt?: Prisma.SortOrder
+  replay?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
 }
 
@@ -408,6 +430,7 @@ export type OidcArtifactSelect<ExtArgs extends runtime.Types.Extensions.Internal
   grantId?: boolean
   sessionUid?: boolean
   consumedAt?: boolean
+  replay?: boolean
   expiresAt?: boolean
 }, ExtArgs["result"]["oidcArtifact"]>
 
@@ -420,6 +443,7 @@ export type OidcArtifactSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   grantId?: boolean
   sessionUid?: boolean
   consumedAt?: boolean
+  replay?: boolean
   expiresAt?: boolean
 }, ExtArgs["result"]["oidcArtifact"]>
 
@@ -432,6 +456,7 @@ export type OidcArtifactSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   grantId?: boolean
   sessionUid?: boolean
   consumedAt?: boolean
+  replay?: boolean
   expiresAt?: boolean
 }, ExtArgs["result"]["oidcArtifact"]>
 
@@ -444,10 +469,11 @@ export type OidcArtifactSelectScalar = {
   grantId?: boolean
   sessionUid?: boolean
   consumedAt?: boolean
+  replay?: boolean
   expiresAt?: boolean
 }
 
-export type OidcArtifactOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"kind" | "idHash" | "payload" | "clientId" | "personId" | "grantId" | "sessionUid" | "consumedAt" | "expiresAt", ExtArgs["result"]["oidcArtifact"]>
+export type OidcArtifactOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"kind" | "idHash" | "payload" | "clientId" | "personId" | "grantId" | "sessionUid" | "consumedAt" | "replay" | "expiresAt", ExtArgs["result"]["oidcArtifact"]>
 
 export type $OidcArtifactPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "OidcArtifact"
@@ -461,7 +487,8 @@ export type $OidcArtifactPayload<ExtArgs extends runtime.Types.Extensions.Intern
     grantId: string | null
     sessionUid: string | null
     consumedAt: Date | null
-    expiresAt: Date | null
+    replay: runtime.Bytes | null
+    expiresAt: Date
   }, ExtArgs["result"]["oidcArtifact"]>
   composites: {}
 }
@@ -893,6 +920,7 @@ export interface OidcArtifactFieldRefs {
   readonly grantId: Prisma.FieldRef<"OidcArtifact", 'String'>
   readonly sessionUid: Prisma.FieldRef<"OidcArtifact", 'String'>
   readonly consumedAt: Prisma.FieldRef<"OidcArtifact", 'DateTime'>
+  readonly replay: Prisma.FieldRef<"OidcArtifact", 'Bytes'>
   readonly expiresAt: Prisma.FieldRef<"OidcArtifact", 'DateTime'>
 }
     

@@ -247,10 +247,12 @@ export type PersonWhereInput = {
   createdAt?: Prisma.DateTimeFilter<"Person"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Person"> | Date | string
   homeSchool?: Prisma.XOR<Prisma.SchoolScalarRelationFilter, Prisma.SchoolWhereInput>
+  home?: Prisma.XOR<Prisma.AffiliationScalarRelationFilter, Prisma.AffiliationWhereInput>
   affiliations?: Prisma.AffiliationListRelationFilter
   credential?: Prisma.XOR<Prisma.CredentialNullableScalarRelationFilter, Prisma.CredentialWhereInput> | null
   signIns?: Prisma.SignInListRelationFilter
   consents?: Prisma.ConsentListRelationFilter
+  places?: Prisma.SignInPlaceListRelationFilter
 }
 
 export type PersonOrderByWithRelationInput = {
@@ -268,10 +270,12 @@ export type PersonOrderByWithRelationInput = {
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   homeSchool?: Prisma.SchoolOrderByWithRelationInput
+  home?: Prisma.AffiliationOrderByWithRelationInput
   affiliations?: Prisma.AffiliationOrderByRelationAggregateInput
   credential?: Prisma.CredentialOrderByWithRelationInput
   signIns?: Prisma.SignInOrderByRelationAggregateInput
   consents?: Prisma.ConsentOrderByRelationAggregateInput
+  places?: Prisma.SignInPlaceOrderByRelationAggregateInput
 }
 
 export type PersonWhereUniqueInput = Prisma.AtLeast<{
@@ -293,10 +297,12 @@ export type PersonWhereUniqueInput = Prisma.AtLeast<{
   createdAt?: Prisma.DateTimeFilter<"Person"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Person"> | Date | string
   homeSchool?: Prisma.XOR<Prisma.SchoolScalarRelationFilter, Prisma.SchoolWhereInput>
+  home?: Prisma.XOR<Prisma.AffiliationScalarRelationFilter, Prisma.AffiliationWhereInput>
   affiliations?: Prisma.AffiliationListRelationFilter
   credential?: Prisma.XOR<Prisma.CredentialNullableScalarRelationFilter, Prisma.CredentialWhereInput> | null
   signIns?: Prisma.SignInListRelationFilter
   consents?: Prisma.ConsentListRelationFilter
+  places?: Prisma.SignInPlaceListRelationFilter
 }, "id" | "homeSchoolId_sourceSystemIdentifier">
 
 export type PersonOrderByWithAggregationInput = {
@@ -338,7 +344,6 @@ export type PersonScalarWhereWithAggregatesInput = {
 }
 
 export type PersonCreateInput = {
-  id: string
   role: $Enums.PersonRole
   status?: $Enums.PersonStatus
   firstFull?: string | null
@@ -351,10 +356,12 @@ export type PersonCreateInput = {
   createdAt: Date | string
   updatedAt: Date | string
   homeSchool: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  places?: Prisma.SignInPlaceCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateInput = {
@@ -375,10 +382,10 @@ export type PersonUncheckedCreateInput = {
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  places?: Prisma.SignInPlaceUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUpdateInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
   role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
   status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
   firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -391,10 +398,12 @@ export type PersonUpdateInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   homeSchool?: Prisma.SchoolUpdateOneRequiredWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneRequiredWithoutHomeOfNestedInput
   affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  places?: Prisma.SignInPlaceUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateInput = {
@@ -415,6 +424,7 @@ export type PersonUncheckedUpdateInput = {
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  places?: Prisma.SignInPlaceUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateManyInput = {
@@ -434,7 +444,6 @@ export type PersonCreateManyInput = {
 }
 
 export type PersonUpdateManyMutationInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
   role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
   status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
   firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -606,12 +615,54 @@ export type PersonCreateNestedOneWithoutAffiliationsInput = {
   connect?: Prisma.PersonWhereUniqueInput
 }
 
+export type PersonCreateNestedManyWithoutHomeInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutHomeInput, Prisma.PersonUncheckedCreateWithoutHomeInput> | Prisma.PersonCreateWithoutHomeInput[] | Prisma.PersonUncheckedCreateWithoutHomeInput[]
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutHomeInput | Prisma.PersonCreateOrConnectWithoutHomeInput[]
+  createMany?: Prisma.PersonCreateManyHomeInputEnvelope
+  connect?: Prisma.PersonWhereUniqueInput | Prisma.PersonWhereUniqueInput[]
+}
+
+export type PersonUncheckedCreateNestedManyWithoutHomeInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutHomeInput, Prisma.PersonUncheckedCreateWithoutHomeInput> | Prisma.PersonCreateWithoutHomeInput[] | Prisma.PersonUncheckedCreateWithoutHomeInput[]
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutHomeInput | Prisma.PersonCreateOrConnectWithoutHomeInput[]
+  createMany?: Prisma.PersonCreateManyHomeInputEnvelope
+  connect?: Prisma.PersonWhereUniqueInput | Prisma.PersonWhereUniqueInput[]
+}
+
 export type PersonUpdateOneRequiredWithoutAffiliationsNestedInput = {
   create?: Prisma.XOR<Prisma.PersonCreateWithoutAffiliationsInput, Prisma.PersonUncheckedCreateWithoutAffiliationsInput>
   connectOrCreate?: Prisma.PersonCreateOrConnectWithoutAffiliationsInput
   upsert?: Prisma.PersonUpsertWithoutAffiliationsInput
   connect?: Prisma.PersonWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutAffiliationsInput, Prisma.PersonUpdateWithoutAffiliationsInput>, Prisma.PersonUncheckedUpdateWithoutAffiliationsInput>
+}
+
+export type PersonUpdateManyWithoutHomeNestedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutHomeInput, Prisma.PersonUncheckedCreateWithoutHomeInput> | Prisma.PersonCreateWithoutHomeInput[] | Prisma.PersonUncheckedCreateWithoutHomeInput[]
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutHomeInput | Prisma.PersonCreateOrConnectWithoutHomeInput[]
+  upsert?: Prisma.PersonUpsertWithWhereUniqueWithoutHomeInput | Prisma.PersonUpsertWithWhereUniqueWithoutHomeInput[]
+  createMany?: Prisma.PersonCreateManyHomeInputEnvelope
+  set?: Prisma.PersonWhereUniqueInput | Prisma.PersonWhereUniqueInput[]
+  disconnect?: Prisma.PersonWhereUniqueInput | Prisma.PersonWhereUniqueInput[]
+  delete?: Prisma.PersonWhereUniqueInput | Prisma.PersonWhereUniqueInput[]
+  connect?: Prisma.PersonWhereUniqueInput | Prisma.PersonWhereUniqueInput[]
+  update?: Prisma.PersonUpdateWithWhereUniqueWithoutHomeInput | Prisma.PersonUpdateWithWhereUniqueWithoutHomeInput[]
+  updateMany?: Prisma.PersonUpdateManyWithWhereWithoutHomeInput | Prisma.PersonUpdateManyWithWhereWithoutHomeInput[]
+  deleteMany?: Prisma.PersonScalarWhereInput | Prisma.PersonScalarWhereInput[]
+}
+
+export type PersonUncheckedUpdateManyWithoutHomeNestedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutHomeInput, Prisma.PersonUncheckedCreateWithoutHomeInput> | Prisma.PersonCreateWithoutHomeInput[] | Prisma.PersonUncheckedCreateWithoutHomeInput[]
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutHomeInput | Prisma.PersonCreateOrConnectWithoutHomeInput[]
+  upsert?: Prisma.PersonUpsertWithWhereUniqueWithoutHomeInput | Prisma.PersonUpsertWithWhereUniqueWithoutHomeInput[]
+  createMany?: Prisma.PersonCreateManyHomeInputEnvelope
+  set?: Prisma.PersonWhereUniqueInput | Prisma.PersonWhereUniqueInput[]
+  disconnect?: Prisma.PersonWhereUniqueInput | Prisma.PersonWhereUniqueInput[]
+  delete?: Prisma.PersonWhereUniqueInput | Prisma.PersonWhereUniqueInput[]
+  connect?: Prisma.PersonWhereUniqueInput | Prisma.PersonWhereUniqueInput[]
+  update?: Prisma.PersonUpdateWithWhereUniqueWithoutHomeInput | Prisma.PersonUpdateWithWhereUniqueWithoutHomeInput[]
+  updateMany?: Prisma.PersonUpdateManyWithWhereWithoutHomeInput | Prisma.PersonUpdateManyWithWhereWithoutHomeInput[]
+  deleteMany?: Prisma.PersonScalarWhereInput | Prisma.PersonScalarWhereInput[]
 }
 
 export type PersonCreateNestedOneWithoutCredentialInput = {
@@ -642,8 +693,21 @@ export type PersonUpdateOneRequiredWithoutConsentsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutConsentsInput, Prisma.PersonUpdateWithoutConsentsInput>, Prisma.PersonUncheckedUpdateWithoutConsentsInput>
 }
 
+export type PersonCreateNestedOneWithoutPlacesInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutPlacesInput, Prisma.PersonUncheckedCreateWithoutPlacesInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutPlacesInput
+  connect?: Prisma.PersonWhereUniqueInput
+}
+
+export type PersonUpdateOneRequiredWithoutPlacesNestedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutPlacesInput, Prisma.PersonUncheckedCreateWithoutPlacesInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutPlacesInput
+  upsert?: Prisma.PersonUpsertWithoutPlacesInput
+  connect?: Prisma.PersonWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutPlacesInput, Prisma.PersonUpdateWithoutPlacesInput>, Prisma.PersonUncheckedUpdateWithoutPlacesInput>
+}
+
 export type PersonCreateWithoutSignInsInput = {
-  id: string
   role: $Enums.PersonRole
   status?: $Enums.PersonStatus
   firstFull?: string | null
@@ -656,9 +720,11 @@ export type PersonCreateWithoutSignInsInput = {
   createdAt: Date | string
   updatedAt: Date | string
   homeSchool: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  places?: Prisma.SignInPlaceCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutSignInsInput = {
@@ -678,6 +744,7 @@ export type PersonUncheckedCreateWithoutSignInsInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  places?: Prisma.SignInPlaceUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutSignInsInput = {
@@ -697,7 +764,6 @@ export type PersonUpdateToOneWithWhereWithoutSignInsInput = {
 }
 
 export type PersonUpdateWithoutSignInsInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
   role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
   status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
   firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -710,9 +776,11 @@ export type PersonUpdateWithoutSignInsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   homeSchool?: Prisma.SchoolUpdateOneRequiredWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneRequiredWithoutHomeOfNestedInput
   affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  places?: Prisma.SignInPlaceUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutSignInsInput = {
@@ -732,10 +800,10 @@ export type PersonUncheckedUpdateWithoutSignInsInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  places?: Prisma.SignInPlaceUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutHomeSchoolInput = {
-  id: string
   role: $Enums.PersonRole
   status?: $Enums.PersonStatus
   firstFull?: string | null
@@ -747,10 +815,12 @@ export type PersonCreateWithoutHomeSchoolInput = {
   purgeAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
+  home: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  places?: Prisma.SignInPlaceCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutHomeSchoolInput = {
@@ -770,6 +840,7 @@ export type PersonUncheckedCreateWithoutHomeSchoolInput = {
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  places?: Prisma.SignInPlaceUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutHomeSchoolInput = {
@@ -818,7 +889,6 @@ export type PersonScalarWhereInput = {
 }
 
 export type PersonCreateWithoutAffiliationsInput = {
-  id: string
   role: $Enums.PersonRole
   status?: $Enums.PersonStatus
   firstFull?: string | null
@@ -831,9 +901,11 @@ export type PersonCreateWithoutAffiliationsInput = {
   createdAt: Date | string
   updatedAt: Date | string
   homeSchool: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  places?: Prisma.SignInPlaceCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutAffiliationsInput = {
@@ -853,11 +925,61 @@ export type PersonUncheckedCreateWithoutAffiliationsInput = {
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  places?: Prisma.SignInPlaceUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutAffiliationsInput = {
   where: Prisma.PersonWhereUniqueInput
   create: Prisma.XOR<Prisma.PersonCreateWithoutAffiliationsInput, Prisma.PersonUncheckedCreateWithoutAffiliationsInput>
+}
+
+export type PersonCreateWithoutHomeInput = {
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  homeSchool: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  places?: Prisma.SignInPlaceCreateNestedManyWithoutPersonInput
+}
+
+export type PersonUncheckedCreateWithoutHomeInput = {
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  places?: Prisma.SignInPlaceUncheckedCreateNestedManyWithoutPersonInput
+}
+
+export type PersonCreateOrConnectWithoutHomeInput = {
+  where: Prisma.PersonWhereUniqueInput
+  create: Prisma.XOR<Prisma.PersonCreateWithoutHomeInput, Prisma.PersonUncheckedCreateWithoutHomeInput>
+}
+
+export type PersonCreateManyHomeInputEnvelope = {
+  data: Prisma.PersonCreateManyHomeInput | Prisma.PersonCreateManyHomeInput[]
+  skipDuplicates?: boolean
 }
 
 export type PersonUpsertWithoutAffiliationsInput = {
@@ -872,7 +994,6 @@ export type PersonUpdateToOneWithWhereWithoutAffiliationsInput = {
 }
 
 export type PersonUpdateWithoutAffiliationsInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
   role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
   status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
   firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -885,9 +1006,11 @@ export type PersonUpdateWithoutAffiliationsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   homeSchool?: Prisma.SchoolUpdateOneRequiredWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneRequiredWithoutHomeOfNestedInput
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  places?: Prisma.SignInPlaceUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutAffiliationsInput = {
@@ -907,10 +1030,26 @@ export type PersonUncheckedUpdateWithoutAffiliationsInput = {
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  places?: Prisma.SignInPlaceUncheckedUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonUpsertWithWhereUniqueWithoutHomeInput = {
+  where: Prisma.PersonWhereUniqueInput
+  update: Prisma.XOR<Prisma.PersonUpdateWithoutHomeInput, Prisma.PersonUncheckedUpdateWithoutHomeInput>
+  create: Prisma.XOR<Prisma.PersonCreateWithoutHomeInput, Prisma.PersonUncheckedCreateWithoutHomeInput>
+}
+
+export type PersonUpdateWithWhereUniqueWithoutHomeInput = {
+  where: Prisma.PersonWhereUniqueInput
+  data: Prisma.XOR<Prisma.PersonUpdateWithoutHomeInput, Prisma.PersonUncheckedUpdateWithoutHomeInput>
+}
+
+export type PersonUpdateManyWithWhereWithoutHomeInput = {
+  where: Prisma.PersonScalarWhereInput
+  data: Prisma.XOR<Prisma.PersonUpdateManyMutationInput, Prisma.PersonUncheckedUpdateManyWithoutHomeInput>
 }
 
 export type PersonCreateWithoutCredentialInput = {
-  id: string
   role: $Enums.PersonRole
   status?: $Enums.PersonStatus
   firstFull?: string | null
@@ -923,9 +1062,11 @@ export type PersonCreateWithoutCredentialInput = {
   createdAt: Date | string
   updatedAt: Date | string
   homeSchool: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  places?: Prisma.SignInPlaceCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutCredentialInput = {
@@ -945,6 +1086,7 @@ export type PersonUncheckedCreateWithoutCredentialInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  places?: Prisma.SignInPlaceUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutCredentialInput = {
@@ -964,7 +1106,6 @@ export type PersonUpdateToOneWithWhereWithoutCredentialInput = {
 }
 
 export type PersonUpdateWithoutCredentialInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
   role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
   status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
   firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -977,9 +1118,11 @@ export type PersonUpdateWithoutCredentialInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   homeSchool?: Prisma.SchoolUpdateOneRequiredWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneRequiredWithoutHomeOfNestedInput
   affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  places?: Prisma.SignInPlaceUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutCredentialInput = {
@@ -999,10 +1142,10 @@ export type PersonUncheckedUpdateWithoutCredentialInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  places?: Prisma.SignInPlaceUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutConsentsInput = {
-  id: string
   role: $Enums.PersonRole
   status?: $Enums.PersonStatus
   firstFull?: string | null
@@ -1015,9 +1158,11 @@ export type PersonCreateWithoutConsentsInput = {
   createdAt: Date | string
   updatedAt: Date | string
   homeSchool: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
+  places?: Prisma.SignInPlaceCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutConsentsInput = {
@@ -1037,6 +1182,7 @@ export type PersonUncheckedCreateWithoutConsentsInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
+  places?: Prisma.SignInPlaceUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutConsentsInput = {
@@ -1056,7 +1202,6 @@ export type PersonUpdateToOneWithWhereWithoutConsentsInput = {
 }
 
 export type PersonUpdateWithoutConsentsInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
   role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
   status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
   firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1069,9 +1214,11 @@ export type PersonUpdateWithoutConsentsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   homeSchool?: Prisma.SchoolUpdateOneRequiredWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneRequiredWithoutHomeOfNestedInput
   affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
+  places?: Prisma.SignInPlaceUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutConsentsInput = {
@@ -1091,6 +1238,103 @@ export type PersonUncheckedUpdateWithoutConsentsInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
+  places?: Prisma.SignInPlaceUncheckedUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonCreateWithoutPlacesInput = {
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  homeSchool: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+}
+
+export type PersonUncheckedCreateWithoutPlacesInput = {
+  id: string
+  homeSchoolId: string
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+}
+
+export type PersonCreateOrConnectWithoutPlacesInput = {
+  where: Prisma.PersonWhereUniqueInput
+  create: Prisma.XOR<Prisma.PersonCreateWithoutPlacesInput, Prisma.PersonUncheckedCreateWithoutPlacesInput>
+}
+
+export type PersonUpsertWithoutPlacesInput = {
+  update: Prisma.XOR<Prisma.PersonUpdateWithoutPlacesInput, Prisma.PersonUncheckedUpdateWithoutPlacesInput>
+  create: Prisma.XOR<Prisma.PersonCreateWithoutPlacesInput, Prisma.PersonUncheckedCreateWithoutPlacesInput>
+  where?: Prisma.PersonWhereInput
+}
+
+export type PersonUpdateToOneWithWhereWithoutPlacesInput = {
+  where?: Prisma.PersonWhereInput
+  data: Prisma.XOR<Prisma.PersonUpdateWithoutPlacesInput, Prisma.PersonUncheckedUpdateWithoutPlacesInput>
+}
+
+export type PersonUpdateWithoutPlacesInput = {
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  homeSchool?: Prisma.SchoolUpdateOneRequiredWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneRequiredWithoutHomeOfNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonUncheckedUpdateWithoutPlacesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateManyHomeSchoolInput = {
@@ -1109,7 +1353,6 @@ export type PersonCreateManyHomeSchoolInput = {
 }
 
 export type PersonUpdateWithoutHomeSchoolInput = {
-  id?: Prisma.StringFieldUpdateOperationsInput | string
   role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
   status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
   firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1121,10 +1364,12 @@ export type PersonUpdateWithoutHomeSchoolInput = {
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  home?: Prisma.AffiliationUpdateOneRequiredWithoutHomeOfNestedInput
   affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  places?: Prisma.SignInPlaceUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
@@ -1144,10 +1389,78 @@ export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  places?: Prisma.SignInPlaceUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateManyWithoutHomeSchoolInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+}
+
+export type PersonCreateManyHomeInput = {
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+}
+
+export type PersonUpdateWithoutHomeInput = {
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  homeSchool?: Prisma.SchoolUpdateOneRequiredWithoutHomeOfNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  places?: Prisma.SignInPlaceUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonUncheckedUpdateWithoutHomeInput = {
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  places?: Prisma.SignInPlaceUncheckedUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonUncheckedUpdateManyWithoutHomeInput = {
   role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
   status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
   firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1170,12 +1483,14 @@ export type PersonCountOutputType = {
   affiliations: number
   signIns: number
   consents: number
+  places: number
 }
 
 export type PersonCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   affiliations?: boolean | PersonCountOutputTypeCountAffiliationsArgs
   signIns?: boolean | PersonCountOutputTypeCountSignInsArgs
   consents?: boolean | PersonCountOutputTypeCountConsentsArgs
+  places?: boolean | PersonCountOutputTypeCountPlacesArgs
 }
 
 /**
@@ -1209,6 +1524,13 @@ export type PersonCountOutputTypeCountConsentsArgs<ExtArgs extends runtime.Types
   where?: Prisma.ConsentWhereInput
 }
 
+/**
+ * PersonCountOutputType without action
+ */
+export type PersonCountOutputTypeCountPlacesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.SignInPlaceWhereInput
+}
+
 
 export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1225,10 +1547,12 @@ export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   createdAt?: boolean
   updatedAt?: boolean
   homeSchool?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
+  home?: boolean | Prisma.AffiliationDefaultArgs<ExtArgs>
   affiliations?: boolean | Prisma.Person$affiliationsArgs<ExtArgs>
   credential?: boolean | Prisma.Person$credentialArgs<ExtArgs>
   signIns?: boolean | Prisma.Person$signInsArgs<ExtArgs>
   consents?: boolean | Prisma.Person$consentsArgs<ExtArgs>
+  places?: boolean | Prisma.Person$placesArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["person"]>
 
@@ -1247,6 +1571,7 @@ export type PersonSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   createdAt?: boolean
   updatedAt?: boolean
   homeSchool?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
+  home?: boolean | Prisma.AffiliationDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["person"]>
 
 export type PersonSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1264,6 +1589,7 @@ export type PersonSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   createdAt?: boolean
   updatedAt?: boolean
   homeSchool?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
+  home?: boolean | Prisma.AffiliationDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["person"]>
 
 export type PersonSelectScalar = {
@@ -1285,27 +1611,33 @@ export type PersonSelectScalar = {
 export type PersonOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "homeSchoolId" | "role" | "status" | "firstFull" | "firstCall" | "last" | "sortKey" | "sourceSystemIdentifier" | "softDeletedAt" | "purgeAt" | "createdAt" | "updatedAt", ExtArgs["result"]["person"]>
 export type PersonInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   homeSchool?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
+  home?: boolean | Prisma.AffiliationDefaultArgs<ExtArgs>
   affiliations?: boolean | Prisma.Person$affiliationsArgs<ExtArgs>
   credential?: boolean | Prisma.Person$credentialArgs<ExtArgs>
   signIns?: boolean | Prisma.Person$signInsArgs<ExtArgs>
   consents?: boolean | Prisma.Person$consentsArgs<ExtArgs>
+  places?: boolean | Prisma.Person$placesArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type PersonIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   homeSchool?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
+  home?: boolean | Prisma.AffiliationDefaultArgs<ExtArgs>
 }
 export type PersonIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   homeSchool?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
+  home?: boolean | Prisma.AffiliationDefaultArgs<ExtArgs>
 }
 
 export type $PersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Person"
   objects: {
     homeSchool: Prisma.$SchoolPayload<ExtArgs>
+    home: Prisma.$AffiliationPayload<ExtArgs>
     affiliations: Prisma.$AffiliationPayload<ExtArgs>[]
     credential: Prisma.$CredentialPayload<ExtArgs> | null
     signIns: Prisma.$SignInPayload<ExtArgs>[]
     consents: Prisma.$ConsentPayload<ExtArgs>[]
+    places: Prisma.$SignInPlacePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1716,10 +2048,12 @@ readonly fields: PersonFieldRefs;
 export interface Prisma__PersonClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
   homeSchool<T extends Prisma.SchoolDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.SchoolDefaultArgs<ExtArgs>>): Prisma.Prisma__SchoolClient<runtime.Types.Result.GetResult<Prisma.$SchoolPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  home<T extends Prisma.AffiliationDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.AffiliationDefaultArgs<ExtArgs>>): Prisma.Prisma__AffiliationClient<runtime.Types.Result.GetResult<Prisma.$AffiliationPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   affiliations<T extends Prisma.Person$affiliationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$affiliationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AffiliationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   credential<T extends Prisma.Person$credentialArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$credentialArgs<ExtArgs>>): Prisma.Prisma__CredentialClient<runtime.Types.Result.GetResult<Prisma.$CredentialPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   signIns<T extends Prisma.Person$signInsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$signInsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SignInPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   consents<T extends Prisma.Person$consentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$consentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ConsentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  places<T extends Prisma.Person$placesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$placesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SignInPlacePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2251,6 +2585,30 @@ export type Person$consentsArgs<ExtArgs extends runtime.Types.Extensions.Interna
   take?: number
   skip?: number
   distinct?: Prisma.ConsentScalarFieldEnum | Prisma.ConsentScalarFieldEnum[]
+}
+
+/**
+ * Person.places
+ */
+export type Person$placesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the SignInPlace
+   */
+  select?: Prisma.SignInPlaceSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the SignInPlace
+   */
+  omit?: Prisma.SignInPlaceOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SignInPlaceInclude<ExtArgs> | null
+  where?: Prisma.SignInPlaceWhereInput
+  orderBy?: Prisma.SignInPlaceOrderByWithRelationInput | Prisma.SignInPlaceOrderByWithRelationInput[]
+  cursor?: Prisma.SignInPlaceWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.SignInPlaceScalarFieldEnum | Prisma.SignInPlaceScalarFieldEnum[]
 }
 
 /**
