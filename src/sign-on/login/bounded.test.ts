@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { makeBounded } from "./bounded.ts";
+import { makeBounded, makeBoundedByKey } from "./bounded.ts";
 
 test("work beyond what may run waits its turn, and beyond what may wait is told so at once", async () => {
   const bounded = makeBounded({ atOnce: 2, waiting: 1 });
@@ -26,4 +26,15 @@ test("work that fails makes room too", async () => {
   const bounded = makeBounded({ atOnce: 1, waiting: 0 });
   await expect(bounded(() => Promise.reject(new Error("no")))).rejects.toThrow("no");
   expect(await bounded(() => Promise.resolve("yes"))).toBe("yes");
+});
+
+test("each key has its own room", async () => {
+  const bounded = makeBoundedByKey({ atOnce: 1, waiting: 0 });
+  const gate = Promise.withResolvers<string>();
+  const first = bounded("a", () => gate.promise);
+  expect(await bounded("a", () => Promise.resolve("second"))).toBe("full");
+  expect(await bounded("b", () => Promise.resolve("other"))).toBe("other");
+  gate.resolve("first");
+  expect(await first).toBe("first");
+  expect(await bounded("a", () => Promise.resolve("third"))).toBe("third");
 });

@@ -24,3 +24,21 @@ export function makeBounded(limit: { atOnce: number; waiting: number }): Bounded
     }
   };
 }
+
+export type BoundedByKey = <T>(key: string, work: () => Promise<T>) => Promise<T | "full">;
+
+/** The same for each key apart; a key costs nothing while no work of it runs. */
+export function makeBoundedByKey(limit: { atOnce: number; waiting: number }): BoundedByKey {
+  const byKey = new Map<string, { bounded: Bounded; users: number }>();
+  return async (key, work) => {
+    const entry = byKey.get(key) ?? { bounded: makeBounded(limit), users: 0 };
+    byKey.set(key, entry);
+    entry.users += 1;
+    try {
+      return await entry.bounded(work);
+    } finally {
+      entry.users -= 1;
+      if (entry.users === 0) byKey.delete(key);
+    }
+  };
+}

@@ -52,11 +52,13 @@ export async function takeTry(db: Queryable, { key, kind }: Brake, now: Date): P
   return waiting.rows[0]?.wait_until ?? now;
 }
 
-export async function giveTryBack(db: Queryable, { key }: Brake): Promise<void> {
+/** Undoes a try that did not fail, together with the wait it began. */
+export async function giveTryBack(db: Queryable, { key }: Brake, now: Date): Promise<void> {
   await db.query({
     name: "sign-in-brake-give-back",
-    text: "UPDATE sign_in_brake SET failures = greatest(failures - 1, 0) WHERE key = $1",
-    values: [key],
+    text: `UPDATE sign_in_brake SET failures = greatest(failures - 1, 0), wait_until = least(wait_until, $2)
+           WHERE key = $1`,
+    values: [key, now],
   });
 }
 

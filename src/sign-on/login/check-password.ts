@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
 import type { PersonId } from "../../directory/index.ts";
 import type { Db } from "../../platform/db.ts";
-import { makeBounded } from "./bounded.ts";
+import { makeBounded, makeBoundedByKey } from "./bounded.ts";
 import {
   accountBrake,
   addressBrake,
@@ -36,6 +36,8 @@ export type Attempt = {
   now: Date;
 };
 
+const busy: PasswordCheck = { kind: "busy", retryAfterSeconds: 5 };
+
 /** Shape: `key` is a secret that all processes share; `atOnce` and `waiting` bound the hashing of this process. */
 export function makeCheckPassword(deps: {
   db: Db;
@@ -43,41 +45,51 @@ export function makeCheckPassword(deps: {
   atOnce?: number;
   waiting?: number;
 }): (attempt: Attempt) => Promise<PasswordCheck> {
-  const { pool } = deps.db;
+  const { db } = deps;
   const makeKey = makeKeyMaker(deps.key);
   const unmatchable = makeUnmatchableHash();
-  const bounded = makeBounded({
+  const hashing = makeBounded({
     atOnce: deps.atOnce ?? Math.min(availableParallelism(), 3),
     waiting: deps.waiting ?? 200,
   });
+  // Tries count as failed while they run, so more of them at once than come free would slow honest ones.
+  const oneByOne = makeBoundedByKey({ atOnce: 2, waiting: 200 });
 
   return async (attempt) => {
-    const { password, now } = attempt;
     const username = foldUsername(attempt.username);
     const places = placesOf(attempt, makeKey);
-    const credential = await findCredential(deps.db, username, [places.device, places.address]);
+    const credential = await findCredential(db, username, [places.device, places.address]);
     const brakes = chooseBrakes(username, places, credential?.known ?? [], makeKey);
+    const result = await oneByOne(brakes[0].key.toString("hex"), () => braked(attempt, credential, brakes));
+    return result === "full" ? busy : result;
+  };
 
-    const wait = await takeTries(deps.db, brakes, now);
+  async function braked(attempt: Attempt, credential: Credential | null, brakes: Brakes): Promise<PasswordCheck> {
+    const { password, now } = attempt;
+    const wait = await takeTries(db, brakes, now);
     if (wait !== null) return { kind: "slowed", retryAfterSeconds: secondsUntil(wait, now) };
 
     const hash = credential?.password_hash ?? unmatchable;
-    const right = await bounded(() => isPasswordOf(hash, password.slice(0, longestPassword)));
-    if (right === "full") {
-      for (const brake of brakes) await giveTryBack(pool, brake);
-      return { kind: "busy", retryAfterSeconds: 5 };
+    const isRight = await hashing(() => isPasswordOf(hash, password.slice(0, longestPassword)));
+    if (isRight === "full") {
+      for (const brake of brakes) await giveTryBack(db.pool, brake, now);
+      return busy;
     }
-    if (!right || credential === null || password.length > longestPassword) return { kind: "refused" };
+    if (!isRight || credential === null || password.length > longestPassword) return { kind: "refused" };
+    return signedIn(attempt, credential.person_id, brakes);
+  }
 
-    const [place, ...shared] = brakes;
-    await releaseBrake(pool, place);
-    for (const brake of shared) await giveTryBack(pool, brake);
+  async function signedIn(attempt: Attempt, personId: PersonId, [place, ...shared]: Brakes): Promise<PasswordCheck> {
+    await releaseBrake(db.pool, place);
+    for (const brake of shared) await giveTryBack(db.pool, brake, attempt.now);
     const device = isDevice(attempt.device) ? attempt.device : randomBytes(16).toString("base64url");
-    await rememberPlaces(pool, credential.person_id, [makeKey("device", device), places.address], now);
-    return { kind: "ok", personId: credential.person_id, device };
-  };
+    const { address } = placesOf(attempt, makeKey);
+    await rememberPlaces(db.pool, personId, [makeKey("device", device), address], attempt.now);
+    return { kind: "ok", personId, device };
+  }
 }
 
+type Brakes = readonly [Brake, ...Brake[]];
 type Places = { device: Buffer; address: Buffer };
 type Credential = { person_id: PersonId; password_hash: string; known: Buffer[] };
 
@@ -105,7 +117,7 @@ async function findCredential(db: Db, username: string, places: Buffer[]): Promi
 }
 
 // A known browser counts for itself, so that nobody beside it at the same address can slow it.
-function chooseBrakes(username: string, places: Places, known: Buffer[], makeKey: MakeKey): [Brake, ...Brake[]] {
+function chooseBrakes(username: string, places: Places, known: Buffer[], makeKey: MakeKey): Brakes {
   const isKnown = (place: Buffer) => known.some((other) => other.equals(place));
   const counted = isKnown(places.device) ? places.device : places.address;
   const place = { key: makeKey("place", username, counted.toString("hex")), kind: placeBrake };
@@ -117,12 +129,12 @@ function chooseBrakes(username: string, places: Places, known: Buffer[], makeKey
   ];
 }
 
-async function takeTries(db: Db, brakes: readonly Brake[], now: Date): Promise<Date | null> {
+async function takeTries(db: Db, brakes: Brakes, now: Date): Promise<Date | null> {
   const taken: Brake[] = [];
   for (const brake of brakes) {
     const wait = await takeTry(db.pool, brake, now);
     if (wait !== null) {
-      for (const earlier of taken) await giveTryBack(db.pool, earlier);
+      for (const earlier of taken) await giveTryBack(db.pool, earlier, now);
       return wait;
     }
     taken.push(brake);

@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { PersonId } from "../../../src/directory/index.ts";
+import type { Db } from "../../../src/platform/db.ts";
+import { makeCheckPassword, setCredential, sweepSignInTraces, type PasswordCheck } from "../../../src/sign-on/login/index.ts";
+import { makeMakers, testDatabase } from "../../support/index.ts";
+
+const key = Buffer.alloc(32, 7);
+const start = new Date("2026-02-03T08:00:00Z");
+const school = "203.0.113.10";
+const elsewhere = "198.51.100.7";
+const slowed: PasswordCheck = { kind: "slowed", retryAfterSeconds: 10 };
+
+// "password", made with the least argon2id allows, so that a whole school signs in within a test.
+const quickHash = "$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHRzYWx0c2FsdA$lMPgVYwd4ZAQkOipZGNRk1H0ZPrbAaRuGKXEIUYK9t8";
+
+let db: Db;
+let close: () => Promise<void>;
+let person: PersonId;
+let username: string;
+let now: Date;
+let count = 0;
+let checkPassword: ReturnType<typeof makeCheckPassword>;
+
+beforeAll(async () => {
+  ({ db, close } = await testDatabase());
+});
+afterAll(() => close());
+
+beforeEach(async () => {
+  const make = makeMakers(db);
+  now = start;
+  username = `pupil.${(count += 1)}`;
+  person = await make.person({ school: await make.school() });
+  await setCredential(db.pool, { personId: person, username, password: "right", now });
+  checkPassword = makeCheckPassword({ db, key });
+  await db.pool.query("DELETE FROM sign_in_brake");
+});
+
+function attempt(wishes: Partial<Parameters<typeof checkPassword>[0]> = {}): Promise<PasswordCheck> {
+  return checkPassword({ username, password: "right", address: school, device: null, now, ...wishes });
+}
+
+async function guess(times: number, wishes: Partial<Parameters<typeof checkPassword>[0]> = {}): Promise<PasswordCheck[]> {
+  const answers: PasswordCheck[] = [];
+  for (let index = 0; index < times; index += 1) answers.push(await attempt({ password: `wrong ${index}`, ...wishes }));
+  return answers;
+}
+
+function later(seconds: number): void {
+  now = new Date(now.getTime() + seconds * 1000);
+}
+
+test("the right password gives the person, however the user name is typed", async () => {
+  expect(await attempt()).toMatchObject({ kind: "ok", personId: person });
+  expect(await attempt({ username: ` ${username.toUpperCase()} ` })).toMatchObject({ kind: "ok", personId: person });
+});
+
+test("an unknown user name and a wrong password get the same answers, slowing included", async () => {
+  const wrong = await guess(7);
+  expect(wrong).toEqual([...Array<PasswordCheck>(5).fill({ kind: "refused" }), slowed, slowed]);
+  expect(await guess(7, { username: "nobody.at.all" })).toEqual(wrong);
+});
+
+test("an unknown user name takes as long as a wrong password", async () => {
+  const median = async (wishes: Partial<Parameters<typeof checkPassword>[0]>) => {
+    const times: number[] = [];
+    for (let index = 0; index < 15; index += 1) {
+      await db.pool.query("DELETE FROM sign_in_brake");
+      const begun = process.hrtime.bigint();
+      await attempt({ password: "wrong", ...wishes });
+      times.push(Number(process.hrtime.bigint() - begun));
+    }
+    return times.sort((left, right) => left - right)[7]!;
+  };
+  await median({});
+  const ratio = (await median({ username: "nobody.at.all" })) / (await median({}));
+  expect(ratio).toBeGreaterThan(0.7);
+  expect(ratio).toBeLessThan(1.4);
+});
+
+test("a password longer than any kept one is refused like a wrong one", async () => {
+  expect(await attempt({ password: "right".padEnd(100_000, " ") })).toEqual({ kind: "refused" });
+});
+
+test("guessing waits longer with each try, and the right password has to wait too", async () => {
+  await guess(5);
+  expect(await attempt()).toEqual(slowed);
+  later(10);
+  expect(await guess(2)).toEqual([{ kind: "refused" }, { kind: "slowed", retryAfterSeconds: 20 }]);
+  later(20);
+  expect(await attempt()).toMatchObject({ kind: "ok" });
+});
+
+test("tries that had to wait do not make the wait longer", async () => {
+  await guess(5);
+  expect(await guess(50)).toEqual(Array(50).fill(slowed));
+  later(10);
+  expect(await attempt()).toMatchObject({ kind: "ok" });
+});
+
+test("signing in forgets the failed tries before it", async () => {
+  await guess(4);
+  await attempt();
+  expect(await guess(5)).toEqual(Array(5).fill({ kind: "refused" }));
+});
+
+test("guesses at the same moment do not slip through together", async () => {
+  const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => attempt({ password: `wrong ${index}` })));
+  expect(answers.filter((answer) => answer.kind === "refused")).toHaveLength(5);
+});
+
+test("a stranger guessing from elsewhere does not slow the pupil at the usual place", async () => {
+  await attempt();
+  for (let network = 0; network < 30; network += 1) await guess(6, { address: `198.51.100.${network}` });
+  expect(await attempt()).toMatchObject({ kind: "ok", personId: person });
+});
+
+test("a stranger guessing from many addresses is slowed across all of them", async () => {
+  const answers: PasswordCheck[] = [];
+  for (let network = 0; network < 30; network += 1) {
+    answers.push(await attempt({ password: "wrong", address: `198.51.100.${network}` }));
+  }
+  expect(answers.filter((answer) => answer.kind === "refused")).toHaveLength(20);
+});
+
+test("a browser that signed in before is not slowed by guesses beside it or by a new address", async () => {
+  const first = await attempt();
+  const device = first.kind === "ok" ? first.device : null;
+  await guess(20);
+  expect(await attempt()).toEqual(slowed);
+  expect(await attempt({ device })).toMatchObject({ kind: "ok", device });
+  for (let network = 0; network < 30; network += 1) await guess(1, { address: `198.51.100.${network}` });
+  expect(await attempt({ device, address: "192.0.2.1" })).toMatchObject({ kind: "ok", device });
+});
+
+test("a known browser is no licence to guess: it is slowed like any other", async () => {
+  const first = await attempt();
+  const device = first.kind === "ok" ? first.device : null;
+  expect((await guess(6, { device, address: elsewhere })).at(-1)).toEqual(slowed);
+});
+
+test("a made-up device cookie is worth nothing", async () => {
+  await guess(5, { device: "A".repeat(22) });
+  expect(await attempt({ device: "B".repeat(22) })).toEqual(slowed);
+  expect(await attempt({ device: "'; DROP TABLE person" })).toEqual(slowed);
+});
+
+test("a hundred wrong passwords spread over accounts at one address lock nobody out", async () => {
+  for (let account = 0; account < 25; account += 1) await guess(4, { username: `other.${account}` });
+  expect(await attempt()).toMatchObject({ kind: "ok" });
+});
+
+test("one address trying very many accounts is slowed, but not for those who signed in there before", async () => {
+  const make = makeMakers(db);
+  const newcomer = await make.person({ school: await make.school() });
+  await setCredential(db.pool, { personId: newcomer, username: `${username}.new`, password: "right", now });
+  await attempt();
+  await guess(1, { username: "sprayed" });
+  await db.pool.query("UPDATE sign_in_brake SET failures = 499 WHERE failures = 1");
+  await guess(1, { username: "sprayed too" });
+  expect(await attempt({ username: `${username}.new` })).toEqual({ kind: "slowed", retryAfterSeconds: 60 });
+  expect(await attempt()).toMatchObject({ kind: "ok" });
+  expect(await attempt({ username: `${username}.new`, address: elsewhere })).toMatchObject({ kind: "ok" });
+});
+
+test("a whole school signs in behind one address: 2,000 accounts in ten minutes, with typing mistakes", async () => {
+  const make = makeMakers(db);
+  const pupils = await make.people({ school: await make.school(), count: 2_000 });
+  await db.pool.query(
+    `INSERT INTO credential (person_id, username, password_hash, updated_at)
+     SELECT person_id, 'school.' || number, $2, $3 FROM unnest($1::uuid[]) WITH ORDINALITY AS pupil (person_id, number)`,
+    [pupils, quickHash, now],
+  );
+  const usernames = pupils.map((_, index) => `school.${index + 1}`);
+  for (let minute = 0; minute < 10; minute += 1) {
+    const minds = usernames.slice(minute * 200, minute * 200 + 200);
+    const mistyped = await Promise.all(minds.slice(0, 20).map((name) => attempt({ username: name, password: "wrong" })));
+    const signedIn = await Promise.all(minds.map((name) => attempt({ username: name, password: "password" })));
+    expect([...new Set(mistyped.map((answer) => answer.kind))]).toEqual(["refused"]);
+    expect([...new Set(signedIn.map((answer) => answer.kind))]).toEqual(["ok"]);
+    later(60);
+  }
+});
+
+test("one account signing in many times at once is not taken for guessing", async () => {
+  const answers = await Promise.all(Array.from({ length: 40 }, () => attempt()));
+  expect([...new Set(answers.map((answer) => answer.kind))]).toEqual(["ok"]);
+});
+
+test("another process, or the same one after a restart, knows of the failed tries", async () => {
+  await guess(5);
+  checkPassword = makeCheckPassword({ db, key });
+  expect(await attempt()).toEqual(slowed);
+});
+
+test("more sign-ins at once than the process can hash are asked to come back, and not counted as failed", async () => {
+  checkPassword = makeCheckPassword({ db, key, atOnce: 1, waiting: 1 });
+  const answers = await Promise.all(Array.from({ length: 5 }, () => attempt({ password: "wrong" })));
+  expect(answers.filter((answer) => answer.kind === "busy")).toHaveLength(3);
+  expect(await guess(3)).toEqual(Array(3).fill({ kind: "refused" }));
+});
+
+test("neither user names nor addresses are kept with the tries", async () => {
+  await guess(1);
+  await attempt();
+  const rows = await db.pool.query("SELECT key::text FROM sign_in_brake UNION ALL SELECT place::text FROM sign_in_place");
+  const kept = Buffer.from(rows.rows.map((row: { key: string }) => row.key.replace("\\x", "")).join(""), "hex").toString("latin1");
+  expect(kept).not.toContain(username);
+  expect(kept).not.toContain(school);
+});
+
+test("forgotten tries and places nobody used for half a year are swept", async () => {
+  await guess(1);
+  await attempt();
+  await guess(1, { address: elsewhere });
+  expect(await sweepSignInTraces(db.pool, now)).toBe(0);
+  later(200 * 86_400);
+  expect(await sweepSignInTraces(db.pool, now)).toBeGreaterThan(2);
+  expect((await db.pool.query("SELECT 1 FROM sign_in_brake")).rowCount).toBe(0);
+});
