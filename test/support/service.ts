@@ -1,0 +1,58 @@
+import { afterAll } from "vitest";
+import { makeApp } from "../../src/app.ts";
+import type { App } from "../../src/app.ts";
+import { readConfig, settlePort } from "../../src/config.ts";
+import type { Clock } from "../../src/platform/clock.ts";
+import { silentLog } from "../../src/platform/log.ts";
+import type { Log } from "../../src/platform/log.ts";
+import { openServer } from "../../src/platform/server.ts";
+import { testDatabase } from "./database.ts";
+import type { TestDatabase } from "./database.ts";
+
+export type TestClock = Clock & { set(to: Date | string): void; forwardSeconds(seconds: number): void };
+
+export type TestService = {
+  url: string;
+  db: TestDatabase;
+  clock: TestClock;
+  jobs: App["jobs"];
+  close(): Promise<void>;
+};
+
+type Wishes = {
+  /** Configuration on top of the tests' own, as in the environment. */
+  env?: Record<string, string>;
+  /** A database made before, so that several services share one. */
+  db?: TestDatabase;
+  clock?: TestClock;
+  log?: Log;
+};
+
+/** Stands still until it is told to move. */
+export function makeTestClock(start: Date | string = "2026-02-03T08:00:00Z"): TestClock {
+  let now = new Date(start);
+  return Object.assign(() => new Date(now), {
+    set: (to: Date | string) => void (now = new Date(to)),
+    forwardSeconds: (seconds: number) => void (now = new Date(now.getTime() + seconds * 1000)),
+  });
+}
+
+/** The whole service on a free port of the loopback address, with a database of its own; ends with the test file. Jobs run when a test runs them. */
+export async function startService(wishes: Wishes = {}): Promise<TestService> {
+  const db = wishes.db ?? (await testDatabase());
+  const clock = wishes.clock ?? makeTestClock();
+  const given = readConfig({ NODE_ENV: "test", PORT: "0", DEMO_WORLD: "false", ...wishes.env });
+  const server = await openServer({ host: "localhost", port: given.port });
+  const config = settlePort(given, server.port);
+  const app = await makeApp(config, { clock, log: wishes.log ?? silentLog, db, isStopping: server.isStopping });
+  server.serve(app.handler);
+  let closed = false;
+  const close = async () => {
+    if (closed) return;
+    closed = true;
+    await server.stop(5);
+    await app.close();
+  };
+  afterAll(close);
+  return { url: config.issuerUrl, db, clock, jobs: app.jobs, close };
+}
