@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs, promisify } from "node:util";
+import { respell } from "./spelling.ts";
 
 const project = join(import.meta.dirname, "..", "..");
 const programs = join(project, "node_modules", ".bin");
@@ -23,14 +24,20 @@ async function generate(root: string): Promise<void> {
 
 async function generateContracts(root: string): Promise<void> {
   const out = join(root, "generated", "openapi");
-  await rm(out, { recursive: true, force: true });
   await mkdir(out, { recursive: true });
   const roots = (await readdir(join(root, "openapi"))).filter((name) => name.endsWith(".yaml"));
-  for (const file of roots) {
-    const bundle = join(out, file);
-    await start("redocly", ["bundle", join("openapi", file), "--output", bundle], root);
-    await start("openapi-typescript", [bundle, "--output", bundle.replace(/yaml$/, "ts")], root);
-  }
+  for (const file of roots) await start("redocly", ["bundle", join("openapi", file), "--output", join(out, file)], root);
+  await writeFile(join(out, "schulconnex-1.7.yaml"), respell(await readFile(join(out, "schulconnex.yaml"), "utf8")));
+
+  const bundles = [...roots, "schulconnex-1.7.yaml"];
+  for (const file of bundles) await start("openapi-typescript", [join(out, file), "--output", join(out, typesOf(file))], root);
+
+  const current = new Set(bundles.flatMap((file) => [file, typesOf(file)]));
+  for (const file of await readdir(out)) if (!current.has(file)) await rm(join(out, file));
+}
+
+function typesOf(bundle: string): string {
+  return bundle.replace(/yaml$/, "ts");
 }
 
 async function generatePrismaClient(root: string): Promise<void> {
