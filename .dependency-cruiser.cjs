@@ -2,7 +2,7 @@
 const ladder = ["platform", "events", "directory", "access"];
 const siblings = ["sign-on", "idm", "schulconnex", "webhooks", "publish", "portal"];
 const inRooms = (...rooms) => `^src/(${rooms.join("|")})/`;
-const composition = "^src/(main|app)\\.ts$";
+const composition = "^src/(main|schultor|start|banner|app)\\.ts$";
 
 const oneWay = ladder.map((room, height) => ({
   name: `${room}-looks-down`,

@@ -159,6 +159,12 @@ export const options = {
     meaning: "Time a browser stays signed in.",
     example: "28800",
   },
+  RESTORE_WINDOW_DAYS: {
+    value: wholeNumber(1, 3650),
+    default: "30",
+    meaning: "Time for which a deleted person can still be restored; then they are gone for good.",
+    example: "30",
+  },
   PASSWORD_HASH_CONCURRENCY: {
     value: wholeNumber(1, 64),
     default: String(Math.max(1, Math.min(4, availableParallelism()))),
@@ -244,6 +250,7 @@ function arrange(values: Values) {
       refreshGraceSeconds: values.REFRESH_GRACE_SECONDS,
       sessionSeconds: values.SESSION_SECONDS,
     },
+    restoreWindowDays: values.RESTORE_WINDOW_DAYS,
     passwordHashConcurrency: values.PASSWORD_HASH_CONCURRENCY,
     allowPrivateAddresses: values.WEBHOOK_ALLOW_PRIVATE_ADDRESSES,
     logLevel: values.LOG_LEVEL,

@@ -53,8 +53,9 @@ export async function openServer({ host, port }: { host: string; port: number })
   servers.push(first);
   const opened = (first.address() as AddressInfo).port;
   if (host === "localhost") {
-    const second = await open("::1", opened).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "EADDRNOTAVAIL" || error.code === "EAFNOSUPPORT") return null;
+    const second = await open("::1", opened).catch((error: unknown) => {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT") return null;
       first.close();
       throw error;
     });

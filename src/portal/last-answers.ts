@@ -1,8 +1,9 @@
-import { Router, type ErrorRequestHandler, type Request, type Response } from "express";
+import { Router, type ErrorRequestHandler, type Request, type Response as AnyResponse } from "express";
 import { AppError } from "../platform/errors.ts";
 import type { Log } from "../platform/log.ts";
 import { showPage } from "./show-page.ts";
 
+type Response = AnyResponse<unknown, { requestId?: string }>;
 type Failure = "not_found" | "invalid" | "unavailable" | "bug";
 
 const statusOf: Record<Failure, number> = { not_found: 404, invalid: 400, unavailable: 503, bug: 500 };
@@ -11,10 +12,10 @@ function answer(req: Request, res: Response, failure: Failure, given?: number): 
   const status = given ?? statusOf[failure];
   if (failure === "unavailable") res.set("Retry-After", "5");
   if (req.accepts(["json", "html"]) === "html") {
-    showPage(req, res, "failure", { status, title: (t) => t(`failure.${failure}.title`), model: { failure, requestId: res.locals["requestId"] } });
+    showPage(req, res, "failure", { status, title: (t) => t(`failure.${failure}.title`), model: { failure, requestId: res.locals.requestId } });
     return;
   }
-  res.status(status).set("Cache-Control", "no-store").json({ code: failure, status, requestId: res.locals["requestId"] });
+  res.status(status).set("Cache-Control", "no-store").json({ code: failure, status, requestId: res.locals.requestId });
 }
 
 function tellFailure(error: unknown, isUnavailable: (error: unknown) => boolean): { failure: Failure; status?: number } {
@@ -29,9 +30,9 @@ function tellFailure(error: unknown, isUnavailable: (error: unknown) => boolean)
 export function makeLastAnswers({ log, isUnavailable }: { log: Log; isUnavailable(error: unknown): boolean }): { router: Router; onError: ErrorRequestHandler } {
   const router = Router();
   router.use((req, res) => answer(req, res, "not_found"));
-  const onError: ErrorRequestHandler = (err: unknown, req, res, _next) => {
+  const onError: ErrorRequestHandler = (err: unknown, req, res: Response, _next) => {
     const { failure, status } = tellFailure(err, isUnavailable);
-    const fields = { err, requestId: (res.locals as { requestId?: string }).requestId };
+    const fields = { err, requestId: res.locals.requestId };
     if (failure === "bug" || failure === "unavailable") log.error(fields, "request failed");
     else log.debug(fields, "request refused");
     if (res.headersSent) res.destroy();

@@ -10,7 +10,7 @@ function capture(format: "json" | "readable" = "json") {
 test("a line is JSON with time, level and message", () => {
   const { log, text } = capture();
   log.info({ requestId: "abcdefgh" }, "request");
-  expect(JSON.parse(text())).toEqual({ level: "info", time: expect.stringMatching(/^\d{4}-.*Z$/), requestId: "abcdefgh", msg: "request" });
+  expect(text()).toMatch(/^\{"level":"info","time":"\d{4}-[^"]*Z","requestId":"abcdefgh","msg":"request"\}\n$/);
 });
 
 test("secrets, tokens and names are hidden at any depth", () => {
@@ -35,7 +35,8 @@ test("an error is logged with stack and cause, without the row that a database e
   const cause = Object.assign(new Error("duplicate key"), { code: "23505", detail: "Key (username)=(hush) exists" });
   log.error({ err: new Error("not stored", { cause }) }, "request failed");
   expect(text()).not.toContain("hush");
-  expect(JSON.parse(text()).err).toMatchObject({ message: "not stored", stack: expect.any(String), cause: { code: "23505" } });
+  expect(JSON.parse(text())).toMatchObject({ err: { message: "not stored", cause: { code: "23505" } } });
+  expect(text()).toContain("log.test.ts");
 });
 
 test("the readable form says the same on one line", () => {

@@ -44,19 +44,18 @@ test("a taken port is an error with its code", async () => {
 
 test("a running request ends after the stop, its connection is closed, and nothing new is accepted", async () => {
   const { server, url } = await open();
-  const { promise: held, resolve: release } = Promise.withResolvers<void>();
-  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
-  server.serve(async (_req, res) => {
-    arrive();
-    await held;
-    res.end("whole answer");
+  const { promise: held, resolve: release } = Promise.withResolvers<undefined>();
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<undefined>();
+  server.serve((_req, res) => {
+    arrive(undefined);
+    void held.then(() => res.end("whole answer"));
   });
   const request = fetch(url);
   await arrived;
   const stopped = server.stop(5);
   expect(server.isStopping()).toBe(true);
   await expect(fetch(url)).rejects.toThrow();
-  release();
+  release(undefined);
   const answer = await request;
   expect(await answer.text()).toBe("whole answer");
   expect(answer.headers.get("connection")).toBe("close");
@@ -65,16 +64,15 @@ test("a running request ends after the stop, its connection is closed, and nothi
 
 test("an answer that had begun before the stop ends too, and the stop does not wait for the idle connection", async () => {
   const { server, url } = await open();
-  const { promise: held, resolve: release } = Promise.withResolvers<void>();
-  server.serve(async (_req, res) => {
+  const { promise: held, resolve: release } = Promise.withResolvers<undefined>();
+  server.serve((_req, res) => {
     res.write("first ");
-    await held;
-    res.end("second");
+    void held.then(() => res.end("second"));
   });
   const answer = await fetch(url);
   const startedAt = performance.now();
   const stopped = server.stop(5);
-  release();
+  release(undefined);
   expect(await answer.text()).toBe("first second");
   expect(await stopped).toEqual({ cutOff: 0 });
   expect(performance.now() - startedAt).toBeLessThan(2000);
@@ -82,8 +80,8 @@ test("an answer that had begun before the stop ends too, and the stop does not w
 
 test("a request that outlives the grace time is cut off and counted", async () => {
   const { server, url } = await open();
-  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
-  server.serve(() => arrive());
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<undefined>();
+  server.serve(() => arrive(undefined));
   const request = fetch(url).catch(() => "cut");
   await arrived;
   expect(await server.stop(0.05)).toEqual({ cutOff: 1 });

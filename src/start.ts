@@ -1,0 +1,119 @@
+import { startDemoApp, type DemoApp } from "../demo/app.ts";
+import { loadDemoWorld } from "../demo/load.ts";
+import { makeApp } from "./app.ts";
+import { settlePort, type Config } from "./config.ts";
+import { systemClock } from "./platform/clock.ts";
+import { openDatabase } from "./platform/db.ts";
+import type { Log } from "./platform/log.ts";
+import { makeMetrics, watchProcess } from "./platform/metrics.ts";
+import { applyMigrations } from "./platform/migrate.ts";
+import { openDatabaseServer } from "./platform/postgres/index.ts";
+import { withProgress } from "./platform/progress.ts";
+import { openServer, type Server } from "./platform/server.ts";
+import { startWorker } from "./platform/worker.ts";
+import { setCredential } from "./sign-on/login/index.ts";
+
+type Surroundings = {
+  log: Log;
+  /** Progress lines for the person who waits. */
+  say(line: string): void;
+  /** Told when the service cannot go on; it is stopped by whoever is told. */
+  onLost(what: string): void;
+};
+
+export type Running = { config: Config; demoAppUrl: string | null; stop(): Promise<void> };
+
+/** What was started, to be ended in the opposite order. */
+function makeEnds(log: Log) {
+  const ends: { what: string; end(): Promise<unknown> }[] = [];
+  return {
+    add: (what: string, end: () => Promise<unknown>) => void ends.push({ what, end }),
+    async run() {
+      for (const { what, end } of ends.splice(0).reverse()) {
+        await end().catch((err: unknown) => log.error({ err, part: what }, "could not be ended cleanly"));
+      }
+    },
+  };
+}
+
+/**
+ * Starts the whole service: port, database, migrations, demo world, rooms, jobs.
+ *
+ * Errors: whatever stops the start ends what was started before it is thrown.
+ */
+export async function startService(given: Config, surroundings: Surroundings): Promise<Running> {
+  const ends = makeEnds(surroundings.log);
+  try {
+    return await startParts(given, surroundings, ends);
+  } catch (error) {
+    await ends.run();
+    throw error;
+  }
+}
+
+async function startParts(given: Config, surroundings: Surroundings, ends: ReturnType<typeof makeEnds>): Promise<Running> {
+  const { log, say } = surroundings;
+  const metrics = makeMetrics();
+  watchProcess(metrics);
+
+  const server = await openPort(given, given.port);
+  const operations = given.metricsPort === undefined ? null : await openPort(given, given.metricsPort);
+  const closeOperations = () => operations?.stop(0) ?? Promise.resolve();
+  ends.add("health and metrics port", closeOperations);
+  ends.add("port", () => server.stop(0));
+  const config = settlePort(given, server.port);
+
+  const url = await openDatabaseOf(config, surroundings, ends);
+  const db = openDatabase({
+    url,
+    replicaUrl: config.databaseReplicaUrl,
+    poolSize: config.databasePoolSize,
+    onConnectionError: (err) => log.warn({ err }, "a database connection broke"),
+  });
+  ends.add("database connections", () => db.close());
+  await applyMigrations(url, { say });
+  if (config.demoWorld) await withProgress("Loading the demo world", say, () => loadDemoWorld(db, { ...config, now: systemClock(), setCredential }));
+
+  const app = await withProgress("Preparing keys and pages", say, () =>
+    makeApp(config, { clock: systemClock, log, db, metrics, isStopping: server.isStopping }),
+  );
+  ends.add("rooms", () => app.close());
+  const jobs = config.role === "web" ? app.jobs.filter((job) => job.inEveryProcess) : app.jobs;
+  const worker = startWorker(jobs, { log, metrics });
+  server.serve(config.role === "worker" ? app.operationsHandler : app.handler);
+  operations?.serve(app.operationsHandler);
+  ends.add("requests and jobs", async () => {
+    const [{ cutOff }] = await Promise.all([server.stop(config.shutdownGraceSeconds), worker.stop(config.shutdownGraceSeconds)]);
+    if (cutOff > 0) log.warn({ cutOff }, "requests did not end in time and were cut off");
+  });
+
+  const demoApp = config.demoWorld && config.role !== "worker" ? await openDemoApp(config) : null;
+  if (demoApp !== null) ends.add("demo app", () => demoApp.close());
+  return { config, demoAppUrl: demoApp?.url ?? null, stop: () => ends.run() };
+}
+
+function openPort({ host }: Config, port: number): Promise<Server> {
+  return openServer({ host, port });
+}
+
+async function openDatabaseOf(config: Config, { say, onLost }: Surroundings, ends: ReturnType<typeof makeEnds>): Promise<string> {
+  const server = await openDatabaseServer({ ...config, say });
+  let stopping = false;
+  ends.add("database server", () => {
+    stopping = true;
+    return server.stop();
+  });
+  void server.exited.then(() => {
+    if (!stopping) onLost("the embedded PostgreSQL has ended by itself; its last lines are in postgres.log in the data folder");
+  });
+  return server.url;
+}
+
+async function openDemoApp({ issuerUrl, baseUrl, platform }: Config): Promise<DemoApp | null> {
+  try {
+    return await startDemoApp({ issuerUrl, baseUrl, platform, port: 4000 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") return null;
+    throw error;
+  }
+}
