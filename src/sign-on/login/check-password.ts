@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
 import type { PersonId } from "../../directory/index.ts";
-import type { Db } from "../../platform/db.ts";
+import { withTransaction, type Db } from "../../platform/db.ts";
 import { makeBounded, makeBoundedByKey } from "./bounded.ts";
 import {
   accountBrake,
@@ -80,11 +80,13 @@ export function makeCheckPassword(deps: {
   }
 
   async function signedIn(attempt: Attempt, personId: PersonId, [place, ...shared]: Brakes): Promise<PasswordCheck> {
-    await releaseBrake(db.pool, place);
-    for (const brake of shared) await giveTryBack(db.pool, brake, attempt.now);
     const device = isDevice(attempt.device) ? attempt.device : randomBytes(16).toString("base64url");
     const { address } = placesOf(attempt, makeKey);
-    await rememberPlaces(db.pool, personId, [makeKey("device", device), address], attempt.now);
+    await withTransaction(db, async (tx) => {
+      await releaseBrake(tx, place);
+      for (const brake of shared) await giveTryBack(tx, brake, attempt.now);
+      await rememberPlaces(tx, personId, [makeKey("device", device), address], attempt.now);
+    });
     return { kind: "ok", personId, device };
   }
 }
@@ -129,17 +131,17 @@ function chooseBrakes(username: string, places: Places, known: Buffer[], makeKey
   ];
 }
 
-async function takeTries(db: Db, brakes: Brakes, now: Date): Promise<Date | null> {
-  const taken: Brake[] = [];
-  for (const brake of brakes) {
-    const wait = await takeTry(db.pool, brake, now);
-    if (wait !== null) {
-      for (const earlier of taken) await giveTryBack(db.pool, earlier, now);
+// Always in the order of the brakes, so that two tries never wait for each other's rows crosswise.
+function takeTries(db: Db, brakes: Brakes, now: Date): Promise<Date | null> {
+  return withTransaction(db, async (tx) => {
+    for (const [index, brake] of brakes.entries()) {
+      const wait = await takeTry(tx, brake, now);
+      if (wait === null) continue;
+      for (const taken of brakes.slice(0, index)) await giveTryBack(tx, taken, now);
       return wait;
     }
-    taken.push(brake);
-  }
-  return null;
+    return null;
+  });
 }
 
 function secondsUntil(wait: Date, now: Date): number {
