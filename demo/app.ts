@@ -59,12 +59,12 @@ export async function startDemoApp({ issuerUrl, baseUrl, platform, port }: Setti
       read(config, own.access_token, "/idm/ep/v1/schools"),
     ]);
     res.setHeader("Set-Cookie", `session=${remember(idTokens, tokens.id_token ?? "")}; Path=/; HttpOnly; SameSite=Lax`);
-    showResult(res, tokens.claims()!, reads);
+    showResult(res, tokens.claims() ?? {}, reads);
   }
 
   async function read(config: client.Configuration, accessToken: string, path: string) {
     const answer = await client.fetchProtectedResource(config, accessToken, new URL(baseUrl + path), "GET");
-    return { path, body: (await answer.json()) as unknown };
+    return { path, body: (await answer.json()) };
   }
 
   async function signOut(url: URL, req: IncomingMessage, res: ServerResponse): Promise<void> {
