@@ -18,20 +18,39 @@ const schemaFolder = join(import.meta.dirname, "schema");
  * Source: the engine that `prisma migrate` downloads as a program, here as WebAssembly from npm.
  */
 export async function diffWithSchema(databaseUrl: string): Promise<string> {
-  const files = readdirSync(schemaFolder).map((name) => ({ path: join(schemaFolder, name), content: readFileSync(join(schemaFolder, name), "utf8") }));
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
-  try {
-    loadEngine();
-    const adapter = bindMigrationAwareSqlAdapterFactory(withCharColumns(pool));
-    const engine = await engineModule.SchemaEngine.new({ datamodels: files.map(({ path, content }) => [path, content]) }, () => undefined, adapter);
+  return withEngine(databaseUrl, async (engine, files) => {
     const { exitCode, stdout } = await engine.diff({
       from: { tag: "schemaDatasource", files, configDir: import.meta.dirname },
       to: { tag: "schemaDatamodel", files },
       script: true,
       exitCode: true,
-      filters: { externalTables: ["public._prisma_migrations"], externalEnums: [] },
+      filters,
     });
     return exitCode === 0 ? "" : keepByHand(stdout ?? "");
+  });
+}
+
+/** What `prisma migrate status` would say of a database. */
+export async function diagnoseMigrations(databaseUrl: string, migrationsFolder: string): Promise<engineModule.DiagnoseMigrationHistoryOutput> {
+  const names = readdirSync(migrationsFolder).filter((name) => /^\d/.test(name));
+  const read = (name: string) => readFileSync(join(migrationsFolder, name, "migration.sql"), "utf8");
+  const migrationDirectories = names.map((path) => ({ path, migrationFile: { path: "migration.sql", content: { tag: "ok" as const, value: read(path) } } }));
+  const lockfile = { path: "migration_lock.toml", content: readFileSync(join(migrationsFolder, "migration_lock.toml"), "utf8") };
+  const migrationsList = { baseDir: migrationsFolder, lockfile, shadowDbInitScript: "", migrationDirectories };
+  return withEngine(databaseUrl, (engine) => engine.diagnoseMigrationHistory({ migrationsList, optInToShadowDatabase: false, filters }));
+}
+
+const filters = { externalTables: ["public._prisma_migrations"], externalEnums: [] };
+
+type SchemaFiles = { path: string; content: string }[];
+
+async function withEngine<T>(databaseUrl: string, work: (engine: engineModule.SchemaEngine, files: SchemaFiles) => Promise<T>): Promise<T> {
+  const files = readdirSync(schemaFolder).map((name) => ({ path: join(schemaFolder, name), content: readFileSync(join(schemaFolder, name), "utf8") }));
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
+  try {
+    loadEngine();
+    const adapter = bindMigrationAwareSqlAdapterFactory(withCharColumns(pool));
+    return await work(await engineModule.SchemaEngine.new({ datamodels: files.map(({ path, content }) => [path, content]) }, () => undefined, adapter), files);
   } finally {
     await pool.end();
   }

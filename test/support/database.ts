@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, inject } from "vitest";
+import { afterAll, inject, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/platform/db.ts";
 import type { Db } from "../../src/platform/db.ts";
 import { onServer, withDatabase } from "./test-server.ts";
@@ -8,14 +8,25 @@ export type TestDatabase = Db & { url: string };
 
 /** A migrated, empty database of the test file's own; gone at its end. Call it in `beforeAll`, or at the top of the file. */
 export async function testDatabase(options: { poolSize?: number } = {}): Promise<TestDatabase> {
-  const { url: serverUrl, template } = inject("databaseServer");
-  const name = `schultor_test_${randomBytes(6).toString("hex")}`;
-  await onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
-  const url = withDatabase(serverUrl, name);
+  const { url, drop } = await createDatabase(inject("databaseServer").template);
   const db = openDatabase({ url, ...options });
   afterAll(async () => {
     await db.close();
-    await onServer(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`);
+    await drop();
   });
   return { ...db, url };
+}
+
+/** The address of a database without a single table; gone when the test is over. Call it in a test or in `beforeEach`. */
+export async function emptyDatabase(): Promise<string> {
+  const { url, drop } = await createDatabase("template0");
+  onTestFinished(drop);
+  return url;
+}
+
+async function createDatabase(template: string): Promise<{ url: string; drop(): Promise<void> }> {
+  const { url: serverUrl } = inject("databaseServer");
+  const name = `schultor_test_${randomBytes(6).toString("hex")}`;
+  await onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
+  return { url: withDatabase(serverUrl, name), drop: () => onServer(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`) };
 }

@@ -1,6 +1,6 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir, totalmem } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import pg from "pg";
 import { withProgress } from "../progress.ts";
 import { describeBinaries, findBinaries } from "./binaries.ts";
@@ -39,17 +39,21 @@ export type EmbeddedOptions = {
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   if (process.platform === "win32") throw new DatabaseStartError("There is no embedded PostgreSQL on Windows. Set DATABASE_URL to a PostgreSQL server, 15 or later.");
   const dataDir = openDataDir(options.dataDir);
-  const lock = lockFolder(dataDir);
+  const locks = [lockFolder(dataDir)];
+  const release = () => locks.splice(0).forEach((lock) => lock.release());
   try {
-    return await withProgress("Starting the embedded PostgreSQL", options.say, () => start(dataDir, options, lock.release));
+    const cluster = findCluster(dataDir);
+    // Two data folders, one a copy of the other, may point to one cluster elsewhere.
+    if (cluster && dirname(cluster.folder) !== dataDir) locks.push(lockFolder(dirname(cluster.folder)));
+    return await withProgress("Starting the embedded PostgreSQL", options.say, () => start(dataDir, cluster, { ...options, release }));
   } catch (error) {
-    lock.release();
+    release();
     throw error;
   }
 }
 
-async function start(dataDir: string, { say, settings = {}, binariesFolder }: EmbeddedOptions, release: () => void): Promise<EmbeddedPostgres> {
-  const existing = findCluster(dataDir);
+async function start(dataDir: string, existing: Cluster | null, options: EmbeddedOptions & { release(): void }): Promise<EmbeddedPostgres> {
+  const { say, settings = {}, binariesFolder } = options;
   const user = existing ? existing.user : findServerUser(say);
   const binaries = binariesFolder === undefined ? findBinaries(user, say) : describeBinaries(binariesFolder);
   const cluster = existing ?? (await makeCluster(dataDir, { binaries, user, say }));
@@ -71,7 +75,7 @@ async function start(dataDir: string, { say, settings = {}, binariesFolder }: Em
     async stop() {
       await postmaster.stop();
       socket.remove();
-      release();
+      options.release();
     },
   };
 }
@@ -87,7 +91,8 @@ function openDataDir(path: string): string {
 }
 
 function serverSettings(): Record<string, string> {
-  const megabytes = Math.round(totalmem() / 8 / 1024 ** 2);
+  const memory = Math.min(totalmem(), process.constrainedMemory() || Infinity);
+  const megabytes = Math.round(memory / 8 / 1024 ** 2);
   return {
     listen_addresses: "",
     unix_socket_permissions: "0700",

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { DatabaseStartError } from "./start-error.ts";
@@ -25,13 +25,16 @@ export function lockFolder(folder: string): FolderLock {
       { cause },
     );
   }
-  writeFileSync(owner, JSON.stringify({ pid: process.pid, since: new Date().toISOString() }));
+  writeFileSync(owner, JSON.stringify({ pid: process.pid, since: new Date().toISOString() }), { mode: 0o600 });
   return { release: () => lock.close() };
 }
 
 function openLock(folder: string): DatabaseSync {
+  const file = join(folder, "lock");
   try {
-    return new DatabaseSync(join(folder, "lock"));
+    if (!existsSync(file)) writeFileSync(file, "", { mode: 0o600 });
+    accessSync(file, constants.W_OK);
+    return new DatabaseSync(file);
   } catch (cause) {
     throw new DatabaseStartError(`The data folder ${folder} cannot be written by this user. Start as the user it belongs to, or set another DATA_DIR.`, { cause });
   }

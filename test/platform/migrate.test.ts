@@ -1,0 +1,97 @@
+import { createHash } from "node:crypto";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { diagnoseMigrations, diffWithSchema } from "../../prisma/schema-engine.ts";
+import { applyMigrations, checkMigrated, migrationsFolder } from "../../src/platform/migrate.ts";
+import { emptyDatabase } from "../support/database.ts";
+
+const say = () => undefined;
+const all = readdirSync(migrationsFolder).filter((name) => /^\d/.test(name));
+let folder: string;
+let url: string;
+let client: pg.Client;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "schultor-migrations-"));
+  cpSync(migrationsFolder, folder, { recursive: true });
+  url = await emptyDatabase();
+  client = new pg.Client({ connectionString: url });
+  await client.connect();
+});
+
+afterEach(async () => {
+  await client.end();
+  rmSync(folder, { recursive: true });
+});
+
+function addMigration(name: string, sql: string): void {
+  mkdirSync(join(folder, name), { recursive: true });
+  writeFileSync(join(folder, name, "migration.sql"), sql);
+}
+
+test("processes that start together apply each migration once", async () => {
+  const applied = await Promise.all([1, 2, 3, 4].map(() => applyMigrations(url, { say })));
+  expect(applied.flat()).toEqual(all);
+  await checkMigrated(client);
+});
+
+test("a migrated database has every migration with the checksum of its file", async () => {
+  await applyMigrations(url, { say });
+  const { rows } = await client.query('SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished FROM "_prisma_migrations"');
+  const checksum = (name: string) => createHash("sha256").update(readFileSync(join(migrationsFolder, name, "migration.sql"))).digest("hex");
+  expect(rows).toEqual(all.map((name) => ({ name, checksum: checksum(name), finished: true })));
+});
+
+test("Prisma's own engine finds nothing left to do after us", async () => {
+  await applyMigrations(url, { say });
+  expect(await diagnoseMigrations(url, migrationsFolder)).toMatchObject({ history: null, editedMigrationNames: [], failedMigrationNames: [], hasMigrationsTable: true });
+});
+
+test("the migrations lead to the models of prisma/schema", async () => {
+  await applyMigrations(url, { say });
+  expect(await diffWithSchema(url)).toBe("");
+});
+
+test("a model that no migration makes is found", async () => {
+  await applyMigrations(url, { say });
+  await client.query('ALTER TABLE "school" DROP COLUMN "zip_code"; DROP INDEX "affiliation_school_id_person_id_idx"');
+  const difference = await diffWithSchema(url);
+  expect(difference).toContain("zip_code");
+  expect(difference).toContain('CREATE INDEX "affiliation_school_id_person_id_idx"');
+});
+
+test("a later migration is applied alone", async () => {
+  await applyMigrations(url, { say, folder });
+  addMigration("9001_later", "CREATE TABLE later (id int)");
+  await expect(checkMigrated(client, folder)).rejects.toThrow("Not yet migrated: 9001_later");
+  expect(await applyMigrations(url, { say, folder })).toEqual(["9001_later"]);
+});
+
+test("a migration that was changed after it was applied is refused", async () => {
+  await applyMigrations(url, { say, folder });
+  addMigration(all[0]!, "SELECT 1");
+  await expect(applyMigrations(url, { say, folder })).rejects.toThrow(`The migration ${all[0]} was changed after it had been applied`);
+});
+
+test("a database of a newer version is refused", async () => {
+  addMigration("9001_newer", "CREATE TABLE newer (id int)");
+  await applyMigrations(url, { say, folder });
+  await expect(applyMigrations(url, { say })).rejects.toThrow("The database holds the migration 9001_newer, which this version does not know");
+});
+
+test("a migration that fails leaves nothing behind and can be repaired", async () => {
+  addMigration("9001_broken", "CREATE TABLE half (id int); SELECT 1 / 0");
+  await expect(applyMigrations(url, { say, folder })).rejects.toThrow("The migration 9001_broken failed, and nothing of it was kept: division by zero");
+  expect((await client.query("SELECT to_regclass('half') AS half")).rows).toEqual([{ half: null }]);
+  addMigration("9001_broken", "CREATE TABLE half (id int)");
+  expect(await applyMigrations(url, { say, folder })).toEqual(["9001_broken"]);
+});
+
+test("a migration that another tool left half done is refused", async () => {
+  await applyMigrations(url, { say });
+  await client.query('UPDATE "_prisma_migrations" SET finished_at = NULL');
+  await expect(applyMigrations(url, { say })).rejects.toThrow("was begun by another tool and did not finish");
+});
