@@ -1,0 +1,76 @@
+import pg from "pg";
+import { expect, test } from "vitest";
+import { isDatabaseUnavailable, openDatabase, withTransaction } from "../../src/platform/db.ts";
+import { testDatabase } from "../support/database.ts";
+
+const db = await testDatabase();
+await db.pool.query("CREATE TABLE note (id int PRIMARY KEY)");
+
+const countNotes = async () => (await db.pool.query<{ n: number }>("SELECT count(*)::int AS n FROM note")).rows[0]!.n;
+const endOtherSessions = () => db.pool.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()");
+
+test("a transaction that throws leaves nothing behind and its error unchanged", async () => {
+  const error = new Error("not after all");
+  const work = withTransaction(db, async (tx) => {
+    await tx.query("INSERT INTO note VALUES (1)");
+    throw error;
+  });
+  await expect(work).rejects.toBe(error);
+  expect(await countNotes()).toBe(0);
+});
+
+test("a transaction answers what its work answers", async () => {
+  expect(await withTransaction(db, async (tx) => (await tx.query("INSERT INTO note VALUES (2) RETURNING id")).rows)).toEqual([{ id: 2 }]);
+  expect(await countNotes()).toBe(1);
+});
+
+test("a connection lost in the middle of a transaction fails that transaction only", async () => {
+  const work = withTransaction(db, async (tx) => {
+    await tx.query("INSERT INTO note VALUES (3)");
+    await endOtherSessions();
+    await tx.query("INSERT INTO note VALUES (4)");
+  });
+  const error = await work.catch((caught: unknown) => caught);
+  expect(isDatabaseUnavailable(error)).toBe(true);
+  expect(await countNotes()).toBe(1);
+});
+
+test("connections lost while nobody used them are replaced and reported", async () => {
+  const reported: Error[] = [];
+  const own = openDatabase({ url: db.url, poolSize: 3, onConnectionError: (error) => reported.push(error) });
+  await Promise.all([1, 2, 3].map(() => own.pool.query("SELECT pg_sleep(0.05)")));
+  await endOtherSessions();
+  await expect.poll(() => reported.length).toBe(3);
+  expect((await own.pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+  await own.close();
+});
+
+test("a server that is not there counts as unavailable, a wrong query does not", async () => {
+  const nowhere = openDatabase({ url: "postgresql://nobody@127.0.0.1:1/nothing" });
+  expect(isDatabaseUnavailable(await nowhere.pool.query("SELECT 1").catch((error: unknown) => error))).toBe(true);
+  await nowhere.close();
+  expect(isDatabaseUnavailable(await db.pool.query("SELECT nonsense").catch((error: unknown) => error))).toBe(false);
+});
+
+test("a full pool that nobody leaves counts as unavailable after a bounded wait", () => {
+  expect(isDatabaseUnavailable(new Error("timeout exceeded when trying to connect"))).toBe(true);
+});
+
+test("Prisma reads the time that was written, whatever the server's time zone", async () => {
+  const client = new pg.Client({ connectionString: db.url });
+  await client.connect();
+  await client.query(`ALTER DATABASE "${new URL(db.url).pathname.slice(1)}" SET TimeZone = 'Asia/Tokyo'`);
+  await client.end();
+  const own = openDatabase({ url: db.url });
+  const at = new Date("2026-02-03T08:00:00.123Z");
+  await own.pool.query("INSERT INTO audit (id, at, action) VALUES ('018f0000-0000-7000-8000-000000000001', $1, 'tried')", [at]);
+  expect((await own.prisma.audit.findFirst())?.at).toEqual(at);
+  await own.close();
+});
+
+test("reads go to the replica where there is one", async () => {
+  const own = openDatabase({ url: db.url, replicaUrl: db.url });
+  expect(own.readPool).not.toBe(own.pool);
+  expect(db.readPool).toBe(db.pool);
+  await own.close();
+});
