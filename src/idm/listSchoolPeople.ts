@@ -2,18 +2,17 @@ import { personIsShown, personIsSynced, schoolIsShown } from "../access/index.ts
 import { answerList, makeListQuery } from "../platform/http/index.ts";
 import type { IdmHandler } from "./handler.ts";
 import { organizationNotFound } from "./missing.ts";
-import { client, listedPerson, listedPersonWithStatus, type ListedPerson } from "./records.ts";
+import { client, fromSyncedOfSchool, listedPerson, listedPersonWithStatus, type ListedPerson } from "./records.ts";
 
-const peopleOfSchool = "affiliation a JOIN person p ON p.id = a.person_id WHERE a.school_id = $2";
 const order = { values: 2, sortKey: "p.sort_key", id: "p.id", shown: schoolIsShown(client, "$2") };
 const people = makeListQuery<ListedPerson>("idm_school_people", {
   item: listedPerson,
-  from: `${peopleOfSchool} AND ${personIsShown(client, "p", "$2")}`,
+  from: `${fromSyncedOfSchool} AND ${personIsShown(client, "p", "$2")}`,
   ...order,
 });
 const peopleWithDeleted = makeListQuery<ListedPerson>("idm_school_people_deleted", {
   item: listedPersonWithStatus,
-  from: `${peopleOfSchool} AND ${personIsSynced(client, "p", "$2")}`,
+  from: `${fromSyncedOfSchool} AND ${personIsSynced(client, "p", "$2")}`,
   ...order,
 });
 

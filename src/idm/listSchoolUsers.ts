@@ -2,11 +2,11 @@ import { schoolIsShown, userIsShownAt } from "../access/index.ts";
 import { answerList, makeListQuery } from "../platform/http/index.ts";
 import type { IdmHandler } from "./handler.ts";
 import { organizationNotFound } from "./missing.ts";
-import { client, user, type User } from "./records.ts";
+import { client, fromUsersOfSchool, listedUser, type User } from "./records.ts";
 
 const usersOfSchool = makeListQuery<User>("idm_school_users", {
-  item: user,
-  from: `affiliation a JOIN person p ON p.id = a.person_id WHERE a.school_id = $2 AND ${userIsShownAt(client, "p", "$2")}`,
+  item: listedUser,
+  from: `${fromUsersOfSchool} AND ${userIsShownAt(client, "p", "$2")}`,
   values: 2,
   sortKey: "p.sort_key",
   id: "p.id",

@@ -1,5 +1,5 @@
-import { fromShownGroupsOf, fromShownMembersOf, memberRole } from "../access/index.ts";
-import { column, jsonArray, jsonObject, jsonWhen, sqlOf, type JsonSql } from "../platform/json-sql.ts";
+import { fromShownGroupsOf, fromShownMembersOf, groupIsShown, memberRole } from "../access/index.ts";
+import { jsonArray, jsonCode, jsonFrom, jsonMade, jsonNullable, jsonObject, jsonText, jsonWhen, type JsonSql } from "../platform/json-sql.ts";
 import type { components } from "../../generated/openapi/idm.ts";
 
 type Schemas = components["schemas"];
@@ -13,66 +13,71 @@ export type ListedGroup = Schemas["ListedGroup"];
 /** The app that asks: the first parameter of every statement here. */
 export const client = "$1";
 
-const schoolName = column("s.name");
-
 export const school = jsonObject<School>({
-  id: column("s.id"),
-  name: schoolName,
+  id: jsonCode("s.id"),
+  name: jsonText("s.name"),
   address: jsonObject<Schemas["SchoolAddress"]>({
-    address: column("s.address"),
-    addressAddition: column<string | null>("s.address_addition"),
-    city: column("s.city"),
-    zipCode: column("s.zip_code"),
+    address: jsonText("s.address"),
+    addressAddition: jsonNullable("s.address_addition"),
+    city: jsonText("s.city"),
+    zipCode: jsonText("s.zip_code"),
   }),
-  location: jsonObject<Schemas["SchoolLocation"]>({ country: column("s.country"), state: column("s.state") }),
-  officialId: column("s.official_id"),
+  location: jsonObject<Schemas["SchoolLocation"]>({ country: jsonText("s.country"), state: jsonText("s.state") }),
+  officialId: jsonText("s.official_id"),
 });
 
 const name: JsonSql<Schemas["PersonName"]> = jsonWhen(
   "p.last IS NOT NULL",
   jsonObject<NonNullable<Schemas["PersonName"]>>({
-    firstFull: column("p.first_full"),
-    firstCall: column("p.first_call"),
-    last: column("p.last"),
+    firstFull: jsonText("p.first_full"),
+    firstCall: jsonText("p.first_call"),
+    last: jsonText("p.last"),
   }),
 );
 
-const groupOrder = "g.sort_key, g.id";
-const shownGroups = fromShownGroupsOf(client, "p.id");
+type Groups<T> = { ofOne: JsonSql<T[]>; ofListed: JsonSql<T[]>; joined: string };
 
-export const user = jsonObject<User>({
-  id: column("p.id"),
-  name,
-  status: sqlOf<User["status"]>("p.status"),
-  role: sqlOf<User["role"]>("p.role"),
-  groups: jsonArray(
-    jsonObject<Schemas["UserGroup"]>({ id: column("g.id"), name: column("g.name"), status: sqlOf<Schemas["GroupStatus"]>("g.status") }),
-    shownGroups,
-    groupOrder,
-  ),
-});
+/** The groups in a record: looked up for one person, or for a whole school gathered in one pass and joined. */
+function groupsOf<T>(item: JsonSql<T>): Groups<T> {
+  const groups = jsonArray(item, "g.sort_key, g.id");
+  const joined = `LEFT JOIN (
+    SELECT m.person_id, ${groups} AS groups FROM affiliation at
+    JOIN membership m ON m.person_id = at.person_id JOIN "group" g ON g.id = m.group_id
+    WHERE at.school_id = $2 AND ${groupIsShown(client, "g")} GROUP BY m.person_id
+  ) AS shown ON shown.person_id = p.id`;
+  return { ofOne: jsonFrom(groups, fromShownGroupsOf(client, "p.id")), ofListed: jsonMade<T[]>("shown.groups", "[]"), joined };
+}
 
+/** The people of the school `$2`, to be continued with AND. */
+const fromPeopleOfSchool = (joined: string) => `affiliation a JOIN person p ON p.id = a.person_id ${joined} WHERE a.school_id = $2`;
+
+const userGroups = groupsOf(
+  jsonObject<Schemas["UserGroup"]>({ id: jsonCode("g.id"), name: jsonText("g.name"), status: jsonCode<Schemas["UserGroup"]["status"]>("g.status") }),
+);
+const userWith = (groups: JsonSql<User["groups"]>) =>
+  jsonObject<User>({ id: jsonCode("p.id"), name, status: jsonCode<User["status"]>("p.status"), role: jsonCode<User["role"]>("p.role"), groups });
+
+export const user = userWith(userGroups.ofOne);
+export const listedUser = userWith(userGroups.ofListed);
+export const fromUsersOfSchool = fromPeopleOfSchool(userGroups.joined);
+
+const personGroups = groupsOf(jsonObject<Schemas["PersonGroup"]>({ id: jsonCode("g.id"), name: jsonText("g.name") }));
 const personFields = {
-  id: column("p.id"),
-  role: sqlOf<Person["role"]>("p.role"),
+  id: jsonCode("p.id"),
+  role: jsonCode<Person["role"]>("p.role"),
   name,
-  sourceSystemIdentifier: column<string | null>("p.source_system_identifier"),
-  groups: jsonArray(jsonObject<Schemas["PersonGroup"]>({ id: column("g.id"), name: column("g.name") }), shownGroups, groupOrder),
+  sourceSystemIdentifier: jsonNullable("p.source_system_identifier"),
 };
+const listedPersonFields = { ...personFields, groups: personGroups.ofListed };
 
-export const person = jsonObject<Person>(personFields);
-export const listedPerson = jsonObject<ListedPerson>({ ...personFields, status: undefined });
-export const listedPersonWithStatus = jsonObject<ListedPerson>({ ...personFields, status: sqlOf<Schemas["UserStatus"]>("p.status") });
+export const person = jsonObject<Person>({ ...personFields, groups: personGroups.ofOne });
+export const listedPerson = jsonObject<ListedPerson>({ ...listedPersonFields, status: undefined });
+export const listedPersonWithStatus = jsonObject<ListedPerson>({ ...listedPersonFields, status: jsonCode<NonNullable<ListedPerson["status"]>>("p.status") });
+export const fromSyncedOfSchool = fromPeopleOfSchool(personGroups.joined);
 
-const groupFields = { id: column("g.id"), name: column("g.name") };
+const groupFields = { id: jsonCode("g.id"), name: jsonText("g.name") };
+const member = jsonObject<Schemas["Member"]>({ id: jsonCode("p.id"), role: jsonCode<Schemas["Member"]["role"]>(memberRole("m", "p")), name });
 
-export const group = jsonObject<Group>({
-  ...groupFields,
-  members: jsonArray(
-    jsonObject<Schemas["Member"]>({ id: column("p.id"), role: sqlOf<Schemas["PersonRole"]>(memberRole("m", "p")), name }),
-    fromShownMembersOf("g.id"),
-    "p.sort_key, p.id",
-  ),
-});
+export const group = jsonObject<Group>({ ...groupFields, members: jsonFrom(jsonArray(member, "p.sort_key, p.id"), fromShownMembersOf("g.id")) });
 export const listedGroup = jsonObject<ListedGroup>({ ...groupFields, status: undefined });
-export const listedGroupWithStatus = jsonObject<ListedGroup>({ ...groupFields, status: sqlOf<Schemas["GroupStatus"]>("g.status") });
+export const listedGroupWithStatus = jsonObject<ListedGroup>({ ...groupFields, status: jsonCode<NonNullable<ListedGroup["status"]>>("g.status") });

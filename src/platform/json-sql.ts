@@ -1,13 +1,18 @@
 declare const shape: unique symbol;
 
-/** SQL out of this code base whose value is JSON, or becomes JSON, of the shape T. Never input. */
+/**
+ * SQL out of this code base, never input, whose value is the text of a JSON value of the shape T.
+ * Text is put together rather than by json_build_object, which takes about twice the time.
+ */
 export type JsonSql<T> = string & { readonly [shape]: T };
 
-/** Says what shape a piece of SQL has: the one place where nobody checks but the response tests. */
-export const sqlOf = <T>(sql: string) => sql as JsonSql<T>;
+/** Any column, escaped. */
+export const jsonText = (column: string) => `to_json(${column})::text` as JsonSql<string>;
 
-/** A column of text that may be null exactly where T says so. */
-export const column = <T extends string | number | boolean | null = string>(sql: string) => sql as JsonSql<T>;
+export const jsonNullable = (column: string) => `coalesce(to_json(${column})::text, 'null')` as JsonSql<string | null>;
+
+/** A column that never needs escaping: a UUID, or a code such as TEACHER. Which codes it can hold, T says and the response tests see. */
+export const jsonCode = <T extends string = string>(column: string) => `'"' || ${column} || '"'` as JsonSql<T>;
 
 type Fields<T> = { [Key in keyof T]-?: JsonSql<Exclude<T[Key], undefined>> | (object extends Pick<T, Key> ? undefined : never) };
 
@@ -17,12 +22,18 @@ type Fields<T> = { [Key in keyof T]-?: JsonSql<Exclude<T[Key], undefined>> | (ob
  */
 export function jsonObject<T extends object>(fields: Fields<T>): JsonSql<T> {
   const present = Object.entries(fields as Record<string, string | undefined>).filter(([, sql]) => sql !== undefined);
-  return `json_build_object(${present.map(([key, sql]) => `'${key}', ${sql!}`).join(", ")})` as JsonSql<T>;
+  const pairs = present.map(([key, sql], index) => `'${index === 0 ? "" : ","}"${key}":' || ${sql!}`);
+  return `('{' || ${pairs.join(" || ")} || '}')` as JsonSql<T>;
 }
 
-/** An array out of a FROM with its WHERE, `[]` where no row is. */
-export const jsonArray = <T>(item: JsonSql<T>, from: string, order: string) =>
-  `(SELECT coalesce(json_agg(${item} ORDER BY ${order}), '[]') ${from})` as JsonSql<T[]>;
+/** An array out of the rows of a group, or of a whole FROM; `[]` where there are none. */
+export const jsonArray = <T>(item: JsonSql<T>, order: string) => `('[' || coalesce(string_agg(${item}, ',' ORDER BY ${order}), '') || ']')` as JsonSql<T[]>;
+
+/** The value of a subquery that answers exactly one row. */
+export const jsonFrom = <T>(value: JsonSql<T>, from: string) => `(SELECT ${value} ${from})` as JsonSql<T>;
 
 /** Null unless the condition holds. */
-export const jsonWhen = <T>(condition: string, sql: JsonSql<T>) => `CASE WHEN ${condition} THEN ${sql} END` as JsonSql<T | null>;
+export const jsonWhen = <T>(condition: string, value: JsonSql<T>) => `CASE WHEN ${condition} THEN ${value} ELSE 'null' END` as JsonSql<T | null>;
+
+/** A column that holds such text already, made further inside a statement; `other` where it is null. */
+export const jsonMade = <T>(column: string, other: string) => `coalesce(${column}, '${other}')` as JsonSql<T>;

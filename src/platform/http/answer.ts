@@ -17,7 +17,7 @@ export type JsonList<T> = { kind: "list"; query: ListQuery<T>; values: unknown[]
 export type Page = { limit?: number | undefined; cursor?: string | undefined };
 
 export function makeReadQuery<T extends object>(name: string, { item, from }: { item: JsonSql<T>; from: string }): ReadQuery<T> {
-  return { name, text: `SELECT (${item})::text FROM ${from}` };
+  return { name, text: `SELECT ${item} FROM ${from}` };
 }
 
 /** How many items are answered from one statement; a longer list streams. */
@@ -45,10 +45,10 @@ type ListParts<T> = {
 export function makeListQuery<T extends object>(name: string, parts: ListParts<T>): ListQuery<T> {
   const { item, from, values, sortKey, id, shown = "true" } = parts;
   const order = `ORDER BY ${sortKey}, ${id}`;
-  const rows = `SELECT (${item})::text AS item FROM ${from} ${order}`;
+  const rows = `SELECT ${item} AS item FROM ${from} ${order}`;
   const pageOf = (condition: string) => `
     SELECT ${shown}, t.item, t.sort_key, t.id FROM (VALUES (1)) AS one (row) LEFT JOIN LATERAL (
-      SELECT (${item})::text AS item, ${sortKey} AS sort_key, ${id} AS id FROM ${from} ${condition} ${order} LIMIT $${values + 1}
+      SELECT ${item} AS item, ${sortKey} AS sort_key, ${id} AS id FROM ${from} ${condition} ${order} LIMIT $${values + 1}
     ) AS t ON true`;
   return {
     name,

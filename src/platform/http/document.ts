@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { parse } from "yaml";
 
-export type Parameter = { name: string; in: string; required?: boolean; schema?: object };
+export type Schema = { type?: string; format?: string; minimum?: number; maximum?: number };
+export type Parameter = { name: string; in: string; required?: boolean; schema?: Schema };
 export type Operation = {
   operationId: string;
   parameters?: (Parameter | Reference)[];
@@ -31,6 +32,13 @@ const bundles = new URL("../../../generated/openapi/", import.meta.url);
 export async function loadDocument(name: string, platform: string): Promise<OpenApiDocument> {
   const text = await readFile(new URL(`${name}.yaml`, bundles), "utf8");
   return parse(text.replaceAll("<platform>", platform)) as OpenApiDocument;
+}
+
+export function resolve(document: OpenApiDocument, parameter: Parameter | Reference): Parameter {
+  if (!("$ref" in parameter)) return parameter;
+  const found = document.components.parameters?.[parameter.$ref.split("/").at(-1) ?? ""];
+  if (found === undefined) throw new Error(`The contract points to a parameter that it does not have: ${parameter.$ref}`);
+  return found;
 }
 
 const methods = ["get", "put", "post", "delete", "patch"] as const;

@@ -28,24 +28,14 @@ export function answerFailures({ log, render }: { log: Log; render: RenderFailur
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (isDatabaseUnavailable(error)) {
-    return new AppError("unavailable", "unavailable", "The service is not available at the moment; try again shortly.", undefined, { cause: error });
+    return new AppError("unavailable", "unavailable", "The service cannot answer just now. Try again later.", undefined, { cause: error });
   }
-  // Express and the validator throw errors that carry their status.
-  if (error instanceof Error && "status" in error && error.status === 400) return toInvalid(error);
+  // Express throws such errors for an address that it cannot decode.
+  if (error instanceof Error && "status" in error && error.status === 400) {
+    return new AppError("invalid", "invalid_request", "The address is not correctly percent-encoded.");
+  }
   return new AppError("bug", "internal_error", "Something went wrong on our side.", undefined, { cause: error });
 }
-
-function toInvalid(error: Error): AppError {
-  if (error instanceof URIError) return new AppError("invalid", "malformed_address", "The address is not correctly percent-encoded.");
-  const first = "errors" in error && Array.isArray(error.errors) ? (error.errors[0] as { path?: unknown; message?: unknown } | undefined) : undefined;
-  const path = String(first?.path ?? ("path" in error ? error.path : ""));
-  const name = path.split("/").at(-1) ?? "";
-  if (error.message.startsWith("Unknown query parameter")) return new AppError("invalid", "unknown_parameter", `This operation has no parameter '${shorten(name)}'.`);
-  if (path.startsWith("/params/")) return new AppError("invalid", "malformed_id", `The ${name} in the path is not a UUID.`);
-  return new AppError("invalid", "malformed_parameter", `The parameter '${shorten(name)}' ${String(first?.message ?? "is malformed")}.`);
-}
-
-const shorten = (name: string) => name.replace(/[^\w.-]/g, "_").slice(0, 40);
 
 export function requestIdOf(res: Response): string {
   const id: unknown = res.locals["requestId"];

@@ -3,7 +3,7 @@ import { ResponseValidator } from "express-openapi-validator/dist/middlewares/op
 import type { OpenApiRequest, OpenAPIV3 } from "express-openapi-validator/dist/framework/types.js";
 import type { Request, RequestHandler } from "express";
 import { AppError } from "../errors.ts";
-import type { OpenApiDocument, Operation } from "./document.ts";
+import { resolve, type OpenApiDocument, type Operation, type Parameter, type Schema } from "./document.ts";
 
 // The validators of express-openapi-validator are taken without its router: that one compiles the pattern of
 // every path at every request, answers HEAD with 405 and leaks path parameters into the whole app.
@@ -24,20 +24,46 @@ type Place = { path: string; operation: Operation };
 
 /** Makes the check of a request against its operation; what passes has its query read into numbers and booleans. */
 export function makeRequestCheck(document: OpenApiDocument): (place: Place) => RequestHandler {
-  const validator = new RequestValidator(copyOf(document), options);
+  const validator = new RequestValidator(copyOf<OpenAPIV3.DocumentV3>(document), options);
   return ({ path, operation }) => {
-    const place = { expressRoute: path, openApiRoute: path, schema: structuredClone(operation) as unknown as OpenAPIV3.OperationObject };
+    const parameters = (operation.parameters ?? []).map((parameter) => resolve(document, parameter));
+    const place = { expressRoute: path, openApiRoute: path, schema: copyOf<OpenAPIV3.OperationObject>(operation) };
     return (req, res, next) => {
       checkSpelling(req);
       // Without a body in the contract none is read, and its type must not choose (and fill) a cache of checks.
       if (operation.requestBody === undefined) delete req.headers["content-type"];
       const request: Partial<OpenApiRequest> = req;
       request.openapi = { ...place, pathParams: req.params as Record<string, string>, serial: 0 };
-      // The declared type is of Express 4.
-      void validator.validate(req as unknown as OpenApiRequest, res as never, next as never);
+      try {
+        // The declared type is of Express 4.
+        void validator.validate(req as unknown as OpenApiRequest, res as never, noNext);
+      } catch (error) {
+        throw inOurWords(error, parameters);
+      }
+      next();
     };
   };
 }
+
+// What follows must not run inside the validator: its `try` is not for the handler's errors.
+const noNext = (() => undefined) as never;
+
+function inOurWords(error: unknown, parameters: Parameter[]): unknown {
+  if (!(error instanceof Error && "status" in error && error.status === 400)) return error;
+  const details = error as { path?: string; errors?: { path: string }[] };
+  const [, place, name = ""] = (details.errors?.[0]?.path ?? details.path ?? "").split("/");
+  const known = parameters.find((parameter) => parameter.name === name && parameter.in === (place === "params" ? "path" : "query"));
+  if (known === undefined) return invalid(`Unknown query parameter: ${name.replace(/[^\w.-]/g, "?").slice(0, 40)}.`);
+  return invalid(`The ${known.in} parameter ${name} must be ${wordsFor(known.schema)}.`);
+}
+
+function wordsFor({ type, format, minimum, maximum }: Schema = {}): string {
+  if (format === "uuid") return "a UUID";
+  if (type === "integer") return `an integer from ${String(minimum)} to ${String(maximum)}`;
+  return type === "boolean" ? "true or false" : "as described";
+}
+
+const invalid = (message: string) => new AppError("invalid", "invalid_request", message);
 
 function checkSpelling(req: Request): void {
   const at = req.url.indexOf("?");
@@ -46,10 +72,13 @@ function checkSpelling(req: Request): void {
   for (const part of req.url.slice(at + 1).split("&")) {
     const name = decode((part.split("=", 1)[0] ?? "").replaceAll("+", " "));
     decode(part);
-    if (seen.has(name)) throw new AppError("invalid", "repeated_parameter", "A parameter is given more than once.");
+    if (seen.has(name)) throw repeatedParameter(name);
     if (name !== "") seen.add(name);
   }
 }
+
+/** An error of its own, as one audience has a code for it. */
+const repeatedParameter = (name: string) => new AppError("invalid", "repeated_parameter", `The query parameter ${name.replace(/[^\w.-]/g, "?").slice(0, 40)} is given more than once.`);
 
 function decode(part: string): string {
   try {
@@ -58,18 +87,18 @@ function decode(part: string): string {
   } catch {
     // answered below
   }
-  throw new AppError("invalid", "malformed_address", "The address is not correctly percent-encoded.");
+  throw invalid("The address is not correctly percent-encoded.");
 }
 
 export type BodyCheck = (body: unknown) => void;
 
 /** Makes the check of a 200 body against its operation: for tests and development, where it may cost time. */
 export function makeResponseCheck(document: OpenApiDocument): (place: Place) => BodyCheck {
-  const validator = new ResponseValidator(copyOf(document), { ...options, allErrors: true }, {}, 0);
+  const validator = new ResponseValidator(copyOf<OpenAPIV3.DocumentV3>(document), { ...options, allErrors: true }, {}, 0);
   return ({ path, operation }) => {
     type Check = ((data: { response: unknown }) => boolean) & { errors?: unknown };
     const builder = validator as unknown as { buildValidators(responses: object, key: string): Record<string, Record<string, Check>> };
-    const check = builder.buildValidators(structuredClone(operation.responses), path)["200"]?.["application/json"];
+    const check = builder.buildValidators(copyOf<object>(operation.responses), path)["200"]?.["application/json"];
     return (body) => {
       if (check === undefined || check({ response: body })) return;
       throw new AppError("bug", "contract_broken", "Internal error", `${operation.operationId} answers against its contract: ${JSON.stringify(check.errors)}`);
@@ -77,6 +106,7 @@ export function makeResponseCheck(document: OpenApiDocument): (place: Place) => 
   };
 }
 
-function copyOf(document: OpenApiDocument): OpenAPIV3.DocumentV3 {
-  return structuredClone(document) as unknown as OpenAPIV3.DocumentV3;
+/** A copy that a validator may change, without the examples, in which it would take an `id` for the name of a schema. */
+function copyOf<T>(part: object): T {
+  return JSON.parse(JSON.stringify(part, (key, value: unknown) => (key === "example" || key === "examples" ? undefined : value))) as T;
 }
