@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs, promisify } from "node:util";
+import { inlineEnums } from "./inline-enums.ts";
 import { respell } from "./spelling.ts";
 
 const project = join(import.meta.dirname, "..", "..");
@@ -31,6 +32,9 @@ async function generateContracts(root: string): Promise<void> {
 
   const bundles = [...roots, "schulconnex-1.7.yaml"];
   for (const file of bundles) await start("openapi-typescript", [join(out, file), "--output", join(out, typesOf(file))], root);
+
+  // Our own types keep the names of enums; what is published does without.
+  for (const file of bundles) await writeFile(join(out, file), inlineEnums(await readFile(join(out, file), "utf8")));
 
   const current = new Set(bundles.flatMap((file) => [file, typesOf(file)]));
   for (const file of await readdir(out)) if (!current.has(file)) await rm(join(out, file));
