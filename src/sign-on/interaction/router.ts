@@ -1,0 +1,57 @@
+import express, { type Request, type Response, Router } from "express";
+import { errors } from "oidc-provider";
+import { chooseLocale, type Page } from "../../platform/pages/index.ts";
+import { renderErrorPage } from "../pages/index.ts";
+import type { InteractionDeps } from "./deps.ts";
+import { isOwnForm, openVisit, renderLogin, renderVisit, type Visit } from "./show.ts";
+import { allow, cancel, chooseSchool, logIn, switchUser } from "./steps.ts";
+
+export type Step = (deps: InteractionDeps, visit: Visit, req: Request, res: Response) => Promise<void>;
+
+const steps: Record<string, Step> = { login: logIn, consent: allow, school: chooseSchool, switch: switchUser, cancel };
+
+/** Serves what a person sees and answers between an app's request and its answer. */
+export function makeInteractionRouter(deps: InteractionDeps): Router {
+  const router = Router();
+  router.get("/interaction/:uid", async (req, res) => {
+    const visit = await findVisit(deps, req, res);
+    if (visit) sendPage(res, await renderVisit(deps, visit, req));
+  });
+  router.post("/interaction/:uid/:step", express.urlencoded({ extended: false, limit: "16kb" }), async (req, res, next) => {
+    const step = Object.hasOwn(steps, req.params.step) ? steps[req.params.step] : undefined;
+    if (!step) return next();
+    const visit = await findVisit(deps, req, res);
+    if (!visit) return;
+    if (isOwnForm(deps, visit, fieldOf(req, "csrf"))) await step(deps, visit, req, res);
+    else if (step === logIn) sendPage(res, renderLogin(deps, visit, req, { kind: "expired_form" }));
+    else sendError(req, res, "forged", 403);
+  });
+  return router;
+}
+
+async function findVisit(deps: InteractionDeps, req: Request, res: Response): Promise<Visit | null> {
+  try {
+    const visit = await openVisit(deps, req, res);
+    if (!visit) sendError(req, res, "expired", 400);
+    return visit;
+  } catch (error) {
+    if (!(error instanceof errors.SessionNotFound)) throw error;
+    sendError(req, res, "expired", 400);
+    return null;
+  }
+}
+
+export function fieldOf(req: Request, name: string): string {
+  const body = req.body as Record<string, unknown> | undefined;
+  const value = body?.[name];
+  return typeof value === "string" ? value : "";
+}
+
+export function sendPage(res: Response, page: Page): void {
+  res.status(page.status).set(page.headers).send(page.html);
+}
+
+export function sendError(req: Request, res: Response, reason: "expired" | "forged", status: number): void {
+  const requestId = (res.locals["requestId"] as string | undefined) ?? null;
+  sendPage(res, renderErrorPage({ status, reason, requestId }, { locale: chooseLocale({ acceptLanguage: req.headers["accept-language"] }) }));
+}

@@ -1,0 +1,111 @@
+import type { Request, Response } from "express";
+import type { Provider } from "oidc-provider";
+import { type App, type ClientId, findApp, findSignOnRight, scopeFromWire, type ScopeName } from "../../access/index.ts";
+import type { PersonId } from "../../directory/index.ts";
+import { chooseLocale, formTarget, type Page, type PageContext } from "../../platform/pages/index.ts";
+import { readableHint } from "../login-hint.ts";
+import {
+  checkCsrfToken,
+  makeCsrfToken,
+  renderChooseSchoolPage,
+  renderConsentPage,
+  renderLoginPage,
+  renderRefusalPage,
+  renderSwitchUserPage,
+} from "../pages/index.ts";
+import type { InteractionDeps } from "./deps.ts";
+
+export type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
+export type LoginProblem = Parameters<typeof renderLoginPage>[0]["problem"];
+
+/** A running interaction, with what its pages and steps need to know. */
+export type Visit = {
+  interaction: Interaction;
+  app: App;
+  clientId: ClientId;
+  /** Who is signed in here; null until somebody is. */
+  personId: PersonId | null;
+  scopes: ScopeName[];
+  browser: string;
+};
+
+export async function openVisit(deps: InteractionDeps, req: Request, res: Response): Promise<Visit | null> {
+  const interaction = await deps.provider().interactionDetails(req, res);
+  if (interaction.uid !== req.params["uid"]) return null;
+  const clientId = interaction.params["client_id"] as ClientId;
+  const app = await findApp(deps.db.pool, clientId);
+  if (!app) return null;
+  const asked = String(interaction.params["scope"] ?? "").split(" ");
+  return {
+    interaction,
+    app,
+    clientId,
+    personId: (interaction.session?.accountId ?? null) as PersonId | null,
+    scopes: asked.map((scope) => scopeFromWire(deps.platform, scope)).filter((scope) => scope !== null),
+    browser: readBrowser(deps, req, res),
+  };
+}
+
+// The signature of the interaction's cookie: nobody but this browser holds it.
+function readBrowser(deps: InteractionDeps, req: Request, res: Response): string {
+  const name = `${deps.provider().cookieName("interaction")}.sig`;
+  return deps.provider().createContext(req, res).cookies.get(name, { signed: false }) ?? "";
+}
+
+const boundOf = ({ interaction, browser }: Visit) => ({ interaction: interaction.uid, browser });
+
+export function isOwnForm(deps: InteractionDeps, visit: Visit, presented: unknown): boolean {
+  return visit.browser !== "" && checkCsrfToken(deps.secrets.csrf, boundOf(visit), presented);
+}
+
+/** Shows what the person is asked next. */
+export async function renderVisit(deps: InteractionDeps, visit: Visit, req: Request): Promise<Page> {
+  const context = contextOf(visit, req);
+  const { app, personId, scopes, clientId } = visit;
+  const { prompt } = visit.interaction;
+  if (personId === null || (prompt.name === "login" && !asksForAnother(prompt.reasons))) return renderLogin(deps, visit, req, null);
+  const personName = await deps.findPersonName(personId);
+  const model = (action: string) => ({ app: { name: app.name }, personName, steps: stepsOf(deps, visit, req, action) });
+
+  if (prompt.name === "login") return renderSwitchUserPage(model("switch"), context);
+  if (prompt.name === "consent") {
+    return renderConsentPage({ ...model("consent"), scopes, switchUser: stepsOf(deps, visit, req, "switch").action }, context);
+  }
+  const right = await findSignOnRight(deps.db.pool, { clientId, personId });
+  if (right.kind === "refused") return renderRefusalPage({ ...model("switch"), reason: right.reason }, context);
+  return renderChooseSchoolPage({ ...model("school"), schools: right.schools }, context);
+}
+
+const asksForAnother = (reasons: string[]): boolean => reasons.includes("login_hint") || reasons.includes("id_token_hint");
+
+export function renderLogin(deps: InteractionDeps, visit: Visit, req: Request, problem: LoginProblem, typed?: string): Page {
+  const { app, clientId, interaction } = visit;
+  const hint = interaction.params["login_hint"];
+  const username = typed ?? (typeof hint === "string" ? readableHint(deps.secrets.loginHint, { hint, clientId }) : "");
+  return renderLoginPage({ app: { name: app.name }, steps: stepsOf(deps, visit, req, "login"), username, problem }, contextOf(visit, req));
+}
+
+const pickedLanguage = (req: Request): string | undefined => {
+  const { lang } = req.query;
+  return typeof lang === "string" ? lang : undefined;
+};
+
+function stepsOf(deps: InteractionDeps, visit: Visit, req: Request, action: string) {
+  const picked = pickedLanguage(req);
+  const suffix = picked === undefined ? "" : `?lang=${encodeURIComponent(picked)}`;
+  const to = (step: string) => `/interaction/${visit.interaction.uid}/${step}${suffix}`;
+  return { action: to(action), cancel: to("cancel"), csrf: makeCsrfToken(deps.secrets.csrf, boundOf(visit)) };
+}
+
+export function contextOf({ interaction }: Pick<Visit, "interaction">, req: Request): PageContext {
+  const { ui_locales: uiLocales, redirect_uri: redirectUri } = interaction.params;
+  return {
+    locale: chooseLocale({
+      picked: pickedLanguage(req),
+      uiLocales: typeof uiLocales === "string" ? uiLocales : undefined,
+      acceptLanguage: req.headers["accept-language"],
+    }),
+    languageUrl: (locale) => `/interaction/${interaction.uid}?lang=${locale}`,
+    formTargets: [formTarget(String(redirectUri))],
+  };
+}

@@ -1,0 +1,83 @@
+import { findSignOnRight } from "../../access/index.ts";
+import { recordAudit } from "../../events/index.ts";
+import { withTransaction } from "../../platform/db.ts";
+import { rememberConsent, rememberSchool } from "../consent.ts";
+import { endSession } from "../logout/end-session.ts";
+import { readDevice, rememberDevice } from "./device.ts";
+import { fieldOf, sendPage, type Step } from "./router.ts";
+import { renderLogin, renderVisit, type Visit } from "./show.ts";
+
+type Answer = Parameters<Step>;
+
+export const logIn: Step = async (deps, visit, req, res) => {
+  const [username, password] = [fieldOf(req, "username"), fieldOf(req, "password")];
+  const missing = (["username", "password"] as const).filter((name) => fieldOf(req, name) === "");
+  if (missing.length > 0) return sendPage(res, renderLogin(deps, visit, req, { kind: "missing", fields: missing }, username));
+  const device = readDevice(deps, req, res);
+  const check = await deps.checkPassword({ username, password, address: req.ip ?? "", device, now: deps.clock() });
+  if (check.kind !== "ok") return sendPage(res, renderLogin(deps, visit, req, check, username));
+
+  rememberDevice(deps, req, res, check.device);
+  await leaveOtherSession(deps, visit, req, res, check.personId);
+  const login = { accountId: check.personId, remember: false };
+  await deps.provider().interactionFinished(req, res, { login }, { mergeWithLastSubmission: false });
+};
+
+export const allow: Step = async (deps, visit, req, res) => {
+  const { personId, clientId, scopes, interaction } = visit;
+  if (personId === null || interaction.prompt.name !== "consent") return showAgain(deps, visit, req, res);
+  const at = deps.clock();
+  await withTransaction(deps.db, async (tx) => {
+    await rememberConsent(tx, { personId, clientId, scopes, at });
+    await recordAudit(tx, { at, action: "consent_given", personId, clientId, requestId: requestIdOf(res), detail: { scopes } });
+  });
+  await deps.provider().interactionFinished(req, res, { consent: {} });
+};
+
+export const chooseSchool: Step = async (deps, visit, req, res) => {
+  const { personId, clientId, interaction } = visit;
+  if (personId === null || interaction.prompt.name !== "choose_school") return showAgain(deps, visit, req, res);
+  const right = await findSignOnRight(deps.db.pool, { personId, clientId });
+  const school = right.kind === "allowed" ? right.schools.find(({ id }) => id === fieldOf(req, "schoolId")) : undefined;
+  if (!school) return showAgain(deps, visit, req, res);
+  await rememberSchool(deps.db.pool, { personId, clientId, schoolId: school.id });
+  await deps.provider().interactionFinished(req, res, { choose_school: { schoolId: school.id } });
+};
+
+/** Signs the present person out; the same interaction then asks for another. */
+export const switchUser: Step = async (deps, visit, req, res) => {
+  await leaveOtherSession(deps, visit, req, res, null);
+  const { lang } = req.query;
+  res.redirect(303, `/interaction/${visit.interaction.uid}${typeof lang === "string" ? `?lang=${encodeURIComponent(lang)}` : ""}`);
+};
+
+export const cancel: Step = async (deps, visit, req, res) => {
+  const { personId, clientId, interaction } = visit;
+  const action = interaction.prompt.name === "consent" ? "consent_denied" : "sign_in_cancelled";
+  await recordAudit(deps.db.pool, { at: deps.clock(), action, personId: personId ?? undefined, clientId, requestId: requestIdOf(res) });
+  const denial = { error: "access_denied", error_description: describe(interaction.prompt.name) };
+  await deps.provider().interactionFinished(req, res, denial, { mergeWithLastSubmission: false });
+};
+
+const describe = (prompt: string): string => (prompt === "refusal" ? "the user may not sign in to this app" : "the user cancelled");
+
+async function showAgain(...[deps, visit, req, res]: Answer): Promise<void> {
+  sendPage(res, await renderVisit(deps, visit, req));
+}
+
+// Ends whatever session the browser has, unless it is already that of the person who goes on. The library would send
+// the browser through a form posted by script instead.
+async function leaveOtherSession(...[deps, visit, req, res, goesOn]: [...Answer, string | null]): Promise<void> {
+  const provider = deps.provider();
+  const session = await provider.Session.get(provider.createContext(req, res));
+  if (session.accountId === undefined || session.accountId === goesOn) return;
+  await forgetSession(visit);
+  await endSession(deps.db, { uid: session.uid, at: deps.clock(), requestId: requestIdOf(res) });
+}
+
+async function forgetSession({ interaction }: Visit): Promise<void> {
+  Object.assign(interaction, { session: undefined });
+  await interaction.persist();
+}
+
+const requestIdOf = (res: Answer[3]): string | undefined => res.locals["requestId"] as string | undefined;

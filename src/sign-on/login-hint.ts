@@ -1,0 +1,33 @@
+import type { PersonId } from "../directory/index.ts";
+import type { Queryable } from "../platform/db.ts";
+import { seal, unseal } from "./keys/encryption.ts";
+import { foldUsername } from "./login/index.ts";
+
+const purpose = "login hint";
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Makes the hint that a tile carries: it names a person to us alone, and is of use to that one app. */
+export function makeLoginHint(key: Buffer, personId: string, clientId: string): string {
+  return seal([key], `${purpose} ${clientId}`, Buffer.from(personId)).toString("base64url");
+}
+
+/**
+ * Finds out whom a hint means: a hint of ours, a person's id or a user name.
+ *
+ * Shape: null when it means nobody known.
+ */
+export async function findHintedPerson(db: Queryable, key: Buffer, { hint, clientId }: { hint: string; clientId: string }): Promise<PersonId | null> {
+  const opened = unseal([key], `${purpose} ${clientId}`, Buffer.from(hint, "base64url"))?.toString();
+  const { rows } = await db.query<{ id: PersonId }>({
+    name: "sign-on.findHintedPerson",
+    text: "SELECT id FROM person WHERE id = $1 UNION ALL SELECT person_id FROM credential WHERE username = $2 LIMIT 1",
+    values: [opened ?? (uuid.test(hint) ? hint : null), opened ? null : foldUsername(hint)],
+  });
+  return rows[0]?.id ?? null;
+}
+
+/** What may be filled into the login form: only what the app wrote as a user name itself. */
+export function readableHint(key: Buffer, { hint, clientId }: { hint: string; clientId: string }): string {
+  const isOurs = unseal([key], `${purpose} ${clientId}`, Buffer.from(hint, "base64url")) !== null;
+  return isOurs || uuid.test(hint) || hint.length > 64 ? "" : hint;
+}

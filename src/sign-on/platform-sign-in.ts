@@ -1,0 +1,85 @@
+import { randomBytes } from "node:crypto";
+import express, { type Request, type Response, Router } from "express";
+import type { PersonId } from "../directory/index.ts";
+import type { Queryable } from "../platform/db.ts";
+import { chooseLocale, type PageContext } from "../platform/pages/index.ts";
+import { readDevice, rememberDevice } from "./interaction/device.ts";
+import type { InteractionDeps } from "./interaction/deps.ts";
+import { fieldOf, sendPage } from "./interaction/router.ts";
+import type { LoginProblem } from "./interaction/show.ts";
+import { endSession } from "./logout/end-session.ts";
+import { checkCsrfToken, makeCsrfToken, renderLoginPage } from "./pages/index.ts";
+
+export const signInPath = "/sign-in";
+const browserCookie = "_sign_in";
+
+/** Serves the sign-in to the platform itself, where no app asks. */
+export function makePlatformSignIn(deps: InteractionDeps): Router {
+  const router = Router();
+  router.get(signInPath, async (req, res) => {
+    if (await findSignedInPerson(deps, req, res)) res.redirect(303, "/");
+    else showLogin(deps, req, res, null, "");
+  });
+  router.post(signInPath, express.urlencoded({ extended: false, limit: "16kb" }), (req, res) => logIn(deps, req, res));
+  return router;
+}
+
+/** Who is signed in with this browser; null for a person who is no longer active. */
+export async function findSignedInPerson({ db, provider }: Pick<InteractionDeps, "db" | "provider">, req: Request, res: Response): Promise<PersonId | null> {
+  const session = await provider().Session.get(provider().createContext(req, res));
+  return session.accountId && (await isActive(db.pool, session.accountId)) ? (session.accountId as PersonId) : null;
+}
+
+async function isActive(db: Queryable, personId: string): Promise<boolean> {
+  const { rows } = await db.query({ name: "sign-on.isActive", text: "SELECT FROM person WHERE id = $1 AND status = 'ACTIVE'", values: [personId] });
+  return rows.length > 0;
+}
+
+async function logIn(deps: InteractionDeps, req: Request, res: Response): Promise<void> {
+  const [username, password] = [fieldOf(req, "username"), fieldOf(req, "password")];
+  const show = (problem: LoginProblem) => showLogin(deps, req, res, problem, username);
+  const browser = cookiesOf(deps, req, res).get(browserCookie, { signed: true });
+  if (!browser || !checkCsrfToken(deps.secrets.csrf, { interaction: signInPath, browser }, fieldOf(req, "csrf"))) return show({ kind: "expired_form" });
+  const missing = (["username", "password"] as const).filter((name) => fieldOf(req, name) === "");
+  if (missing.length > 0) return show({ kind: "missing", fields: missing });
+  const check = await deps.checkPassword({ username, password, address: req.ip ?? "", device: readDevice(deps, req, res), now: deps.clock() });
+  if (check.kind !== "ok") return show(check);
+  if (!(await isActive(deps.db.pool, check.personId))) return show({ kind: "refused" });
+  rememberDevice(deps, req, res, check.device);
+  await startSession(deps, req, res, check.personId);
+  res.redirect(303, "/");
+}
+
+async function startSession(deps: InteractionDeps, req: Request, res: Response, personId: PersonId): Promise<void> {
+  const provider = deps.provider();
+  const present = await provider.Session.get(provider.createContext(req, res));
+  if (present.accountId) {
+    const requestId = res.locals["requestId"] as string | undefined;
+    await endSession(deps.db, { uid: present.uid, at: deps.clock(), requestId });
+  }
+  const session = new provider.Session();
+  session.loginAccount({ accountId: personId, transient: true });
+  await session.save(deps.sessionSeconds);
+  cookiesOf(deps, req, res).set(provider.cookieName("session"), session.jti, { httpOnly: true, sameSite: "lax", signed: true });
+}
+
+const cookiesOf = ({ provider }: InteractionDeps, req: Request, res: Response) => provider().createContext(req, res).cookies;
+
+function showLogin(deps: InteractionDeps, req: Request, res: Response, problem: LoginProblem, username: string): void {
+  const cookies = cookiesOf(deps, req, res);
+  let browser = cookies.get(browserCookie, { signed: true });
+  if (!browser) {
+    browser = randomBytes(16).toString("base64url");
+    cookies.set(browserCookie, browser, { httpOnly: true, sameSite: "lax", signed: true, path: signInPath });
+  }
+  const csrf = makeCsrfToken(deps.secrets.csrf, { interaction: signInPath, browser });
+  sendPage(res, renderLoginPage({ app: null, steps: { action: signInPath, cancel: null, csrf }, username, problem }, contextOf(req)));
+}
+
+function contextOf(req: Request): PageContext {
+  const { lang } = req.query;
+  return {
+    locale: chooseLocale({ picked: typeof lang === "string" ? lang : undefined, acceptLanguage: req.headers["accept-language"] }),
+    languageUrl: (locale) => `${signInPath}?lang=${locale}`,
+  };
+}

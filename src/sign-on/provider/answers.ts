@@ -1,0 +1,44 @@
+import type { KoaContextWithOIDC } from "oidc-provider";
+
+/** Gives the library's answers the form that the contract promises, route by route. */
+export function polishAnswer(ctx: KoaContextWithOIDC): void {
+  const { route } = ctx.oidc;
+  if (route === "token") polishTokenAnswer(ctx);
+  else if (route === "authorization" || route === "resume") redirectWith302(ctx);
+  else if (route === "end_session") leaveWithoutSession(ctx);
+}
+
+type TokenAnswer = { token_type?: string; scope?: string; error?: string; error_description?: string };
+
+// Every failure is 400. With WWW-Authenticate, common clients would not read the error.
+function polishTokenAnswer(ctx: KoaContextWithOIDC): void {
+  const body = (ctx.body ?? {}) as TokenAnswer;
+  if (ctx.status >= 400) {
+    refuseToken(ctx, body.error ?? "invalid_request", body.error_description);
+    return;
+  }
+  ctx.body = { ...body, token_type: body.token_type?.toLowerCase(), scope: body.scope ?? "" };
+}
+
+export function refuseToken(ctx: KoaContextWithOIDC, error: string, description?: string): void {
+  ctx.remove("WWW-Authenticate");
+  ctx.status = 400;
+  ctx.body = { error, ...(description !== undefined && { error_description: description }) };
+}
+
+function redirectWith302(ctx: KoaContextWithOIDC): void {
+  if (ctx.status === 303) ctx.status = 302;
+}
+
+// The library would post a form by script to ask nobody whether they want to log out.
+function leaveWithoutSession(ctx: KoaContextWithOIDC): void {
+  const { session, params } = ctx.oidc;
+  if (ctx.status !== 200 || session?.accountId) return;
+  const backUri = params?.["post_logout_redirect_uri"];
+  const target = new URL(typeof backUri === "string" ? backUri : ctx.oidc.urlFor("end_session_success"));
+  const state = params?.["state"];
+  if (typeof backUri === "string" && typeof state === "string") target.searchParams.set("state", state);
+  ctx.body = null;
+  ctx.status = 303;
+  ctx.set("Location", target.href);
+}

@@ -1,0 +1,42 @@
+import type { AdapterPayload, Client } from "oidc-provider";
+import { type App, scopeToWire } from "../../access/index.ts";
+
+/** What an app's registration says beyond the library's own client metadata. */
+export const appMetadata = ["pkce_required", "secret_sha256"] as const;
+
+/**
+ * Shows an app to the library as one of its clients.
+ *
+ * Shape: the library never holds a secret: `client_secret` only tells it that there is one, and the hash in
+ *        `secret_sha256` is what a presented secret is compared with.
+ */
+export function presentClient(app: App, platform: string): AdapterPayload {
+  const isPublic = app.type === "PUBLIC";
+  const mayRefresh = app.scopes.includes("offline_access");
+  return {
+    client_id: app.clientId,
+    client_name: app.name,
+    ...(app.secretHash && { client_secret: "hashed", secret_sha256: app.secretHash.toString("base64url") }),
+    token_endpoint_auth_method: isPublic ? "none" : "client_secret_basic",
+    application_type: app.redirectUris.every((uri) => /^https?:/.test(uri)) ? "web" : "native",
+    pkce_required: app.pkceRequired,
+    redirect_uris: app.redirectUris,
+    post_logout_redirect_uris: app.postLogoutRedirectUris,
+    response_types: app.redirectUris.length > 0 ? ["code"] : [],
+    response_modes: ["query"],
+    grant_types: [
+      ...(app.redirectUris.length > 0 ? ["authorization_code"] : []),
+      ...(mayRefresh ? ["refresh_token"] : []),
+      ...(isPublic ? [] : ["client_credentials"]),
+    ],
+    scope: app.scopes.map((scope) => scopeToWire(platform, scope)).join(" "),
+    id_token_signed_response_alg: app.idTokenAlgorithm,
+    ...(app.backchannelLogoutUri && { backchannel_logout_uri: app.backchannelLogoutUri, backchannel_logout_session_required: true }),
+  };
+}
+
+/** The pages of a public app may call the endpoints it uses from where its redirect URIs are. */
+export function isOriginOf(client: Pick<Client, "clientAuthMethod" | "redirectUris">, origin: string): boolean {
+  if (client.clientAuthMethod !== "none") return false;
+  return (client.redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin);
+}

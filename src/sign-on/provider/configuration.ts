@@ -1,0 +1,109 @@
+import { type Configuration, errors, type KoaContextWithOIDC } from "oidc-provider";
+import { scopeNames, scopeToWire } from "../../access/index.ts";
+import { recordAudit } from "../../events/index.ts";
+import { makeFindAccount, requestIdOf } from "./account.ts";
+import { claimsByScope } from "./claims.ts";
+import { appMetadata, isOriginOf } from "./client.ts";
+import type { ProviderDeps } from "./deps.ts";
+import { checkScopes, makeExtraParams, makeLoadGrant } from "./grant.ts";
+import { makePolicy } from "./policy.ts";
+import type { ShowPages } from "./pages.ts";
+
+const interactionSeconds = 3600;
+
+/** Everything that oidc-provider is told; what is not said here is the library's default. */
+export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configuration {
+  const { lifetimes, secrets, platform } = deps;
+  return {
+    routes: {
+      authorization: "/oauth2/auth",
+      token: "/oauth2/token",
+      jwks: "/.well-known/jwks.json",
+      userinfo: "/oauth2/userinfo",
+      revocation: "/oauth2/revoke",
+      introspection: "/oauth2/introspect",
+      end_session: "/oauth2/sessions/logout",
+    },
+    features: {
+      devInteractions: { enabled: false },
+      dPoP: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      clientCredentials: { enabled: true },
+      revocation: { enabled: true, allowedPolicy: isOwner },
+      introspection: { enabled: true, allowedPolicy: isOwner },
+      backchannelLogout: { enabled: true },
+      rpInitiatedLogout: { enabled: true, logoutSource: pages.showLogoutConfirm, postLogoutSuccessSource: pages.showLoggedOut },
+      // The one place that the library asks before it gives client credentials; no app ever names a resource.
+      resourceIndicators: {
+        enabled: true,
+        async defaultResource(ctx) {
+          if (ctx.oidc.params?.["grant_type"] === "client_credentials") checkRequestedScopes(platform, ctx);
+          return undefined as unknown as string;
+        },
+      },
+    },
+    responseTypes: ["code"],
+    clientAuthMethods: ["client_secret_basic", "none"],
+    allowOmittingSingleRegisteredRedirectUri: false,
+    pkce: { required: (_ctx, client) => client["pkce_required"] === true || client.clientAuthMethod === "none" },
+    scopes: scopeNames.map((scope) => scopeToWire(platform, scope)),
+    claims: claimsByScope,
+    conformIdTokenClaims: false,
+    extraClientMetadata: { properties: [...appMetadata] },
+    extraParams: makeExtraParams(deps),
+    findAccount: makeFindAccount(deps),
+    loadExistingGrant: makeLoadGrant(deps),
+    interactions: { policy: makePolicy(deps), url: (_ctx, interaction) => `/interaction/${interaction.uid}` },
+    renderError: pages.showError,
+    clientBasedCORS: (_ctx, origin, client) => isOriginOf(client, origin),
+    rotateRefreshToken: true,
+    issueRefreshToken: async (_ctx, client, source) => client.grantTypeAllowed("refresh_token") && source.scopes.has("offline_access"),
+    // Tokens that end with the session carry its uid and are deleted with it (storage); the library would look the
+    // session up at every use instead.
+    expiresWithSession: async () => false,
+    revokeGrantPolicy: (ctx) => recordReuse(deps, ctx),
+    jwks: { keys: deps.signingKeys.map(({ privateJwk }) => privateJwk) as NonNullable<Configuration["jwks"]>["keys"] },
+    enabledJWA: { idTokenSigningAlgValues: ["RS256", "ES256", "EdDSA"] },
+    cookies: { keys: [secrets.cookies.toString("base64url")] },
+    ttl: {
+      AuthorizationCode: lifetimes.codeSeconds,
+      AccessToken: lifetimes.accessTokenSeconds,
+      ClientCredentials: lifetimes.accessTokenSeconds,
+      IdToken: lifetimes.idTokenSeconds,
+      RefreshToken: lifetimes.refreshTokenSeconds,
+      Grant: lifetimes.refreshTokenSeconds,
+      Session: lifetimes.sessionSeconds,
+      Interaction: interactionSeconds,
+    },
+    discovery: {
+      prompt_values_supported: ["none", "login", "consent"],
+      ui_locales_supported: ["de", "en"],
+      response_modes_supported: ["query"],
+    },
+  };
+}
+
+async function isOwner(_ctx: KoaContextWithOIDC, client: { clientId: string }, token: { clientId?: string | undefined }): Promise<boolean> {
+  return token.clientId === client.clientId;
+}
+
+function checkRequestedScopes(platform: string, ctx: KoaContextWithOIDC): void {
+  if (ctx.oidc.params?.["resource"] !== undefined) throw new errors.InvalidTarget();
+  checkScopes(platform, ctx.oidc.client?.scope, [...ctx.oidc.requestParamScopes]);
+}
+
+// At the token endpoint a grant is revoked for one reason only: a code or refresh token came back.
+async function recordReuse({ db, clock, workOf }: ProviderDeps, ctx: KoaContextWithOIDC): Promise<boolean> {
+  if (ctx.oidc.route === "token") {
+    const [token] = workOf(ctx).found.values();
+    await recordAudit(db.pool, {
+      at: clock(),
+      action: "token_reused",
+      clientId: ctx.oidc.client?.clientId,
+      personId: token?.accountId,
+      requestId: requestIdOf(ctx),
+      detail: { token: String(ctx.oidc.params?.["grant_type"]) },
+    });
+  }
+  return true;
+}

@@ -1,0 +1,28 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { Db } from "../../platform/db.ts";
+import type { Log } from "../../platform/log.ts";
+import type { SharedSecrets } from "../keys/shared-secrets.ts";
+import type { SigningKey } from "../keys/signing-keys.ts";
+import type { RequestWork } from "../storage/request-work.ts";
+
+export type Lifetimes = {
+  codeSeconds: number;
+  accessTokenSeconds: number;
+  idTokenSeconds: number;
+  refreshTokenSeconds: number;
+  refreshGraceSeconds: number;
+  sessionSeconds: number;
+};
+
+export type ProviderDeps = {
+  db: Db;
+  clock: Clock;
+  log: Log;
+  issuerUrl: string;
+  platform: string;
+  lifetimes: Lifetimes;
+  secrets: SharedSecrets;
+  signingKeys: readonly SigningKey[];
+  /** The work of the request that `ctx` belongs to. */
+  workOf(ctx: object): RequestWork;
+};

@@ -1,0 +1,62 @@
+import { errors, type KoaContextWithOIDC } from "oidc-provider";
+import { type ClientId, scopeFromWire, scopeToWire } from "../../access/index.ts";
+import type { PersonId } from "../../directory/index.ts";
+import { findStanding } from "./account.ts";
+import type { ProviderDeps } from "./deps.ts";
+
+/**
+ * Gives every authorization a grant of its own, filled from the consent that the person gave the app.
+ *
+ * Of its own, so that revoking what one sign-on gave leaves other browsers and other sign-ons alone.
+ */
+export function makeLoadGrant(deps: ProviderDeps) {
+  return async (ctx: KoaContextWithOIDC) => {
+    const { provider, client, session, params } = ctx.oidc;
+    const clientId = client?.clientId as ClientId;
+    const personId = session?.accountId as PersonId;
+    const { decisions } = await findStanding(deps, ctx, { clientId, personId });
+
+    // The library copies these into the code, from there into the tokens.
+    Object.assign((ctx.oidc.claims.id_token ??= {}), { sid: null, rat: { value: Number(params?.["rat"]) } });
+    session?.sidFor(clientId, session.uid);
+
+    const grant = new provider.Grant({ clientId, accountId: personId });
+    grant.addOIDCScope(decisions.scopes.map((scope) => scopeToWire(deps.platform, scope)).join(" "));
+    grant.addOIDCClaims(["rat"]);
+    await grant.save();
+    return grant;
+  };
+}
+
+/**
+ * What the library does not check or remember of an authorization request by itself.
+ *
+ * Shape: `rat` is not for apps to send: it is set to the time of the request and lives on in the interaction.
+ */
+export function makeExtraParams(deps: ProviderDeps) {
+  return {
+    rat(ctx: KoaContextWithOIDC) {
+      const params = ctx.oidc.params as Record<string, unknown>;
+      params["rat"] = String(Math.floor(Date.now() / 1000));
+      for (const value of Object.values(params)) {
+        if (typeof value === "string" && value.includes("\0")) throw new errors.InvalidRequest("a parameter contains a NUL character");
+      }
+      params["scope"] = readScope(deps, ctx);
+    },
+  };
+}
+
+// The library drops offline_access without prompt=consent, and passes over scopes that it does not know.
+function readScope({ platform }: ProviderDeps, ctx: KoaContextWithOIDC): string {
+  const asked = ctx.query["scope"];
+  const scopes = [...new Set(typeof asked === "string" ? asked.split(" ").filter(Boolean) : [])];
+  if (scopes.length === 0) throw new errors.InvalidRequest("missing required parameter(s) 'scope'");
+  checkScopes(platform, ctx.oidc.client?.scope, scopes);
+  return scopes.join(" ");
+}
+
+export function checkScopes(platform: string, granted: string | undefined, asked: readonly string[]): void {
+  const allowed = new Set(granted?.split(" "));
+  const wrong = asked.find((scope) => scopeFromWire(platform, scope) === null || !allowed.has(scope));
+  if (wrong !== undefined) throw new errors.InvalidScope("the app was not granted a scope that it asked for", wrong);
+}

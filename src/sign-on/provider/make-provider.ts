@@ -1,0 +1,116 @@
+import { hash, timingSafeEqual } from "node:crypto";
+import DataLoader from "dataloader";
+import { type Client, errors, type KoaContextWithOIDC, Provider } from "oidc-provider";
+import { findApp } from "../../access/index.ts";
+import { makeAdapterFactory } from "../storage/adapter.ts";
+import { type RequestWork, startRequestWork } from "../storage/request-work.ts";
+import { polishAnswer, refuseToken } from "./answers.ts";
+import { presentClient } from "./client.ts";
+import { makeConfiguration } from "./configuration.ts";
+import type { ProviderDeps } from "./deps.ts";
+import { nameClientOfHint } from "./logout-hint.ts";
+import { recordLogout } from "./logout.ts";
+import type { ShowPages } from "./pages.ts";
+import { settle } from "./settle.ts";
+
+/** Builds the provider with the signing keys of now; other keys mean another provider. */
+export function makeProvider(given: Omit<ProviderDeps, "workOf">, pages: ShowPages): Provider {
+  const works = new WeakMap<object, RequestWork>();
+  const deps: ProviderDeps = {
+    ...given,
+    workOf(ctx) {
+      let work = works.get(ctx);
+      if (!work) works.set(ctx, (work = startRequestWork()));
+      return work;
+    },
+  };
+  const { db, clock, lifetimes, issuerUrl } = deps;
+  const adapter = makeAdapterFactory({
+    db,
+    clock,
+    refreshGraceSeconds: lifetimes.refreshGraceSeconds,
+    findClient: makeFindClient(deps),
+    findWork: (ctx) => works.get(ctx),
+  });
+  const provider = new Provider(issuerUrl, { ...makeConfiguration(deps, pages), adapter });
+  // Behind the mount the request always says that it came to ISSUER_URL.
+  provider.proxy = true;
+  provider.on("server_error", (ctx, err) => deps.log.error({ err, route: ctx.oidc.route }, "sign-on failed"));
+  provider.use(async (ctx, next) => {
+    await nameClientOfHint(provider, ctx);
+    const work = deps.workOf(ctx);
+    await next();
+    const { oidc } = ctx as Partial<KoaContextWithOIDC>;
+    if (oidc) await finish(deps, ctx as KoaContextWithOIDC, work);
+  });
+  adaptModels(provider, deps);
+  return provider;
+}
+
+async function finish(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: RequestWork): Promise<void> {
+  const hasFailed = ctx.status >= 500;
+  polishAnswer(ctx);
+  if (hasFailed) return;
+  try {
+    await settle(deps, ctx, work);
+  } catch (error) {
+    if (ctx.oidc.route !== "token") throw error;
+    deps.log.error({ err: error, route: "token" }, "sign-on failed");
+    refuseToken(ctx, "server_error");
+  }
+}
+
+// Look-ups of the same tick share a query; nothing is kept longer, so a changed app counts at once.
+function makeFindClient({ db, platform }: ProviderDeps) {
+  const loader = new DataLoader<string, Awaited<ReturnType<typeof findApp>>>(
+    async (clientIds) => {
+      const apps = new Map([...new Set(clientIds)].map((clientId) => [clientId, findApp(db.pool, clientId)]));
+      return Promise.all(clientIds.map(async (clientId) => (await apps.get(clientId)) ?? null));
+    },
+    { cache: false },
+  );
+  return async (clientId: string) => {
+    const app = /^[A-Za-z0-9_-]{1,64}$/.test(clientId) ? await loader.load(clientId) : null;
+    return app ? presentClient(app, platform) : undefined;
+  };
+}
+
+/** Changes where the library leaves no option: audience, secrets, exact addresses, logout messages. */
+function adaptModels(provider: Provider, deps: ProviderDeps): void {
+  // Addresses come from ISSUER_URL, whatever a request says about itself.
+  provider.OIDCContext.prototype.urlFor = (name, options) => provider.urlFor(name, options);
+
+  const { issue } = provider.IdToken.prototype;
+  provider.IdToken.prototype.issue = function issueWithAudienceArray(options) {
+    if (options?.use === "idtoken") {
+      const token = this as unknown as { client: Client };
+      token.client = Object.create(token.client, { clientId: { value: [token.client.clientId] } }) as Client;
+    }
+    return issue.call(this, options);
+  };
+
+  Object.assign(provider.Client.prototype, {
+    compareClientSecret(this: Client, presented: string): boolean {
+      checkOneMechanism();
+      const expected = Buffer.from(String(this["secret_sha256"]), "base64url");
+      return timingSafeEqual(hash("sha256", presented, "buffer"), expected);
+    },
+    redirectUriAllowed(this: Client, uri: string): boolean {
+      return this.redirectUris?.includes(uri) ?? false;
+    },
+    postLogoutRedirectUriAllowed(this: Client, uri: string): boolean {
+      return this.postLogoutRedirectUris?.includes(uri) ?? false;
+    },
+    async backchannelLogout(this: Client, personId: string, sid: string): Promise<void> {
+      recordLogout(deps, { clientId: this.clientId, personId, sid });
+    },
+  });
+}
+
+// RFC 6749 section 2.3: one way to authenticate per request.
+function checkOneMechanism(): void {
+  const { oidc } = Provider.ctx ?? {};
+  if (oidc?.body?.["client_secret"] !== undefined) {
+    throw new errors.InvalidRequest("client authentication must only be provided using one mechanism");
+  }
+}

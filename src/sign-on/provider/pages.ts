@@ -1,0 +1,60 @@
+import type { ErrorOut, KoaContextWithOIDC } from "oidc-provider";
+import type { PersonId } from "../../directory/index.ts";
+import { chooseLocale, formTarget, type Page, type PageContext } from "../../platform/pages/index.ts";
+import { renderErrorPage, renderLoggedOutPage, renderLogoutConfirmPage } from "../pages/index.ts";
+import { requestIdOf } from "./account.ts";
+
+export type ShowPages = ReturnType<typeof makeShowPages>;
+
+type Deps = { findPersonName(personId: PersonId): Promise<string | null> };
+
+const jsonRoutes = new Set(["token", "userinfo", "jwks", "discovery", "revocation", "introspection"]);
+
+/** The pages that the library shows by itself. */
+export function makeShowPages({ findPersonName }: Deps) {
+  return {
+    async showError(ctx: KoaContextWithOIDC, out: ErrorOut, error: Error): Promise<void> {
+      if (jsonRoutes.has(ctx.oidc.route)) {
+        ctx.body = { ...out };
+        return;
+      }
+      const status = ctx.status >= 500 ? 500 : 400;
+      send(ctx, renderErrorPage({ status, reason: reasonOf(ctx, out, error), requestId: requestIdOf(ctx) ?? null }, contextOf(ctx)));
+    },
+
+    async showLogoutConfirm(ctx: KoaContextWithOIDC, form: string): Promise<void> {
+      const { client, session } = ctx.oidc;
+      const backUri = ctx.oidc.params?.["post_logout_redirect_uri"];
+      const personName = session?.accountId ? await findPersonName(session.accountId as PersonId) : null;
+      const app = client ? { name: client.clientName ?? client.clientId } : null;
+      const formTargets = typeof backUri === "string" ? [formTarget(backUri)] : [];
+      send(ctx, renderLogoutConfirmPage({ app, personName, form }, { ...contextOf(ctx), formTargets }));
+    },
+
+    async showLoggedOut(ctx: KoaContextWithOIDC): Promise<void> {
+      const { client } = ctx.oidc;
+      const app = client ? { name: client.clientName ?? client.clientId } : null;
+      send(ctx, renderLoggedOutPage({ app, backUrl: null }, contextOf(ctx)));
+    },
+  };
+}
+
+function reasonOf(ctx: KoaContextWithOIDC, out: ErrorOut, error: Error) {
+  if (out.error === "server_error") return "bug";
+  if (out.error === "invalid_client") return "unknown_app";
+  if (out.error === "invalid_redirect_uri") return "wrong_redirect";
+  return ctx.oidc.route === "resume" || error.name === "SessionNotFound" ? "expired" : "invalid_request";
+}
+
+function contextOf(ctx: KoaContextWithOIDC): PageContext {
+  const uiLocales = ctx.oidc.params?.["ui_locales"];
+  return {
+    locale: chooseLocale({ uiLocales: typeof uiLocales === "string" ? uiLocales : undefined, acceptLanguage: ctx.get("accept-language") }),
+  };
+}
+
+function send(ctx: KoaContextWithOIDC, page: Page): void {
+  ctx.status = page.status;
+  ctx.set(page.headers);
+  ctx.body = page.html;
+}

@@ -1,0 +1,61 @@
+import type { KoaContextWithOIDC } from "oidc-provider";
+import { recordAudit } from "../../events/index.ts";
+import { seal, unseal } from "../keys/encryption.ts";
+import { deleteGrant, findArtifact } from "../storage/artifact.ts";
+import { type RequestWork, writeRequestWork } from "../storage/request-work.ts";
+import { requestIdOf } from "./account.ts";
+import { refuseToken } from "./answers.ts";
+import type { ProviderDeps } from "./deps.ts";
+
+type Replay = { scope: string; answeredAt: number; body: { expires_in: number } };
+
+/** Writes what the request wants written; where another request was faster, changes the answer. */
+export async function settle(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: RequestWork): Promise<void> {
+  const isWritten = await writeRequestWork(deps.db, work, () => makeReplay(deps, ctx, work));
+  if (isWritten) return;
+  if (work.consumption) await answerUsedToken(deps, ctx, work.consumption);
+  // The session has ended while this request ran: ask again, without it.
+  else if (ctx.oidc.route === "authorization") ctx.redirect(ctx.href);
+}
+
+type Consumption = NonNullable<RequestWork["consumption"]>;
+
+async function answerUsedToken(deps: ProviderDeps, ctx: KoaContextWithOIDC, consumption: Consumption): Promise<void> {
+  const replay = await findReplay(deps, ctx, consumption);
+  if (replay) {
+    const passed = Math.max(0, Math.floor((deps.clock().getTime() - replay.answeredAt) / 1000));
+    ctx.body = { ...replay.body, expires_in: replay.body.expires_in - passed };
+    return;
+  }
+  const { grantId, kind } = consumption;
+  if (grantId) await deleteGrant(deps.db.pool, grantId);
+  await recordAudit(deps.db.pool, {
+    at: deps.clock(),
+    action: "token_reused",
+    clientId: ctx.oidc.client?.clientId,
+    personId: ctx.oidc.account?.accountId,
+    requestId: requestIdOf(ctx),
+    detail: { token: kind === "RefreshToken" ? "refresh_token" : "authorization_code" },
+  });
+  refuseToken(ctx, "invalid_grant", "grant request is invalid");
+}
+
+const requestedScope = (ctx: KoaContextWithOIDC): string => [...ctx.oidc.requestParamScopes].sort().join(" ");
+const purposeOf = (consumption: { idHash: Buffer }): string => `replay ${consumption.idHash.toString("hex")}`;
+
+// The answer is kept encrypted in the row of the token that it was given for.
+function makeReplay({ secrets, clock }: ProviderDeps, ctx: KoaContextWithOIDC, { consumption }: RequestWork): Buffer | null {
+  if (consumption?.kind !== "RefreshToken" || ctx.status !== 200) return null;
+  const replay = { scope: requestedScope(ctx), answeredAt: clock().getTime(), body: ctx.body };
+  return seal([secrets.replay], purposeOf(consumption), Buffer.from(JSON.stringify(replay)));
+}
+
+async function findReplay(deps: ProviderDeps, ctx: KoaContextWithOIDC, consumption: Consumption): Promise<Replay | null> {
+  if (consumption.kind !== "RefreshToken") return null;
+  const found = await findArtifact(deps.db.pool, consumption.kind, consumption.idHash);
+  const opened = found?.replay && unseal([deps.secrets.replay], purposeOf(consumption), found.replay);
+  if (!opened) return null;
+  const replay = JSON.parse(opened.toString()) as Replay;
+  const isFresh = deps.clock().getTime() - replay.answeredAt <= deps.lifetimes.refreshGraceSeconds * 1000;
+  return isFresh && replay.scope === requestedScope(ctx) ? replay : null;
+}

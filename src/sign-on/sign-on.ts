@@ -1,0 +1,102 @@
+import { type Request, type Response, Router } from "express";
+import type { Provider } from "oidc-provider";
+import { type CheckAccessToken, findSubjectClaims, type ClientId } from "../access/index.ts";
+import type { PersonId } from "../directory/index.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Db } from "../platform/db.ts";
+import type { Log } from "../platform/log.ts";
+import type { WorkerJob } from "../platform/worker.ts";
+import type { InteractionDeps } from "./interaction/deps.ts";
+import { makeInteractionRouter } from "./interaction/router.ts";
+import { ensureSigningKeys, rotateSigningKeys } from "./keys/rotation.ts";
+import { loadSharedSecrets } from "./keys/shared-secrets.ts";
+import { findKeysVersion, listSigningKeys, type SigningKey } from "./keys/signing-keys.ts";
+import { makeKeyWatch, makeRetiredKeysJob } from "./keys/watch.ts";
+import { makeLoginHint } from "./login-hint.ts";
+import { makeCheckPassword, sweepSignInTraces } from "./login/index.ts";
+import { makeLogoutJob } from "./logout/job.ts";
+import { makeSender } from "./logout/send.ts";
+import { makeMount } from "./mount.ts";
+import { findSignedInPerson, makePlatformSignIn } from "./platform-sign-in.ts";
+import type { Lifetimes } from "./provider/deps.ts";
+import { makeProvider } from "./provider/make-provider.ts";
+import { makeShowPages } from "./provider/pages.ts";
+import { makeCheckAccessToken } from "./storage/check-access-token.ts";
+import { makeSweepJob } from "./storage/sweep.ts";
+
+export type SignOnOptions = {
+  db: Db;
+  clock: Clock;
+  log: Log;
+  issuerUrl: string;
+  platform: string;
+  lifetimes: Lifetimes;
+  /** 32 bytes each: the first encrypts, each can decrypt. */
+  encryptionKeys: readonly Buffer[];
+  passwordHashConcurrency?: number;
+  /** Development only: apps on this machine are told of logouts too. */
+  allowPrivateAddresses: boolean;
+};
+
+export type SignOn = {
+  /** Mount at "/" and before any body parser. */
+  router: Router;
+  checkAccessToken: CheckAccessToken;
+  findSignedInPerson(req: Request, res: Response): Promise<PersonId | null>;
+  makeLoginHint(personId: string, clientId: string): string;
+  /** Lets the next signing keys sign; this process follows at once, others within seconds. */
+  rotateSigningKey(): Promise<void>;
+  jobs: WorkerJob[];
+  close(): Promise<void>;
+};
+
+export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
+  const { db, clock, log, issuerUrl, platform, lifetimes, encryptionKeys: keys } = options;
+  const secrets = await loadSharedSecrets({ db, keys, now: clock() });
+  await ensureSigningKeys({ db, keys, now: clock() });
+
+  const findPersonName = makeFindPersonName(db);
+  const pages = makeShowPages({ findPersonName });
+  let signingKeys: readonly SigningKey[];
+  let provider: Provider;
+  const useKeysOfNow = async () => {
+    signingKeys = await listSigningKeys(db.pool, keys);
+    provider = makeProvider({ db, clock, log, issuerUrl, platform, lifetimes, secrets, signingKeys }, pages);
+  };
+  const version = await findKeysVersion(db.pool);
+  await useKeysOfNow();
+
+  const { passwordHashConcurrency: atOnce } = options;
+  const checkPassword = makeCheckPassword({ db, key: secrets.signInTraces, ...(atOnce !== undefined && { atOnce }) });
+  const deps: InteractionDeps = {
+    db, clock, platform, secrets, checkPassword, findPersonName,
+    sessionSeconds: lifetimes.sessionSeconds,
+    provider: () => provider,
+  };
+  const sender = makeSender(options);
+  return {
+    router: Router().use(makeMount({ issuerUrl, provider: deps.provider }), makeInteractionRouter(deps), makePlatformSignIn(deps)),
+    checkAccessToken: makeCheckAccessToken({ db, clock, platform }),
+    findSignedInPerson: (req, res) => findSignedInPerson(deps, req, res),
+    makeLoginHint: (personId, clientId) => makeLoginHint(secrets.loginHint, personId, clientId),
+    async rotateSigningKey() {
+      await rotateSigningKeys({ db, keys, now: clock() });
+      await useKeysOfNow();
+    },
+    jobs: [
+      makeKeyWatch({ db, version, onChange: useKeysOfNow }),
+      makeRetiredKeysJob({ db, clock, idTokenSeconds: lifetimes.idTokenSeconds }),
+      makeSweepJob({ db, clock }),
+      { name: "sign-on.sweepTraces", everySeconds: 300, run: async () => void (await sweepSignInTraces(db.pool, clock())) },
+      makeLogoutJob({ db, clock, log, issuerUrl, sender, signingKeys: () => signingKeys }),
+    ],
+    close: () => sender.close(),
+  };
+}
+
+function makeFindPersonName(db: Db) {
+  return async (personId: PersonId): Promise<string | null> => {
+    const subject = await findSubjectClaims(db.readPool, { clientId: "" as ClientId, personId, schoolId: null });
+    return subject?.name ? `${subject.name.firstCall} ${subject.name.last}` : null;
+  };
+}

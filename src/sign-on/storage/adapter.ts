@@ -1,0 +1,142 @@
+import { Provider, type Adapter, type AdapterPayload } from "oidc-provider";
+import type { Clock } from "../../platform/clock.ts";
+import type { Db } from "../../platform/db.ts";
+import {
+  type Artifact,
+  deleteArtifact,
+  deleteGrant,
+  findArtifact,
+  findSessionByUid,
+  hashId,
+} from "./artifact.ts";
+import type { RequestWork } from "./request-work.ts";
+import { writeArtifacts } from "./write.ts";
+
+export type StorageDeps = {
+  db: Db;
+  clock: Clock;
+  refreshGraceSeconds: number;
+  findClient(clientId: string): Promise<AdapterPayload | undefined>;
+  /** The work of a running request; undefined outside of one, where everything is written at once. */
+  findWork(ctx: object): RequestWork | undefined;
+};
+
+/** Makes what oidc-provider keeps its models in. */
+export function makeAdapterFactory(deps: StorageDeps): (kind: string) => Adapter {
+  return (kind) => {
+    if (kind === "Client") return { ...makeRefusingAdapter(kind), find: deps.findClient };
+    if (kind === "Grant") return makeGrantAdapter(deps);
+    return makeArtifactAdapter(kind, deps);
+  };
+}
+
+const refuse = (what: string) => async (): Promise<never> => {
+  throw new Error(`sign-on stores no ${what}`);
+};
+
+function makeRefusingAdapter(kind: string): Adapter {
+  const refused = refuse(kind);
+  return { upsert: refused, find: refused, findByUid: refused, findByUserCode: refused, consume: refused, destroy: refused, revokeByGrantId: refused };
+}
+
+const currentWork = ({ findWork }: StorageDeps): RequestWork | undefined => {
+  const ctx = Provider.ctx;
+  return ctx === undefined ? undefined : findWork(ctx);
+};
+
+// A grant is what its tokens say: nothing is stored for it, and it is there as long as one of them was found.
+function makeGrantAdapter(deps: StorageDeps): Adapter {
+  return {
+    ...makeRefusingAdapter("Grant"),
+    upsert: async () => {},
+    destroy: (grantId) => deleteGrant(deps.db.pool, grantId),
+    async find(grantId) {
+      const token = currentWork(deps)?.found.get(grantId);
+      if (!token) return undefined;
+      return {
+        jti: grantId,
+        kind: "Grant",
+        accountId: token.accountId,
+        clientId: token.clientId,
+        openid: { scope: token.scope, claims: Object.keys(token.claims?.id_token ?? {}) },
+      } as AdapterPayload;
+    },
+  };
+}
+
+function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
+  const { db } = deps;
+  return {
+    ...makeRefusingAdapter(kind),
+
+    async find(id) {
+      const found = await findArtifact(db.pool, kind, hashId(id));
+      if (!found) return undefined;
+      const payload: AdapterPayload = { ...found.payload, jti: id };
+      if (found.expiresAt <= deps.clock()) payload.exp = 1;
+      if (found.consumedAt && !isInGrace(found, deps)) payload.consumed = Math.floor(found.consumedAt.getTime() / 1000);
+      const work = currentWork(deps);
+      if (work && payload.grantId) work.found.set(payload.grantId, payload);
+      if (work && kind === "Session" && payload.uid) work.session = { uid: payload.uid, personId: payload.accountId ?? null };
+      return payload;
+    },
+
+    async findByUid(uid) {
+      return (await findSessionByUid(db.pool, uid)) ?? undefined;
+    },
+
+    async upsert(id, payload, expiresInSeconds = 0) {
+      const work = currentWork(deps);
+      const expiresAt = new Date(deps.clock().getTime() + expiresInSeconds * 1000);
+      const artifact = toArtifact(kind, id, payload, expiresAt);
+      if (!work) await writeArtifacts(db.pool, { puts: [artifact], condition: null });
+      else if (kind === "Session" && work.session && work.session.uid === payload.uid) changeSession(work, artifact);
+      else work.puts.set(`${kind} ${id}`, artifact);
+    },
+
+    async consume(id) {
+      const work = currentWork(deps);
+      if (!work) throw new Error("a token is used up in a request only");
+      const grantId = [...work.found.values()].find((token) => token.jti === id)?.grantId ?? null;
+      work.consumption = { kind, id, idHash: hashId(id), grantId, at: deps.clock() };
+    },
+
+    async destroy(id) {
+      const work = currentWork(deps);
+      if (work && kind === "Session") work.sessionEnds = true;
+      else if (work) work.removals.set(`${kind} ${id}`, { kind, idHash: hashId(id) });
+      else await deleteArtifact(db.pool, kind, hashId(id));
+    },
+
+    // The library asks for each kind of token; one statement ends them all.
+    revokeByGrantId: (grantId) => deleteGrant(db.pool, grantId),
+  };
+}
+
+// Inside the grace time a used refresh token goes through the whole check again; writing finds that it was used, and
+// the stored answer is given once more.
+function isInGrace(found: { consumedAt: Date | null; replay: Buffer | null }, { clock, refreshGraceSeconds }: StorageDeps): boolean {
+  if (!found.replay || !found.consumedAt) return false;
+  return clock().getTime() - found.consumedAt.getTime() <= refreshGraceSeconds * 1000;
+}
+
+// The library gives a session a new id by destroying the old one first.
+function changeSession(work: RequestWork, { idHash, payload, personId, expiresAt }: Artifact): void {
+  work.sessionEnds = false;
+  work.sessionChange = { uid: payload.uid ?? "", idHash, payload: JSON.stringify(payload), personId, expiresAt };
+}
+
+function toArtifact(kind: string, id: string, { jti: _token, ...payload }: AdapterPayload, expiresAt: Date): Artifact {
+  const isOffline = payload.scope?.split(" ").includes("offline_access") === true;
+  const stored = payload.session?.cookie === undefined ? payload : { ...payload, session: { ...payload.session, cookie: undefined } };
+  return {
+    kind,
+    idHash: hashId(id),
+    payload: stored,
+    clientId: payload.clientId ?? null,
+    personId: payload.accountId ?? null,
+    grantId: payload.grantId ?? null,
+    sessionUid: payload.uid ?? (isOffline ? null : (payload.sessionUid ?? null)),
+    expiresAt,
+  };
+}

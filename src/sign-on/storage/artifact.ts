@@ -1,0 +1,70 @@
+import { hash } from "node:crypto";
+import type { AdapterPayload } from "oidc-provider";
+import type { Queryable } from "../../platform/db.ts";
+
+export type Artifact = {
+  kind: string;
+  idHash: Buffer;
+  payload: AdapterPayload;
+  clientId: string | null;
+  personId: string | null;
+  grantId: string | null;
+  sessionUid: string | null;
+  expiresAt: Date;
+};
+
+type FoundArtifact = { payload: AdapterPayload; consumedAt: Date | null; replay: Buffer | null; expiresAt: Date };
+
+/** The library's id of an artifact is the token itself; only its hash is stored. */
+export const hashId = (id: string): Buffer => hash("sha256", id, "buffer");
+
+export async function findArtifact(db: Queryable, kind: string, idHash: Buffer): Promise<FoundArtifact | null> {
+  const { rows } = await db.query<FoundArtifact>({
+    name: "sign-on.findArtifact",
+    text: `SELECT payload, consumed_at AS "consumedAt", replay, expires_at AS "expiresAt" FROM oidc_artifact WHERE kind = $1 AND id_hash = $2`,
+    values: [kind, idHash],
+  });
+  return rows[0] ?? null;
+}
+
+export async function findSessionByUid(db: Queryable, uid: string): Promise<AdapterPayload | null> {
+  const { rows } = await db.query<{ payload: AdapterPayload }>({
+    name: "sign-on.findSessionByUid",
+    text: "SELECT payload FROM oidc_artifact WHERE kind = 'Session' AND session_uid = $1",
+    values: [uid],
+  });
+  return rows[0]?.payload ?? null;
+}
+
+export async function deleteArtifact(db: Queryable, kind: string, idHash: Buffer): Promise<void> {
+  await db.query({
+    name: "sign-on.deleteArtifact",
+    text: "DELETE FROM oidc_artifact WHERE kind = $1 AND id_hash = $2",
+    values: [kind, idHash],
+  });
+}
+
+/**
+ * Deletes everything issued from one authorization.
+ *
+ * A refresh that runs at the same time holds the row of the token it uses: the first DELETE waits for it, and only
+ * the next one sees what it inserted.
+ */
+export async function deleteGrant(db: Queryable, grantId: string): Promise<void> {
+  for (let deleted: number | null = 1; deleted; ) {
+    ({ rowCount: deleted } = await db.query({
+      name: "sign-on.deleteGrant",
+      text: "DELETE FROM oidc_artifact WHERE grant_id = $1",
+      values: [grantId],
+    }));
+  }
+}
+
+/** Ends a session and whatever ends with it; what was issued for offline access does not carry its uid. */
+export async function deleteSession(db: Queryable, uid: string): Promise<void> {
+  await db.query({
+    name: "sign-on.deleteSession",
+    text: "DELETE FROM oidc_artifact WHERE session_uid = $1",
+    values: [uid],
+  });
+}
