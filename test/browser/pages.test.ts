@@ -1,0 +1,81 @@
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import express from "express";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { makePageAssets, type Locale } from "../../src/platform/pages/index.ts";
+import { renderConsentPage, renderLoginPage } from "../../src/sign-on/pages/index.ts";
+import { expectAccessible, useBrowser, type Look } from "./support/browser.ts";
+import { everyPage } from "./support/every-page.ts";
+
+const { newPage } = useBrowser();
+let server: Server;
+let url: string;
+
+beforeAll(async () => {
+  const app = express().use(makePageAssets());
+  app.get("/:locale/:name", (req, res) => {
+    const languageUrl = (locale: Locale) => `/${locale}/${encodeURIComponent(req.params.name)}`;
+    const page = everyPage[req.params.name]!({ locale: req.params.locale as Locale, languageUrl });
+    res.status(page.status).set(page.headers).send(page.html);
+  });
+  server = app.listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => server.close());
+
+const looks: Look[] = [
+  { locale: "de", colorScheme: "light", size: "phone" },
+  { locale: "en", colorScheme: "dark", size: "phone" },
+  { locale: "en", colorScheme: "light", size: "desk" },
+  { locale: "de", colorScheme: "dark", size: "whiteboard" },
+];
+
+describe.each(looks)("in $locale, $colorScheme, on a $size", (look) => {
+  test.each(Object.keys(everyPage))("the page «%s» is accessible and fits", async (name) => {
+    const page = await newPage(look);
+    await page.goto(`${url}/${look.locale}/${encodeURIComponent(name)}`);
+    await expectAccessible(page);
+  });
+});
+
+test("a page with a fault does not pass for accessible", async () => {
+  const page = await newPage();
+  await page.setContent('<html lang="de"><title>t</title><main><h1>x</h1><input><button style="height:9px">y</button></main></html>');
+  await expect(expectAccessible(page)).rejects.toThrow("label");
+  await page.setContent('<html lang="de"><title>t</title><main><h1>x</h1><p style="width:200vw">y</p></main></html>');
+  await expect(expectAccessible(page)).rejects.toThrow();
+});
+
+test("text enlarged to twice its size on a phone still fits", async () => {
+  const page = await newPage({ size: "phone" });
+  for (const name of Object.keys(everyPage)) {
+    await page.goto(`${url}/de/${encodeURIComponent(name)}`);
+    await page.evaluate("document.documentElement.style.fontSize = '200%'");
+    expect(await page.evaluate("document.documentElement.scrollWidth"), name).toBeLessThanOrEqual(360);
+  }
+});
+
+test("a screen reader hears the problem with the field it belongs to", async () => {
+  const page = await newPage();
+  await page.goto(`${url}/de/${encodeURIComponent("login, nothing entered")}`);
+  const summary = page.getByRole("alert");
+  expect(await summary.getByRole("link").allTextContents()).toEqual(["Gib deinen Benutzernamen ein.", "Gib dein Passwort ein."]);
+  await summary.getByRole("link", { name: "Passwort" }).click();
+  expect(await page.evaluate("document.activeElement.id")).toBe("password");
+  const username = page.getByRole("textbox", { name: "Benutzername", exact: true });
+  expect(await username.getAttribute("aria-invalid")).toBe("true");
+  expect(await username.getAttribute("aria-describedby")).toContain("problem");
+});
+
+test("what an app or a person is called is never markup", async () => {
+  const name = '<img src=x onerror="document.title=1">';
+  for (const locale of ["de", "en"] as const) {
+    const steps = { action: "/on", cancel: "/back", csrf: name };
+    const html = [
+      renderConsentPage({ app: { name }, personName: name, scopes: ["openid"], steps, switchUser: name }, { locale }).html,
+      renderLoginPage({ app: { name }, username: name, steps, problem: { kind: "refused" } }, { locale }).html,
+    ].join("");
+    expect(html).not.toContain("<img src=x");
+  }
+});

@@ -1,0 +1,72 @@
+import { AxeBuilder } from "@axe-core/playwright";
+import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect } from "vitest";
+
+export const sizes = {
+  phone: { width: 360, height: 740 },
+  desk: { width: 1280, height: 860 },
+  whiteboard: { width: 1920, height: 1080 },
+} as const;
+
+export type Look = {
+  locale?: "de" | "en";
+  colorScheme?: "light" | "dark";
+  size?: keyof typeof sizes;
+  javaScript?: boolean;
+};
+
+/**
+ * A Chromium for the test file; `newPage` opens a browser profile of its own.
+ *
+ * Errors: a message in the console that is no failed status, such as a breach of the Content-Security-Policy, fails the test.
+ */
+export function useBrowser(): { newPage(look?: Look): Promise<Page> } {
+  let browser: Browser;
+  let contexts: BrowserContext[] = [];
+  let complaints: string[] = [];
+
+  beforeAll(async () => {
+    browser = await chromium.launch({
+      executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
+      args: ["--no-sandbox", "--disable-quic", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+    });
+  });
+  afterAll(() => browser.close());
+  afterEach(async () => {
+    await Promise.all(contexts.map((context) => context.close()));
+    const heard = complaints;
+    contexts = [];
+    complaints = [];
+    expect(heard).toEqual([]);
+  });
+
+  return {
+    async newPage(look = {}) {
+      const context = await browser.newContext({
+        locale: look.locale ?? "de",
+        colorScheme: look.colorScheme ?? "light",
+        viewport: sizes[look.size ?? "desk"],
+        javaScriptEnabled: look.javaScript ?? true,
+      });
+      contexts.push(context);
+      context.setDefaultTimeout(15_000);
+      context.on("console", (message) => {
+        const isStatus = /the server responded with a status of [45]\d\d/.test(message.text());
+        if (["error", "warning"].includes(message.type()) && !isStatus) complaints.push(message.text());
+      });
+      return context.newPage();
+    },
+  };
+}
+
+/** Expects that axe finds nothing, that nothing is wider than the window, and that every control is big enough to tap. */
+export async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).options({ rules: { "target-size": { enabled: true } } }).analyze();
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`)).toEqual([]);
+  expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
+  expect(await page.evaluate(lowControls)).toEqual([]);
+}
+
+const lowControls = `[...document.querySelectorAll("main a, main button, main input:not([type=hidden])")]
+  .filter((control) => !control.closest("p, li") && control.getBoundingClientRect().height < 44)
+  .map((control) => control.outerHTML)`;

@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+
+// What a person sees, in a real Chromium: CHROMIUM names its binary where it is not /usr/bin/chromium.
+export default defineConfig({
+  test: {
+    root: new URL("../..", import.meta.url).pathname,
+    name: "browser",
+    include: ["test/browser/**/*.test.ts"],
+    globalSetup: ["test/support/test-server.ts"],
+    maxWorkers: 1,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+});
