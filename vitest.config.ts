@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 import { installedServers } from "./test/support/servers.ts";
 
 const everything = ["{src,openapi,demo,bench,prisma,test}/**/*.test.ts"];
-// Needs a Chromium: `npm run test:browser`.
+// Needs a Chromium and has its own configuration.
 const browser = "test/browser/**";
 // What would say the same on every PostgreSQL; all else runs once more on each that is installed on the machine.
 const sameEverywhere = ["{src,openapi,demo,bench,prisma}/**", "test/{contract,faults}/**", "test/platform/!(db|migrate).test.ts"];
@@ -15,7 +15,6 @@ export default defineConfig({
     maxWorkers: 2,
     projects: [
       { test: { ...shared, name: "embedded", exclude: [browser] } },
-      { test: { ...shared, name: "browser", include: [`${browser}/*.test.ts`] } },
       ...installedServers().map(({ name }) => ({ test: { ...shared, name, exclude: [browser, ...sameEverywhere] } })),
     ],
   },
