@@ -1,8 +1,9 @@
 import type { RequestListener } from "node:http";
-import express, { type Express } from "express";
+import express, { type Express, Router } from "express";
+import { listTiles } from "./access/index.ts";
 import type { Config } from "./config.ts";
-import type { Clock } from "./platform/clock.ts";
 import { makeIdmRouter } from "./idm/index.ts";
+import type { Clock } from "./platform/clock.ts";
 import { allowAnyOrigin } from "./platform/cors.ts";
 import { isDatabaseUnavailable, type Db } from "./platform/db.ts";
 import { makeHealthRouter, type HealthCheck } from "./platform/health.ts";
@@ -14,8 +15,9 @@ import { checkMigrated } from "./platform/migrate.ts";
 import { makePageAssets } from "./platform/pages/index.ts";
 import { logRequests } from "./platform/request-log.ts";
 import type { WorkerJob } from "./platform/worker.ts";
-import { makeLastAnswers } from "./portal/index.ts";
-import { makeCheckAccessToken } from "./sign-on/storage/check-access-token.ts";
+import { makeLastAnswers, makePortalRouter } from "./portal/index.ts";
+import { makePublishRouter } from "./publish/index.ts";
+import { checkSigningKeys, makeSignOn, signInPath } from "./sign-on/index.ts";
 
 type Surroundings = {
   clock: Clock;
@@ -37,27 +39,43 @@ export type App = {
 export async function makeApp(config: Config, { clock, log, db, metrics = makeMetrics(), isStopping = () => false }: Surroundings): Promise<App> {
   watchPool(metrics, "main", db.pool);
   if (db.readPool !== db.pool) watchPool(metrics, "replica", db.readPool);
+  const count = {
+    signIn: (outcome: string) => metrics.signIns.inc({ outcome }),
+    token: (grant: string) => metrics.tokensIssued.inc({ grant }),
+  };
 
+  const signOn = await makeSignOn({ ...config, db, clock, log, count });
+  const reading = { db, log, checkAccessToken: signOn.checkAccessToken, checkAnswers: !config.production };
+  const idm = makeIdmRouter({ ...reading, document: await loadDocument("idm", config.platform) });
+  const schulconnex = makeSchulconnexRouter({
+    ...reading,
+    document: await loadDocument("schulconnex", config.platform),
+    document17: await loadDocument("schulconnex-1.7", config.platform),
+  });
+  const portal = makePortalRouter({
+    ...signOn,
+    issuerUrl: config.issuerUrl,
+    signInPath,
+    signOutPath: "/oauth2/sessions/logout",
+    listTiles: (personId) => listTiles(db.pool, personId),
+  });
   const health = makeHealthRouter({ checks: listHealthChecks(db), isStopping });
   const metricsRouter = makeMetricsRouter({ metrics, token: config.metricsToken });
-  const basePath = new URL(config.baseUrl).pathname.replace(/\/$/, "");
-  const checkAccessToken = makeCheckAccessToken({ db, clock, platform: config.platform });
-  const reading = { db, checkAccessToken, log, checkAnswers: !config.production };
-  const idm = makeIdmRouter({ ...reading, document: await loadDocument("idm", config.platform) });
   const last = makeLastAnswers({ log, isUnavailable: isDatabaseUnavailable });
 
   const app = makeExpress(config);
-  app.use(logRequests({ clock, log, metrics }));
-  app.use(health);
+  app.use(logRequests({ clock, log, metrics }), health);
   if (config.metricsPort === undefined) app.use(metricsRouter);
-  app.use(makePageAssets());
-  app.use(`${basePath}/idm`, allowAnyOrigin);
-  app.use(basePath || "/", idm);
-  app.use(last.router);
-  app.use(last.onError);
+  app.use(makePageAssets(), makePublishRouter(config), signOn.router);
+  app.use(new URL(config.baseUrl).pathname, Router().use("/idm", allowAnyOrigin), idm, schulconnex);
+  app.use(portal, last.router, last.onError);
 
-  const operations = makeExpress(config).use(health, metricsRouter, last.router, last.onError);
-  return { handler: app, operationsHandler: operations, jobs: [], close: async () => {} };
+  return {
+    handler: app,
+    operationsHandler: makeExpress(config).use(health, metricsRouter, last.router, last.onError),
+    jobs: signOn.jobs,
+    close: signOn.close,
+  };
 }
 
 function makeExpress(config: Config): Express {
@@ -71,9 +89,10 @@ function makeExpress(config: Config): Express {
   return app;
 }
 
-function listHealthChecks(db: Db): HealthCheck[] {
+function listHealthChecks({ pool }: Db): HealthCheck[] {
   return [
-    { name: "database", missing: "the database does not answer", check: () => db.pool.query("SELECT 1") },
-    { name: "migrations", missing: "the database is not migrated to this version", check: () => checkMigrated(db.pool) },
+    { name: "database", missing: "the database does not answer", check: () => pool.query("SELECT 1") },
+    { name: "migrations", missing: "the database is not migrated to this version", check: () => checkMigrated(pool) },
+    { name: "signing_keys", missing: "there is no signing key", check: () => checkSigningKeys(pool) },
   ];
 }

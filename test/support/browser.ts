@@ -1,0 +1,85 @@
+/** A page as a person without JavaScript has it. */
+export type Shown = { status: number; url: string; html: string; headers: Headers };
+
+type Cookie = { name: string; value: string; path: string };
+
+export type Browser = ReturnType<typeof makeBrowser>;
+
+/**
+ * A browser without scripts: cookies, redirects and forms.
+ *
+ * Shape: redirects are followed inside `origin` only; one that leaves it is the answer, with its address in `url`.
+ */
+export function makeBrowser(origin: string, headers: Record<string, string> = {}) {
+  let jar: Cookie[] = [];
+
+  function keepCookies(response: Response, url: URL): void {
+    for (const line of response.headers.getSetCookie()) {
+      const [pair = "", ...attributes] = line.split(";").map((part) => part.trim());
+      const [name = "", value = ""] = [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)];
+      const path = attributes.find((attribute) => /^path=/i.test(attribute))?.slice(5) ?? url.pathname;
+      jar = jar.filter((cookie) => cookie.name !== name || cookie.path !== path);
+      if (!attributes.some((attribute) => /^expires=thu, 01 jan 1970/i.test(attribute)) && value !== "") jar.push({ name, value, path });
+    }
+  }
+
+  const cookiesFor = (url: URL): string =>
+    jar
+      .filter(({ path }) => path === "/" || url.pathname === path || url.pathname.startsWith(`${path}/`))
+      .map(({ name, value }) => `${name}=${value}`)
+      .join("; ");
+
+  async function once(address: string, init: RequestInit): Promise<Response> {
+    const url = new URL(address, origin);
+    const response = await fetch(url, { ...init, redirect: "manual", headers: { ...headers, ...(init.headers as object), cookie: cookiesFor(url) } });
+    keepCookies(response, url);
+    return response;
+  }
+
+  async function go(address: string, init: RequestInit = {}): Promise<Shown> {
+    let [url, response] = [new URL(address, origin), await once(address, init)];
+    for (let hops = 0; hops < 20; hops++) {
+      const location = response.headers.get("location");
+      if (location === null) return { status: response.status, url: url.href, html: await response.text(), headers: response.headers };
+      url = new URL(location, url);
+      if (url.origin !== new URL(origin).origin) return { status: response.status, url: url.href, html: "", headers: response.headers };
+      response = await once(url.href, {});
+    }
+    throw new Error("too many redirects");
+  }
+
+  return {
+    open: (address: string) => go(address),
+    once,
+    /** Posts the form whose action ends so, with its hidden fields and what the person fills in. */
+    submit(page: Shown, step: string, fields: Record<string, string> = {}): Promise<Shown> {
+      const form = findForm(page, step);
+      const body = new URLSearchParams({ ...form.fields, ...fields });
+      return go(new URL(form.action, page.url).href, { method: "POST", body });
+    },
+    cookies: () => jar.map(({ name, value }) => ({ name, value })),
+    copy(): Browser {
+      const other = makeBrowser(origin, headers);
+      other.take(jar);
+      return other;
+    },
+    take(cookies: readonly Cookie[]): void {
+      jar = [...cookies];
+    },
+  };
+}
+
+function findForm({ html }: Shown, step: string): { action: string; fields: Record<string, string> } {
+  for (const [, attributes = "", content = ""] of html.matchAll(/<form([^>]*)>([\s\S]*?)<\/form>/g)) {
+    const action = unescape(/action="([^"]*)"/.exec(attributes)?.[1] ?? "");
+    if (!action.replace(/\?.*$/, "").endsWith(step)) continue;
+    const hidden = [...content.matchAll(/<input[^>]*type="hidden"[^>]*>/g)].map(([input]) => [
+      /name="([^"]*)"/.exec(input)?.[1] ?? "",
+      unescape(/value="([^"]*)"/.exec(input)?.[1] ?? ""),
+    ]);
+    return { action, fields: Object.fromEntries(hidden) as Record<string, string> };
+  }
+  throw new Error(`the page has no form for ${step}: ${html.replace(/<[^>]+>/g, " ").replace(/\s+/g, " ").slice(0, 400)}`);
+}
+
+const unescape = (text: string): string => text.replace(/&quot;/g, '"').replace(/&#39;/g, "'").replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&");

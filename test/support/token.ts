@@ -1,0 +1,103 @@
+import { createHash, randomBytes } from "node:crypto";
+import { scopeToWire } from "../../src/access/index.ts";
+import type { ClientId, ScopeName } from "../../src/access/index.ts";
+import type { PersonId } from "../../src/directory/index.ts";
+import type { Db } from "../../src/platform/db.ts";
+import { setCredential } from "../../src/sign-on/index.ts";
+import { type Browser, makeBrowser, type Shown } from "./browser.ts";
+
+export type TestApp = { clientId: ClientId; clientSecret: string | null; redirectUri: string };
+export type Login = { username: string; password: string };
+type Service = { url: string };
+
+export type TokenBody = {
+  access_token: string;
+  token_type: string;
+  expires_in: number;
+  scope: string;
+  id_token?: string;
+  refresh_token?: string;
+  error?: string;
+  error_description?: string;
+};
+
+const platform = "schultor";
+const wire = (scopes: readonly ScopeName[]): string => scopes.map((scope) => scopeToWire(platform, scope)).join(" ");
+
+/** Gives a person a user name and a password. */
+export async function giveLogin(db: Pick<Db, "pool">, personId: PersonId): Promise<Login> {
+  const login = { username: `user-${personId}`, password: "correct horse battery staple" };
+  await setCredential(db.pool, { personId, ...login, now: new Date("2026-02-03T08:00:00Z") });
+  return login;
+}
+
+export const basic = ({ clientId, clientSecret }: TestApp): Record<string, string> =>
+  clientSecret === null ? {} : { authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString("base64")}` };
+
+/** Posts to the token endpoint as the app would. */
+export async function postToken({ url }: Service, app: TestApp, fields: Record<string, string>): Promise<{ status: number; headers: Headers; body: TokenBody }> {
+  const body = new URLSearchParams({ ...fields, ...(app.clientSecret === null && { client_id: app.clientId }) });
+  const response = await fetch(`${url}/oauth2/token`, { method: "POST", headers: basic(app), body });
+  return { status: response.status, headers: response.headers, body: (await response.json()) as TokenBody };
+}
+
+/** A token in the app context, from the token endpoint. */
+export async function getAppToken(service: Service, app: TestApp, scopes: readonly ScopeName[]): Promise<string> {
+  const { body } = await postToken(service, app, { grant_type: "client_credentials", scope: wire(scopes) });
+  if (!body.access_token) throw new Error(`no token: ${JSON.stringify(body)}`);
+  return body.access_token;
+}
+
+export type Wishes = { scopes?: readonly ScopeName[]; pkce?: boolean; params?: Record<string, string> };
+
+export type Asked = { address: string; verifier: string; state: string; nonce: string };
+
+/** An authorization request as an app makes it. */
+export function askFor({ url }: Service, app: TestApp, { scopes = ["openid"], pkce = true, params = {} }: Wishes = {}): Asked {
+  const [verifier, state, nonce] = [randomBytes(32), randomBytes(8), randomBytes(8)].map((bytes) => bytes.toString("base64url")) as [string, string, string];
+  const query = new URLSearchParams({
+    response_type: "code",
+    client_id: app.clientId,
+    redirect_uri: app.redirectUri,
+    scope: wire(scopes),
+    state,
+    nonce,
+    ...(pkce && { code_challenge: createHash("sha256").update(verifier).digest("base64url"), code_challenge_method: "S256" }),
+    ...params,
+  });
+  return { address: `${url}/oauth2/auth?${query.toString()}`, verifier, state, nonce };
+}
+
+/** Logs in, agrees and goes on until the browser is sent back to the app or is asked something else. */
+export async function passPages(browser: Browser, page: Shown, login: Login): Promise<Shown> {
+  let shown = page;
+  if (shown.html.includes("/login")) shown = await browser.submit(shown, "/login", login);
+  if (shown.html.includes("/consent")) shown = await browser.submit(shown, "/consent");
+  return shown;
+}
+
+export type SignedOn = { browser: Browser; asked: Asked; back: URL };
+
+/** The way of a person through the pages; ends back at the app. */
+export async function signOn(service: Service, app: TestApp, login: Login, wishes: Wishes & { browser?: Browser } = {}): Promise<SignedOn> {
+  const browser = wishes.browser ?? makeBrowser(service.url);
+  const asked = askFor(service, app, wishes);
+  const shown = await passPages(browser, await browser.open(asked.address), login);
+  return { browser, asked, back: new URL(shown.url) };
+}
+
+export const exchange = (service: Service, app: TestApp, { asked, back }: SignedOn) =>
+  postToken(service, app, {
+    grant_type: "authorization_code",
+    code: back.searchParams.get("code") ?? "",
+    redirect_uri: app.redirectUri,
+    ...(asked.address.includes("code_challenge") && { code_verifier: asked.verifier }),
+  });
+
+/** Tokens in the user context, through the pages and the token endpoint. */
+export async function getUserTokens(service: Service, app: TestApp, login: Login, wishes: Wishes & { browser?: Browser } = {}): Promise<TokenBody & { browser: Browser }> {
+  const signedOn = await signOn(service, app, login, wishes);
+  const { status, body } = await exchange(service, app, signedOn);
+  if (status !== 200) throw new Error(`no tokens: ${JSON.stringify(body)} ${signedOn.back.href}`);
+  return { ...body, browser: signedOn.browser };
+}
