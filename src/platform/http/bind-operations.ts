@@ -55,7 +55,8 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
       const sending = { req, res, pool: binding.pool, check, streamList };
       await (given.kind === "read" ? sendRead(given, sending) : sendList(given, sending));
     };
-    router[method](expressPath(path), name(operation), makeGuard(binding, operation), checkRequest(place), answer);
+    if (Object.keys(operation.responses).every((status) => status === "501")) router.all(expressPath(path), name(operation), answer);
+    else router[method](expressPath(path), name(operation), makeGuard(binding, operation), checkRequest(place), answer);
   }
   for (const path of Object.keys(document.paths)) router.all(expressPath(path), refuseMethod(document, path));
   router.use(commonPrefix(Object.keys(document.paths)), () => {

@@ -1,0 +1,36 @@
+import type { AppError } from "../platform/errors.ts";
+import type { RenderFailure } from "../platform/http/index.ts";
+
+type Words = [status: number, subcode: string, titel: string, beschreibung: string];
+
+const byCode: Record<string, Words> = {
+  repeated_parameter: [400, "17", "Filter mehrfach angegeben", "Ein Filter darf nur einmal angegeben werden."],
+  missing_token: [401, "00", "Autorisierung fehlt", "Die Anfrage braucht ein Zugriffstoken im Header Authorization."],
+  invalid_token: [401, "02", "Zugriffstoken ungültig", "Das Zugriffstoken ist unbekannt oder widerrufen."],
+  expired_token: [401, "01", "Zugriffstoken abgelaufen", "Das Zugriffstoken ist abgelaufen."],
+  wrong_context: [401, "03", "Falsche Art von Zugriffstoken", "Dieser Endpunkt braucht ein Zugriffstoken aus dem anderen Ablauf."],
+  path_not_found: [404, "00", "Endpunkt nicht gefunden", "Unter dieser Adresse gibt es nichts."],
+};
+
+const byStatus: Record<number, Words> = {
+  400: [400, "00", "Fehlerhafte Anfrage", "Die Anfrage folgt nicht der Beschreibung dieser Schnittstelle."],
+  403: [403, "00", "Zugriff nicht erlaubt", "Dem Zugriffstoken fehlt der nötige Scope."],
+  404: [404, "01", "Angefragte Entität existiert nicht", "Zu dieser Person gibt es für diese App keine Daten."],
+  405: [405, "00", "Methode nicht erlaubt", "Dieser Endpunkt beantwortet nur GET."],
+  429: [429, "00", "Zu viele Anfragen", "Bitte später erneut versuchen."],
+  501: [501, "00", "Nicht implementiert", "Dieser Endpunkt wird nicht angeboten."],
+  503: [503, "00", "Dienst nicht verfügbar", "Der Dienst kann gerade nicht antworten."],
+};
+
+const unknown: Words = [500, "00", "Interner Fehler", "Bei uns ist ein Fehler aufgetreten."];
+
+function wordsFor({ code, internal, status }: AppError): Words {
+  return byCode[code === "invalid_token" && internal === "expired" ? "expired_token" : code] ?? byStatus[status] ?? unknown;
+}
+
+/** The error body of the standard, where all values are strings. */
+export const renderSchulconnex: RenderFailure = (failure, res) => {
+  const [status, subcode, titel, beschreibung] = wordsFor(failure);
+  if (failure.code === "wrong_context") res.setHeader("WWW-Authenticate", 'Bearer error="invalid_token"');
+  res.status(status).json({ code: String(status), subcode, titel, beschreibung });
+};

@@ -1,0 +1,44 @@
+/**
+ * schulconnex: serves openapi/schulconnex.yaml, in the spelling of the version that an app is registered for.
+ *
+ * Nouns:      Personendatensatz (record of a person), Personenkontext (the person at one school), Gruppe, Organisation.
+ * Invariants: pid is the id of the IDM API; a context for each of the person's schools that syncs to the app;
+ *             what the standard has beyond this answers 501.
+ * Must never know: how tokens are kept, the IDM API, how anything is changed.
+ */
+import type { Router } from "express";
+import { scopeOfContract, type AccessToken, type CheckAccessToken } from "../access/index.ts";
+import type { Db } from "../platform/db.ts";
+import { bindOperations, type Handlers, type OpenApiDocument } from "../platform/http/index.ts";
+import type { Log } from "../platform/log.ts";
+import type { operations } from "../../generated/openapi/schulconnex.ts";
+import { renderSchulconnex } from "./failure.ts";
+import { getPersonInfo } from "./getPersonInfo.ts";
+import { listPersonenInfo } from "./listPersonenInfo.ts";
+import { notOfferedHandlers } from "./not-offered.ts";
+
+const handlers: Handlers<operations, AccessToken> = { getPersonInfo, listPersonenInfo, ...notOfferedHandlers };
+
+export type SchulconnexDeps = {
+  db: Pick<Db, "readPool">;
+  checkAccessToken: CheckAccessToken;
+  document: OpenApiDocument;
+  /** The same in the spelling of version 1.7. */
+  document17: OpenApiDocument;
+  log: Log;
+  /** Holds every answer against the contract, in one of its two spellings: for development and tests. */
+  checkAnswers: boolean;
+};
+
+export function makeSchulconnexRouter({ db, checkAccessToken, document, document17, log, checkAnswers }: SchulconnexDeps): Router {
+  return bindOperations<operations, AccessToken>({
+    document,
+    handlers,
+    checkToken: checkAccessToken,
+    scopeName: scopeOfContract,
+    pool: db.readPool,
+    log,
+    render: renderSchulconnex,
+    checkAnswersBy: checkAnswers ? [document, document17] : [],
+  });
+}

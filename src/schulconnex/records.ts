@@ -1,0 +1,85 @@
+import { fromShownGroupsOf, memberRole, schoolIsShown } from "../access/index.ts";
+import { jsonArray, jsonCode, jsonFrom, jsonObject, jsonText, jsonWhen, type JsonSql } from "../platform/json-sql.ts";
+import type { components } from "../../generated/openapi/schulconnex.ts";
+
+type Schemas = components["schemas"];
+export type Personendatensatz = Schemas["Personendatensatz"];
+
+/** The app that asks: the first parameter of every statement here. */
+export const client = "$1";
+
+/** The person `p` and the registration `c` of the app, which chooses the spelling; to be continued with AND. */
+export const fromPeople = `person p, app c WHERE c.client_id = ${client}`;
+
+/** Which parts of a record were asked for. */
+export type Parts = { personen: boolean; personenkontexte: boolean; organisationen: boolean; gruppen: boolean };
+export const allParts: Parts = { personen: true, personenkontexte: true, organisationen: true, gruppen: true };
+
+const spelled = (v14: string, v17: string) => `CASE c.schulconnex_spelling WHEN 'V1_7' THEN ${v17} ELSE ${v14} END`;
+
+const name: JsonSql<Schemas["SchulconnexName"]> = jsonWhen(
+  "p.last IS NOT NULL",
+  jsonObject<NonNullable<Schemas["SchulconnexName"]>>({ vorname: jsonText("p.first_full"), familienname: jsonText("p.last") }),
+);
+
+const rolle = jsonCode<Schemas["Rolle"]>(`CASE p.role
+  WHEN 'TEACHER' THEN ${spelled("'LEHR'", "'Lehr'")}
+  WHEN 'STUDENT' THEN ${spelled("'LERN'", "'Lern'")}
+  ELSE ${spelled("'EXTERN'", "'Extern'")} END`);
+
+const purgeIn = (form: string) => `to_char(p.purge_at AT TIME ZONE 'UTC', '${form}')`;
+const loeschung: JsonSql<Schemas["Loeschung"]> = jsonWhen(
+  "p.status = 'SOFT_DELETED'",
+  jsonObject<NonNullable<Schemas["Loeschung"]>>({
+    zeitpunkt: jsonCode(spelled(purgeIn('YYYY-MM-DD"T"HH24:MI"Z"'), purgeIn('YYYY-MM-DD"T"HH24:MI:SS"Z"'))),
+  }),
+);
+
+const organisation = ({ organisationen: whole }: Parts) =>
+  jsonObject<Schemas["Organisation"]>({
+    id: jsonCode("s.id"),
+    kennung: whole ? jsonText("s.official_id") : undefined,
+    name: whole ? jsonText("s.name") : undefined,
+    anschrift: whole ? jsonObject<Schemas["Anschrift"]>({ postleitzahl: jsonText("s.zip_code"), ort: jsonText("s.city") }) : undefined,
+    typ: whole ? jsonCode<Schemas["Organisationstyp"]>(spelled("'SCHULE'", "'Schule'")) : undefined,
+  });
+
+const gruppe = jsonObject<Schemas["Gruppendatensatz"]>({
+  gruppe: jsonObject<Schemas["Gruppe"]>({
+    id: jsonCode("g.id"),
+    bezeichnung: jsonText("g.name"),
+    typ: jsonCode<Schemas["Gruppentyp"]>("CASE g.type WHEN 'KLASSE' THEN 'Klasse' WHEN 'KURS' THEN 'Kurs' ELSE 'Sonstig' END"),
+    orgid: jsonCode("g.school_id"),
+  }),
+  gruppenzugehoerigkeit: jsonObject<Schemas["Gruppenzugehoerigkeit"]>({
+    rollen: jsonList(jsonCode<Schemas["Gruppenrolle"]>(`CASE ${memberRole("m", "p")} WHEN 'TEACHER' THEN 'Lehr' WHEN 'STUDENT' THEN 'Lern' ELSE 'GMit' END`)),
+  }),
+});
+
+function jsonList<T>(only: JsonSql<T>): JsonSql<T[]> {
+  return `('[' || ${only} || ']')` as JsonSql<T[]>;
+}
+
+/** The schools of the person that the app may see: the home school first, if it is among them. */
+const fromShownSchools = `FROM affiliation a JOIN school s ON s.id = a.school_id WHERE a.person_id = p.id AND ${schoolIsShown(client, "s.id")}`;
+const schoolOrder = "(s.id = p.home_school_id) DESC, s.sort_key, s.id";
+
+export const personHasShownSchool = `EXISTS (SELECT ${fromShownSchools})`;
+
+/** The record, or as much of it as was asked for. */
+export function personendatensatz(parts: Parts): JsonSql<Personendatensatz> {
+  const gruppen = jsonFrom(jsonArray(gruppe, "g.sort_key, g.id"), `${fromShownGroupsOf(client, "p.id")} AND g.school_id = s.id`);
+  const kontext = jsonObject<Schemas["Personenkontext"]>({
+    id: jsonCode("a.id"),
+    loeschung,
+    rolle,
+    organisation: organisation(parts),
+    gruppen: parts.personenkontexte && parts.gruppen ? gruppen : undefined,
+  });
+  const stammorganisation = jsonFrom(organisation(parts), `${fromShownSchools} ORDER BY ${schoolOrder} LIMIT 1`);
+  return jsonObject<Personendatensatz>({
+    pid: jsonCode("p.id"),
+    person: parts.personen ? jsonObject<Schemas["SchulconnexPerson"]>({ name, stammorganisation }) : undefined,
+    personenkontexte: jsonFrom(jsonArray(kontext, schoolOrder), fromShownSchools),
+  });
+}
