@@ -1,0 +1,34 @@
+const place = document.getElementById("reference");
+const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+const ink = dark ? "#eaf1f0" : "#18292c";
+const card = dark ? "#16272a" : "#ffffff";
+
+Redoc.init(
+  place.dataset.document,
+  {
+    disableSearch: false,
+    expandResponses: "200",
+    hideDownloadButtons: false,
+    nativeScrollbars: true,
+    scrollYOffset: () => document.querySelector("header").offsetHeight,
+    sortTagsAlphabetically: false,
+    theme: {
+      colors: {
+        primary: { main: dark ? "#7fd1cf" : "#0f5c63" },
+        text: { primary: ink, secondary: dark ? "#a9bcbd" : "#4d6266" },
+      },
+      schema: { nestedBackground: dark ? "#1d3538" : "#f6f3ec" },
+      sidebar: { backgroundColor: dark ? "#0e1a1c" : "#f6f3ec", textColor: ink },
+      rightPanel: { backgroundColor: "#0a2c30" },
+      codeBlock: { backgroundColor: "#06191c" },
+      typography: {
+        fontSize: "16px",
+        fontFamily: "system-ui, sans-serif",
+        headings: { fontFamily: "system-ui, sans-serif" },
+        code: { fontFamily: "ui-monospace, monospace", color: ink },
+      },
+    },
+  },
+  place,
+);
+place.style.backgroundColor = card;

@@ -1,0 +1,28 @@
+import { createHash } from "node:crypto";
+import type { RequestHandler } from "express";
+
+type Static = { contentType: string; headers?: Record<string, string> };
+
+/** Answers every request with the same text: strong ETag, 304 while the caller has it already. */
+export function answerStatic(text: string, { contentType, headers = {} }: Static): RequestHandler {
+  const etag = `"${createHash("sha256").update(text).digest("base64url").slice(0, 22)}"`;
+  return (req, res) => {
+    res.set({ "Cache-Control": "public, max-age=300", "X-Content-Type-Options": "nosniff", ...headers, ETag: etag });
+    if (hasETag(req.headers["if-none-match"], etag)) {
+      res.status(304).end();
+      return;
+    }
+    res.set("Content-Type", contentType).send(text);
+  };
+}
+
+function hasETag(header: string | undefined, etag: string): boolean {
+  const known = header?.split(",").map((one) => one.trim().replace(/^W\//, "")) ?? [];
+  return known.includes("*") || known.includes(etag);
+}
+
+/** Refuses all but reading, for addresses that only have something to read. */
+export const refuseOtherMethods: RequestHandler = (req, res, next) => {
+  if (req.method === "GET" || req.method === "HEAD") return next();
+  res.set("Allow", "GET, HEAD, OPTIONS").status(req.method === "OPTIONS" ? 204 : 405).end();
+};
