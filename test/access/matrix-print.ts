@@ -1,0 +1,116 @@
+import { findSignOnRight, findSubjectClaims, listTiles } from "../../src/access/index.ts";
+import type { PersonId } from "../../src/directory/index.ts";
+import type { TestService } from "../support/service.ts";
+import { getAppToken, getUserTokens, giveLogin } from "../support/token.ts";
+import type { Login, TestApp } from "../support/token.ts";
+import type { World } from "./matrix-world.ts";
+
+type Row = Record<string, unknown>;
+type Reading = { service: TestService; world: World; labels: Map<string, string> };
+/** How the passwords of a world are known; without one they are set. */
+export type FindLogin = (personId: PersonId) => Login | undefined;
+
+/** Prints, app by app, what every endpoint shows of every school, group and person. */
+export async function printMatrix(service: TestService, world: World, findLogin: FindLogin = () => undefined): Promise<string> {
+  const { schools, groups, people } = world;
+  const labels = new Map([schools, groups, people].flatMap((kind) => Object.entries(kind).map(([label, id]) => [id as string, label])));
+  const lines: string[] = [];
+  for (const [name, app] of Object.entries(world.apps)) {
+    const reading = { service, world, labels };
+    lines.push(`## ${name}`, ...(await printAppContext(reading, app)), ...(await printSignOn(reading, app)));
+    // Last, because signing in makes a user.
+    lines.push(...(await printUserContext(reading, app, findLogin)), "");
+  }
+  return lines.join("\n");
+}
+
+async function printAppContext(reading: Reading, app: TestApp): Promise<string[]> {
+  if (app.clientSecret === null) return ["no app context: the app is public"];
+  const registered = await reading.service.db.prisma.app.findUniqueOrThrow({ where: { clientId: app.clientId } });
+  const scopes = registered.scopes.filter((scope) => scope.endsWith(":read"));
+  const token = await getAppToken(reading.service, app, scopes as Parameters<typeof getAppToken>[2]);
+  const { schools, groups, people } = reading.world;
+  const lines: string[] = [];
+  const read = async (path: string, title = path) => lines.push(`${title} → ${await ask(reading, token, `/idm/ep/v1${path}`)}`);
+
+  await read("/schools");
+  for (const [label, id] of Object.entries(schools)) {
+    await read(`/schools/${id}`, `/schools/${label}`);
+    await read(`/schools/${id}/users`, `/schools/${label}/users`);
+    for (const kind of ["groups", "people"]) {
+      await read(`/schools/${id}/${kind}`, `/schools/${label}/${kind}`);
+      await read(`/schools/${id}/${kind}?show-deleted=true`, `/schools/${label}/${kind}?show-deleted=true`);
+    }
+  }
+  for (const [label, id] of Object.entries(groups)) await read(`/groups/${id}`, `/groups/${label}`);
+  for (const [label, id] of Object.entries(people)) await read(`/users/${id}`, `/users/${label}`);
+  for (const [label, id] of Object.entries(people)) await read(`/people/${id}`, `/people/${label}`);
+  lines.push(`personen-info → ${await ask(reading, token, "/idm/schulconnex/v1/personen-info")}`);
+  return lines;
+}
+
+async function printSignOn({ service: { db }, world, labels }: Reading, { clientId }: TestApp): Promise<string[]> {
+  const lines: string[] = [];
+  for (const [label, personId] of Object.entries(world.people)) {
+    const right = await findSignOnRight(db.pool, { clientId, personId });
+    const where = right.kind === "allowed" ? `at ${right.schools.map((school) => labels.get(school.id)).join(", ")}` : right.reason;
+    const claims = await findSubjectClaims(db.pool, { clientId, personId, schoolId: null });
+    const tile = (await listTiles(db.pool, personId)).some((shown) => shown.clientId === clientId) ? ", tile" : "";
+    lines.push(`sign-on ${label} → ${where}${tile}, groups ${list(claims?.groups ?? [], labels)}`);
+  }
+  return lines;
+}
+
+async function printUserContext(reading: Reading, app: TestApp, findLogin: FindLogin): Promise<string[]> {
+  const { service, world } = reading;
+  const lines: string[] = [];
+  for (const [label, personId] of Object.entries(world.people)) {
+    const right = await findSignOnRight(service.db.pool, { clientId: app.clientId, personId });
+    if (right.kind === "refused") continue;
+    const registered = await service.db.prisma.app.findUniqueOrThrow({ where: { clientId: app.clientId } });
+    if (!registered.scopes.includes("people:read")) continue;
+    const login = findLogin(personId) ?? (await giveLogin(service.db, personId));
+    const { access_token } = await getUserTokens(service, app, login, {
+      scopes: ["openid", "people:read"],
+      pkce: registered.pkceRequired,
+    });
+    lines.push(`person-info ${label} → ${await ask(reading, access_token, "/idm/schulconnex/v1/person-info")}`);
+  }
+  return lines;
+}
+
+async function ask({ service, labels }: Reading, token: string, path: string): Promise<string> {
+  const response = await fetch(service.url + path, { headers: { authorization: `Bearer ${token}` } });
+  const body = (await response.json()) as Row | Row[];
+  if (Array.isArray(body)) return list(body, labels);
+  if (response.status === 200) return describe(body, labels);
+  return `${response.status} ${String(body["message"] ?? `${String(body["code"])}/${String(body["subcode"])}`)}`;
+}
+
+function list(rows: Row[], labels: Map<string, string>): string {
+  return `[${rows.map((row) => describe(row, labels)).join(", ")}]`;
+}
+
+/** The label, then what the record says beside ids and names of its own. */
+function describe(row: Row, labels: Map<string, string>): string {
+  if ("pid" in row) return describeContexts(row, labels);
+  const label = labels.get(row["id"] as string) ?? `unknown ${String(row["id"])}`;
+  const said = [row["role"], row["status"]].filter((value) => value !== undefined);
+  const nameless = row["name"] === null ? " without name" : "";
+  const inside = (row["members"] ?? row["groups"]) as Row[] | undefined;
+  return [label + nameless, ...said, ...(inside ? [list(inside, labels)] : [])].join(" ");
+}
+
+function describeContexts(row: Row, labels: Map<string, string>): string {
+  const { stammorganisation } = row["person"] as { stammorganisation: { id: string } };
+  const contexts = row["personenkontexte"] as { organisation: { id: string }; rolle: string; loeschung: unknown; gruppen: { gruppe: Row }[] }[];
+  const told = contexts.map(({ organisation, rolle, loeschung, gruppen }) =>
+    [
+      labels.get(organisation.id),
+      rolle,
+      ...(loeschung === null ? [] : ["loeschung"]),
+      list(gruppen.map(({ gruppe }) => ({ id: gruppe["id"] })), labels),
+    ].join(" "),
+  );
+  return `${labels.get(row["pid"] as string)!} of ${labels.get(stammorganisation.id)!} {${told.join("; ")}}`;
+}
