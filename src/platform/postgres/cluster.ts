@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -45,9 +45,8 @@ export async function makeCluster(dataDir: string, options: { binaries: Binaries
   const { binaries, user, say } = options;
   const place = canEnter(user, dataDir) ? dataDir : makeOpenPlace(dataDir);
   const folder = join(place, "postgres");
-  const unfinished = join(place, "postgres.unfinished");
-  rmSync(unfinished, { recursive: true, force: true });
-  mkdirSync(unfinished, { mode: 0o700 });
+  removeUnfinished(place);
+  const unfinished = mkdtempSync(join(place, unfinishedName));
   if (user) chownSync(unfinished, user.uid, user.gid);
   await runInitdb(binaries, unfinished, user);
   renameSync(unfinished, folder);
@@ -80,6 +79,19 @@ export function checkVersion({ folder }: Cluster, binariesVersion: string): void
       `The database in ${folder} was made by PostgreSQL ${found}, this version brings PostgreSQL ${binariesVersion}. ` +
         `Carry it over with pg_dump of ${found}, or move the folder away to start with an empty database.`,
     );
+  }
+}
+
+const unfinishedName = "postgres.unfinished-";
+
+/** What a start left that was killed in the middle of making the cluster; its initdb may still be at it for a moment. */
+function removeUnfinished(place: string): void {
+  for (const name of readdirSync(place).filter((entry) => entry.startsWith(unfinishedName))) {
+    try {
+      rmSync(join(place, name), { recursive: true, force: true });
+    } catch {
+      // The next start has another try.
+    }
   }
 }
 

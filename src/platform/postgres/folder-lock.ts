@@ -14,19 +14,28 @@ export type FolderLock = { release(): void };
  */
 export function lockFolder(folder: string): FolderLock {
   const lock = openLock(folder);
-  const owner = join(folder, "owner.json");
   try {
     lock.exec("PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE");
   } catch (cause) {
     lock.close();
-    throw new DatabaseStartError(
-      `The data folder ${folder} is in use by ${describeOwner(owner)}. ` +
-        "Stop that one first, or start this one with another DATA_DIR (and PORT).",
-      { cause },
-    );
+    throw new DatabaseStartError(explain(cause, folder), { cause });
   }
-  writeFileSync(owner, JSON.stringify({ pid: process.pid, since: new Date().toISOString() }), { mode: 0o600 });
+  writeFileSync(join(folder, "owner.json"), JSON.stringify({ pid: process.pid, since: new Date().toISOString() }), { mode: 0o600 });
   return { release: () => lock.close() };
+}
+
+// SQLite's own numbers.
+const busy = 5;
+const full = 13;
+
+function explain(error: unknown, folder: string): string {
+  const code = error instanceof Error && "errcode" in error ? error.errcode : null;
+  if (code === busy) {
+    const owner = describeOwner(join(folder, "owner.json"));
+    return `The data folder ${folder} is in use by ${owner}. Stop that one first, or start this one with another DATA_DIR (and PORT).`;
+  }
+  if (code === full) return `The disk of the data folder ${folder} is full. Make room and start again; nothing that was confirmed is lost.`;
+  return `The data folder ${folder} cannot be locked: ${(error as Error).message}.`;
 }
 
 function openLock(folder: string): DatabaseSync {

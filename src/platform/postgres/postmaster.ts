@@ -38,13 +38,11 @@ export async function startPostmaster(options: StartOptions): Promise<Postmaster
 
 /** Stops a server that an earlier start left behind, and clears what a dead one left; refuses if it is not ours. */
 export async function clearLeftovers({ folder }: Cluster): Promise<void> {
-  const file = join(folder, "postmaster.pid");
-  const pid = readPid(file);
-  if (pid === null) return;
-  const command = postmasterCommand(pid, folder);
-  if (command === null) {
+  const pid = readPid(join(folder, "postmaster.pid"));
+  const command = pid === null ? null : postmasterCommand(pid, folder);
+  if (pid === null || command === null) {
     // Dead, or the number now belongs to a stranger, which the server itself would take for a server.
-    rmSync(file, { force: true });
+    for (const name of ["postmaster.pid", ".s.PGSQL.5432", ".s.PGSQL.5432.lock"]) rmSync(join(folder, name), { force: true });
     return;
   }
   if (!command.includes(clusterName)) {
@@ -109,7 +107,7 @@ function supervise(child: ChildProcess, exited: Promise<void>): Postmaster {
 function explain(said: string, { cluster, logFile }: StartOptions): DatabaseStartError {
   const lines = said.trim().split("\n").slice(-8).join("\n  ");
   const advice = /No space left on device/.test(said)
-    ? "The disk is full: make room and start again; nothing that was confirmed is lost."
+    ? "The disk is full. Make room and start again; nothing that was confirmed is lost."
     : "If the files are damaged, restore them from a backup, or move the folder away to start with an empty database.";
   return new DatabaseStartError(`The embedded PostgreSQL did not start on ${cluster.folder}. ${advice} Its last lines (all of them: ${logFile}):\n  ${lines}`);
 }

