@@ -96,7 +96,10 @@ async function start(program: string, args: string[], cwd: string): Promise<void
     REDOCLY_TELEMETRY: "off",
     REDOCLY_SUPPRESS_UPDATE_NOTICE: "true",
   };
-  await run(join(programs, program), args, { cwd, env }).catch((error: Error & { stdout?: string; stderr?: string }) => {
-    throw new Error(`${program} ${args.join(" ")} failed:\n${error.stdout ?? ""}${error.stderr ?? ""}`);
-  });
+  try {
+    await run(join(programs, program), args, { cwd, env });
+  } catch (error) {
+    const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${program} ${args.join(" ")} failed:\n${stdout}${stderr}`, { cause: error });
+  }
 }
