@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { parseArgs } from "node:util";
 import * as client from "openid-client";
 import { showFailure, showResult, showStart } from "./app-pages.ts";
@@ -13,7 +14,7 @@ type Settings = { issuerUrl: string; baseUrl: string; platform: string; port: nu
 const { clientId, clientSecret, scopes } = demo.apps[0]!;
 
 /** Starts the Lernapp of the demo world: signs in with the service as any partner app would and shows what it got and read. */
-export async function startDemoApp({ issuerUrl, baseUrl, platform, port }: Settings): Promise<DemoApp> {
+export async function startDemoApp({ issuerUrl, baseUrl, platform, port: wantedPort }: Settings): Promise<DemoApp> {
   const readScopes = scopes.filter((scope) => scope.startsWith("urn:")).map((scope) => scope.replace(demo.platform, platform));
   const attempts = new Map<string, Attempt>();
   const idTokens = new Map<string, string>();
@@ -85,7 +86,8 @@ export async function startDemoApp({ issuerUrl, baseUrl, platform, port }: Setti
   const server = createServer((req, res) => {
     answer(req, res).catch((error: unknown) => showFailure(res, 502, explain(error)));
   });
-  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, "127.0.0.1", resolve));
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(wantedPort, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/`,
     async close() {

@@ -12,11 +12,13 @@ import type { Log } from "./platform/log.ts";
 import { makeMetricsRouter } from "./platform/metrics-router.ts";
 import { makeMetrics, watchPool, type Metrics } from "./platform/metrics.ts";
 import { checkMigrated } from "./platform/migrate.ts";
+import { nameOperations } from "./platform/name-operations.ts";
 import { makePageAssets } from "./platform/pages/index.ts";
 import { logRequests } from "./platform/request-log.ts";
 import type { WorkerJob } from "./platform/worker.ts";
 import { makeLastAnswers, makePortalRouter } from "./portal/index.ts";
 import { makePublishRouter } from "./publish/index.ts";
+import { makeSchulconnexRouter } from "./schulconnex/index.ts";
 import { checkSigningKeys, makeSignOn, signInPath } from "./sign-on/index.ts";
 
 type Surroundings = {
@@ -66,7 +68,8 @@ export async function makeApp(config: Config, { clock, log, db, metrics = makeMe
   const app = makeExpress(config);
   app.use(logRequests({ clock, log, metrics }), health);
   if (config.metricsPort === undefined) app.use(metricsRouter);
-  app.use(makePageAssets(), makePublishRouter(config), signOn.router);
+  app.use(makePageAssets(), makePublishRouter(config));
+  app.use(nameOperations(await loadDocument("sign-on", config.platform)), signOn.router);
   app.use(new URL(config.baseUrl).pathname, Router().use("/idm", allowAnyOrigin), idm, schulconnex);
   app.use(portal, last.router, last.onError);
 

@@ -54,7 +54,7 @@ process.on("SIGINT", () => void end("asked to (SIGINT)", 0));
 
 try {
   service = await startService(config, { log, say, onLost: (what) => void end(what, exitCodes.failed) });
-  if (config.production) log.info({ port: service.config.port, role: config.role, issuer: config.issuerUrl }, "ready");
+  if (config.production) log.info({ port: service.config.port, metricsPort: service.metricsPort, role: config.role, issuer: config.issuerUrl }, "ready");
   else console.log(makeBanner(service.config, service));
 } catch (error) {
   const explained = explainFailure(error, config);

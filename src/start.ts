@@ -11,7 +11,7 @@ import { openDatabaseServer } from "./platform/postgres/index.ts";
 import { withProgress } from "./platform/progress.ts";
 import { openServer, type Server } from "./platform/server.ts";
 import { startWorker } from "./platform/worker.ts";
-import { setCredential } from "./sign-on/login/index.ts";
+import { setCredential } from "./sign-on/index.ts";
 
 type Surroundings = {
   log: Log;
@@ -21,7 +21,7 @@ type Surroundings = {
   onLost(what: string): void;
 };
 
-export type Running = { config: Config; demoAppUrl: string | null; stop(): Promise<void> };
+export type Running = { config: Config; metricsPort: number | null; demoAppUrl: string | null; stop(): Promise<void> };
 
 /** What was started, to be ended in the opposite order. */
 function makeEnds(log: Log) {
@@ -89,7 +89,7 @@ async function startParts(given: Config, surroundings: Surroundings, ends: Retur
 
   const demoApp = config.demoWorld && config.role !== "worker" ? await openDemoApp(config) : null;
   if (demoApp !== null) ends.add("demo app", () => demoApp.close());
-  return { config, demoAppUrl: demoApp?.url ?? null, stop: () => ends.run() };
+  return { config, metricsPort: operations?.port ?? null, demoAppUrl: demoApp?.url ?? null, stop: () => ends.run() };
 }
 
 function openPort({ host }: Config, port: number): Promise<Server> {

@@ -12,7 +12,7 @@ type Locals = { requestId?: string; operation?: string; clientId?: string };
 // An address can hold a secret (the id of a running sign-in): of it only words and UUIDs are logged.
 function maskPath(path: string): string {
   const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-  const word = /^[a-z][a-z0-9.-]{0,31}$/;
+  const word = /^\.?[a-z][a-z0-9.-]{0,31}$/;
   return path
     .split("/")
     .map((part) => (part === "" || uuid.test(part) || word.test(part) ? part : ":other"))

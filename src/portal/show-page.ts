@@ -12,16 +12,16 @@ type PageContent = { status?: number; title(t: Translate): string; model?: objec
 
 /** Sends one of the portal's pages in the language of the request. */
 export function showPage(req: Request, res: Response, name: PageName, { status = 200, title, model = {} }: PageContent): void {
-  const locale = chooseLocale({ uiLocales: readLocaleWish(req), acceptLanguage: req.headers["accept-language"] });
+  const locale = chooseLocale({ picked: readPickedLocale(req), acceptLanguage: req.headers["accept-language"] });
   const t = translator(locale);
   const page = renderPage(
     { title: title(t), body: render(name, { ...model, t, locale }), status, width: name === "tiles" ? "wide" : "narrow" },
-    { locale, languageUrl: req.path === "/" ? (other: Locale) => `/?ui_locales=${other}` : null },
+    { locale, languageUrl: req.path === "/" ? (other: Locale) => `/?lang=${other}` : null },
   );
   res.status(page.status).set(page.headers).send(page.html);
 }
 
-function readLocaleWish(req: Request): string | undefined {
-  const wish = req.query["ui_locales"];
-  return typeof wish === "string" ? wish : undefined;
+function readPickedLocale({ query }: Request): string | undefined {
+  const { lang } = query;
+  return typeof lang === "string" ? lang : undefined;
 }

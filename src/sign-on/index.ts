@@ -11,6 +11,7 @@
  */
 export { foldUsername, hashPassword, setCredential } from "./login/index.ts";
 export { rotateSigningKeys } from "./keys/rotation.ts";
+export { checkSigningKeys } from "./keys/signing-keys.ts";
 export { signInPath } from "./platform-sign-in.ts";
 export { makeSignOn } from "./sign-on.ts";
 export type { SignOn, SignOnOptions } from "./sign-on.ts";

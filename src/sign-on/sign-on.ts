@@ -17,6 +17,7 @@ import { makeCheckPassword, sweepSignInTraces } from "./login/index.ts";
 import { makeLogoutJob } from "./logout/job.ts";
 import { makeSender } from "./logout/send.ts";
 import { makeMount } from "./mount.ts";
+import { type Count, observeProvider } from "./observe.ts";
 import { findSignedInPerson, makePlatformSignIn } from "./platform-sign-in.ts";
 import type { Lifetimes } from "./provider/deps.ts";
 import { makeProvider } from "./provider/make-provider.ts";
@@ -36,6 +37,7 @@ export type SignOnOptions = {
   passwordHashConcurrency?: number;
   /** Development only: apps on this machine are told of logouts too. */
   allowPrivateAddresses: boolean;
+  count?: Count;
 };
 
 export type SignOn = {
@@ -62,12 +64,18 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
   const useKeysOfNow = async () => {
     signingKeys = await listSigningKeys(db.pool, keys);
     provider = makeProvider({ db, clock, log, issuerUrl, platform, lifetimes, secrets, signingKeys }, pages);
+    observeProvider(provider, options.count);
   };
   const version = await findKeysVersion(db.pool);
   await useKeysOfNow();
 
   const { passwordHashConcurrency: atOnce } = options;
-  const checkPassword = makeCheckPassword({ db, key: secrets.signInTraces, ...(atOnce !== undefined && { atOnce }) });
+  const judge = makeCheckPassword({ db, key: secrets.signInTraces, ...(atOnce !== undefined && { atOnce }) });
+  const checkPassword: typeof judge = async (attempt) => {
+    const result = await judge(attempt);
+    options.count?.signIn(result.kind);
+    return result;
+  };
   const deps: InteractionDeps = {
     db, clock, platform, secrets, checkPassword, findPersonName,
     sessionSeconds: lifetimes.sessionSeconds,

@@ -1,5 +1,6 @@
 import { hkdfSync, randomBytes } from "node:crypto";
 import type { Db } from "../../platform/db.ts";
+import { DatabaseStartError } from "../../platform/postgres/index.ts";
 import { type EncryptionKeys, seal, unseal } from "./encryption.ts";
 
 /** Secrets that all processes share; each is derived from one root and is of use for its purpose only. */
@@ -15,7 +16,7 @@ export async function loadSharedSecrets({ db, keys, now }: { db: Db; keys: Encry
   );
   const { rows } = await db.pool.query<{ encrypted: Buffer }>("SELECT encrypted FROM shared_secret WHERE name = $1", [rootName]);
   const root = rows[0] && unseal(keys, `shared secret ${rootName}`, rows[0].encrypted);
-  if (!root) throw new Error("None of the encryption keys opens what this database holds. Put the key that was used before into ENCRYPTION_KEYS.");
+  if (!root) throw new DatabaseStartError("None of the encryption keys opens what this database holds. Put the key that was used before into ENCRYPTION_KEYS.");
   const derive = (purpose: string) => Buffer.from(hkdfSync("sha256", root, "", purpose, 32));
   return {
     cookies: derive("cookies"),

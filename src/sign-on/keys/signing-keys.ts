@@ -2,6 +2,7 @@ import { generateKeyPair, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
 import { calculateJwkThumbprint, type JWK } from "jose";
 import type { Queryable } from "../../platform/db.ts";
+import { DatabaseStartError } from "../../platform/postgres/index.ts";
 import { type EncryptionKeys, seal, unseal } from "./encryption.ts";
 
 export const algorithms = ["RS256", "ES256", "EdDSA"] as const;
@@ -21,7 +22,7 @@ export async function listSigningKeys(db: Queryable, keys: EncryptionKeys): Prom
   const { rows } = await db.query<KeyRow>(selectKeys);
   return rows.map(({ encryptedPrivate, ...row }) => {
     const plain = unseal(keys, purposeOf(row.kid), encryptedPrivate);
-    if (!plain) throw new Error(`None of the encryption keys opens the signing key ${row.kid}. Put the key that was used before into ENCRYPTION_KEYS.`);
+    if (!plain) throw new DatabaseStartError(`None of the encryption keys opens the signing key ${row.kid}. Put the key that was used before into ENCRYPTION_KEYS.`);
     return { ...row, privateJwk: JSON.parse(plain.toString()) as JWK };
   });
 }
@@ -33,6 +34,12 @@ export async function findKeysVersion(db: Queryable): Promise<string> {
     text: "SELECT string_agg(kid || ' ' || state, ',' ORDER BY kid) AS version FROM signing_key",
   });
   return rows[0]?.version ?? "";
+}
+
+/** Throws unless there is a key that signs. */
+export async function checkSigningKeys(db: Queryable): Promise<void> {
+  const { rowCount } = await db.query("SELECT FROM signing_key WHERE state = 'ACTIVE' LIMIT 1");
+  if (rowCount === 0) throw new Error("no signing key is active");
 }
 
 export type NewKey = { kid: string; publicJwk: JWK; encryptedPrivate: Buffer };

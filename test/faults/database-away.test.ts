@@ -1,0 +1,35 @@
+import { beforeAll, expect, test } from "vitest";
+import { openDatabase } from "../../src/platform/db.ts";
+import { testDatabase } from "../support/database.ts";
+import { makeDatabaseGate, type DatabaseGate } from "../support/database-gate.ts";
+import { startService, type TestService } from "../support/service.ts";
+
+let gate: DatabaseGate;
+let service: TestService;
+
+beforeAll(async () => {
+  const { url } = await testDatabase();
+  gate = await makeDatabaseGate(url);
+  service = await startService({ db: { ...openDatabase({ url: gate.url }), url: gate.url } });
+  return () => service.db.close();
+});
+
+const read = () => fetch(`${service.url}/idm/ep/v1/schools`, { headers: { authorization: `Bearer ${"a".repeat(43)}` } });
+
+test("while the database is away requests are 503 with Retry-After, the process is live and not ready; when it is back, so is the service", async () => {
+  expect((await read()).status).toBe(401);
+  expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
+
+  await gate.close();
+  const away = await read();
+  expect([away.status, away.headers.get("retry-after")]).toEqual([503, "5"]);
+  expect(await away.json()).toMatchObject({ code: "unavailable" });
+  expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
+  const ready = await fetch(`${service.url}/health/ready`);
+  expect(ready.status).toBe(503);
+  expect(await ready.json()).toMatchObject({ status: "not_ready", missing: expect.arrayContaining(["the database does not answer"]) as string[] });
+
+  await gate.open();
+  expect((await read()).status).toBe(401);
+  expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
+});

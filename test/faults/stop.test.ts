@@ -1,0 +1,76 @@
+import { request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { testDatabase } from "../support/database.ts";
+import { startMain, startProgram } from "../support/program.ts";
+
+const db = await testDatabase();
+
+/** Locks a table that the service needs, so that it waits until the table is given back. */
+async function holdTable(table: string): Promise<() => Promise<void>> {
+  const client = await db.pool.connect();
+  await client.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
+  return async () => {
+    await client.query("ROLLBACK");
+    client.release();
+  };
+}
+
+function get(url: string): Promise<{ status: number | undefined; connection: string | undefined }> {
+  return new Promise((resolve, reject) => {
+    request(url, { headers: { authorization: `Bearer ${"a".repeat(43)}` } }, (res) => {
+      res.resume();
+      res.on("end", () => resolve({ status: res.statusCode, connection: res.headers.connection }));
+    })
+      .on("error", reject)
+      .end();
+  });
+}
+
+test("a request that runs when SIGTERM comes is answered whole; a new one is not accepted; the process ends with 0", async () => {
+  const { url, child, ended, says } = await startMain({ DATABASE_URL: db.url });
+  const giveBack = await holdTable("oidc_artifact");
+  const running = get(`${url}/idm/ep/v1/schools`);
+  await sleep(300);
+  child.kill("SIGTERM");
+  await says(/Stopping/);
+  await sleep(100);
+  await expect(get(`${url}/health/live`)).rejects.toThrow();
+  await giveBack();
+  expect(await running).toEqual({ status: 401, connection: "close" });
+  expect(await ended).toEqual({ code: 0, signal: null });
+});
+
+test("a request that never ends is cut off when the grace time is over, and the process still ends with 0", async () => {
+  const { url, child, ended, output } = await startMain({ DATABASE_URL: db.url, SHUTDOWN_GRACE_SECONDS: "1" });
+  const giveBack = await holdTable("oidc_artifact");
+  const running = get(`${url}/idm/ep/v1/schools`).catch(() => "cut off");
+  await sleep(300);
+  child.kill("SIGTERM");
+  expect(await running).toBe("cut off");
+  await giveBack();
+  expect(await ended).toEqual({ code: 0, signal: null });
+  expect(output()).toContain("were cut off cutOff=1");
+});
+
+test("a second signal ends at once", async () => {
+  const { url, child, ended, says } = await startMain({ DATABASE_URL: db.url });
+  const giveBack = await holdTable("oidc_artifact");
+  const running = get(`${url}/idm/ep/v1/schools`).catch(() => "cut off");
+  await sleep(300);
+  child.kill("SIGINT");
+  await says(/Stopping/);
+  child.kill("SIGINT");
+  expect(await ended).toEqual({ code: 130, signal: null });
+  expect(await running).toBe("cut off");
+  await giveBack();
+});
+
+test("what takes longer than two seconds at the start says so, and a signal ends it there", async () => {
+  const giveBack = await holdTable("school");
+  const { child, ended, says } = startProgram(["src/main.ts"], { PORT: "0", DEMO_WORLD: "true", DATABASE_URL: db.url });
+  await says(/Loading the demo world … \(2 s\)/);
+  child.kill("SIGTERM");
+  expect(await ended).toEqual({ code: 0, signal: null });
+  await giveBack();
+});

@@ -1,0 +1,61 @@
+import express from "express";
+import { expect, test } from "vitest";
+import { makeHealthRouter, type HealthCheck } from "../../src/platform/health.ts";
+import { openServer } from "../../src/platform/server.ts";
+import { testDatabase } from "../support/database.ts";
+import { startService } from "../support/service.ts";
+
+async function askReady(checks: HealthCheck[], isStopping = false) {
+  const server = await openServer({ host: "127.0.0.1", port: 0 });
+  server.serve(express().use(makeHealthRouter({ checks, isStopping: () => isStopping })));
+  const answer = await fetch(`http://127.0.0.1:${server.port}/health/ready`);
+  const body: unknown = await answer.json();
+  await server.stop(0);
+  return { status: answer.status, cache: answer.headers.get("cache-control"), body };
+}
+
+const well: HealthCheck = { name: "database", missing: "the database does not answer", check: async () => {} };
+
+test("ready when every check passes, and never cached", async () => {
+  expect(await askReady([well])).toEqual({ status: 200, cache: "no-store", body: { status: "ready", checks: { database: "ok" } } });
+});
+
+test("not ready names what is missing, without the error behind it", async () => {
+  const broken = { name: "keys", missing: "there is no signing key", check: () => Promise.reject(new Error("hush")) };
+  expect(await askReady([well, broken])).toEqual({
+    status: 503,
+    cache: "no-store",
+    body: { status: "not_ready", checks: { database: "ok", keys: "failed" }, missing: ["there is no signing key"] },
+  });
+});
+
+test("a check that hangs counts as failed after two seconds", async () => {
+  const hanging = { name: "slow", missing: "it is slow", check: () => new Promise(() => {}) };
+  expect((await askReady([hanging])).status).toBe(503);
+});
+
+test("a stopping process is not ready", async () => {
+  expect(await askReady([well], true)).toMatchObject({ status: 503, body: { missing: ["the process is stopping"] } });
+});
+
+test("the service is ready with database, migrations and signing keys", async () => {
+  const { url } = await startService();
+  const answer = await fetch(`${url}/health/ready`);
+  expect([answer.status, await answer.json()]).toEqual([200, { status: "ready", checks: { database: "ok", migrations: "ok", signing_keys: "ok" } }]);
+});
+
+test("a database without one of our migrations is not ready", async () => {
+  const db = await testDatabase();
+  const { url } = await startService({ db });
+  await db.pool.query('DELETE FROM "_prisma_migrations"');
+  const answer = await fetch(`${url}/health/ready`);
+  expect([answer.status, await answer.json()]).toMatchObject([503, { missing: ["the database is not migrated to this version"] }]);
+});
+
+test("a database without signing keys is not ready", async () => {
+  const db = await testDatabase();
+  const { url } = await startService({ db });
+  await db.pool.query("DELETE FROM signing_key");
+  const answer = await fetch(`${url}/health/ready`);
+  expect([answer.status, await answer.json()]).toMatchObject([503, { missing: ["there is no signing key"] }]);
+});

@@ -1,0 +1,63 @@
+import { beforeEach, expect, test } from "vitest";
+import { makeLog } from "../../src/platform/log.ts";
+import { startService } from "../support/service.ts";
+
+let lines: string[] = [];
+beforeEach(() => (lines = []));
+const log = makeLog({ level: "debug", format: "json", to: { write: (line: string) => void lines.push(line) } });
+const { url } = await startService({ log });
+
+async function askLogged(path: string, headers: Record<string, string> = {}) {
+  const answer = await fetch(url + path, { headers });
+  await expect.poll(() => lines.length).toBeGreaterThan(0);
+  return { answer, line: JSON.parse(lines.at(-1)!) as Record<string, unknown> };
+}
+
+test("a request is one line with id, method, path, operation, status and time", async () => {
+  const { answer, line } = await askLogged("/idm/ep/v1/schools");
+  expect(line).toMatchObject({ msg: "request", method: "GET", path: "/idm/ep/v1/schools", operation: "listSchools", status: 401 });
+  expect(line["durationMs"]).toBeTypeOf("number");
+  expect(line["requestId"]).toBe(answer.headers.get("x-request-id"));
+});
+
+test("a sane request id of the caller is kept, in the answer, the error body and the log", async () => {
+  const { answer, line } = await askLogged("/idm/ep/v1/schools", { "x-request-id": "gateway-1234.5" });
+  expect(answer.headers.get("x-request-id")).toBe("gateway-1234.5");
+  expect(await answer.json()).toMatchObject({ requestId: "gateway-1234.5" });
+  expect(line["requestId"]).toBe("gateway-1234.5");
+});
+
+test.each(["short", "x".repeat(65), "with space in it", "quote\"quote\"quote", "../../../etc"])("the request id %j of the caller is replaced", async (given) => {
+  const { answer } = await askLogged("/nope", { "x-request-id": given });
+  expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+});
+
+test("query strings, tokens and opaque parts of a path never reach the log", async () => {
+  await askLogged("/interaction/V1StGXR8_Z5jdHi6B-hush/login?code=hush&login_hint=hush", { authorization: "Bearer hush", cookie: "session=hush" });
+  expect(lines.join("")).not.toMatch(/hush|login_hint/);
+});
+
+test.each([
+  ["/%zz", 404],
+  ["//", 200],
+  ["/%00", 404],
+  ["/?lang[]=x&lang[a]=y", 200],
+  ["/idm/ep/v1/schools/%zz", 400],
+  ["/assets/..%2f..%2fpackage.json", 404],
+])("the address %s is no failure of ours", async (path, status) => {
+  const { answer } = await askLogged(path);
+  expect(answer.status).toBe(status);
+  expect(lines.join("")).not.toContain('"level":"error"');
+});
+
+test("an address of 8,000 characters is no failure of ours", async () => {
+  expect((await fetch(`${url}/${"a".repeat(8000)}`)).status).toBe(404);
+});
+
+test("an unknown address is a page for people and JSON for programs", async () => {
+  const page = await fetch(`${url}/nope`, { headers: { accept: "text/html", "accept-language": "en" } });
+  expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
+  expect(await page.text()).toContain("Nothing here");
+  const json = await fetch(`${url}/nope`, { headers: { accept: "application/json" } });
+  expect(await json.json()).toMatchObject({ code: "not_found", status: 404 });
+});
