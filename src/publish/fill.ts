@@ -15,5 +15,6 @@ export function fillAddresses(text: string, { serverUrl, issuerUrl }: { serverUr
   return text
     .replaceAll(`- url: ${writtenAddress}\n`, () => `- url: ${serverUrl}\n`)
     .replaceAll(`${writtenAddress}/idm/`, () => `${serverUrl}/idm/`)
-    .replaceAll(writtenAddress, () => issuerUrl);
+    .replaceAll(writtenAddress, () => issuerUrl)
+    .replaceAll(encodeURIComponent(writtenAddress), () => encodeURIComponent(issuerUrl));
 }

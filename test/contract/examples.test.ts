@@ -1,0 +1,69 @@
+import { Ajv } from "ajv";
+import addFormats from "ajv-formats";
+import { describe, expect, test } from "vitest";
+import { bundles, listExamples, listOperations, resolve, type Bundle } from "./bundles.ts";
+
+/** Validates against the bundle's schemas, closed against fields that they do not name. */
+function makeCheck(bundle: Bundle) {
+  const ajv = new Ajv({ strict: false, allErrors: true, formats: { int32: true, int64: true } });
+  addFormats.default(ajv);
+  ajv.addSchema({ $id: "bundle", ...close({ components: bundle.document.components }) });
+  return (schema: object, value: unknown): string => {
+    const validate = ajv.compile(close(rebase(schema)));
+    return validate(value) ? "" : ajv.errorsText(validate.errors);
+  };
+}
+
+const rebase = (schema: object) => JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"bundle#/components')) as object;
+
+/** A field that an example has and the schema has not would be a field that nobody documented. */
+function close<T>(node: T): T {
+  if (typeof node !== "object" || node === null) return node;
+  if (Array.isArray(node)) return node.map(close) as T;
+  const closed = Object.fromEntries(Object.entries(node).map(([key, inner]) => [key, close(inner as unknown)]));
+  return ("properties" in closed && closed["type"] === "object" && closed["additionalProperties"] === undefined ? { ...closed, additionalProperties: false } : closed) as T;
+}
+
+describe.each(bundles)("$name", (bundle) => {
+  const check = makeCheck(bundle);
+
+  test("every example is what its schema says", () => {
+    const wrong = listExamples(bundle).flatMap(({ where, name, schema, value }) => {
+      const fault = check(schema, value);
+      return fault === "" ? [] : [`${where} ${name}: ${fault}`];
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  test("every answer with a body has an example, and every parameter", () => {
+    const exampled = new Set(listExamples(bundle).map(({ where }) => where));
+    const bare = listOperations(bundle).flatMap(({ place, operation }) => {
+      const answers = Object.entries(operation.responses).filter(([, response]) => resolve(bundle, response).content !== undefined);
+      const wanted = [...answers.map(([status]) => `${place} ${status}`), ...(operation.requestBody === undefined ? [] : [`${place} request`])];
+      return wanted.filter((where) => !exampled.has(where));
+    });
+    expect(bare).toEqual([]);
+    expect(listExamples(bundle).filter(({ value }) => value === undefined)).toEqual([]);
+  });
+
+  test("every operation documents an error of its audience's own form", () => {
+    const forms = new Set(
+      listOperations(bundle).flatMap(({ operation }) =>
+        Object.entries(operation.responses).flatMap(([status, response]) => (status >= "400" ? Object.keys(resolve(bundle, response).content ?? {}) : [])),
+      ),
+    );
+    const own = { idm: ["application/problem+json"], "sign-on": ["text/html", "application/json"] }[bundle.name] ?? ["application/json"];
+    expect([...forms].sort()).toEqual([...own].sort());
+  });
+});
+
+test("a wrong example is found", () => {
+  const idm = bundles.find(({ name }) => name === "idm")!;
+  const check = makeCheck(idm);
+  const school = { $ref: "#/components/schemas/School" };
+  const right = listExamples(idm).find(({ name }) => name === "goethe")!.value as object;
+  expect(check(school, right)).toBe("");
+  expect(check(school, { ...right, id: "1" })).toContain("uuid");
+  expect(check(school, { ...right, name: null })).toContain("string");
+  expect(check(school, { ...right, phone: "1" })).toContain("additional");
+});
