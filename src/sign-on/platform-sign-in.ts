@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import express, { type Request, type Response, Router } from "express";
 import type { PersonId } from "../directory/index.ts";
 import type { Queryable } from "../platform/db.ts";
-import { chooseLocale, type PageContext } from "../platform/pages/index.ts";
+import { type PageContext, readLocale } from "../platform/pages/index.ts";
 import { readDevice, rememberDevice } from "./interaction/device.ts";
 import type { InteractionDeps } from "./interaction/deps.ts";
 import { fieldOf, sendPage } from "./interaction/router.ts";
@@ -77,9 +77,5 @@ function showLogin(deps: InteractionDeps, req: Request, res: Response, problem: 
 }
 
 function contextOf(req: Request): PageContext {
-  const { lang } = req.query;
-  return {
-    locale: chooseLocale({ picked: typeof lang === "string" ? lang : undefined, acceptLanguage: req.headers["accept-language"] }),
-    languageUrl: (locale) => `${signInPath}?lang=${locale}`,
-  };
+  return { locale: readLocale(req), languageUrl: (locale) => `${signInPath}?lang=${locale}` };
 }

@@ -1,6 +1,6 @@
 import express, { type Request, type Response, Router } from "express";
 import { errors } from "oidc-provider";
-import { chooseLocale, type Page } from "../../platform/pages/index.ts";
+import { type Page, readLocale } from "../../platform/pages/index.ts";
 import { renderErrorPage } from "../pages/index.ts";
 import type { InteractionDeps } from "./deps.ts";
 import { isOwnForm, openVisit, renderLogin, renderVisit, type Visit } from "./show.ts";
@@ -53,5 +53,5 @@ export function sendPage(res: Response, page: Page): void {
 
 export function sendError(req: Request, res: Response, reason: "expired" | "forged", status: number): void {
   const requestId = (res.locals["requestId"] as string | undefined) ?? null;
-  sendPage(res, renderErrorPage({ status, reason, requestId }, { locale: chooseLocale({ acceptLanguage: req.headers["accept-language"] }) }));
+  sendPage(res, renderErrorPage({ status, reason, requestId }, { locale: readLocale(req) }));
 }

@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import type { Provider } from "oidc-provider";
 import { type App, type ClientId, findApp, findSignOnRight, scopeFromWire, type ScopeName } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
-import { chooseLocale, formTarget, type Page, type PageContext } from "../../platform/pages/index.ts";
+import { formTarget, type Page, type PageContext, readLocale } from "../../platform/pages/index.ts";
 import { readableHint } from "../login-hint.ts";
 import {
   checkCsrfToken,
@@ -65,11 +65,11 @@ export async function renderVisit(deps: InteractionDeps, visit: Visit, req: Requ
   const { prompt } = visit.interaction;
   if (personId === null || (prompt.name === "login" && !asksForAnother(prompt.reasons))) return renderLogin(deps, visit, req, null);
   const personName = await deps.findPersonName(personId);
-  const model = (action: string) => ({ app: { name: app.name }, personName, steps: stepsOf(deps, visit, req, action) });
+  const model = (action: string) => ({ app: { name: app.name }, personName, steps: stepsOf(deps, visit, action) });
 
   if (prompt.name === "login") return renderSwitchUserPage(model("switch"), context);
   if (prompt.name === "consent") {
-    return renderConsentPage({ ...model("consent"), scopes, switchUser: stepsOf(deps, visit, req, "switch").action }, context);
+    return renderConsentPage({ ...model("consent"), scopes, switchUser: stepsOf(deps, visit, "switch").action }, context);
   }
   const right = await findSignOnRight(deps.db.pool, { clientId, personId });
   if (right.kind === "refused") return renderRefusalPage({ ...model("switch"), reason: right.reason }, context);
@@ -82,29 +82,18 @@ export function renderLogin(deps: InteractionDeps, visit: Visit, req: Request, p
   const { app, clientId, interaction } = visit;
   const hint = interaction.params["login_hint"];
   const username = typed ?? (typeof hint === "string" ? readableHint(deps.secrets.loginHint, { hint, clientId }) : "");
-  return renderLoginPage({ app: { name: app.name }, steps: stepsOf(deps, visit, req, "login"), username, problem }, contextOf(visit, req));
+  return renderLoginPage({ app: { name: app.name }, steps: stepsOf(deps, visit, "login"), username, problem }, contextOf(visit, req));
 }
 
-const pickedLanguage = (req: Request): string | undefined => {
-  const { lang } = req.query;
-  return typeof lang === "string" ? lang : undefined;
-};
-
-function stepsOf(deps: InteractionDeps, visit: Visit, req: Request, action: string) {
-  const picked = pickedLanguage(req);
-  const suffix = picked === undefined ? "" : `?lang=${encodeURIComponent(picked)}`;
-  const to = (step: string) => `/interaction/${visit.interaction.uid}/${step}${suffix}`;
+function stepsOf(deps: InteractionDeps, visit: Visit, action: string) {
+  const to = (step: string) => `/interaction/${visit.interaction.uid}/${step}`;
   return { action: to(action), cancel: to("cancel"), csrf: makeCsrfToken(deps.secrets.csrf, boundOf(visit)) };
 }
 
 export function contextOf({ interaction }: Pick<Visit, "interaction">, req: Request): PageContext {
   const { ui_locales: uiLocales, redirect_uri: redirectUri } = interaction.params;
   return {
-    locale: chooseLocale({
-      picked: pickedLanguage(req),
-      uiLocales: typeof uiLocales === "string" ? uiLocales : undefined,
-      acceptLanguage: req.headers["accept-language"],
-    }),
+    locale: readLocale(req, typeof uiLocales === "string" ? uiLocales : undefined),
     languageUrl: (locale) => `/interaction/${interaction.uid}?lang=${locale}`,
     formTargets: [formTarget(String(redirectUri))],
   };

@@ -47,8 +47,7 @@ export const chooseSchool: Step = async (deps, visit, req, res) => {
 /** Signs the present person out; the same interaction then asks for another. */
 export const switchUser: Step = async (deps, visit, req, res) => {
   await leaveOtherSession(deps, visit, req, res, null);
-  const { lang } = req.query;
-  res.redirect(303, `/interaction/${visit.interaction.uid}${typeof lang === "string" ? `?lang=${encodeURIComponent(lang)}` : ""}`);
+  res.redirect(303, `/interaction/${visit.interaction.uid}`);
 };
 
 export const cancel: Step = async (deps, visit, req, res) => {

@@ -4,7 +4,7 @@ import type { KoaContextWithOIDC } from "oidc-provider";
 export function polishAnswer(ctx: KoaContextWithOIDC): void {
   const { route } = ctx.oidc;
   if (route === "token") polishTokenAnswer(ctx);
-  else if (route === "authorization" || route === "resume") redirectWith302(ctx);
+  else if (route === "authorization" || route === "resume") redirectByQuery(ctx);
   else if (route === "end_session") leaveWithoutSession(ctx);
 }
 
@@ -26,8 +26,13 @@ export function refuseToken(ctx: KoaContextWithOIDC, error: string, description?
   ctx.body = { error, ...(description !== undefined && { error_description: description }) };
 }
 
-function redirectWith302(ctx: KoaContextWithOIDC): void {
-  if (ctx.status === 303) ctx.status = 302;
+// Other response types are refused; the library would tell it in the fragment.
+function redirectByQuery(ctx: KoaContextWithOIDC): void {
+  if (ctx.status !== 303) return;
+  ctx.status = 302;
+  const location = ctx.response.get("Location");
+  const [address = "", fragment] = location.split("#");
+  if (fragment?.includes("error=")) ctx.set("Location", `${address}${address.includes("?") ? "&" : "?"}${fragment}`);
 }
 
 // The library would post a form by script to ask nobody whether they want to log out.

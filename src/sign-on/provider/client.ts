@@ -29,7 +29,7 @@ export function presentClient(app: App, platform: string): AdapterPayload {
       ...(mayRefresh ? ["refresh_token"] : []),
       ...(isPublic ? [] : ["client_credentials"]),
     ],
-    scope: app.scopes.map((scope) => scopeToWire(platform, scope)).join(" "),
+    ...(app.scopes.length > 0 && { scope: app.scopes.map((scope) => scopeToWire(platform, scope)).join(" ") }),
     id_token_signed_response_alg: app.idTokenAlgorithm,
     ...(app.backchannelLogoutUri && { backchannel_logout_uri: app.backchannelLogoutUri, backchannel_logout_session_required: true }),
   };

@@ -40,6 +40,9 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
           if (ctx.oidc.params?.["grant_type"] === "client_credentials") checkRequestedScopes(platform, ctx);
           return undefined as unknown as string;
         },
+        async getResourceServerInfo() {
+          throw new errors.InvalidTarget();
+        },
       },
     },
     responseTypes: ["code"],
@@ -88,7 +91,6 @@ async function isOwner(_ctx: KoaContextWithOIDC, client: { clientId: string }, t
 }
 
 function checkRequestedScopes(platform: string, ctx: KoaContextWithOIDC): void {
-  if (ctx.oidc.params?.["resource"] !== undefined) throw new errors.InvalidTarget();
   checkScopes(platform, ctx.oidc.client?.scope, [...ctx.oidc.requestParamScopes]);
 }
 

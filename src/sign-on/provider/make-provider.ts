@@ -9,6 +9,7 @@ import { presentClient } from "./client.ts";
 import { makeConfiguration } from "./configuration.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { nameClientOfHint } from "./logout-hint.ts";
+import { refuseOtherModes } from "./response-mode.ts";
 import { recordLogout } from "./logout.ts";
 import type { ShowPages } from "./pages.ts";
 import { settle } from "./settle.ts";
@@ -38,6 +39,7 @@ export function makeProvider(given: Omit<ProviderDeps, "workOf">, pages: ShowPag
   provider.on("server_error", (ctx, err) => deps.log.error({ err, route: ctx.oidc.route }, "sign-on failed"));
   provider.use(async (ctx, next) => {
     await nameClientOfHint(provider, ctx);
+    refuseOtherModes(provider, ctx);
     const work = deps.workOf(ctx);
     await next();
     const { oidc } = ctx as Partial<KoaContextWithOIDC>;

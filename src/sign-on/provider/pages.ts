@@ -1,6 +1,6 @@
 import type { ErrorOut, KoaContextWithOIDC } from "oidc-provider";
 import type { PersonId } from "../../directory/index.ts";
-import { chooseLocale, formTarget, type Page, type PageContext } from "../../platform/pages/index.ts";
+import { formTarget, type Page, type PageContext, readLocale } from "../../platform/pages/index.ts";
 import { renderErrorPage, renderLoggedOutPage, renderLogoutConfirmPage } from "../pages/index.ts";
 import { requestIdOf } from "./account.ts";
 
@@ -48,9 +48,7 @@ function reasonOf(ctx: KoaContextWithOIDC, out: ErrorOut, error: Error) {
 
 function contextOf(ctx: KoaContextWithOIDC): PageContext {
   const uiLocales = ctx.oidc.params?.["ui_locales"];
-  return {
-    locale: chooseLocale({ uiLocales: typeof uiLocales === "string" ? uiLocales : undefined, acceptLanguage: ctx.get("accept-language") }),
-  };
+  return { locale: readLocale(ctx.req, typeof uiLocales === "string" ? uiLocales : undefined) };
 }
 
 function send(ctx: KoaContextWithOIDC, page: Page): void {
