@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Request, Response } from "express";
-import { chooseLocale, makeTemplates, makeTranslator, renderPage, type Locale, type Translate } from "../platform/pages/index.ts";
+import { makeTemplates, makeTranslator, readLocale, renderPage, type Locale, type Translate } from "../platform/pages/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 
@@ -12,16 +12,11 @@ type PageContent = { status?: number; title(t: Translate): string; model?: objec
 
 /** Sends one of the portal's pages in the language of the request. */
 export function showPage(req: Request, res: Response, name: PageName, { status = 200, title, model = {} }: PageContent): void {
-  const locale = chooseLocale({ picked: readPickedLocale(req), acceptLanguage: req.headers["accept-language"] });
+  const locale = readLocale(req);
   const t = translator(locale);
   const page = renderPage(
     { title: title(t), body: render(name, { ...model, t, locale }), status, width: name === "tiles" ? "wide" : "narrow" },
     { locale, languageUrl: req.path === "/" ? (other: Locale) => `/?lang=${other}` : null },
   );
   res.status(page.status).set(page.headers).send(page.html);
-}
-
-function readPickedLocale({ query }: Request): string | undefined {
-  const { lang } = query;
-  return typeof lang === "string" ? lang : undefined;
 }

@@ -1,0 +1,23 @@
+import type { IncomingMessage } from "node:http";
+import type { RequestHandler } from "express";
+import { chooseLocale, locales, type Locale } from "./locale.ts";
+
+const cookie = "_lang";
+
+/** Chooses the language of the page that answers a request; `?lang=` is what the person picks, kept by `keepPickedLocale`. */
+export function readLocale(req: IncomingMessage, uiLocales?: string): Locale {
+  const kept = new RegExp(`(?:^|; *)${cookie}=([^;]*)`).exec(req.headers.cookie ?? "")?.[1];
+  return chooseLocale({ picked: readPick(req) ?? kept, uiLocales, acceptLanguage: req.headers["accept-language"] });
+}
+
+/** Lets the browser keep what the person picked, until it is closed: computers at school are shared. */
+export const keepPickedLocale: RequestHandler = (req, res, next) => {
+  const pick = readPick(req);
+  if (pick !== undefined) res.cookie(cookie, pick, { httpOnly: true, sameSite: "lax", secure: req.secure });
+  next();
+};
+
+function readPick(req: IncomingMessage): Locale | undefined {
+  const pick = new URLSearchParams(req.url?.split("?")[1]).get("lang");
+  return locales.find((locale) => locale === pick);
+}
