@@ -1,0 +1,298 @@
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { expectAccessible, useBrowser } from "./support/browser.ts";
+import { people, startDemoService, type DemoService } from "./support/demo-service.ts";
+import { answerToApp, headingOf, logIn, press } from "./support/steps.ts";
+
+const { newPage } = useBrowser();
+let service: DemoService;
+
+beforeAll(async () => {
+  service = await startDemoService();
+});
+beforeEach(async () => {
+  await service.db.pool.query("DELETE FROM sign_in_brake");
+  await service.db.pool.query("DELETE FROM sign_in_place");
+  await service.db.pool.query("DELETE FROM consent");
+  await service.db.pool.query("DELETE FROM school_choice");
+});
+
+test("a pupil signs in, allows the app what it asks for, and arrives there", async () => {
+  const page = await newPage({ size: "phone" });
+  await page.goto(service.authorizationUrl());
+  expect(await page.locator("main").textContent()).toContain("Du möchtest Lernapp benutzen");
+  await expectAccessible(page);
+  await logIn(page, people.student);
+  expect(await headingOf(page)).toBe("Darf Lernapp deine Daten sehen?");
+  expect(await page.locator(".scopes strong").allTextContents()).toEqual(["Dass du es bist", "Dein Name"]);
+  await expectAccessible(page);
+  await press(page, "Ja, erlauben");
+  expect(await answerToApp(page)).toEqual({ code: expect.any(String), state: "state-of-the-app", iss: service.url });
+});
+
+test("without JavaScript everything works the same", async () => {
+  const page = await newPage({ javaScript: false });
+  await page.goto(service.authorizationUrl({ client_id: "demo-mathe", scope: "openid school" }));
+  await logIn(page, { ...people.twoSchools, password: "wrong" });
+  expect(await page.getByRole("alert").textContent()).toContain("Benutzername oder Passwort stimmen nicht");
+  await logIn(page, people.twoSchools);
+  await press(page, "Gesamtschule Nord");
+  await press(page, "Ja, erlauben");
+  expect(await answerToApp(page)).toMatchObject({ code: expect.any(String) });
+  await page.goto(`${service.url}/oauth2/sessions/logout`);
+  await press(page, "Ja, abmelden");
+  expect(await headingOf(page)).toBe("Du bist abgemeldet");
+});
+
+test("the keyboard alone is enough", async () => {
+  const page = await newPage();
+  await page.goto(service.authorizationUrl());
+  expect(await page.evaluate("document.activeElement.id")).toBe("username");
+  await page.keyboard.type(people.student.username);
+  await page.keyboard.press("Tab");
+  await page.keyboard.type(people.student.password);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Darf Lernapp" }).waitFor();
+  await page.keyboard.press("Tab");
+  expect(await page.evaluate("document.activeElement.textContent")).toBe("Zum Inhalt springen");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Tab");
+  expect(await page.evaluate("document.activeElement.textContent")).toBe("Ja, erlauben");
+  expect(await page.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe("solid");
+  await page.keyboard.press("Enter");
+  expect(await answerToApp(page)).toMatchObject({ code: expect.any(String) });
+});
+
+test("a wrong password and an unknown user name are told the same, and the name stays filled in", async () => {
+  const page = await newPage();
+  const told: (string | null)[] = [];
+  for (const username of [people.student.username, "nobody.here"]) {
+    await page.goto(service.authorizationUrl());
+    await logIn(page, { username, password: "wrong" });
+    told.push(await page.getByRole("alert").textContent());
+    expect(await page.locator("#username").inputValue()).toBe(username);
+    expect(await page.locator("#password").inputValue()).toBe("");
+    expect(await page.evaluate("document.activeElement.id")).toBe("password");
+  }
+  expect(told[1]).toBe(told[0]);
+  await expectAccessible(page);
+});
+
+test("nothing entered is told field by field", async () => {
+  const page = await newPage();
+  await page.goto(service.authorizationUrl({ ui_locales: "en" }));
+  await logIn(page, { username: "", password: "" });
+  expect(await page.getByRole("alert").getByRole("link").allTextContents()).toEqual(["Enter your user name.", "Enter your password."]);
+  await logIn(page, people.student);
+  expect(await headingOf(page)).toBe("May Lernapp see your data?");
+});
+
+test("who guesses is told when to try again, and then may", async () => {
+  const page = await newPage();
+  await page.goto(service.authorizationUrl());
+  for (let guess = 0; guess < 5; guess += 1) await logIn(page, { ...people.student, password: `guess ${guess}` });
+  const [answer] = await Promise.all([page.waitForResponse((response) => response.request().method() === "POST"), logIn(page, people.student)]);
+  expect(answer.status()).toBe(429);
+  expect(answer.headers()["retry-after"]).toBe("10");
+  expect(await page.getByRole("alert").textContent()).toContain("Warte 10 Sekunden");
+  await expectAccessible(page);
+  service.clock.forwardSeconds(10);
+  await logIn(page, people.student);
+  expect(await headingOf(page)).toBe("Darf Lernapp deine Daten sehen?");
+});
+
+test("a stranger guessing does not keep the pupil out who uses their own browser", async () => {
+  const own = await newPage();
+  await own.goto(service.authorizationUrl());
+  await logIn(own, people.student);
+  await own.goto(`${service.url}/oauth2/sessions/logout`);
+  await press(own, "Ja, abmelden");
+  const stranger = await newPage();
+  await stranger.goto(service.authorizationUrl());
+  for (let guess = 0; guess < 6; guess += 1) await logIn(stranger, { ...people.student, password: `guess ${guess}` });
+  expect(await stranger.getByRole("alert").textContent()).toContain("zu viele Versuche");
+  await own.goto(service.authorizationUrl());
+  await logIn(own, people.student);
+  expect(await headingOf(own)).toBe("Darf Lernapp deine Daten sehen?");
+});
+
+test("a yes is remembered, a no is not", async () => {
+  const page = await newPage();
+  await page.goto(service.authorizationUrl());
+  await logIn(page, people.student);
+  await press(page, "Nein, nicht erlauben");
+  expect(await answerToApp(page)).toMatchObject({ error: "access_denied", state: "state-of-the-app" });
+  await page.goto(service.authorizationUrl());
+  await press(page, "Ja, erlauben");
+  expect(await answerToApp(page)).toMatchObject({ code: expect.any(String) });
+  await page.goto(service.authorizationUrl());
+  expect(await answerToApp(page)).toMatchObject({ code: expect.any(String) });
+});
+
+test("who cancels at the login is back at the app", async () => {
+  const page = await newPage();
+  await page.goto(service.authorizationUrl());
+  await press(page, "Abbrechen und zurück zu Lernapp");
+  expect(await answerToApp(page)).toMatchObject({ error: "access_denied", state: "state-of-the-app" });
+});
+
+test("a teacher of two schools is asked once with which to go on", async () => {
+  const page = await newPage({ size: "whiteboard" });
+  const url = service.authorizationUrl({ client_id: "demo-mathe", scope: "openid school" });
+  await page.goto(url);
+  await logIn(page, people.twoSchools);
+  expect(await page.locator(".tile").allTextContents()).toEqual(["Gesamtschule Nord", "Goethe-Gymnasium Musterstadt"]);
+  await expectAccessible(page);
+  await press(page, "Goethe-Gymnasium Musterstadt");
+  await press(page, "Ja, erlauben");
+  expect(await answerToApp(page)).toMatchObject({ code: expect.any(String) });
+  await page.goto(url);
+  expect(await answerToApp(page)).toMatchObject({ code: expect.any(String) });
+});
+
+test("a pupil whose school does not open the app is told why, and the app gets access_denied", async () => {
+  const page = await newPage();
+  await page.goto(service.authorizationUrl());
+  await logIn(page, people.nord);
+  expect(await page.locator("main").textContent()).toContain("Deine Schule hat Lernapp für dich nicht freigegeben.");
+  await expectAccessible(page);
+  await press(page, "Zurück zu Lernapp");
+  expect(await answerToApp(page)).toMatchObject({ error: "access_denied", state: "state-of-the-app" });
+});
+
+test("a person who left is told so, at every app", async () => {
+  const page = await newPage({ colorScheme: "dark" });
+  for (const clientId of ["demo-lernapp", "demo-mathe", "demo-spa", "demo-altapp"]) {
+    await page.goto(service.authorizationUrl({ client_id: clientId, scope: "openid", prompt: "login" }));
+    await logIn(page, people.gone);
+    expect(await page.locator("main").textContent()).toContain("Dein Konto ist nicht mehr aktiv.");
+  }
+  await expectAccessible(page);
+});
+
+test("from the refusal another person can sign in instead", async () => {
+  const page = await newPage();
+  await page.goto(service.authorizationUrl());
+  await logIn(page, people.nord);
+  await press(page, "Mit einem anderen Konto anmelden");
+  await logIn(page, people.student);
+  expect(await page.locator(".who").textContent()).toContain("Bo Muster");
+  await press(page, "Ja, erlauben");
+  expect(await answerToApp(page)).toMatchObject({ code: expect.any(String) });
+});
+
+test("a hint of another person asks to switch, and never signs in the one who is there", async () => {
+  const page = await newPage();
+  await page.goto(service.authorizationUrl());
+  await logIn(page, people.student);
+  await page.goto(service.authorizationUrl({ login_hint: people.teacher.username }));
+  expect(await headingOf(page)).toBe("Möchtest du das Konto wechseln?");
+  expect(await page.locator("main").textContent()).not.toContain("Ada");
+  await expectAccessible(page);
+  await press(page, "Konto wechseln");
+  expect(await page.locator("#username").inputValue()).toBe(people.teacher.username);
+  await logIn(page, people.teacher);
+  expect(await page.locator(".who").textContent()).toContain("Ada Beispiel");
+});
+
+test("who does not want to switch is back at the app without being signed in there", async () => {
+  const page = await newPage();
+  await page.goto(service.authorizationUrl());
+  await logIn(page, people.student);
+  await page.goto(service.authorizationUrl({ login_hint: people.teacher.username }));
+  await press(page, "Nicht wechseln, zurück zu Lernapp");
+  expect(await answerToApp(page)).toMatchObject({ error: "access_denied" });
+});
+
+test("logging out asks first, and then the next app asks who it is", async () => {
+  const page = await newPage();
+  await page.goto(service.authorizationUrl());
+  await logIn(page, people.student);
+  await press(page, "Ja, erlauben");
+  await page.goto(`${service.url}/oauth2/sessions/logout?client_id=demo-lernapp&post_logout_redirect_uri=${service.appUrl}/bye`);
+  expect(await headingOf(page)).toBe("Möchtest du dich abmelden?");
+  await expectAccessible(page);
+  await press(page, "Ja, abmelden");
+  await page.waitForURL(`${service.appUrl}/bye`);
+  await page.goto(service.authorizationUrl({ prompt: "none" }));
+  expect(await answerToApp(page)).toMatchObject({ error: "login_required" });
+});
+
+test("logging out without an app ends on a page that says so", async () => {
+  const page = await newPage();
+  await page.goto(service.authorizationUrl());
+  await logIn(page, people.student);
+  await page.goto(`${service.url}/oauth2/sessions/logout`);
+  await press(page, "Ja, abmelden");
+  expect(await headingOf(page)).toBe("Du bist abgemeldet");
+  await expectAccessible(page);
+});
+
+test.each([
+  ["an address that is not the app's", { redirect_uri: "http://127.0.0.1:1/callback" }, "Diese Adresse passt nicht zur App"],
+  ["an unknown app", { client_id: "<script>alert(1)</script>" }, "Diese App kennen wir nicht"],
+])("%s ends on an error page and never at the address", async (_what, wishes, heading) => {
+  const page = await newPage();
+  const answer = await page.goto(service.authorizationUrl(wishes));
+  expect(answer?.status()).toBe(400);
+  expect(await headingOf(page)).toBe(heading);
+  expect(page.url().startsWith(service.url)).toBe(true);
+  await expectAccessible(page);
+});
+
+test("a page that is long over says so", async () => {
+  const page = await newPage();
+  await page.goto(`${service.url}/interaction/long-ago`);
+  expect(await headingOf(page)).toBe("Diese Seite ist abgelaufen");
+  await expectAccessible(page);
+});
+
+test("a form that another site sends in is not taken", async () => {
+  const page = await newPage();
+  await page.goto(service.authorizationUrl());
+  await page.evaluate("document.querySelectorAll('[name=csrf]').forEach((field) => { field.value = 'forged'; })");
+  await logIn(page, people.student);
+  expect(await page.getByRole("alert").textContent()).toContain("noch einmal an");
+  await logIn(page, people.student);
+  await page.evaluate("document.querySelectorAll('[name=csrf]').forEach((field) => { field.value = 'forged'; })");
+  await press(page, "Ja, erlauben");
+  expect(await headingOf(page)).toBe("Das konnten wir nicht zuordnen");
+});
+
+test("the language is the app's wish, else the browser's, else what the person picks, and stays so", async () => {
+  const page = await newPage({ locale: "en" });
+  await page.goto(service.authorizationUrl());
+  expect(await headingOf(page)).toBe("Sign in");
+  await page.goto(service.authorizationUrl({ ui_locales: "de-AT en" }));
+  expect(await headingOf(page)).toBe("Anmelden");
+  expect(await page.locator("html").getAttribute("lang")).toBe("de");
+  await page.getByRole("link", { name: "English" }).click();
+  expect(await headingOf(page)).toBe("Sign in");
+  await logIn(page, people.student);
+  expect(await headingOf(page)).toBe("May Lernapp see your data?");
+});
+
+test("from the platform's own page to the apps: signing in, and a tile that knows who clicks", async () => {
+  const page = await newPage({ size: "whiteboard" });
+  await page.goto(`${service.url}/`);
+  await expectAccessible(page);
+  await page.goto(`${service.url}/sign-in`);
+  await expectAccessible(page);
+  await logIn(page, people.student);
+  await page.waitForURL(`${service.url}/`);
+  await expectAccessible(page);
+  const tile = await page.getByRole("link", { name: /Lernapp/ }).getAttribute("href");
+  const parameters = new URL(tile ?? "").searchParams;
+  expect(parameters.get("iss")).toBe(service.url);
+  await page.goto(service.authorizationUrl({ login_hint: parameters.get("login_hint") ?? "" }));
+  expect(await headingOf(page)).toBe("Darf Lernapp deine Daten sehen?");
+});
+
+test("every page forbids frames, caching and anything that is not ours", async () => {
+  const page = await newPage();
+  const answer = await page.goto(service.authorizationUrl());
+  const headers = answer?.headers() ?? {};
+  expect(headers["content-security-policy"]).toBe(
+    `default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self' ${service.appUrl}; frame-ancestors 'none'; base-uri 'none'`,
+  );
+  expect(headers).toMatchObject({ "cache-control": "no-store", "x-frame-options": "DENY", "referrer-policy": "same-origin" });
+});

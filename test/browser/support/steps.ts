@@ -1,0 +1,22 @@
+import type { Page } from "playwright-core";
+
+/** Fills in the login form, in German or English, and sends it. */
+export async function logIn(page: Page, { username, password }: { username: string; password: string }): Promise<void> {
+  await page.locator("#username").fill(username);
+  await page.locator("#password").fill(password);
+  await press(page, /^(Anmelden|Sign in)$/);
+}
+
+export async function press(page: Page, name: string | RegExp): Promise<void> {
+  await page.getByRole("button", { name }).click();
+}
+
+/** What the app got back, once the browser has arrived there. */
+export async function answerToApp(page: Page): Promise<Record<string, string>> {
+  await page.waitForURL(/\/callback\?/);
+  return Object.fromEntries(new URL(page.url()).searchParams);
+}
+
+export async function headingOf(page: Page): Promise<string> {
+  return (await page.locator("h1").textContent()) ?? "";
+}
