@@ -282,7 +282,7 @@ describe.skipIf(process.getuid?.() !== 0)("as root below a closed folder", () =>
 type Subject = { child: ChildProcess; exit: Promise<number | null>; ready: Promise<string>; output(): string };
 
 function runSubject(task: "write" | "hold"): Subject {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "embedded-subject.ts"), dataDir, task], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [join(import.meta.dirname, "embedded-subject.ts"), dataDir, task], { stdio: "pipe" });
   children.add(child);
   let output = "";
   const ready = new Promise<string>((resolve) => {

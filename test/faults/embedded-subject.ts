@@ -4,12 +4,14 @@ import { DatabaseStartError, startEmbeddedPostgres } from "../../src/platform/po
 
 const [dataDir, task] = process.argv.slice(2) as [string, "write" | "hold"];
 
+// The test holds the other end.
+process.stdin.resume().on("end", () => process.exit(1));
+
 try {
   const server = await startEmbeddedPostgres({ dataDir, say: console.log });
   process.on("SIGTERM", () => void server.stop().then(() => process.exit(0)));
   console.log(`ready ${server.url}`);
   if (task === "write") await write(server.url);
-  else setInterval(() => undefined, 60_000);
 } catch (error) {
   if (!(error instanceof DatabaseStartError)) throw error;
   console.error(error.message);

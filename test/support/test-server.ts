@@ -1,7 +1,4 @@
-import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { applyMigrations } from "../../src/platform/migrate.ts";
@@ -51,23 +48,11 @@ async function startDisposable(binariesFolder: string | undefined): Promise<{ ur
     binariesFolder,
     settings: { fsync: "off", full_page_writes: "off", synchronous_commit: "off", autovacuum: "off", shared_buffers: "128MB" },
   });
-  const guard = startGuard(server.folder, dataDir);
   return {
     url: server.url,
     async stop() {
-      guard.kill("SIGKILL");
       await server.stop();
       removeDataDir(dataDir);
     },
   };
-}
-
-/** Ends the server and removes its folder when this process is gone without having done so, even by kill -9. */
-function startGuard(folder: string, dataDir: string) {
-  const pid = readFileSync(join(folder, "postmaster.pid"), "utf8").split("\n")[0]!;
-  const script = 'cat; kill -QUIT "$0"; while kill -0 "$0" 2>/dev/null; do sleep 0.1; done; rm -rf "$1" "$2"';
-  const guard = spawn("sh", ["-c", script, pid, folder, dataDir], { stdio: ["pipe", "ignore", "ignore"], detached: true });
-  guard.unref();
-  (guard.stdin as unknown as { unref(): void }).unref();
-  return guard;
 }
