@@ -13,7 +13,7 @@ import { makeMetricsRouter } from "./platform/metrics-router.ts";
 import { makeMetrics, watchPool, type Metrics } from "./platform/metrics.ts";
 import { checkMigrated } from "./platform/migrate.ts";
 import { nameOperations } from "./platform/name-operations.ts";
-import { makePageAssets } from "./platform/pages/index.ts";
+import { keepPickedLocale, makePageAssets } from "./platform/pages/index.ts";
 import { logRequests } from "./platform/request-log.ts";
 import type { WorkerJob } from "./platform/worker.ts";
 import { makeLastAnswers, makePortalRouter } from "./portal/index.ts";
@@ -47,13 +47,10 @@ export async function makeApp(config: Config, { clock, log, db, metrics = makeMe
   };
 
   const signOn = await makeSignOn({ ...config, db, clock, log, count });
+  const load = (name: string) => loadDocument(name, config.platform);
   const reading = { db, log, checkAccessToken: signOn.checkAccessToken, checkAnswers: !config.production };
-  const idm = makeIdmRouter({ ...reading, document: await loadDocument("idm", config.platform) });
-  const schulconnex = makeSchulconnexRouter({
-    ...reading,
-    document: await loadDocument("schulconnex", config.platform),
-    document17: await loadDocument("schulconnex-1.7", config.platform),
-  });
+  const idm = makeIdmRouter({ ...reading, document: await load("idm") });
+  const schulconnex = makeSchulconnexRouter({ ...reading, document: await load("schulconnex"), document17: await load("schulconnex-1.7") });
   const portal = makePortalRouter({
     ...signOn,
     issuerUrl: config.issuerUrl,
@@ -68,8 +65,8 @@ export async function makeApp(config: Config, { clock, log, db, metrics = makeMe
   const app = makeExpress(config);
   app.use(logRequests({ clock, log, metrics }), health);
   if (config.metricsPort === undefined) app.use(metricsRouter);
-  app.use(makePageAssets(), makePublishRouter(config));
-  app.use(nameOperations(await loadDocument("sign-on", config.platform)), signOn.router);
+  app.use(keepPickedLocale, makePageAssets(), makePublishRouter(config));
+  app.use(nameOperations(await load("sign-on")), signOn.router);
   app.use(new URL(config.baseUrl).pathname, Router().use("/idm", allowAnyOrigin), idm, schulconnex);
   app.use(portal, last.router, last.onError);
 

@@ -9,6 +9,8 @@ export type PortalOptions = {
   signInPath: string;
   signOutPath: string;
   findSignedInPerson(req: Request, res: Response): Promise<PersonId | null>;
+  /** Null for a person without a name. */
+  findPersonName(personId: PersonId): Promise<string | null>;
   listTiles(personId: PersonId): Promise<Tile[]>;
   makeLoginHint(personId: PersonId, clientId: string): Promise<string> | string;
 };
@@ -22,9 +24,9 @@ export function makePortalRouter(options: PortalOptions): Router {
       showPage(req, res, "welcome", { title: (t) => t("welcome.title"), model: { signInPath: options.signInPath } });
       return;
     }
-    const tiles = await options.listTiles(personId);
+    const [personName, tiles] = await Promise.all([options.findPersonName(personId), options.listTiles(personId)]);
     const links = await Promise.all(tiles.map(async (tile) => ({ name: tile.name, url: await makeTileUrl(options, personId, tile) })));
-    showPage(req, res, "tiles", { title: (t) => t("tiles.title"), model: { links, signOutPath: options.signOutPath } });
+    showPage(req, res, "tiles", { title: (t) => t("tiles.title"), model: { personName, links, signOutPath: options.signOutPath } });
   });
   return router;
 }

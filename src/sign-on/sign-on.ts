@@ -45,6 +45,8 @@ export type SignOn = {
   router: Router;
   checkAccessToken: CheckAccessToken;
   findSignedInPerson(req: Request, res: Response): Promise<PersonId | null>;
+  /** What a page calls the person; null for somebody without a name. */
+  findPersonName(personId: PersonId): Promise<string | null>;
   makeLoginHint(personId: string, clientId: string): string;
   /** Lets the next signing keys sign; this process follows at once, others within seconds. */
   rotateSigningKey(): Promise<void>;
@@ -86,6 +88,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     router: Router().use(makeMount({ issuerUrl, provider: deps.provider }), makeInteractionRouter(deps), makePlatformSignIn(deps)),
     checkAccessToken: makeCheckAccessToken({ db, clock, platform }),
     findSignedInPerson: (req, res) => findSignedInPerson(deps, req, res),
+    findPersonName,
     makeLoginHint: (personId, clientId) => makeLoginHint(secrets.loginHint, personId, clientId),
     async rotateSigningKey() {
       await rotateSigningKeys({ db, keys, now: clock() });
