@@ -27,8 +27,8 @@ export const groupIsShown = (client: Sql, g: Sql): Sql =>
  */
 export const personIsSynced = (client: Sql, p: Sql, schoolId?: Sql): Sql => `(${p}.role <> 'OTHER' AND EXISTS (
   SELECT FROM membership v_member
-  JOIN "group" v_group ON v_group.id = v_member.group_id AND v_group.status = 'ACTIVE'
-  JOIN synced_group v_synced ON v_synced.client_id = ${client} AND v_synced.group_id = v_member.group_id
+  JOIN "group" v_group ON v_group.id = v_member.group_id AND v_group.school_id = v_member.school_id AND v_group.status = 'ACTIVE'
+  JOIN synced_group v_synced ON v_synced.client_id = ${client} AND v_synced.group_id = v_member.group_id AND v_synced.school_id = v_member.school_id
   JOIN "grant" v_grant ON v_grant.client_id = ${client} AND v_grant.school_id = v_member.school_id AND v_grant.sync
   WHERE v_member.person_id = ${p}.id${schoolId === undefined ? "" : ` AND v_member.school_id = ${schoolId}`}))`;
 

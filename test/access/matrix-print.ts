@@ -84,6 +84,7 @@ async function ask({ service, labels }: Reading, token: string, path: string): P
   const body = (await response.json()) as Row | Row[];
   if (Array.isArray(body)) return list(body, labels);
   if (response.status === 200) return describe(body, labels);
+  if (response.status === 403) return `403 ${String(body["code"])}`;
   return `${response.status} ${String(body["message"] ?? `${String(body["code"])}/${String(body["subcode"])}`)}`;
 }
 

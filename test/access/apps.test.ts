@@ -1,0 +1,101 @@
+import { expect, test } from "vitest";
+import { clientSecretMatches, createApp, findApp, rotateClientSecret, scopeFromWire, scopeNames, scopeToWire } from "../../src/access/index.ts";
+import type { ClientId, NewApp } from "../../src/access/index.ts";
+import { withTransaction } from "../../src/platform/db.ts";
+import { testDatabase } from "../support/database.ts";
+import { allScopes, makeMakers } from "../support/make.ts";
+
+const db = await testDatabase();
+const make = makeMakers(db);
+const origin = { at: new Date("2026-03-01T10:00:00Z") };
+
+const register = (wishes: Partial<NewApp>, allowLoopbackHttp = false) =>
+  withTransaction(db, (tx) =>
+    createApp(tx, { name: "App", type: "CONFIDENTIAL", scopes: [], redirectUris: ["https://app.example/callback"], ...wishes }, { ...origin, allowLoopbackHttp }),
+  );
+
+test("a confidential app gets a secret of 256 bits, of which only the SHA-256 is kept", async () => {
+  const { clientId, clientSecret } = await register({});
+  const app = (await findApp(db.pool, clientId))!;
+  expect(Buffer.from(clientSecret!, "base64url")).toHaveLength(32);
+  expect(app.secretHash).toHaveLength(32);
+  expect(clientSecretMatches(app, clientSecret!)).toBe(true);
+  expect(clientSecretMatches(app, clientSecret!.toLowerCase())).toBe(false);
+  const { rows } = await db.pool.query("SELECT FROM app WHERE app::text LIKE '%' || $1 || '%'", [clientSecret]);
+  expect(rows).toEqual([]);
+});
+
+test("a public app has no secret, and none matches", async () => {
+  const { clientId, clientSecret } = await register({ type: "PUBLIC" });
+  expect(clientSecret).toBeNull();
+  expect(clientSecretMatches((await findApp(db.pool, clientId))!, "")).toBe(false);
+  await expect(register({ type: "PUBLIC", pkceRequired: false })).rejects.toMatchObject({ code: "public_app" });
+  await expect(register({ type: "PUBLIC", clientSecret: "a-secret-of-its-own" })).rejects.toMatchObject({ code: "public_app" });
+});
+
+test("a registration is found as it was made, and an unknown client id finds none", async () => {
+  const wishes = {
+    name: "Lernwelt",
+    scopes: allScopes,
+    postLogoutRedirectUris: ["https://app.example/"],
+    loginUrl: "https://app.example/login",
+    backchannelLogoutUri: "https://app.example/logout",
+    idTokenAlgorithm: "EdDSA" as const,
+    schulconnexSpelling: "V1_7" as const,
+    pkceRequired: false,
+  };
+  const { clientId } = await register(wishes);
+  expect(await findApp(db.pool, clientId)).toMatchObject({ ...wishes, type: "CONFIDENTIAL", redirectUris: ["https://app.example/callback"] });
+  expect(await findApp(db.pool, "nobody")).toBeNull();
+});
+
+test("a rotated secret works at once and the old one no more", async () => {
+  const { clientId, clientSecret } = await register({});
+  const renewed = await withTransaction(db, (tx) => rotateClientSecret(tx, clientId, origin));
+  const app = (await findApp(db.pool, clientId))!;
+  expect([clientSecretMatches(app, renewed), clientSecretMatches(app, clientSecret!)]).toEqual([true, false]);
+  const { clientId: publicId } = await make.app({ type: "PUBLIC" });
+  await expect(withTransaction(db, (tx) => rotateClientSecret(tx, publicId, origin))).rejects.toMatchObject({ code: "app_not_found" });
+});
+
+test.each([
+  ["callback", "not absolute"],
+  ["//app.example/callback", "not absolute"],
+  ["https://app.example/callback#part", "a fragment"],
+  ["https://app.example/callback#", "an empty fragment"],
+  ["https://user:secret@app.example/", "credentials"],
+  ["https://*.app.example/callback", "a wildcard"],
+  ["https://app.example/call back", "a space"],
+  ["https://app.example\\@evil.example/", "a backslash"],
+  ["https://äpp.example/", "letters beyond ASCII"],
+  ["http://app.example/callback", "http"],
+  ["http://127.0.0.1:4000/callback", "http to this machine outside development"],
+  ["javascript:alert(1)", "a scheme that runs"],
+  ["data:text/html,hello", "a scheme that shows"],
+  ["com.example.app:/callback", "an own scheme of an app with a secret"],
+])("the redirect URI %s is refused: %s", async (uri) => {
+  await expect(register({ redirectUris: [uri] })).rejects.toMatchObject({ kind: "invalid", code: "uri_refused" });
+});
+
+test("http to this machine is for development, a scheme of its own for public apps", async () => {
+  await register({ redirectUris: ["http://127.0.0.1:4000/callback", "http://localhost:4000/callback", "http://[::1]:4000/"] }, true);
+  await expect(register({ redirectUris: ["http://localhost.evil.example/"] }, true)).rejects.toMatchObject({ code: "uri_refused" });
+  await register({ type: "PUBLIC", redirectUris: ["com.example.app:/callback"] });
+  await expect(register({ type: "PUBLIC", redirectUris: ["javascript:alert(1)"] })).rejects.toMatchObject({ code: "uri_refused" });
+  await expect(register({ type: "PUBLIC", loginUrl: "com.example.app:/login" })).rejects.toMatchObject({ code: "uri_refused" });
+});
+
+test("a client id or secret that Basic auth would garble is refused", async () => {
+  await expect(register({ clientId: "two words" as ClientId })).rejects.toMatchObject({ constraint: "app_client_id_check" });
+  await expect(register({ clientSecret: "sixteen:or-more-characters" })).rejects.toMatchObject({ code: "client_secret_refused" });
+  await expect(register({ clientSecret: "short" })).rejects.toMatchObject({ code: "client_secret_refused" });
+});
+
+test("scopes go to the wire and back, those of the IDM API under the platform's name", () => {
+  expect(scopeToWire("schultor", "people:read")).toBe("urn:schultor:idm:v1:people:read");
+  expect(scopeToWire("schultor", "openid")).toBe("openid");
+  for (const scope of scopeNames) expect(scopeFromWire("schultor", scopeToWire("schultor", scope))).toBe(scope);
+  for (const wire of ["people:read", "urn:other:idm:v1:people:read", "urn:schultor:idm:v1:openid", "urn:schultor:idm:v1:", ""]) {
+    expect(scopeFromWire("schultor", wire), wire).toBeNull();
+  }
+});

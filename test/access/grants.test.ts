@@ -1,0 +1,151 @@
+import { expect, test } from "vitest";
+import { findSignOnRight, findSubjectClaims, listTiles, recordSignIn, setGrant } from "../../src/access/index.ts";
+import type { ClientId, SignOnAudience } from "../../src/access/index.ts";
+import type { PersonId, SchoolId } from "../../src/directory/index.ts";
+import { withTransaction } from "../../src/platform/db.ts";
+import { testDatabase } from "../support/database.ts";
+import { makeMakers } from "../support/make.ts";
+
+const db = await testDatabase();
+const make = makeMakers(db);
+
+const right = (clientId: ClientId, personId: PersonId) => findSignOnRight(db.pool, { clientId, personId });
+const isAllowed = async (clientId: ClientId, personId: PersonId) => (await right(clientId, personId)).kind === "allowed";
+
+async function makeSchoolWithApp(signOn: SignOnAudience) {
+  const school = await make.school();
+  const { clientId } = await make.app();
+  await make.grant({ app: clientId, school, signOn });
+  return { school, clientId };
+}
+
+test("a grant for nobody lets nobody sign in, one for everybody those of the school alone", async () => {
+  const everybody = await makeSchoolWithApp({ kind: "EVERYBODY" });
+  const nobody = await makeSchoolWithApp({ kind: "NOBODY" });
+  const person = await make.person({ school: everybody.school, role: "OTHER" });
+  const foreign = await make.person({ school: nobody.school });
+  expect(await isAllowed(everybody.clientId, person)).toBe(true);
+  expect(await right(everybody.clientId, foreign)).toEqual({ kind: "refused", reason: "no_grant" });
+  expect(await right(nobody.clientId, foreign)).toEqual({ kind: "refused", reason: "no_grant" });
+});
+
+test("a grant for roles looks at the person's role", async () => {
+  const { school, clientId } = await makeSchoolWithApp({ kind: "ROLES", roles: ["TEACHER", "OTHER"] });
+  const of = (role: "TEACHER" | "STUDENT" | "OTHER") => make.person({ school, role });
+  expect(await isAllowed(clientId, await of("TEACHER"))).toBe(true);
+  expect(await isAllowed(clientId, await of("OTHER"))).toBe(true);
+  expect(await isAllowed(clientId, await of("STUDENT"))).toBe(false);
+});
+
+test("a grant for groups lets the members of these in while the groups exist, synced or not", async () => {
+  const school = await make.school();
+  const [chosen, other, deleted] = [await make.group({ school }), await make.group({ school }), await make.group({ school, status: "DELETED" })];
+  const { clientId } = await make.app();
+  await make.grant({ app: clientId, school, signOn: { kind: "GROUPS", groups: [chosen, deleted] }, sync: false });
+  expect(await isAllowed(clientId, await make.person({ school, groups: [chosen] }))).toBe(true);
+  expect(await isAllowed(clientId, await make.person({ school, groups: [other] }))).toBe(false);
+  expect(await isAllowed(clientId, await make.person({ school, groups: [deleted] }))).toBe(false);
+});
+
+test("a soft-deleted or unknown person is not active, whatever the grant", async () => {
+  const { school, clientId } = await makeSchoolWithApp({ kind: "EVERYBODY" });
+  const refused = { kind: "refused", reason: "person_not_active" };
+  expect(await right(clientId, await make.person({ school, status: "SOFT_DELETED" }))).toEqual(refused);
+  expect(await right(clientId, "00000000-0000-7000-8000-000000000000" as PersonId)).toEqual(refused);
+});
+
+test("of several schools those are named whose own grant lets the person in, in dictionary order", async () => {
+  const named = (name: string) => make.school({ name });
+  const [zoo, arbor, closed] = [await named("Zooschule"), await named("Ärzteschule"), await named("Bergschule")];
+  const { clientId } = await make.app();
+  for (const school of [zoo, arbor]) await make.grant({ app: clientId, school });
+  await make.grant({ app: clientId, school: closed, signOn: { kind: "ROLES", roles: ["TEACHER"] } });
+  const person = await make.person({ schools: [zoo, closed, arbor] });
+  expect(await right(clientId, person)).toEqual({ kind: "allowed", schools: [{ id: arbor, name: "Ärzteschule" }, { id: zoo, name: "Zooschule" }] });
+});
+
+test("setting a grant again replaces the audience and the groups", async () => {
+  const school = await make.school();
+  const [first, second] = [await make.group({ school }), await make.group({ school })];
+  const { clientId } = await make.app();
+  await make.grant({ app: clientId, school, signOn: { kind: "GROUPS", groups: [first] }, groups: [first] });
+  await make.grant({ app: clientId, school, signOn: { kind: "GROUPS", groups: [second] }, groups: [first, second, second] });
+  expect(await isAllowed(clientId, await make.person({ school, groups: [first] }))).toBe(false);
+  expect(await isAllowed(clientId, await make.person({ school, groups: [second] }))).toBe(true);
+  expect(await db.prisma.syncedGroup.count({ where: { clientId } })).toBe(2);
+  await make.grant({ app: clientId, school, signOn: "NOBODY", groups: [] });
+  expect([await db.prisma.syncedGroup.count({ where: { clientId } }), await db.prisma.grantSignOnGroup.count({ where: { clientId } })]).toEqual([0, 0]);
+});
+
+test("a school cannot sync the group of another school", async () => {
+  const [school, other] = [await make.school(), await make.school()];
+  const { clientId } = await make.app();
+  const setting = make.grant({ app: clientId, school, groups: [await make.group({ school: other })] });
+  await expect(setting).rejects.toMatchObject({ kind: "invalid", code: "group_of_other_school" });
+  expect(await db.prisma.grant.count({ where: { clientId } })).toBe(0);
+});
+
+test("a grant leaves an audit line of who gave what", async () => {
+  const school = await make.school();
+  const { clientId } = await make.app();
+  const grant = { clientId, schoolId: school, signOn: { kind: "EVERYBODY" }, sync: true, syncedGroups: [] } as const;
+  await withTransaction(db, (tx) => setGrant(tx, grant, { at: new Date(), actorId: "school-admin", requestId: "request-1" }));
+  expect(await db.prisma.audit.findFirst({ where: { clientId, action: "grant_set" } })).toMatchObject({
+    actorId: "school-admin",
+    requestId: "request-1",
+    schoolId: school,
+    detail: { signOn: "EVERYBODY", sync: true },
+  });
+});
+
+test("tiles are the apps that a person may sign in to and that have an address to begin at, by name", async () => {
+  const school = await make.school();
+  const person = await make.person({ schools: [school, await make.school()] });
+  const loginUrl = "https://app.example/login";
+  const [zebra, ant, noAddress, closed] = [
+    await make.app({ name: "Zebra", loginUrl }),
+    await make.app({ name: "Ant", loginUrl }),
+    await make.app({ name: "Bee" }),
+    await make.app({ name: "Cat", loginUrl }),
+  ];
+  for (const app of [zebra, ant, noAddress]) await make.grant({ app: app.clientId, school });
+  await make.grant({ app: closed.clientId, school, signOn: "NOBODY" });
+  expect(await listTiles(db.pool, person)).toEqual([
+    { clientId: ant.clientId, name: "Ant", loginUrl },
+    { clientId: zebra.clientId, name: "Zebra", loginUrl },
+  ]);
+  expect(await listTiles(db.pool, await make.person({ school, status: "SOFT_DELETED" }))).toEqual([]);
+});
+
+test("a sign-in remembers the first and the last time, also when they arrive out of order", async () => {
+  const { school, clientId } = await makeSchoolWithApp({ kind: "EVERYBODY" });
+  const personId = await make.person({ school });
+  const times = ["2026-02-01T08:00:00Z", "2026-02-03T08:00:00Z", "2026-02-02T08:00:00Z"].map((time) => new Date(time));
+  for (const at of times) await recordSignIn(db.pool, { clientId, personId, at });
+  expect(await db.prisma.signIn.findMany({ where: { clientId } })).toEqual([{ clientId, personId, firstSignInAt: times[0], lastSignInAt: times[1] }]);
+});
+
+test("claims tell the name, the role, the chosen school and the groups that are synced to the app", async () => {
+  const school = await make.school({ name: "Goetheschule", officialId: "DE-NI-1", location: { country: "DE", state: "NI" }, schoolingLevel: null });
+  const group = await make.group({ school, name: "5a" });
+  const { clientId } = await make.app();
+  await make.grant({ app: clientId, school, groups: [group] });
+  const name = { firstFull: "Ada Marie", firstCall: "Ada", last: "Beispiel" };
+  const personId = await make.person({ school, role: "TEACHER", name, groups: [group, await make.group({ school })] });
+  const claims = (schoolId: SchoolId | null) => findSubjectClaims(db.pool, { clientId, personId, schoolId });
+  const told = { name, role: "TEACHER", groups: [{ id: group, name: "5a" }] };
+  expect(await claims(school)).toEqual({
+    ...told,
+    school: { id: school, name: "Goetheschule", officialId: "DE-NI-1", location: { country: "DE", state: "NI" }, schoolingLevel: null },
+  });
+  expect(await claims(null)).toEqual({ ...told, school: null });
+  expect(await claims(await make.school())).toEqual({ ...told, school: null });
+});
+
+test("claims of a nameless person without synced groups are null and empty, those of nobody do not exist", async () => {
+  const { school, clientId } = await makeSchoolWithApp({ kind: "EVERYBODY" });
+  const personId = await make.person({ school, name: null, role: "OTHER" });
+  expect(await findSubjectClaims(db.pool, { clientId, personId, schoolId: null })).toEqual({ name: null, role: "OTHER", school: null, groups: [] });
+  const nobody = "00000000-0000-7000-8000-000000000000" as PersonId;
+  expect(await findSubjectClaims(db.pool, { clientId, personId: nobody, schoolId: null })).toBeNull();
+});
