@@ -3,14 +3,21 @@ export type Shown = { status: number; url: string; html: string; headers: Header
 
 type Cookie = { name: string; value: string; path: string };
 
-export type Browser = ReturnType<typeof makeBrowser>;
+export type Browser = {
+  open(address: string): Promise<Shown>;
+  /** One request, no redirect followed. */
+  once(address: string, init: RequestInit): Promise<Response>;
+  /** Posts the form whose action ends so, with its hidden fields and what the person fills in. */
+  submit(page: Shown, step: string, fields?: Record<string, string>): Promise<Shown>;
+  cookies(): { name: string; value: string }[];
+};
 
 /**
  * A browser without scripts: cookies, redirects and forms.
  *
  * Shape: redirects are followed inside `origin` only; one that leaves it is the answer, with its address in `url`.
  */
-export function makeBrowser(origin: string, headers: Record<string, string> = {}) {
+export function makeBrowser(origin: string, headers: Record<string, string> = {}): Browser {
   let jar: Cookie[] = [];
 
   function keepCookies(response: Response, url: URL): void {
@@ -51,21 +58,12 @@ export function makeBrowser(origin: string, headers: Record<string, string> = {}
   return {
     open: (address: string) => go(address),
     once,
-    /** Posts the form whose action ends so, with its hidden fields and what the person fills in. */
-    submit(page: Shown, step: string, fields: Record<string, string> = {}): Promise<Shown> {
+    submit(page, step, fields = {}) {
       const form = findForm(page, step);
       const body = new URLSearchParams({ ...form.fields, ...fields });
       return go(new URL(form.action, page.url).href, { method: "POST", body });
     },
     cookies: () => jar.map(({ name, value }) => ({ name, value })),
-    copy(): Browser {
-      const other = makeBrowser(origin, headers);
-      other.take(jar);
-      return other;
-    },
-    take(cookies: readonly Cookie[]): void {
-      jar = [...cookies];
-    },
   };
 }
 

@@ -6,6 +6,7 @@ export function polishAnswer(ctx: KoaContextWithOIDC): void {
   if (route === "token") polishTokenAnswer(ctx);
   else if (route === "authorization" || route === "resume") redirectByQuery(ctx);
   else if (route === "end_session") leaveWithoutSession(ctx);
+  else if (route === "discovery") ctx.body = { ...(ctx.body as object), response_modes_supported: ["query"] };
 }
 
 type TokenAnswer = { token_type?: string; scope?: string; error?: string; error_description?: string };

@@ -23,7 +23,6 @@ export function presentClient(app: App, platform: string): AdapterPayload {
     redirect_uris: app.redirectUris,
     post_logout_redirect_uris: app.postLogoutRedirectUris,
     response_types: app.redirectUris.length > 0 ? ["code"] : [],
-    response_modes: ["query"],
     grant_types: [
       ...(app.redirectUris.length > 0 ? ["authorization_code"] : []),
       ...(mayRefresh ? ["refresh_token"] : []),

@@ -81,7 +81,6 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
     discovery: {
       prompt_values_supported: ["none", "login", "consent"],
       ui_locales_supported: ["de", "en"],
-      response_modes_supported: ["query"],
     },
   };
 }

@@ -10,7 +10,7 @@ import { makeConfiguration } from "./configuration.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { nameClientOfHint } from "./logout-hint.ts";
 import { refuseOtherModes } from "./response-mode.ts";
-import { recordLogout } from "./logout.ts";
+import { auditLogout, recordLogout } from "./logout.ts";
 import type { ShowPages } from "./pages.ts";
 import { settle } from "./settle.ts";
 
@@ -37,28 +37,31 @@ export function makeProvider(given: Omit<ProviderDeps, "workOf">, pages: ShowPag
   // Behind the mount the request always says that it came to ISSUER_URL.
   provider.proxy = true;
   provider.on("server_error", (ctx, err) => deps.log.error({ err, route: ctx.oidc.route }, "sign-on failed"));
+  provider.on("end_session.success", (ctx) => auditLogout(deps, ctx));
   provider.use(async (ctx, next) => {
     await nameClientOfHint(provider, ctx);
     refuseOtherModes(provider, ctx);
     const work = deps.workOf(ctx);
     await next();
     const { oidc } = ctx as Partial<KoaContextWithOIDC>;
-    if (oidc) await finish(deps, ctx as KoaContextWithOIDC, work);
+    if (oidc) await finish(deps, ctx as KoaContextWithOIDC, work, pages);
   });
   adaptModels(provider, deps);
   return provider;
 }
 
-async function finish(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: RequestWork): Promise<void> {
+async function finish(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: RequestWork, pages: ShowPages): Promise<void> {
   const hasFailed = ctx.status >= 500;
   polishAnswer(ctx);
   if (hasFailed) return;
   try {
     await settle(deps, ctx, work);
   } catch (error) {
-    if (ctx.oidc.route !== "token") throw error;
-    deps.log.error({ err: error, route: "token" }, "sign-on failed");
-    refuseToken(ctx, "server_error");
+    deps.log.error({ err: error, route: ctx.oidc.route }, "sign-on failed");
+    ctx.remove("Location");
+    ctx.status = 500;
+    if (ctx.oidc.route === "token") refuseToken(ctx, "server_error");
+    else await pages.showError(ctx, { error: "server_error" }, error as Error);
   }
 }
 
