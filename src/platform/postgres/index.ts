@@ -12,6 +12,7 @@ import { reachDatabase } from "./reach.ts";
 export { startEmbeddedPostgres } from "./embedded.ts";
 export type { EmbeddedOptions, EmbeddedPostgres } from "./embedded.ts";
 export { reachDatabase } from "./reach.ts";
+export { findRunningServer } from "./running.ts";
 export { DatabaseStartError } from "./start-error.ts";
 
 export type DatabaseServer = {
