@@ -30,6 +30,7 @@ export function makeRequestCheck(document: OpenApiDocument): (place: Place) => R
     const place = { expressRoute: path, openApiRoute: path, schema: copyOf<OpenAPIV3.OperationObject>(operation) };
     return (req, res, next) => {
       checkSpelling(req);
+      readBooleans(req, parameters);
       // Without a body in the contract none is read, and its type must not choose (and fill) a cache of checks.
       if (operation.requestBody === undefined) delete req.headers["content-type"];
       const request: Partial<OpenApiRequest> = req;
@@ -88,6 +89,16 @@ function decode(part: string): string {
     // answered below
   }
   throw invalid("The address is not correctly percent-encoded.");
+}
+
+/** Generated clients write a boolean as their language does, `True` in Python. */
+function readBooleans(req: Request, parameters: Parameter[]): void {
+  for (const { name, schema } of parameters) {
+    const given = req.query[name];
+    if (schema?.type !== "boolean" || typeof given !== "string") continue;
+    const value = { ...req.query, [name]: given.toLowerCase() };
+    Object.defineProperty(req, "query", { value, writable: true, enumerable: true, configurable: true });
+  }
 }
 
 export type BodyCheck = (body: unknown) => void;

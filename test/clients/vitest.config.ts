@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+
+// Clients of the published contract in other languages; needs Java, and Debian's python3-urllib3, python3-pydantic, python3-dateutil.
+export default defineConfig({
+  test: {
+    root: new URL("../..", import.meta.url).pathname,
+    name: "clients",
+    include: ["test/clients/**/*.test.ts"],
+    globalSetup: ["test/support/test-server.ts"],
+    maxWorkers: 2,
+    testTimeout: 120_000,
+    hookTimeout: 300_000,
+  },
+});
