@@ -46,6 +46,14 @@ ALTER TABLE "app"
   ADD CONSTRAINT "app_uris_check" CHECK (
     array_position("redirect_uris", NULL) IS NULL AND array_position("post_logout_redirect_uris", NULL) IS NULL);
 
+-- A list may be empty, never null.
+ALTER TABLE "app"
+  ALTER COLUMN "redirect_uris" SET NOT NULL,
+  ALTER COLUMN "post_logout_redirect_uris" SET NOT NULL,
+  ALTER COLUMN "scopes" SET NOT NULL;
+ALTER TABLE "grant" ALTER COLUMN "sign_on_roles" SET NOT NULL;
+ALTER TABLE "consent" ALTER COLUMN "scopes" SET NOT NULL;
+
 ALTER TABLE "grant" ADD CONSTRAINT "grant_sign_on_roles_check" CHECK (
   ("sign_on_audience" = 'ROLES') = (cardinality("sign_on_roles") > 0));
 
