@@ -1,0 +1,25 @@
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openDatabase, type Db } from "../src/platform/db.ts";
+import { applyMigrations } from "../src/platform/migrate.ts";
+import { openDatabaseServer } from "../src/platform/postgres/index.ts";
+
+/** A migrated database with the service's own server settings (BENCH_DATABASE_URL: an empty one of yours), gone after the run. */
+export async function openBenchDatabase(): Promise<{ url: string; db: Db; close(): Promise<void> }> {
+  const dataDir = realpathSync(mkdtempSync(join(tmpdir(), "schultor-bench-")));
+  chmodSync(dataDir, 0o711);
+  const say = () => undefined;
+  const server = await openDatabaseServer({ databaseUrl: process.env["BENCH_DATABASE_URL"], dataDir, say });
+  await applyMigrations(server.url, { say });
+  const db = openDatabase({ url: server.url });
+  return {
+    url: server.url,
+    db,
+    async close() {
+      await db.close();
+      await server.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}

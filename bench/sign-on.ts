@@ -1,0 +1,114 @@
+// Sign-on against oidc-provider with its in-memory adapter: what the record in PostgreSQL costs.
+import { createHash, randomBytes } from "node:crypto";
+import { Agent, request } from "undici";
+import type { ClientId } from "../src/access/index.ts";
+import { giveLogin, passPages, type TestApp } from "../test/support/token.ts";
+import { makeBrowser } from "../test/support/browser.ts";
+import { makeMakers } from "../test/support/make.ts";
+import { openBenchDatabase } from "./database.ts";
+import { compare, measureFlow, report, reportHead, startSubject } from "./harness.ts";
+
+const connections = 16;
+const seconds = Number(process.env["BENCH_SECONDS"] ?? 6);
+const rounds = Number(process.env["BENCH_ROUNDS"] ?? 5);
+const agent = new Agent({ connections: connections * 2 });
+const scope = "urn:schultor:idm:v1:schools:read";
+
+type Side = { url: string; app: TestApp; cookies: string };
+
+const basic = ({ clientId, clientSecret }: TestApp) => `Basic ${Buffer.from(`${clientId}:${clientSecret ?? ""}`).toString("base64")}`;
+
+async function postToken({ url, app }: Side, fields: Record<string, string>): Promise<Record<string, unknown>> {
+  const { statusCode, body } = await request(`${url}/oauth2/token`, {
+    dispatcher: agent,
+    method: "POST",
+    headers: { authorization: basic(app), "content-type": "application/x-www-form-urlencoded" },
+    body: new URLSearchParams(fields).toString(),
+  });
+  const answer = (await body.json()) as Record<string, unknown>;
+  if (statusCode !== 200) throw new Error(`${String(statusCode)} ${JSON.stringify(answer)}`);
+  return answer;
+}
+
+const clientCredentials = (side: Side) => async () => {
+  await postToken(side, { grant_type: "client_credentials", scope });
+};
+
+function authorizationUrl({ url, app }: Side): { address: string; verifier: string } {
+  const verifier = randomBytes(32).toString("base64url");
+  const query = new URLSearchParams({
+    response_type: "code",
+    client_id: app.clientId,
+    redirect_uri: app.redirectUri,
+    scope: "openid profile",
+    state: randomBytes(8).toString("base64url"),
+    nonce: randomBytes(8).toString("base64url"),
+    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+    code_challenge_method: "S256",
+  });
+  return { address: `${url}/oauth2/auth?${query.toString()}`, verifier };
+}
+
+const signOn = (side: Side) => async () => {
+  const { address, verifier } = authorizationUrl(side);
+  const { statusCode, headers, body } = await request(address, { dispatcher: agent, headers: { cookie: side.cookies } });
+  await body.dump();
+  const back = new URL(String(headers["location"]), side.url);
+  const code = back.searchParams.get("code");
+  if (statusCode >= 400 || code === null) throw new Error(`no code: ${String(statusCode)} ${back.href}`);
+  const tokens = await postToken(side, {
+    grant_type: "authorization_code",
+    code,
+    redirect_uri: side.app.redirectUri,
+    code_verifier: verifier,
+  });
+  if (typeof tokens["id_token"] !== "string") throw new Error("no ID token");
+};
+
+/** Signs a person in once, so that every measured flow finds a session and a consent. */
+async function openSession(side: Omit<Side, "cookies">, login: { username: string; password: string }): Promise<Side> {
+  const browser = makeBrowser(side.url);
+  const shown = await passPages(browser, await browser.open(authorizationUrl({ ...side, cookies: "" }).address), login);
+  if (!shown.url.startsWith(side.app.redirectUri)) throw new Error(`the session was not opened: ${shown.url} ${shown.html.replace(/<[^>]+>|\s+/g, " ").slice(0, 500)}`);
+  return { ...side, cookies: browser.cookies().map(({ name, value }: { name: string; value: string }) => `${name}=${value}`).join("; ") };
+}
+
+/** As many people as lanes: a class that signs in, not one browser with sixteen tabs. */
+async function openSessions(url: string, app: TestApp, logins: { username: string; password: string }[]): Promise<Side[]> {
+  const sides: Side[] = [];
+  for (const login of logins) sides.push(await openSession({ url, app }, login));
+  return sides;
+}
+
+export async function benchSignOn(): Promise<void> {
+  const database = await openBenchDatabase();
+  const make = makeMakers(database.db);
+  const school = await make.school();
+  const app = await make.app({ clientId: "bench" as ClientId });
+  await make.grant({ app: app.clientId, school, signOn: "EVERYBODY", sync: true });
+  const people = await Promise.all(Array.from({ length: connections }, () => make.person({ school })));
+  const logins = await Promise.all(people.map((person) => giveLogin(database.db, person)));
+
+  const ours = await startSubject("service", "./subjects/service.ts", { DATABASE_URL: database.url, LOG_LEVEL: "warn" });
+  const base = await startSubject("oidc-provider in memory", "./subjects/oidc-memory.ts", {});
+  try {
+    const baseApp: TestApp = { clientId: app.clientId, clientSecret: "bench-secret", redirectUri: "http://127.0.0.1:4000/callback" };
+    const run = (sides: Side[], flow: (side: Side) => () => Promise<void>) => () => {
+      const flows = sides.map(flow);
+      return measureFlow((lane) => flows[lane % flows.length]!(), { connections, seconds });
+    };
+    console.log(reportHead);
+    for (const [what, flow] of [["code + PKCE sign-on with a session", signOn], ["client credentials", clientCredentials]] as const) {
+      const ourSides = await openSessions(ours.url, app, logins);
+      const baseSides = await openSessions(base.url, baseApp, logins);
+      const sides = { ours: run(ourSides, flow), base: run(baseSides, flow), rounds };
+      console.log(report(await compare(`${what}, ${String(connections)} connections`, 0.6, sides)));
+    }
+  } finally {
+    await Promise.all([ours.stop(), base.stop()]);
+    await agent.close();
+    await database.close();
+  }
+}
+
+if (import.meta.main) await benchSignOn();
