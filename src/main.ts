@@ -29,11 +29,17 @@ const config = readConfigOrEnd();
 const log = makeLog({ level: config.logLevel, format: config.production ? "json" : "readable" });
 const say = (line: string) => (config.production ? log.info(line) : console.log(line));
 let service: Running | null = null;
-let ending = false;
+let endingSince: number | null = null;
+
+// A terminal's Ctrl-C reaches us twice, directly and through npm: only a later signal means it.
+const echoMs = 500;
 
 async function end(reason: string, exitCode: number): Promise<void> {
-  if (ending) process.exit(exitCodes.interrupted);
-  ending = true;
+  if (endingSince !== null) {
+    if (performance.now() - endingSince > echoMs) process.exit(exitCodes.interrupted);
+    return;
+  }
+  endingSince = performance.now();
   const stuck = setTimeout(() => process.exit(exitCodes.failed), (config.shutdownGraceSeconds + 30) * 1000);
   stuck.unref();
   say(`Stopping: ${reason}. Running requests may end; once more ends at once.`);
