@@ -241,7 +241,10 @@ export interface components {
              */
             message: string;
             /**
-             * @description A stable name for the problem that programs can rely on. New ones may be added.
+             * @description A stable name for the problem that programs can rely on. Today `invalid_request`, `invalid_cursor`, `repeated_parameter`,
+             *     `missing_token`, `invalid_token`, `insufficient_scope`, `wrong_context`, `school_not_found`, `organization_not_found`,
+             *     `group_not_found`, `user_not_found`, `path_not_found`, `method_not_allowed`, `rate_limited`, `internal_error` and `unavailable`;
+             *     new ones may be added.
              * @example school_not_found
              */
             code: string;

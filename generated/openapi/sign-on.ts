@@ -21,7 +21,7 @@ export interface paths {
         put?: never;
         /**
          * Sign a person in, parameters in a form
-         * @description The same as with `GET`, for requests too long for an address.
+         * @description The same as with `GET`, to which it redirects.
          */
         post: operations["authorizeWithForm"];
         delete?: never;
@@ -78,7 +78,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/oauth2/introspection": {
+    "/oauth2/introspect": {
         parameters: {
             query?: never;
             header?: never;
@@ -98,7 +98,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/oauth2/revocation": {
+    "/oauth2/revoke": {
         parameters: {
             query?: never;
             header?: never;
@@ -134,7 +134,7 @@ export interface paths {
         put?: never;
         /**
          * Log a person out, parameters in a form
-         * @description The same as with `GET`, so that the ID token stays out of the address.
+         * @description The same as with `GET`, to which it redirects.
          */
         post: operations["endSessionWithForm"];
         delete?: never;
@@ -567,7 +567,10 @@ export interface components {
             sub?: string;
             /** @example openid profile school */
             scope?: string;
-            /** @example bearer */
+            /**
+             * @description Compare it without regard to case.
+             * @example Bearer
+             */
             token_type?: string;
             /**
              * Format: uri
@@ -644,13 +647,13 @@ export interface components {
             /**
              * Format: uri
              * @description Revoking tokens.
-             * @example http://localhost:3000/oauth2/revocation
+             * @example http://localhost:3000/oauth2/revoke
              */
             revocation_endpoint: string;
             /**
              * Format: uri
              * @description Looking at tokens.
-             * @example http://localhost:3000/oauth2/introspection
+             * @example http://localhost:3000/oauth2/introspect
              */
             introspection_endpoint: string;
             /**
@@ -795,6 +798,7 @@ export interface components {
          */
         AuthorizationRedirect: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
                 Location: components["headers"]["Location"];
                 [name: string]: unknown;
             };
@@ -803,15 +807,26 @@ export interface components {
         /** @description A wrong client or redirect URI. The person sees a page; nothing is sent to the redirect URI. */
         AuthorizationErrorPage: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
                 "text/html": components["schemas"]["HtmlPage"];
             };
         };
-        /** @description Every failure, a wrong client secret too. There is never a `WWW-Authenticate` header. */
-        OAuthBadRequest: {
+        /** @description To the same request with `GET`. */
+        FormRedirect: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                Location: components["headers"]["Location"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description Every failure, a wrong client secret too. There is never a `WWW-Authenticate` header. */
+        TokenBadRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
                 "Cache-Control": components["headers"]["NoStore"];
                 [name: string]: unknown;
             };
@@ -822,7 +837,40 @@ export interface components {
         /** @description No token, or one that is unknown, expired, revoked or of the app itself. */
         UserinfoUnauthorized: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
                 "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["OAuthError"];
+            };
+        };
+        /** @description The token came from a sign-on without the scope `openid`. */
+        UserinfoForbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["OAuthError"];
+            };
+        };
+        /** @description A parameter is missing or malformed. */
+        OAuthBadRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["OAuthError"];
+            };
+        };
+        /** @description Client authentication failed. */
+        ClientUnauthorized: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "WWW-Authenticate": components["headers"]["BasicChallenge"];
                 [name: string]: unknown;
             };
             content: {
@@ -832,6 +880,7 @@ export interface components {
         /** @description A page that asks the person whether to log out. */
         LogoutPage: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -841,6 +890,7 @@ export interface components {
         /** @description The session is over. To the post-logout redirect URI with `state`, or to a page that says so. */
         LogoutRedirect: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
                 Location: components["headers"]["Location"];
                 [name: string]: unknown;
             };
@@ -849,6 +899,7 @@ export interface components {
         /** @description A wrong client, ID token or post-logout redirect URI. The person sees a page. */
         LogoutErrorPage: {
             headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -941,6 +992,11 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
+         * @description The id of this request in our logs. Tell it to us when you ask for help.
+         * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+         */
+        RequestId: string;
+        /**
          * @description Where the browser goes next.
          * @example http://127.0.0.1:4000/callback?code=0o1BzJhLdnzVq2hT&state=af0ifjsldkj&iss=http%3A%2F%2Flocalhost%3A3000
          */
@@ -955,6 +1011,11 @@ export interface components {
          * @example Bearer error="invalid_token"
          */
         WwwAuthenticate: string;
+        /**
+         * @description How to authenticate (RFC 7617).
+         * @example Basic realm="http://localhost:3000", error="invalid_client", error_description="client authentication failed"
+         */
+        BasicChallenge: string;
     };
     pathItems: never;
 }
@@ -1052,8 +1113,7 @@ export interface operations {
             };
         };
         responses: {
-            302: components["responses"]["AuthorizationRedirect"];
-            400: components["responses"]["AuthorizationErrorPage"];
+            303: components["responses"]["FormRedirect"];
         };
     };
     issueToken: {
@@ -1072,6 +1132,7 @@ export interface operations {
             /** @description The tokens. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     "Cache-Control": components["headers"]["NoStore"];
                     [name: string]: unknown;
                 };
@@ -1079,7 +1140,7 @@ export interface operations {
                     "application/json": components["schemas"]["TokenResponse"];
                 };
             };
-            400: components["responses"]["OAuthBadRequest"];
+            400: components["responses"]["TokenBadRequest"];
         };
     };
     getUserinfo: {
@@ -1094,6 +1155,7 @@ export interface operations {
             /** @description The claims. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1101,6 +1163,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UserinfoUnauthorized"];
+            403: components["responses"]["UserinfoForbidden"];
         };
     };
     getUserinfoWithForm: {
@@ -1115,6 +1178,7 @@ export interface operations {
             /** @description The claims. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1122,6 +1186,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["UserinfoUnauthorized"];
+            403: components["responses"]["UserinfoForbidden"];
         };
     };
     introspectToken: {
@@ -1140,6 +1205,7 @@ export interface operations {
             /** @description What the token stands for. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     "Cache-Control": components["headers"]["NoStore"];
                     [name: string]: unknown;
                 };
@@ -1148,6 +1214,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["OAuthBadRequest"];
+            401: components["responses"]["ClientUnauthorized"];
         };
     };
     revokeToken: {
@@ -1166,11 +1233,13 @@ export interface operations {
             /** @description The token is not good any more. No body. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content?: never;
             };
             400: components["responses"]["OAuthBadRequest"];
+            401: components["responses"]["ClientUnauthorized"];
         };
     };
     endSession: {
@@ -1226,9 +1295,7 @@ export interface operations {
             };
         };
         responses: {
-            200: components["responses"]["LogoutPage"];
-            303: components["responses"]["LogoutRedirect"];
-            400: components["responses"]["LogoutErrorPage"];
+            303: components["responses"]["FormRedirect"];
         };
     };
     getDiscovery: {
@@ -1243,6 +1310,7 @@ export interface operations {
             /** @description The document. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -1263,10 +1331,11 @@ export interface operations {
             /** @description The key set. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["JsonWebKeySet"];
+                    "application/jwk-set+json": components["schemas"]["JsonWebKeySet"];
                 };
             };
         };
