@@ -20,7 +20,7 @@ test("a transaction that throws leaves nothing behind and its error unchanged", 
 });
 
 test("a transaction answers what its work answers", async () => {
-  expect(await withTransaction(db, async (tx) => (await tx.query("INSERT INTO note VALUES (2) RETURNING id")).rows)).toEqual([{ id: 2 }]);
+  expect(await withTransaction(db, async (tx) => (await tx.query<{ id: number }>("INSERT INTO note VALUES (2) RETURNING id")).rows)).toEqual([{ id: 2 }]);
   expect(await countNotes()).toBe(1);
 });
 

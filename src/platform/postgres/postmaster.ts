@@ -77,9 +77,9 @@ function spawnServer({ cluster, binaries, logFile, settings }: StartOptions): Ch
 }
 
 async function becomesReady(child: ChildProcess, exited: Promise<void>, { folder }: Cluster): Promise<boolean> {
-  let running = true;
-  void exited.then(() => (running = false));
-  while (running) {
+  const server = { isRunning: true };
+  void exited.then(() => (server.isRunning = false));
+  while (server.isRunning) {
     const lines = readLines(join(folder, "postmaster.pid"));
     if (lines[0] === String(child.pid) && lines[7]?.trim() === "ready") return true;
     await sleep(pollMs);
