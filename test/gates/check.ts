@@ -1,0 +1,53 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { runGates, sumUp, type Gate } from "./run-gates.ts";
+
+const root = join(import.meta.dirname, "../..");
+const results = (name: string) => join(root, ".cache/check", `${name}.json`);
+const script = (name: string, minutes: number): Pick<Gate, "program" | "args" | "minutes"> => ({ program: "npm", args: ["run", "--silent", name], minutes });
+const tests = (name: string, minutes: number): Omit<Gate, "name"> => {
+  const { program, args } = script(name, minutes);
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile=${results(name)}`];
+  return { program, args: [...args, "--", ...reporters], minutes, results: results(name) };
+};
+
+/** In the order in which they are cheap to fail. */
+const gates: Gate[] = [
+  { name: "generated code is current", program: "node", args: ["openapi/tools/generate.ts", "--check"], minutes: 5 },
+  { name: "contract rules", ...script("lint:openapi", 5) },
+  { name: "no released client breaks", ...script("lint:breaking", 5) },
+  { name: "types", program: "tsc", args: ["--noEmit"], minutes: 5 },
+  { name: "code rules", ...script("lint:code", 5) },
+  { name: "import rules", ...script("lint:imports", 5), expects: /\([1-9]\d* modules/ },
+  { name: "tests", ...tests("test", 15) },
+  { name: "clients", ...tests("test:clients", 8) },
+  { name: "browser", ...tests("test:browser", 8) },
+];
+
+const { values } = parseArgs({
+  options: {
+    first: { type: "string", default: "", short: "f" },
+    only: { type: "string", multiple: true, default: [] },
+    minutes: { type: "string", default: "60" },
+  },
+});
+const known = new Set(gates.map(({ name }) => name));
+for (const name of [values.first, ...values.only]) if (name !== "" && !known.has(name)) throw new Error(`No gate is called ${name}; there are: ${[...known].join(", ")}`);
+
+mkdirSync(join(root, ".cache/check"), { recursive: true });
+process.chdir(root);
+const chosen = gates.filter(({ name }) => values.only.length === 0 || values.only.includes(name));
+const ordered = chosen.toSorted((a, b) => Number(b.name === values.first) - Number(a.name === values.first));
+const path = `${join(root, "node_modules/.bin")}:${process.env["PATH"] ?? ""}`;
+const outcomes = await runGates(ordered, {
+  say: console.log,
+  env: { ...process.env, PATH: path },
+  deadline: Date.now() + Number(values.minutes) * 60_000,
+});
+
+console.log("");
+for (const { name, ok, seconds, why } of outcomes) console.log(`${ok ? "✔" : "✖"} ${name} (${seconds} s)${why ? `: ${why}` : ""}`);
+const { passed, failed, ok } = sumUp(outcomes);
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = ok ? 0 : 1;
