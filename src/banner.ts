@@ -32,7 +32,7 @@ export function makeBanner(config: Config, { demoAppUrl }: { demoAppUrl: string 
   if (!config.demoWorld) return `\nSchultor is ready.\n${addresses}\n`;
   const logins = demo.people.map((person) => [person.username, person.password, describe(person)] as const);
   const click =
-    demoAppUrl === null ? "Port 4000 is taken, so the demo app is not running: free the port and start again." : `${demoAppUrl}login   (the demo app signs you in)`;
+    demoAppUrl === null ? `${config.issuerUrl}/sign-in   (the demo app is not running, because port 4000 is taken)` : `${demoAppUrl}login   (the demo app signs you in)`;
   return [
     "",
     "Schultor is ready.",

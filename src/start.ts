@@ -68,7 +68,9 @@ async function startParts(given: Config, surroundings: Surroundings, ends: Retur
     url,
     replicaUrl: config.databaseReplicaUrl,
     poolSize: config.databasePoolSize,
-    onConnectionError: (err) => log.warn({ err }, "a database connection broke"),
+    onConnectionError: (err) => {
+      if (!server.isStopping()) log.warn({ err }, "a database connection broke");
+    },
   });
   ends.add("database connections", () => db.close());
   await applyMigrations(url, { say });

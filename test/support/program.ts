@@ -13,6 +13,15 @@ export type Program = {
 
 const root = join(import.meta.dirname, "../..");
 
+// Registered here, because inside a running test it would come too late to count.
+const started: { child: ChildProcess; ended: Promise<unknown> }[] = [];
+afterAll(async () => {
+  for (const { child, ended } of started) {
+    child.kill("SIGKILL");
+    await ended;
+  }
+});
+
 /** Runs one of our programs as a process of its own, with nothing in its environment but what is given; ends with the test file. */
 export function startProgram(args: string[], env: Record<string, string> = {}): Program {
   const child = spawn(process.execPath, args, { cwd: root, env: { PATH: process.env["PATH"], ...env }, stdio: ["ignore", "pipe", "pipe"] });
@@ -27,10 +36,7 @@ export function startProgram(args: string[], env: Record<string, string> = {}): 
   const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
     child.once("close", (code, signal) => resolve({ code, signal }));
   });
-  afterAll(async () => {
-    child.kill("SIGKILL");
-    await ended;
-  });
+  started.push({ child, ended });
   return {
     child,
     output: () => written,
