@@ -15,7 +15,7 @@ function authorizationUrl(clientId: string, scope: string): string {
   const redirectUri = demo.apps.find((app) => app.clientId === clientId)?.redirectUris[0] ?? "";
   const challenge = createHash("sha256").update(randomBytes(32)).digest("base64url");
   const parameters = { response_type: "code", client_id: clientId, redirect_uri: redirectUri, scope };
-  return `${serviceUrl}/oauth2/auth?${new URLSearchParams({ ...parameters, code_challenge: challenge, code_challenge_method: "S256" })}`;
+  return `${serviceUrl}/oauth2/auth?${new URLSearchParams({ ...parameters, code_challenge: challenge, code_challenge_method: "S256" }).toString()}`;
 }
 
 async function logIn(page: Page, username: string): Promise<void> {

@@ -4,7 +4,7 @@ import { makeBounded, makeBoundedByKey } from "./bounded.ts";
 test("work beyond what may run waits its turn, and beyond what may wait is told so at once", async () => {
   const bounded = makeBounded({ atOnce: 2, waiting: 1 });
   const started: number[] = [];
-  const gates = [0, 1, 2].map(() => Promise.withResolvers<void>());
+  const gates = [0, 1, 2].map(() => Promise.withResolvers<string>());
   const work = (number: number) =>
     bounded(async () => {
       started.push(number);
@@ -14,11 +14,11 @@ test("work beyond what may run waits its turn, and beyond what may wait is told 
   const results = [work(0), work(1), work(2)];
   expect(await work(3)).toBe("full");
   expect(started).toEqual([0, 1]);
-  gates[1]?.resolve();
+  gates[1]?.resolve("done");
   expect(await results[1]).toBe(1);
   expect(started).toEqual([0, 1, 2]);
-  gates[0]?.resolve();
-  gates[2]?.resolve();
+  gates[0]?.resolve("done");
+  gates[2]?.resolve("done");
   expect(await Promise.all(results)).toEqual([0, 1, 2]);
 });
 

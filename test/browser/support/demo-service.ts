@@ -33,7 +33,7 @@ export async function startDemoService(): Promise<DemoService> {
     appUrl,
     authorizationUrl: (wishes = {}) => {
       const parameters = { client_id: "demo-lernapp", redirect_uri: `${appUrl}/callback`, scope: "openid profile", ...wishes };
-      return `${service.url}/oauth2/auth?${new URLSearchParams({ ...commonParameters(), ...parameters })}`;
+      return `${service.url}/oauth2/auth?${new URLSearchParams({ ...commonParameters(), ...parameters }).toString()}`;
     },
   };
 }
