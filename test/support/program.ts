@@ -17,8 +17,10 @@ const root = join(import.meta.dirname, "../..");
 const started: { child: ChildProcess; ended: Promise<unknown> }[] = [];
 afterAll(async () => {
   for (const { child, ended } of started) {
-    child.kill("SIGKILL");
+    child.kill("SIGTERM");
+    const late = setTimeout(() => child.kill("SIGKILL"), 5000);
     await ended;
+    clearTimeout(late);
   }
 });
 
