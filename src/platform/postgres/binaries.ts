@@ -25,8 +25,12 @@ export function findBinaries(user: ServerUser, say: (line: string) => void, { pa
 }
 
 export function describeBinaries(folder: string): Binaries {
-  const said = execFileSync(join(folder, "postgres"), ["--version"], { encoding: "utf8" });
-  return { folder, version: /\(PostgreSQL\) (\d+)/.exec(said)?.[1] ?? "unknown" };
+  try {
+    const said = execFileSync(join(folder, "postgres"), ["--version"], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+    return { folder, version: /\(PostgreSQL\) (\d+)/.exec(said)?.[1] ?? "unknown" };
+  } catch (cause) {
+    throw new DatabaseStartError(`The PostgreSQL in ${folder} does not run on this machine: ${(cause as Error).message.trim()}. Set DATABASE_URL to a PostgreSQL server, 15 or later.`, { cause });
+  }
 }
 
 function findPackage(packages: string): { native: string; version: string } {

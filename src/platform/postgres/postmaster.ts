@@ -25,6 +25,7 @@ type StartOptions = { cluster: Cluster; binaries: Binaries; logFile: string; set
 export async function startPostmaster(options: StartOptions): Promise<Postmaster> {
   // After a killed server its last sessions may need a moment to notice.
   const giveUpAt = performance.now() + 30_000;
+  rotateLog(options.logFile);
   for (;;) {
     const logStart = existsSync(options.logFile) ? statSync(options.logFile).size : 0;
     const child = spawnServer(options);
@@ -59,8 +60,11 @@ export async function clearLeftovers({ folder }: Cluster): Promise<void> {
   throw new DatabaseStartError(`An earlier PostgreSQL server (pid ${pid}) on ${folder} does not stop. End it (kill -9 ${pid}) and start again.`);
 }
 
+function rotateLog(file: string): void {
+  if (existsSync(file) && statSync(file).size > logLimitBytes) renameSync(file, `${file}.1`);
+}
+
 function spawnServer({ cluster, binaries, logFile, settings }: StartOptions): ChildProcess {
-  if (existsSync(logFile) && statSync(logFile).size > logLimitBytes) renameSync(logFile, `${logFile}.1`);
   const log = openSync(logFile, "a", 0o600);
   const flags = Object.entries({ ...settings, cluster_name: clusterName }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   // Detached: a Ctrl-C in the terminal is for us, who stop the server last.
