@@ -548,7 +548,7 @@ export interface components {
         Limit: number;
         /**
          * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
-         * @example WyJCZWlzcGllbCIsImMwIl0
+         * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
          */
         Cursor: string;
         /**
@@ -600,8 +600,8 @@ export interface components {
          */
         ETag: string;
         /**
-         * @description Only with `limit`, and missing on the last page. The address of the next page, with `rel="next"` (RFC 8288).
-         * @example <http://localhost:3000/idm/ep/v1/schools?limit=100&cursor=WyJCZWlzcGllbCIsImMwIl0>; rel="next"
+         * @description Only with `limit`, and missing on the last page. The address of the next page, relative to this one, with `rel="next"` (RFC 8288).
+         * @example </idm/ep/v1/schools?limit=100&cursor=WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd>; rel="next"
          */
         Link: string;
         /**
@@ -634,7 +634,7 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
-                 * @example WyJCZWlzcGllbCIsImMwIl0
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
@@ -725,7 +725,7 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
-                 * @example WyJCZWlzcGllbCIsImMwIl0
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
@@ -828,7 +828,7 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
-                 * @example WyJCZWlzcGllbCIsImMwIl0
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
             };
@@ -931,7 +931,7 @@ export interface operations {
                 limit?: components["parameters"]["Limit"];
                 /**
                  * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
-                 * @example WyJCZWlzcGllbCIsImMwIl0
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
                  */
                 cursor?: components["parameters"]["Cursor"];
             };

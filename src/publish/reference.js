@@ -10,6 +10,7 @@ Redoc.init(
     expandResponses: "200",
     hideDownloadButtons: false,
     nativeScrollbars: true,
+    schemaDefinitionsTagName: "Schemas",
     scrollYOffset: () => document.querySelector("header").offsetHeight,
     sortTagsAlphabetically: false,
     theme: {
