@@ -56,4 +56,12 @@ await visit({ viewport: desk, locale: "de" }, async (page, shoot) => {
   await logIn(page, "student.goethe");
   await shoot("tiles");
 });
+await visit({ viewport: desk, locale: "de" }, async (page, shoot) => {
+  await page.goto(demo.apps[0]?.loginUrl ?? "");
+  await logIn(page, "teacher.goethe");
+  // Asked only the first time.
+  await page.locator("button.primary").click({ timeout: 2_000 }).catch(() => undefined);
+  await page.getByRole("heading", { name: "You are signed in" }).waitFor();
+  await shoot("demo-app");
+});
 await browser.close();
