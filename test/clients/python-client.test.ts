@@ -2,9 +2,12 @@ import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import demo from "../../demo/demo.json" with { type: "json" };
 import { loadDemoWorld } from "../../demo/load.ts";
+import { bundleFolder, operationsOf, readDocument } from "../../openapi/tools/document.ts";
+import type { ClientId } from "../../src/access/index.ts";
 import { setCredential } from "../../src/sign-on/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeTestClock, startService } from "../support/service.ts";
+import { getUserTokens, type TestApp } from "../support/token.ts";
 import { runPython } from "./python.ts";
 
 type Entry = { id: string; name: unknown; status?: string; role?: string };
@@ -15,6 +18,7 @@ type Seen = Record<"listSchools" | "listSchoolUsers" | "listSchoolGroups" | "lis
   getGroup: { members: Entry[] };
   getPerson: Entry;
   listPersonenInfo: { pid: string; personenkontexte: { loeschung: { zeitpunkt: string } | null }[] }[];
+  getPersonInfo: { pid: string; person: { name: unknown } };
   hiddenPerson: string;
 };
 
@@ -31,8 +35,11 @@ beforeAll(async () => {
   const clock = makeTestClock();
   await loadDemoWorld(db, { now: clock(), production: false, restoreWindowDays: 30, setCredential });
   const { url } = await startService({ db, clock });
-  const app = demo.apps.find(({ clientId }) => clientId === "demo-lernapp")!;
-  const asked = [url, app.clientId, app.clientSecret!, school(1), group(1), person(3), person(5), person(4)];
+  const { clientSecret, redirectUris } = demo.apps.find(({ clientId }) => clientId === "demo-lernapp")!;
+  const app: TestApp = { clientId: "demo-lernapp" as ClientId, clientSecret, redirectUri: redirectUris[0]! };
+  const pupil = { username: "student.goethe", password: "demo-student-goethe" };
+  const { access_token: userToken } = await getUserTokens({ url }, app, pupil, { scopes: ["openid", "people:read"] });
+  const asked = [url, app.clientId, clientSecret!, school(1), group(1), person(3), person(5), person(4), userToken];
   seen = JSON.parse(await runPython([join(import.meta.dirname, "read_everything.py"), ...asked])) as Seen;
 });
 
@@ -69,6 +76,18 @@ test("reads the Schulconnex records, with the planned deletion of one", () => {
   expect(seen.listPersonenInfo.map(({ pid }) => pid).toSorted()).toEqual(people(1, 2, 3, 5, 7));
   const deleted = seen.listPersonenInfo.filter(({ personenkontexte }) => personenkontexte[0]?.loeschung);
   expect(deleted.map(({ pid }) => pid)).toEqual(people(5));
+});
+
+test("reads the record of the person who signed in", () => {
+  expect(seen.getPersonInfo).toMatchObject({ pid: person(2), person: { name: { vorname: "Bo Emil", familienname: "Muster" } } });
+});
+
+test("leaves no read of the contract out", () => {
+  const documents = ["idm", "schulconnex"].map((name) => readDocument(join(bundleFolder, `${name}.yaml`)));
+  const operations = documents.flatMap((document) => Object.keys(document.paths).flatMap((path) => Object.values(operationsOf(document, path))));
+  const offered = operations.filter(({ responses }) => "200" in responses).map(({ operationId }) => operationId);
+  expect(offered).toHaveLength(10);
+  expect(Object.keys(seen)).toEqual(expect.arrayContaining(offered));
 });
 
 test("meets a typed refusal for a person in no synced group", () => {

@@ -1,6 +1,7 @@
-"""An app in Python: gets a token with its credentials and reads every endpoint of the app context.
+"""An app in Python: gets a token with its credentials and reads every endpoint.
 
-Knows the service only through the generated clients. Prints what it saw as JSON.
+Knows the service only through the generated clients; the token of a signed-in person is given.
+Prints what it saw as JSON.
 """
 
 import json
@@ -11,7 +12,7 @@ import schultor_schulconnex as schulconnex
 import schultor_sign_on as sign_on
 from schultor_idm.exceptions import NotFoundException
 
-url, client_id, client_secret, school_id, group_id, person_id, user_id, hidden_id = sys.argv[1:]
+url, client_id, client_secret, school_id, group_id, person_id, user_id, hidden_id, user_token = sys.argv[1:]
 
 basic = sign_on.Configuration(host=url, username=client_id, password=client_secret)
 tokens = sign_on.TokensApi(sign_on.ApiClient(basic))
@@ -22,7 +23,14 @@ token = tokens.issue_token(
 )
 
 api = idm.ApiClient(idm.Configuration(host=url, access_token=token.access_token))
-records = schulconnex.ApiClient(schulconnex.Configuration(host=url, access_token=token.access_token))
+
+
+def person_records(access_token):
+    return schulconnex.PersonRecordsApi(
+        schulconnex.ApiClient(schulconnex.Configuration(host=url, access_token=access_token))
+    )
+
+
 schools, users, groups, people = (
     make(api) for make in (idm.SchoolsApi, idm.UsersApi, idm.GroupsApi, idm.PeopleApi)
 )
@@ -53,7 +61,8 @@ print(
             "listSchoolPeople": plain(people.list_school_people(school_id)),
             "listSchoolPeopleWithDeleted": plain(people.list_school_people(school_id, show_deleted=True)),
             "getPerson": plain(people.get_person(person_id)),
-            "listPersonenInfo": plain(schulconnex.PersonRecordsApi(records).list_personen_info()),
+            "listPersonenInfo": plain(person_records(token.access_token).list_personen_info()),
+            "getPersonInfo": plain(person_records(user_token).get_person_info()),
             "hiddenPerson": refusal(people.get_person, hidden_id),
         },
         # Enums and dates are values of their own in a model.
