@@ -1,12 +1,12 @@
 import { userIsShown } from "../access/index.ts";
-import { answerRead, makeReadQuery } from "../platform/http/index.ts";
+import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
 import type { IdmHandler } from "./handler.ts";
 import { userNotFound } from "./missing.ts";
-import { client, user, type User } from "./records.ts";
+import { user, type User } from "./records.ts";
 
 const userById = makeReadQuery<User>("idm_user", {
   item: user,
-  from: `person p WHERE p.id = $2 AND ${userIsShown(client, "p")}`,
+  from: `person p WHERE p.id = ${asked.id} AND ${userIsShown(asked.client, "p")}`,
 });
 
-export const getUser: IdmHandler<"getUser"> = ({ caller, path }) => answerRead(userById, [caller.clientId, path.id], userNotFound());
+export const getUser: IdmHandler<"getUser"> = ({ caller, path }) => answerRead(userById, { client: caller.clientId, id: path.id }, userNotFound);

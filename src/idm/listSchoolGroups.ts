@@ -17,4 +17,4 @@ const groupsWithDeleted = makeListQuery<ListedGroup>("idm_school_groups_deleted"
 });
 
 export const listSchoolGroups: IdmHandler<"listSchoolGroups"> = ({ caller, path, query }) =>
-  answerList(query["show-deleted"] ? groupsWithDeleted : groups, [caller.clientId, path.id], organizationNotFound(), query);
+  answerList(query["show-deleted"] ? groupsWithDeleted : groups, [caller.clientId, path.id], organizationNotFound, query);

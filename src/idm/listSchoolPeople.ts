@@ -17,4 +17,4 @@ const peopleWithDeleted = makeListQuery<ListedPerson>("idm_school_people_deleted
 });
 
 export const listSchoolPeople: IdmHandler<"listSchoolPeople"> = ({ caller, path, query }) =>
-  answerList(query["show-deleted"] ? peopleWithDeleted : people, [caller.clientId, path.id], organizationNotFound(), query);
+  answerList(query["show-deleted"] ? peopleWithDeleted : people, [caller.clientId, path.id], organizationNotFound, query);

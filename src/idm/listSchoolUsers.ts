@@ -14,4 +14,4 @@ const usersOfSchool = makeListQuery<User>("idm_school_users", {
 });
 
 export const listSchoolUsers: IdmHandler<"listSchoolUsers"> = ({ caller, path, query }) =>
-  answerList(usersOfSchool, [caller.clientId, path.id], organizationNotFound(), query);
+  answerList(usersOfSchool, [caller.clientId, path.id], organizationNotFound, query);

@@ -1,5 +1,6 @@
 import { fromShownGroupsOf, fromShownMembersOf, groupIsShown, memberRole } from "../access/index.ts";
 import { jsonArray, jsonCode, jsonFrom, jsonMade, jsonNullable, jsonObject, jsonText, jsonWhen, type JsonSql } from "../platform/json-sql.ts";
+import { asked } from "../platform/http/index.ts";
 import type { components } from "../../generated/openapi/idm.ts";
 
 type Schemas = components["schemas"];
@@ -10,7 +11,7 @@ export type ListedPerson = Schemas["ListedPerson"];
 export type Group = Schemas["Group"];
 export type ListedGroup = Schemas["ListedGroup"];
 
-/** The app that asks: the first parameter of every statement here. */
+/** The app that asks: the first parameter of every list. */
 export const client = "$1";
 
 export const school = jsonObject<School>({
@@ -45,7 +46,7 @@ function groupsOf<T>(item: JsonSql<T>): Groups<T> {
     JOIN membership m ON m.person_id = at.person_id JOIN "group" g ON g.id = m.group_id
     WHERE at.school_id = $2 AND ${groupIsShown(client, "g")} GROUP BY m.person_id
   ) AS shown ON shown.person_id = p.id`;
-  return { ofOne: jsonFrom(groups, fromShownGroupsOf(client, "p.id")), ofListed: jsonMade<T[]>("shown.groups", "[]"), joined };
+  return { ofOne: jsonFrom(groups, fromShownGroupsOf(asked.client, "p.id")), ofListed: jsonMade<T[]>("shown.groups", "[]"), joined };
 }
 
 /** The people of the school `$2`, to be continued with AND. */

@@ -1,12 +1,13 @@
 import { AppError } from "../platform/errors.ts";
-import { answerRead, makeReadQuery } from "../platform/http/index.ts";
+import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
 import type { SchulconnexHandler } from "./handler.ts";
 import { allParts, fromPeople, personendatensatz, personHasShownSchool, type Personendatensatz } from "./records.ts";
 
 const personById = makeReadQuery<Personendatensatz>("schulconnex_person_info", {
   item: personendatensatz(allParts),
-  from: `${fromPeople} AND p.id = $2 AND ${personHasShownSchool}`,
+  from: `${fromPeople(asked.client)} AND p.id = ${asked.id} AND ${personHasShownSchool}`,
 });
 
-export const getPersonInfo: SchulconnexHandler<"getPersonInfo"> = ({ caller }) =>
-  answerRead(personById, [caller.clientId, caller.personId], new AppError("not_found", "person_not_found", "No school of this person syncs to the app."));
+const personNotFound = () => new AppError("not_found", "person_not_found", "No school of this person syncs to the app.");
+
+export const getPersonInfo: SchulconnexHandler<"getPersonInfo"> = ({ caller }) => answerRead(personById, { client: caller.clientId, id: caller.personId! }, personNotFound);

@@ -1,8 +1,10 @@
-import { fromShownGroupsOf, personIsSynced, schoolIsShown } from "../access/index.ts";
+import { groupIsShown, personIsSynced, schoolIsShown } from "../access/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { answerList, makeListQuery, type ListQuery } from "../platform/http/index.ts";
 import type { SchulconnexHandler } from "./handler.ts";
-import { allParts, client, fromPeople, personendatensatz, type Parts, type Personendatensatz } from "./records.ts";
+import { allParts, fromPeople, personendatensatz, type Parts, type Personendatensatz } from "./records.ts";
+
+const client = "$1";
 
 const hasContext = (condition: string) =>
   `EXISTS (SELECT FROM affiliation f WHERE f.person_id = p.id AND ${condition} AND ${schoolIsShown(client, "f.school_id")})`;
@@ -11,7 +13,9 @@ const hasContext = (condition: string) =>
 const filters = {
   pid: (value: string) => `p.id = ${value}`,
   "personenkontext.id": (value: string) => hasContext(`f.id = ${value}`),
-  "gruppe.id": (value: string) => `EXISTS (SELECT ${fromShownGroupsOf(client, "p.id")} AND g.id = ${value})`,
+  "gruppe.id": (value: string) =>
+    `p.id IN (SELECT f.person_id FROM membership f WHERE f.group_id = ${value})
+      AND EXISTS (SELECT FROM "group" g WHERE g.id = ${value} AND ${groupIsShown(client, "g")})`,
   "organisation.id": (value: string) => hasContext(`f.school_id = ${value}`),
 };
 type Filter = keyof typeof filters;
@@ -27,10 +31,11 @@ function queryFor(parts: Parts, given: Filter[]): ListQuery<Personendatensatz> {
   const conditions = given.map((name, index) => ` AND ${filters[name](`$${index + 2}`)}`);
   const query = makeListQuery<Personendatensatz>(`schulconnex_personen_info_${bits}`, {
     item: personendatensatz(parts),
-    from: `${fromPeople} AND ${personIsSynced(client, "p")}${conditions.join("")}`,
+    from: `${fromPeople(client)} AND ${personIsSynced(client, "p")}${conditions.join("")}`,
     values: 1 + given.length,
     sortKey: "p.sort_key",
     id: "p.id",
+    planEachTime: true,
   });
   made.set(bits, query);
   return query;

@@ -5,11 +5,8 @@ import type { components } from "../../generated/openapi/schulconnex.ts";
 type Schemas = components["schemas"];
 export type Personendatensatz = Schemas["Personendatensatz"];
 
-/** The app that asks: the first parameter of every statement here. */
-export const client = "$1";
-
 /** The person `p` and the registration `c` of the app, which chooses the spelling; to be continued with AND. */
-export const fromPeople = `person p, app c WHERE c.client_id = ${client}`;
+export const fromPeople = (client: string) => `person p, app c WHERE c.client_id = ${client}`;
 
 /** Which parts of a record were asked for. */
 export type Parts = { personen: boolean; personenkontexte: boolean; organisationen: boolean; gruppen: boolean };
@@ -61,14 +58,14 @@ function jsonList<T>(only: JsonSql<T>): JsonSql<T[]> {
 }
 
 /** The schools of the person that the app may see: the home school first, if it is among them. */
-const fromShownSchools = `FROM affiliation a JOIN school s ON s.id = a.school_id WHERE a.person_id = p.id AND ${schoolIsShown(client, "s.id")}`;
+const fromShownSchools = `FROM affiliation a JOIN school s ON s.id = a.school_id WHERE a.person_id = p.id AND ${schoolIsShown("c.client_id", "s.id")}`;
 const schoolOrder = "(s.id = p.home_school_id) DESC, s.sort_key, s.id";
 
 export const personHasShownSchool = `EXISTS (SELECT ${fromShownSchools})`;
 
 /** The record, or as much of it as was asked for. */
 export function personendatensatz(parts: Parts): JsonSql<Personendatensatz> {
-  const gruppen = jsonFrom(jsonArray(gruppe, "g.sort_key, g.id"), `${fromShownGroupsOf(client, "p.id")} AND g.school_id = s.id`);
+  const gruppen = jsonFrom(jsonArray(gruppe, "g.sort_key, g.id"), `${fromShownGroupsOf("c.client_id", "p.id")} AND g.school_id = s.id`);
   const kontext = jsonObject<Schemas["Personenkontext"]>({
     id: jsonCode("a.id"),
     loeschung,

@@ -3,21 +3,30 @@ import type { JsonSql } from "../json-sql.ts";
 
 declare const shape: unique symbol;
 
-/** A prepared statement whose one row holds the JSON of a T, or that has no row. */
+/** A statement that reads many at once: arrays of clients and ids in, a row for each in their order, null where nothing is shown. */
 export type ReadQuery<T> = { name: string; text: string; readonly [shape]?: T };
 
+/** Who asks and for what, in the SQL of a read. */
+export const asked = { client: "asked.client", id: "asked.id" };
+
 /** The three ways of reading one list; see `makeListQuery`. */
-export type ListQuery<T> = { name: string; whole: string; rows: string; page: string; nextPage: string; values: number; readonly [shape]?: T };
+export type ListQuery<T> = { name: string; whole: string; rows: string; page: string; nextPage: string; values: number; planEachTime: boolean; readonly [shape]?: T };
 
 /** What a handler answers when the body comes out of the database as it is. */
-export type JsonRead<T> = { kind: "read"; query: ReadQuery<T>; values: unknown[]; missing: AppError };
-export type JsonList<T> = { kind: "list"; query: ListQuery<T>; values: unknown[]; missing: AppError | null; page: Page };
+export type JsonRead<T> = { kind: "read"; query: ReadQuery<T>; client: string; id: string; missing: Missing };
+export type JsonList<T> = { kind: "list"; query: ListQuery<T>; values: unknown[]; missing: Missing | null; page: Page };
+export type Missing = () => AppError;
 
 /** `limit` undefined: the whole list. */
 export type Page = { limit?: number | undefined; cursor?: string | undefined };
 
+/** `from` finds at most one row for what is asked. */
 export function makeReadQuery<T extends object>(name: string, { item, from }: { item: JsonSql<T>; from: string }): ReadQuery<T> {
-  return { name, text: `SELECT ${item} FROM ${from}` };
+  // The inner SELECTs keep the planner from counting the arrays, for which it would plan every time anew.
+  const text = `
+    SELECT (SELECT ${item} FROM ${from})
+    FROM unnest((SELECT $1::text[]), (SELECT $2::uuid[])) WITH ORDINALITY AS asked (client, id, place) ORDER BY place`;
+  return { name, text };
 }
 
 /** How many items are answered from one statement; a longer list streams. */
@@ -33,6 +42,8 @@ type ListParts<T> = {
   id: string;
   /** Whether the list exists for the caller at all; a list without this always does. */
   shown?: string;
+  /** For a list that is a few rows for one caller and a table for the next, so that no plan suits all. */
+  planEachTime?: boolean;
 };
 
 /**
@@ -43,7 +54,7 @@ type ListParts<T> = {
  *         with the limit and the position behind it as the last parameters.
  */
 export function makeListQuery<T extends object>(name: string, parts: ListParts<T>): ListQuery<T> {
-  const { item, from, values, sortKey, id, shown = "true" } = parts;
+  const { item, from, values, sortKey, id, shown = "true", planEachTime = false } = parts;
   const order = `ORDER BY ${sortKey}, ${id}`;
   const rows = `SELECT ${item} AS item FROM ${from} ${order}`;
   const pageOf = (condition: string) => `
@@ -53,6 +64,7 @@ export function makeListQuery<T extends object>(name: string, parts: ListParts<T
   return {
     name,
     values,
+    planEachTime,
     rows,
     // The sorted subquery feeds the aggregate in its order, as there is no join between them.
     whole: `SELECT ${shown}, count(*)::int, '[' || coalesce(string_agg(t.item, ','), '') || ']' FROM (${rows} LIMIT ${heldItems + 1}) AS t`,

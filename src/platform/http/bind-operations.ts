@@ -7,6 +7,7 @@ import { findBearer, refuseContext, refuseMissingToken, refuseScope, refuseToken
 import { listOperations, type OpenApiDocument, type Operation } from "./document.ts";
 import { answerFailures, type RenderFailure } from "./failure.ts";
 import type { Handlers } from "./operation-types.ts";
+import { makeReadTogether } from "./read-together.ts";
 import { sendList, sendRead } from "./send.ts";
 import { makeStreamList } from "./stream-list.ts";
 import { makeRequestCheck, makeResponseCheck, type BodyCheck } from "./validation.ts";
@@ -41,6 +42,7 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
   refuseGaps(new Set(operations.map(({ operation }) => operation.operationId)), new Set(Object.keys(handlers)));
   const checkRequest = makeRequestCheck(document);
   const checkBodies = binding.checkAnswersBy.map(makeResponseCheck);
+  const readTogether = makeReadTogether(binding.pool);
   const streamList = makeStreamList({ atOnce: Math.max(1, Math.floor((binding.pool.options.max ?? 10) / 2)) });
 
   const router = Router({ caseSensitive: true, strict: true });
@@ -52,7 +54,7 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
     const answer: RequestHandler = async (req, res) => {
       const given = handle({ caller: res.locals["caller"], path: req.params, query: req.query });
       if (given instanceof AppError) throw given;
-      const sending = { req, res, pool: binding.pool, check, streamList };
+      const sending = { req, res, pool: binding.pool, check, readTogether, streamList };
       await (given.kind === "read" ? sendRead(given, sending) : sendList(given, sending));
     };
     if (Object.keys(operation.responses).every((status) => status === "501")) router.all(expressPath(path), name(operation), answer);

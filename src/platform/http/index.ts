@@ -6,7 +6,7 @@
  *             request; nothing invalid reaches a handler; a list that broke off never looks whole.
  * Must never know: schools, people, apps, or who may see what.
  */
-export { makeListQuery, makeReadQuery, type ListQuery, type ReadQuery } from "./answer.ts";
+export { asked, makeListQuery, makeReadQuery, type ListQuery, type ReadQuery } from "./answer.ts";
 export { bindOperations } from "./bind-operations.ts";
 export { listOperations, loadDocument, type OpenApiDocument } from "./document.ts";
 export { renderProblem, requestIdOf, type RenderFailure } from "./failure.ts";

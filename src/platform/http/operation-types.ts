@@ -1,5 +1,5 @@
 import type { AppError } from "../errors.ts";
-import type { JsonList, JsonRead, ListQuery, Page, ReadQuery } from "./answer.ts";
+import type { JsonList, JsonRead, ListQuery, Missing, Page, ReadQuery } from "./answer.ts";
 
 /** One operation as openapi-typescript describes it. */
 type Described = { parameters: { query?: object; path?: object }; responses: object };
@@ -24,9 +24,10 @@ export type Handlers<Operations, Caller> = {
   [Id in keyof Operations]: Operations[Id] extends Described ? Handler<Operations[Id], Caller> : never;
 };
 
-export const answerRead = <T>(query: ReadQuery<T>, values: unknown[], missing: AppError): JsonRead<T> => ({ kind: "read", query, values, missing });
+type Asked = { client: string; id: string };
+export const answerRead = <T>(query: ReadQuery<T>, { client, id }: Asked, missing: Missing): JsonRead<T> => ({ kind: "read", query, client, id, missing });
 
-export const answerList = <T>(query: ListQuery<T>, values: unknown[], missing: AppError | null, page: Page = {}): JsonList<T> => ({
+export const answerList = <T>(query: ListQuery<T>, values: unknown[], missing: Missing | null, page: Page = {}): JsonList<T> => ({
   kind: "list",
   query,
   values,

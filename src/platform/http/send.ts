@@ -3,16 +3,16 @@ import type pg from "pg";
 import { heldItems, type JsonList, type JsonRead, type Page } from "./answer.ts";
 import { etagOf, headersOf, isNotModified } from "./etag.ts";
 import { readCursor, writeCursor } from "./page-position.ts";
+import type { ReadTogether } from "./read-together.ts";
 import type { StreamList } from "./stream-list.ts";
 import type { BodyCheck } from "./validation.ts";
 
-export type Sending = { req: Request; res: Response; pool: pg.Pool; check: BodyCheck | null; streamList: StreamList };
+export type Sending = { req: Request; res: Response; pool: pg.Pool; check: BodyCheck | null; readTogether: ReadTogether; streamList: StreamList };
 
 /** Answers one record; its absence is the answer's own error. */
-export async function sendRead({ query, values, missing }: JsonRead<unknown>, sending: Sending): Promise<void> {
-  const { rows } = await sending.pool.query<[string | null]>({ name: query.name, text: query.text, values, rowMode: "array" });
-  const body = rows[0]?.[0];
-  if (body === undefined || body === null) throw missing;
+export async function sendRead({ query, client, id, missing }: JsonRead<unknown>, sending: Sending): Promise<void> {
+  const body = await sending.readTogether(query, { client, id });
+  if (body === null) throw missing();
   sendBody(body, sending);
 }
 
@@ -21,9 +21,9 @@ export async function sendList(list: JsonList<unknown>, sending: Sending): Promi
   const { query, values, missing, page } = list;
   if (page.limit !== undefined || page.cursor !== undefined) return sendPage(list, page, sending);
   type Whole = [shown: boolean, count: number, body: string];
-  const { rows } = await sending.pool.query<Whole>({ name: query.name, text: query.whole, values, rowMode: "array" });
+  const { rows } = await sending.pool.query<Whole>({ ...(!query.planEachTime && { name: query.name }), text: query.whole, values, rowMode: "array" });
   const [shown, count, body] = rows[0]!;
-  if (!shown) throw missing!;
+  if (!shown) throw missing!();
   if (count > heldItems) return sending.streamList(query.rows, values, sending);
   sendBody(body, sending);
 }
@@ -40,7 +40,7 @@ async function sendPage({ query, values, missing }: JsonList<unknown>, page: Pag
     values: [...values, limit + 1, ...(after === null ? [] : [after.sortKey, after.id])],
     rowMode: "array",
   });
-  if (!rows[0]![0]) throw missing!;
+  if (!rows[0]![0]) throw missing!();
   const items = rows.flatMap(([, item]) => (item === null ? [] : [item])).slice(0, limit);
   const last = rows.length > limit ? rows[limit - 1]! : null;
   const link = last === null ? null : nextLink(sending.req, limit, writeCursor({ sortKey: last[2], id: last[3] }, owner));
