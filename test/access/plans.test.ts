@@ -1,0 +1,162 @@
+import pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { fillDatabase, filledApps, findFilled } from "../support/fill.ts";
+import { allScopes } from "../support/make.ts";
+import { startService } from "../support/service.ts";
+import { getAppToken, getUserTokens, giveLogin, postToken } from "../support/token.ts";
+import type { Login } from "../support/token.ts";
+
+/** Tables that grow with people: no request may read one from end to end. */
+const large = new Set([
+  ...["person", "affiliation", "group", "membership", "synced_group", "grant_sign_on_group", "sign_in"],
+  ...["credential", "consent", "school_choice", "sign_in_place", "oidc_artifact", "audit"],
+]);
+const size = { schools: 300, people: 60_000 };
+
+type Statement = { name?: string | undefined; text: string; values: unknown[] };
+type Plan = {
+  "Node Type": string;
+  "Relation Name"?: string;
+  "Actual Rows"?: number;
+  "Actual Loops"?: number;
+  "Rows Removed by Filter"?: number;
+  Plans?: Plan[];
+};
+
+const service = await startService();
+const app = { clientId: filledApps.few, clientSecret: "secret", redirectUri: "https://app.example/callback" };
+const seen = new Map<string, Statement>();
+const sendQuery = pg.Client.prototype.query;
+
+beforeAll(async () => {
+  await fillDatabase(service.db, size);
+  // Person 300 is at school 0 and at no other.
+  const { person } = await findFilled(service.db, size.schools);
+  const login = await giveLogin(service.db, person);
+  pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
+    const [asked, values] = args as [string | Partial<Statement>, unknown[] | undefined];
+    const { name, text, values: own } = typeof asked === "string" ? { text: asked } : asked;
+    if (text) seen.set(text, { name, text, values: own ?? values ?? [] });
+    return Reflect.apply(sendQuery, this, args) as never;
+  } as typeof sendQuery;
+  await callEverything(login);
+  pg.Client.prototype.query = sendQuery;
+}, 120_000);
+
+afterAll(() => void (pg.Client.prototype.query = sendQuery));
+
+/** Signs a person in, reads every endpoint, lists whole and in pages, and gives the tokens back. */
+async function callEverything(login: Login): Promise<void> {
+  const { school, group } = await findFilled(service.db, 0);
+  const { person } = await findFilled(service.db, size.schools);
+  const user = await getUserTokens(service, app, login, { scopes: allScopes });
+  const { body: refreshed } = await postToken(service, app, { grant_type: "refresh_token", refresh_token: user.refresh_token! });
+  const token = await getAppToken(service, app, ["schools:read", "users:read", "groups:read", "people:read"]);
+  const get = async (path: string, bearer = token): Promise<Response> => {
+    const response = await fetch(service.url + path, { headers: { authorization: `Bearer ${bearer}` } });
+    expect(response.status, path).toBe(200);
+    return response;
+  };
+  for (const path of ["/schools", ...["users", "groups", "people"].map((kind) => `/schools/${school}/${kind}`)]) {
+    await get(`/idm/ep/v1${path}`);
+    const page = await get(`/idm/ep/v1${path}?limit=1`);
+    await get(/<([^>]+)>/.exec(page.headers.get("link")!)![1]!);
+  }
+  for (const kind of ["groups", "people"]) await get(`/idm/ep/v1/schools/${school}/${kind}?show-deleted=true`);
+  for (const path of [`/schools/${school}`, `/users/${person}`, `/groups/${group}`, `/people/${person}`]) await get(`/idm/ep/v1${path}`);
+  for (const filter of ["", `?pid=${person}`, `?gruppe.id=${group}`, `?organisation.id=${school}`, `?personenkontext.id=${person}`]) {
+    await get(`/idm/schulconnex/v1/personen-info${filter}`);
+  }
+  await get("/idm/schulconnex/v1/person-info", refreshed.access_token);
+  await get("/oauth2/userinfo", refreshed.access_token);
+  await user.browser.open(`${service.url}/`);
+  const give = { client_id: app.clientId, client_secret: app.clientSecret, token: refreshed.refresh_token! };
+  await fetch(`${service.url}/oauth2/revoke`, { method: "POST", body: new URLSearchParams(give) });
+}
+
+/** The plan with these values, or the one that PostgreSQL keeps for a named statement whatever the values. */
+async function explain({ text, values }: Statement, mode: "force_custom_plan" | "force_generic_plan"): Promise<Plan> {
+  const client = await service.db.pool.connect();
+  try {
+    await client.query(`BEGIN; SET LOCAL plan_cache_mode = ${mode}`);
+    await client.query(`PREPARE explained AS ${text}`);
+    const given = values.map((value) => (value === null || value === undefined ? "NULL" : client.escapeLiteral(asText(value)))).join(", ");
+    // What was inserted once cannot be inserted again, so that an INSERT is only planned.
+    const analyze = /^\s*INSERT/.test(text) ? "off" : "on";
+    const { rows } = await client.query<{ "QUERY PLAN": { Plan: Plan }[] }>(
+      `EXPLAIN (ANALYZE ${analyze}, FORMAT JSON) EXECUTE explained${given && `(${given})`}`,
+    );
+    return rows[0]!["QUERY PLAN"][0]!.Plan;
+  } finally {
+    client.release(true);
+  }
+}
+
+function asText(value: unknown): string {
+  if (value instanceof Date) return value.toISOString();
+  if (Buffer.isBuffer(value)) return `\\x${value.toString("hex")}`;
+  if (Array.isArray(value)) return `{${value.map((item) => JSON.stringify(asText(item))).join(",")}}`;
+  return typeof value === "object" ? JSON.stringify(value) : String(value as string);
+}
+
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+function scannedTables(plan: Plan): string[] {
+  const scans = nodesOf(plan).filter((node) => node["Node Type"] === "Seq Scan" && large.has(node["Relation Name"]!));
+  return scans.map((node) => node["Relation Name"]!);
+}
+
+/** Rows fetched from tables, those that were thrown away again too. */
+function countTouched(plan: Plan): number {
+  const fetched = nodesOf(plan).filter((node) => node["Relation Name"] !== undefined);
+  return fetched.reduce((sum, node) => sum + ((node["Actual Rows"] ?? 0) + (node["Rows Removed by Filter"] ?? 0)) * (node["Actual Loops"] ?? 0), 0);
+}
+
+const statements = (): Statement[] => [...seen.values()].filter(({ text }) => /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)\b/.test(text) && /\b(FROM|INTO|UPDATE)\b/.test(text));
+const isList = ({ text }: Statement): boolean => /\) AS t\b/.test(text);
+
+function asApp({ text, values, name }: Statement, clientId: string): Statement {
+  const replaced = JSON.stringify(values.map((value) => (value instanceof Date || Buffer.isBuffer(value) ? null : value)));
+  const other = JSON.parse(replaced.replaceAll(JSON.stringify(app.clientId), JSON.stringify(clientId))) as unknown[];
+  return { name, text, values: values.map((value, index) => (value instanceof Date || Buffer.isBuffer(value) ? value : other[index])) };
+}
+
+test("the statements of sign-on, of both APIs and of the tiles are among those that were seen", () => {
+  const texts = statements().map(({ text }) => text);
+  expect(texts.length).toBeGreaterThan(40);
+  const tables = ["school", "person", "membership", "synced_group", "sign_in", "oidc_artifact", "consent", "credential", "app"];
+  expect(tables.filter((table) => !texts.some((text) => new RegExp(`\\b${table}\\b`).test(text)))).toEqual([]);
+});
+
+async function listFaults(checked: Statement[], mode: "force_custom_plan" | "force_generic_plan"): Promise<string[]> {
+  const faults: string[] = [];
+  for (const statement of checked) {
+    const plan = await explain(statement, mode);
+    const [scanned, touched] = [scannedTables(plan), countTouched(plan)];
+    // A list is of a school with 204 people in three groups each, or of two such schools.
+    if (scanned.length > 0 || touched > (isList(statement) ? 10_000 : 200)) faults.push(`${touched} rows, all of ${scanned.join()}: ${statement.text}`);
+  }
+  return faults;
+}
+
+test("a statement that reads a large table from end to end is found", async () => {
+  const scan = { text: "SELECT id FROM person WHERE last = $1", values: ["Last7"] };
+  expect(await listFaults([scan], "force_custom_plan")).toEqual([`${size.people} rows, all of person: ${scan.text}`]);
+});
+
+test("no request reads one, for an app that sees two schools of many", async () => {
+  expect(await listFaults(statements(), "force_custom_plan")).toEqual([]);
+});
+
+test("neither do the plans that are kept for named statements", async () => {
+  expect(await listFaults(statements().filter(({ name }) => name !== undefined), "force_generic_plan")).toEqual([]);
+});
+
+test.each([filledApps.everywhere, filledApps.byGroups])("neither does reading a school, group or person for the app %s, which every school has", async (clientId) => {
+  const reads = statements().filter(({ text, values }) => /FROM (person|affiliation|"group")/.test(text) && /^\s*SELECT/.test(text) && JSON.stringify(values).includes(app.clientId));
+  // Without a filter the list of all people is all people.
+  const ofOne = reads.filter(({ values }) => values.length > 1).map((statement) => asApp(statement, clientId));
+  expect(ofOne.length).toBeGreaterThan(15);
+  expect(await listFaults(ofOne, "force_custom_plan")).toEqual([]);
+  expect(await listFaults(ofOne.filter(({ name }) => name !== undefined), "force_generic_plan")).toEqual([]);
+});
