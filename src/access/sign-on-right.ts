@@ -38,12 +38,16 @@ export const upsertSignIn = `
   ON CONFLICT (client_id, person_id) DO UPDATE SET last_sign_in_at = excluded.last_sign_in_at
   WHERE sign_in.last_sign_in_at < excluded.last_sign_in_at`;
 
+type SignIn = { clientId: ClientId; personId: PersonId; at: Date };
+
+/** `recordSignIn` as a statement, for those who write it together with their own. */
+export function makeSignInStatement({ clientId, personId, at }: SignIn): { text: string; values: unknown[] } {
+  return { text: upsertSignIn, values: [clientId, personId, at] };
+}
+
 /** Remembers that the person is a user of the app, whatever becomes of their access. */
-export async function recordSignIn(
-  tx: Queryable,
-  { clientId, personId, at }: { clientId: ClientId; personId: PersonId; at: Date },
-): Promise<void> {
-  await tx.query({ name: "access.recordSignIn", text: upsertSignIn, values: [clientId, personId, at] });
+export async function recordSignIn(tx: Queryable, signIn: SignIn): Promise<void> {
+  await tx.query({ name: "access.recordSignIn", ...makeSignInStatement(signIn) });
 }
 
 export type Tile = { clientId: ClientId; name: string; loginUrl: string };

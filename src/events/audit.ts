@@ -18,9 +18,9 @@ const insertAudit = `
   INSERT INTO audit (id, at, action, actor_id, client_id, person_id, school_id, request_id, detail)
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
 
-export async function recordAudit(tx: Queryable, line: AuditLine): Promise<void> {
-  await tx.query({
-    name: "events.recordAudit",
+/** The audit line as a statement, for those who write it together with their own. */
+export function makeAuditStatement(line: AuditLine): { text: string; values: unknown[] } {
+  return {
     text: insertAudit,
     values: [
       makeUuid(line.at),
@@ -33,5 +33,9 @@ export async function recordAudit(tx: Queryable, line: AuditLine): Promise<void>
       line.requestId,
       JSON.stringify(line.detail ?? {}),
     ],
-  });
+  };
+}
+
+export async function recordAudit(tx: Queryable, line: AuditLine): Promise<void> {
+  await tx.query({ name: "events.recordAudit", ...makeAuditStatement(line) });
 }

@@ -5,5 +5,5 @@
  * Invariants: a fact commits or vanishes with its change; lines are only added, and hold ids and codes only.
  * Never knows: what a school, an app or a session is; names, addresses and tokens of anybody.
  */
-export { recordAudit } from "./audit.ts";
+export { makeAuditStatement, recordAudit } from "./audit.ts";
 export type { AuditLine, Origin } from "./audit.ts";

@@ -3,7 +3,7 @@ import { recordAudit } from "../../events/index.ts";
 import type { Db, Queryable } from "../../platform/db.ts";
 import { withTransaction } from "../../platform/db.ts";
 import { deleteSession, findSessionByUid } from "../storage/artifact.ts";
-import { addLogoutNotice } from "./notice.ts";
+import { makeNoticeStatement } from "./notice.ts";
 
 type Ending = { uid: string; at: Date; requestId: string | undefined };
 
@@ -20,5 +20,5 @@ export async function endSession(db: Db, { uid, at, requestId }: Ending): Promis
 
 async function addNotices(tx: Queryable, { accountId, authorizations }: AdapterPayload, { uid, at }: { uid: string; at: Date }): Promise<void> {
   if (!accountId) return;
-  for (const clientId of Object.keys(authorizations ?? {})) await addLogoutNotice(tx, { clientId, personId: accountId, sid: uid, at });
+  for (const clientId of Object.keys(authorizations ?? {})) await tx.query(makeNoticeStatement({ clientId, personId: accountId, sid: uid, at }));
 }

@@ -3,12 +3,16 @@ import { makeUuid } from "../../platform/ids.ts";
 
 export type LogoutNotice = { id: string; clientId: string; personId: string; sid: string; attempts: number; uri: string; algorithm: "RS256" | "ES256" | "EdDSA" };
 
-export async function addLogoutNotice(tx: Queryable, notice: { clientId: string; personId: string; sid: string; at: Date }): Promise<void> {
-  await tx.query(
-    `INSERT INTO logout_notice (id, client_id, person_id, sid, next_attempt_at, created_at)
-     SELECT $1, client_id, $3, $4, $5, $5 FROM app WHERE client_id = $2 AND backchannel_logout_uri IS NOT NULL`,
-    [makeUuid(notice.at), notice.clientId, notice.personId, notice.sid, notice.at],
-  );
+type NewNotice = { clientId: string; personId: string; sid: string; at: Date };
+
+/** Has an app told of a logout, if it registered where. */
+export function makeNoticeStatement({ clientId, personId, sid, at }: NewNotice): { text: string; values: unknown[] } {
+  return {
+    text: `
+      INSERT INTO logout_notice (id, client_id, person_id, sid, next_attempt_at, created_at)
+      SELECT $1::uuid, client_id, $3::uuid, $4, $5, $5 FROM app WHERE client_id = $2 AND backchannel_logout_uri IS NOT NULL`,
+    values: [makeUuid(at), clientId, personId, sid, at],
+  };
 }
 
 /** Takes notices that are due, for as long as the lease; whoever dies meanwhile leaves them to the next. */

@@ -1,7 +1,7 @@
 import type { Account, AccountClaims, KoaContextWithOIDC } from "oidc-provider";
-import { type ClientId, findSignOnRight, findSubjectClaims, recordSignIn, type SignOnRight } from "../../access/index.ts";
+import { type ClientId, findSignOnRight, findSubjectClaims, makeSignInStatement, type SignOnRight } from "../../access/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
-import { recordAudit } from "../../events/index.ts";
+import { makeAuditStatement } from "../../events/index.ts";
 import { makeUuid } from "../../platform/ids.ts";
 import { type Decisions, findDecisions } from "../consent.ts";
 import { once } from "../storage/request-work.ts";
@@ -59,10 +59,8 @@ function makeTokenClaims({ clock }: ProviderDeps, ctx: KoaContextWithOIDC, reque
 
 function addSignInFacts({ clock, workOf }: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair): void {
   const at = clock();
-  workOf(ctx).facts.push(async (tx) => {
-    await recordSignIn(tx, { ...pair, at });
-    await recordAudit(tx, { ...pair, at, action: "signed_in", requestId: requestIdOf(ctx) });
-  });
+  const audit = makeAuditStatement({ ...pair, at, action: "signed_in", requestId: requestIdOf(ctx) });
+  workOf(ctx).facts.push(makeSignInStatement({ ...pair, at }), audit);
 }
 
 export function requestIdOf(ctx: { res: object }): string | undefined {

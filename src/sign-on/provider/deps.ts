@@ -4,6 +4,7 @@ import type { Log } from "../../platform/log.ts";
 import type { SharedSecrets } from "../keys/shared-secrets.ts";
 import type { SigningKey } from "../keys/signing-keys.ts";
 import type { RequestWork } from "../storage/request-work.ts";
+import type { Store } from "../storage/store.ts";
 
 export type Lifetimes = {
   codeSeconds: number;
@@ -23,6 +24,7 @@ export type ProviderDeps = {
   lifetimes: Lifetimes;
   secrets: SharedSecrets;
   signingKeys: readonly SigningKey[];
+  store: Store;
   /** The work of the request that `ctx` belongs to. */
   workOf(ctx: object): RequestWork;
 };

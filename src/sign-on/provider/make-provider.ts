@@ -1,7 +1,5 @@
 import { hash, timingSafeEqual } from "node:crypto";
-import DataLoader from "dataloader";
 import { type Client, errors, type KoaContextWithOIDC, Provider } from "oidc-provider";
-import { findApp } from "../../access/index.ts";
 import { makeAdapterFactory } from "../storage/adapter.ts";
 import { type RequestWork, startRequestWork } from "../storage/request-work.ts";
 import { polishAnswer, refuseToken } from "./answers.ts";
@@ -30,6 +28,7 @@ export function makeProvider(given: Omit<ProviderDeps, "workOf">, pages: ShowPag
     db,
     clock,
     refreshGraceSeconds: lifetimes.refreshGraceSeconds,
+    findArtifact: deps.store.findArtifact,
     findClient: makeFindClient(deps),
     findWork: (ctx) => works.get(ctx),
   });
@@ -65,17 +64,9 @@ async function finish(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: Request
   }
 }
 
-// Look-ups of the same tick share a query; nothing is kept longer, so a changed app counts at once.
-function makeFindClient({ db, platform }: ProviderDeps) {
-  const loader = new DataLoader<string, Awaited<ReturnType<typeof findApp>>>(
-    async (clientIds) => {
-      const apps = new Map([...new Set(clientIds)].map((clientId) => [clientId, findApp(db.pool, clientId)]));
-      return Promise.all(clientIds.map(async (clientId) => (await apps.get(clientId)) ?? null));
-    },
-    { cache: false },
-  );
+function makeFindClient({ store, platform }: ProviderDeps) {
   return async (clientId: string) => {
-    const app = /^[A-Za-z0-9_-]{1,64}$/.test(clientId) ? await loader.load(clientId) : null;
+    const app = /^[A-Za-z0-9_-]{1,64}$/.test(clientId) ? await store.findApp(clientId) : null;
     return app ? presentClient(app, platform) : undefined;
   };
 }

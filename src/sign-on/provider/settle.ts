@@ -2,7 +2,8 @@ import type { KoaContextWithOIDC } from "oidc-provider";
 import { recordAudit } from "../../events/index.ts";
 import { seal, unseal } from "../keys/encryption.ts";
 import { deleteGrant, findArtifact } from "../storage/artifact.ts";
-import { type RequestWork, writeRequestWork } from "../storage/request-work.ts";
+import { type RequestWork, toWrite } from "../storage/request-work.ts";
+import { type Write, writeArtifacts } from "../storage/write.ts";
 import { requestIdOf } from "./account.ts";
 import { refuseToken } from "./answers.ts";
 import type { ProviderDeps } from "./deps.ts";
@@ -11,11 +12,20 @@ type Replay = { scope: string; answeredAt: number; body: { expires_in: number } 
 
 /** Writes what the request wants written; where another request was faster, changes the answer. */
 export async function settle(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: RequestWork): Promise<void> {
-  const isWritten = await writeRequestWork(deps.db, work, () => makeReplay(deps, ctx, work));
-  if (isWritten) return;
+  const write = toWrite(work, makeReplay(deps, ctx, work));
+  if (await writeAll(deps, write)) return;
   if (work.consumption) await answerUsedToken(deps, ctx, work.consumption);
   // The session has ended while this request ran: ask again, without it.
   else if (ctx.oidc.route === "authorization") ctx.redirect(ctx.href);
+}
+
+async function writeAll({ db, store }: ProviderDeps, write: Write): Promise<boolean> {
+  const { condition, puts, removals = [], endedSession, facts = [] } = write;
+  const [put] = puts;
+  const isAlone = put && puts.length === 1 && !condition && removals.length === 0 && !endedSession && facts.length === 0;
+  if (!isAlone) return writeArtifacts(db.pool, write);
+  await store.put(put);
+  return true;
 }
 
 type Consumption = NonNullable<RequestWork["consumption"]>;
@@ -52,7 +62,7 @@ function makeReplay({ secrets, clock }: ProviderDeps, ctx: KoaContextWithOIDC, {
 
 async function findReplay(deps: ProviderDeps, ctx: KoaContextWithOIDC, consumption: Consumption): Promise<Replay | null> {
   if (consumption.kind !== "RefreshToken") return null;
-  const found = await findArtifact(deps.db.pool, consumption.kind, consumption.idHash);
+  const found = await findArtifact(deps.db.pool, consumption);
   const opened = found?.replay && unseal([deps.secrets.replay], purposeOf(consumption), found.replay);
   if (!opened) return null;
   const replay = JSON.parse(opened.toString()) as Replay;

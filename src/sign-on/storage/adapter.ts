@@ -5,8 +5,8 @@ import {
   type Artifact,
   deleteArtifact,
   deleteGrant,
-  findArtifact,
   findSessionByUid,
+  type FoundArtifact,
   hashId,
 } from "./artifact.ts";
 import type { RequestWork } from "./request-work.ts";
@@ -16,6 +16,7 @@ export type StorageDeps = {
   db: Db;
   clock: Clock;
   refreshGraceSeconds: number;
+  findArtifact(key: { kind: string; idHash: Buffer }): Promise<FoundArtifact | null>;
   findClient(clientId: string): Promise<AdapterPayload | undefined>;
   /** The work of a running request; undefined outside of one, where everything is written at once. */
   findWork(ctx: object): RequestWork | undefined;
@@ -70,7 +71,7 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
     ...makeRefusingAdapter(kind),
 
     async find(id) {
-      const found = await findArtifact(db.pool, kind, hashId(id));
+      const found = await deps.findArtifact({ kind, idHash: hashId(id) });
       if (!found) return undefined;
       const payload: AdapterPayload = { ...found.payload, jti: id };
       if (found.expiresAt <= deps.clock()) payload.exp = 1;
@@ -89,7 +90,7 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
       const work = currentWork(deps);
       const expiresAt = new Date(deps.clock().getTime() + expiresInSeconds * 1000);
       const artifact = toArtifact(kind, id, payload, expiresAt);
-      if (!work) await writeArtifacts(db.pool, { puts: [artifact], condition: null });
+      if (!work) await writeArtifacts(db.pool, { puts: [artifact] });
       else if (kind === "Session" && work.session && work.session.uid === payload.uid) changeSession(work, artifact);
       else work.puts.set(`${kind} ${id}`, artifact);
     },
@@ -123,7 +124,7 @@ function isInGrace(found: { consumedAt: Date | null; replay: Buffer | null }, { 
 // The library gives a session a new id by destroying the old one first.
 function changeSession(work: RequestWork, { idHash, payload, personId, expiresAt }: Artifact): void {
   work.sessionEnds = false;
-  work.sessionChange = { uid: payload.uid ?? "", idHash, payload: JSON.stringify(payload), personId, expiresAt };
+  work.sessionChange = { uid: payload.uid ?? "", idHash, payload, personId, expiresAt };
 }
 
 function toArtifact(kind: string, id: string, { jti: _token, ...payload }: AdapterPayload, expiresAt: Date): Artifact {

@@ -13,18 +13,28 @@ export type Artifact = {
   expiresAt: Date;
 };
 
-type FoundArtifact = { payload: AdapterPayload; consumedAt: Date | null; replay: Buffer | null; expiresAt: Date };
+export type FoundArtifact = { payload: AdapterPayload; consumedAt: Date | null; replay: Buffer | null; expiresAt: Date };
 
 /** The library's id of an artifact is the token itself; only its hash is stored. */
 export const hashId = (id: string): Buffer => hash("sha256", id, "buffer");
 
-export async function findArtifact(db: Queryable, kind: string, idHash: Buffer): Promise<FoundArtifact | null> {
-  const { rows } = await db.query<FoundArtifact>({
-    name: "sign-on.findArtifact",
-    text: `SELECT payload, consumed_at AS "consumedAt", replay, expires_at AS "expiresAt" FROM oidc_artifact WHERE kind = $1 AND id_hash = $2`,
-    values: [kind, idHash],
+type Key = { kind: string; idHash: Buffer };
+
+export async function findArtifacts(db: Queryable, keys: readonly Key[]): Promise<(FoundArtifact | null)[]> {
+  const { rows } = await db.query<FoundArtifact & { place: number }>({
+    name: "sign-on.findArtifacts",
+    text: `
+      SELECT asked.place::int, payload, consumed_at AS "consumedAt", replay, expires_at AS "expiresAt"
+      FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS asked (kind, id_hash, place)
+      JOIN oidc_artifact USING (kind, id_hash)`,
+    values: [keys.map(({ kind }) => kind), keys.map(({ idHash }) => idHash)],
   });
-  return rows[0] ?? null;
+  const found = new Map(rows.map((row) => [row.place, row]));
+  return keys.map((_key, index) => found.get(index + 1) ?? null);
+}
+
+export async function findArtifact(db: Queryable, key: Key): Promise<FoundArtifact | null> {
+  return (await findArtifacts(db, [key]))[0] ?? null;
 }
 
 export async function findSessionByUid(db: Queryable, uid: string): Promise<AdapterPayload | null> {

@@ -1,15 +1,12 @@
 import type { AdapterPayload } from "oidc-provider";
-import type { Db, Queryable } from "../../platform/db.ts";
-import { withTransaction } from "../../platform/db.ts";
-import { type Artifact, deleteArtifact, deleteSession } from "./artifact.ts";
-import { type Consumption, type SessionChange, writeArtifacts } from "./write.ts";
+import type { Artifact } from "./artifact.ts";
+import type { Consumption, SessionChange, Statement, Write } from "./write.ts";
 
 /**
  * What one request at the provider has read and wants written.
  *
- * The library saves, consumes and destroys one by one; here it is gathered and written at the end of the request,
- * in one statement or transaction, before the answer leaves. So a code is used up together with the tokens it gave,
- * or not at all.
+ * The library saves, consumes and destroys one by one; here it is gathered and written at the end of the request, in
+ * one statement, before the answer leaves. So a code is used up together with the tokens it gave, or not at all.
  */
 export type RequestWork = {
   puts: Map<string, Artifact>;
@@ -21,8 +18,8 @@ export type RequestWork = {
   sessionEnds: boolean;
   /** Found tokens by the grant they belong to. */
   found: Map<string, AdapterPayload>;
-  /** Facts to record in the same transaction. */
-  facts: ((tx: Queryable) => Promise<void>)[];
+  /** Facts to record with it. */
+  facts: Statement[];
   /** Answers of the database that the request needs more than once. */
   memory: Map<string, Promise<unknown>>;
 };
@@ -50,19 +47,13 @@ export function once<T>(work: RequestWork, key: string, ask: () => Promise<T>): 
   return asking;
 }
 
-/** Shape: false when the code or refresh token was used up by another request, or the session ended meanwhile; nothing is written then. */
-export async function writeRequestWork(db: Db, work: RequestWork, makeReplay: () => Buffer | null): Promise<boolean> {
-  const { puts, removals, consumption, sessionChange, sessionEnds, session, facts } = work;
-  const condition = consumption ? { ...consumption, replay: makeReplay() } : sessionChange;
-  const hasWrite = puts.size > 0 || condition !== null;
-  const write = (tx: Queryable) => writeArtifacts(tx, { puts: [...puts.values()], condition });
-  if (removals.size === 0 && facts.length === 0 && !sessionEnds) return hasWrite ? write(db.pool) : true;
-
-  return withTransaction(db, async (tx) => {
-    if (hasWrite && !(await write(tx))) return false;
-    for (const { kind, idHash } of removals.values()) await deleteArtifact(tx, kind, idHash);
-    if (sessionEnds && session) await deleteSession(tx, session.uid);
-    for (const record of facts) await record(tx);
-    return true;
-  });
+/** Shape: `replay` is kept with a refresh token that the request used up. */
+export function toWrite({ puts, removals, consumption, session, sessionChange, sessionEnds, facts }: RequestWork, replay: Buffer | null): Write {
+  return {
+    puts: [...puts.values()],
+    removals: [...removals.values()],
+    endedSession: sessionEnds ? (session?.uid ?? null) : null,
+    condition: consumption ? { ...consumption, replay } : sessionChange,
+    facts,
+  };
 }

@@ -1,0 +1,35 @@
+/**
+ * Puts together what is asked for while earlier questions are under way.
+ *
+ * Shape: `run` answers in the order of its items. Nobody gets an answer to a question that was sent before they asked,
+ *        so that nothing is stale; at low load nobody waits.
+ */
+export function makeBundle<Item, Answer>(
+  run: (items: Item[]) => Promise<readonly Answer[]>,
+  { atOnce, largest }: { atOnce: number; largest: number },
+): (item: Item) => Promise<Answer> {
+  type Waiting = { item: Item; resolve(answer: Answer): void; reject(error: unknown): void };
+  let waiting: Waiting[] = [];
+  let underWay = 0;
+
+  const send = async (): Promise<void> => {
+    const bundle = waiting.slice(0, largest);
+    waiting = waiting.slice(largest);
+    underWay++;
+    try {
+      const answers = await run(bundle.map(({ item }) => item));
+      bundle.forEach(({ resolve }, index) => resolve(answers[index] as Answer));
+    } catch (error) {
+      for (const { reject } of bundle) reject(error);
+    } finally {
+      underWay--;
+      if (waiting.length > 0) void send();
+    }
+  };
+
+  return (item) =>
+    new Promise<Answer>((resolve, reject) => {
+      waiting.push({ item, resolve, reject });
+      if (waiting.length === 1 && underWay < atOnce) queueMicrotask(() => void (waiting.length > 0 && underWay < atOnce && send()));
+    });
+}
