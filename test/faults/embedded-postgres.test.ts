@@ -219,11 +219,11 @@ describe("what a person has to put right is said", () => {
   });
 
   test.skipIf(!canMount())("a full disk: rows confirmed before are there once there is room", async () => {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=200m,mode=711", "tmpfs", dataDir]);
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=140m,mode=711", "tmpfs", dataDir]);
     try {
       const server = await startEmbeddedPostgres({ dataDir, say, settings: { max_wal_size: "32MB", min_wal_size: "32MB" } });
       await ask(server.url, "CREATE TABLE fact (id serial, filler text)");
-      writeFileSync(join(dataDir, "ballast"), Buffer.alloc(60_000_000));
+      writeFileSync(join(dataDir, "ballast"), Buffer.alloc(40_000_000));
       const confirmed = await writeUntilItFails(server.url);
       await server.stop();
       fill(dataDir);

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { openDatabaseServer, reachDatabase, startEmbeddedPostgres } from "../../src/platform/postgres/index.ts";
+import { findUnfit } from "../../src/platform/postgres/reach.ts";
 import { emptyDatabase } from "../support/database.ts";
 import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
 import { onServer, withDatabase } from "../support/test-server.ts";
@@ -70,5 +71,11 @@ test("a database in another encoding than UTF-8 is refused", async () => {
   const { url } = inject("databaseServer");
   await onServer(url, "CREATE DATABASE schultor_test_ascii TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LOCALE 'C'");
   onTestFinished(() => onServer(url, "DROP DATABASE schultor_test_ascii"));
-  await expect(reachDatabase(withDatabase(url, "schultor_test_ascii"), options)).rejects.toThrow("is encoded in SQL_ASCII; make one with ENCODING 'UTF8'");
+  await expect(reachDatabase(withDatabase(url, "schultor_test_ascii"), options)).rejects.toThrow("its database is encoded in SQL_ASCII. Make one with ENCODING 'UTF8'");
+});
+
+test("a server older than 15 is refused, and a standby unless it is the replica", () => {
+  expect(findUnfit({ version: 14, encoding: "UTF8", standby: false }, false)).toBe("it is version 14, and 15 or later is needed.");
+  expect(findUnfit({ version: 15, encoding: "UTF8", standby: true }, false)).toContain("DATABASE_URL must name the primary");
+  expect(findUnfit({ version: 15, encoding: "UTF8", standby: true }, true)).toBeNull();
 });

@@ -16,16 +16,24 @@ export async function reachDatabase(url: string, options: { say(line: string): v
   const place = describe(url);
   const client = await withProgress(`Waiting for PostgreSQL at ${place}`, options.say, () => connect(url, place, options.patienceSeconds));
   try {
-    const { rows } = await client.query<{ version: number; encoding: string; standby: boolean }>(
+    const { rows } = await client.query<ServerFacts>(
       `SELECT current_setting('server_version_num')::int / 10000 AS version, current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS standby`,
     );
-    const { version, encoding, standby } = rows[0]!;
-    if (version < oldestVersion) throw new DatabaseStartError(`The server at ${place} is PostgreSQL ${version}; ${oldestVersion} or later is needed.`);
-    if (encoding !== "UTF8") throw new DatabaseStartError(`The database at ${place} is encoded in ${encoding}; make one with ENCODING 'UTF8'.`);
-    if (standby && !options.replica) throw new DatabaseStartError(`The server at ${place} is a standby, which takes no writes. DATABASE_URL must name the primary.`);
+    const unfit = findUnfit(rows[0]!, options.replica ?? false);
+    if (unfit !== null) throw new DatabaseStartError(`PostgreSQL at ${place} cannot be used: ${unfit}`);
   } finally {
     await client.end();
   }
+}
+
+type ServerFacts = { version: number; encoding: string; standby: boolean };
+
+/** What keeps the service from living on a server; null when nothing does. */
+export function findUnfit({ version, encoding, standby }: ServerFacts, replica: boolean): string | null {
+  if (version < oldestVersion) return `it is version ${version}, and ${oldestVersion} or later is needed.`;
+  if (encoding !== "UTF8") return `its database is encoded in ${encoding}. Make one with ENCODING 'UTF8'.`;
+  if (standby && !replica) return "it is a standby, which takes no writes. DATABASE_URL must name the primary.";
+  return null;
 }
 
 async function connect(url: string, place: string, patienceSeconds: number): Promise<pg.Client> {
