@@ -2,17 +2,17 @@ import { personIsShown, personIsSynced, schoolIsShown } from "../access/index.ts
 import { answerList, makeListQuery } from "../platform/http/index.ts";
 import type { IdmHandler } from "./handler.ts";
 import { organizationNotFound } from "./missing.ts";
-import { client, fromSyncedOfSchool, listedPerson, listedPersonWithStatus, type ListedPerson } from "./records.ts";
+import { client, fromPeopleOfSchool, listedPerson, listedPersonWithStatus, type ListedPerson } from "./records.ts";
 
 const order = { values: 2, sortKey: "p.sort_key", id: "p.id", shown: schoolIsShown(client, "$2") };
 const people = makeListQuery<ListedPerson>("idm_school_people", {
   item: listedPerson,
-  from: `${fromSyncedOfSchool} AND ${personIsShown(client, "p", "$2")}`,
+  from: `${fromPeopleOfSchool} AND ${personIsShown(client, "p", "$2")}`,
   ...order,
 });
 const peopleWithDeleted = makeListQuery<ListedPerson>("idm_school_people_deleted", {
   item: listedPersonWithStatus,
-  from: `${fromSyncedOfSchool} AND ${personIsSynced(client, "p", "$2")}`,
+  from: `${fromPeopleOfSchool} AND ${personIsSynced(client, "p", "$2")}`,
   ...order,
 });
 

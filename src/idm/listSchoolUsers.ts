@@ -2,11 +2,11 @@ import { schoolIsShown, userIsShownAt } from "../access/index.ts";
 import { answerList, makeListQuery } from "../platform/http/index.ts";
 import type { IdmHandler } from "./handler.ts";
 import { organizationNotFound } from "./missing.ts";
-import { client, fromUsersOfSchool, listedUser, type User } from "./records.ts";
+import { client, fromPeopleOfSchool, listedUser, type User } from "./records.ts";
 
 const usersOfSchool = makeListQuery<User>("idm_school_users", {
   item: listedUser,
-  from: `${fromUsersOfSchool} AND ${userIsShownAt(client, "p", "$2")}`,
+  from: `${fromPeopleOfSchool} AND ${userIsShownAt(client, "p", "$2")}`,
   values: 2,
   sortKey: "p.sort_key",
   id: "p.id",

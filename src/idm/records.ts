@@ -1,5 +1,5 @@
-import { fromShownGroupsOf, fromShownMembersOf, groupIsShown, memberRole } from "../access/index.ts";
-import { jsonArray, jsonCode, jsonFrom, jsonMade, jsonNullable, jsonObject, jsonText, jsonWhen, type JsonSql } from "../platform/json-sql.ts";
+import { fromShownGroupsOf, fromShownMembersOf, memberRole } from "../access/index.ts";
+import { jsonArray, jsonCode, jsonFrom, jsonNullable, jsonObject, jsonText, jsonWhen, type JsonSql } from "../platform/json-sql.ts";
 import { asked } from "../platform/http/index.ts";
 import type { components } from "../../generated/openapi/idm.ts";
 
@@ -36,45 +36,42 @@ const name: JsonSql<Schemas["PersonName"]> = jsonWhen(
   }),
 );
 
-type Groups<T> = { ofOne: JsonSql<T[]>; ofListed: JsonSql<T[]>; joined: string };
-
-/** The groups in a record: looked up for one person, or for a whole school gathered in one pass and joined. */
-function groupsOf<T>(item: JsonSql<T>): Groups<T> {
-  const groups = jsonArray(item, "g.sort_key, g.id");
-  const joined = `LEFT JOIN (
-    SELECT m.person_id, ${groups} AS groups FROM affiliation at
-    JOIN membership m ON m.person_id = at.person_id JOIN "group" g ON g.id = m.group_id
-    WHERE at.school_id = $2 AND ${groupIsShown(client, "g")} GROUP BY m.person_id
-  ) AS shown ON shown.person_id = p.id`;
-  return { ofOne: jsonFrom(groups, fromShownGroupsOf(asked.client, "p.id")), ofListed: jsonMade<T[]>("shown.groups", "[]"), joined };
-}
+/** The groups in a person's record. Looked up person by person, which is fast whatever the planner expects of a school. */
+const groupsOf = <T>(item: JsonSql<T>, forClient: string) =>
+  jsonFrom(jsonArray(item, "g.sort_key, g.id"), fromShownGroupsOf(forClient, "p.id"));
 
 /** The people of the school `$2`, to be continued with AND. */
-const fromPeopleOfSchool = (joined: string) => `affiliation a JOIN person p ON p.id = a.person_id ${joined} WHERE a.school_id = $2`;
+export const fromPeopleOfSchool = "affiliation a JOIN person p ON p.id = a.person_id WHERE a.school_id = $2";
 
-const userGroups = groupsOf(
-  jsonObject<Schemas["UserGroup"]>({ id: jsonCode("g.id"), name: jsonText("g.name"), status: jsonCode<Schemas["UserGroup"]["status"]>("g.status") }),
-);
-const userWith = (groups: JsonSql<User["groups"]>) =>
-  jsonObject<User>({ id: jsonCode("p.id"), name, status: jsonCode<User["status"]>("p.status"), role: jsonCode<User["role"]>("p.role"), groups });
+const userGroup = jsonObject<Schemas["UserGroup"]>({
+  id: jsonCode("g.id"),
+  name: jsonText("g.name"),
+  status: jsonCode<Schemas["UserGroup"]["status"]>("g.status"),
+});
+const userFor = (forClient: string) =>
+  jsonObject<User>({
+    id: jsonCode("p.id"),
+    name,
+    status: jsonCode<User["status"]>("p.status"),
+    role: jsonCode<User["role"]>("p.role"),
+    groups: groupsOf(userGroup, forClient),
+  });
 
-export const user = userWith(userGroups.ofOne);
-export const listedUser = userWith(userGroups.ofListed);
-export const fromUsersOfSchool = fromPeopleOfSchool(userGroups.joined);
+export const user = userFor(asked.client);
+export const listedUser = userFor(client);
 
-const personGroups = groupsOf(jsonObject<Schemas["PersonGroup"]>({ id: jsonCode("g.id"), name: jsonText("g.name") }));
+const personGroup = jsonObject<Schemas["PersonGroup"]>({ id: jsonCode("g.id"), name: jsonText("g.name") });
 const personFields = {
   id: jsonCode("p.id"),
   role: jsonCode<Person["role"]>("p.role"),
   name,
   sourceSystemIdentifier: jsonNullable("p.source_system_identifier"),
 };
-const listedPersonFields = { ...personFields, groups: personGroups.ofListed };
+const listedPersonFields = { ...personFields, groups: groupsOf(personGroup, client) };
 
-export const person = jsonObject<Person>({ ...personFields, groups: personGroups.ofOne });
+export const person = jsonObject<Person>({ ...personFields, groups: groupsOf(personGroup, asked.client) });
 export const listedPerson = jsonObject<ListedPerson>({ ...listedPersonFields, status: undefined });
 export const listedPersonWithStatus = jsonObject<ListedPerson>({ ...listedPersonFields, status: jsonCode<NonNullable<ListedPerson["status"]>>("p.status") });
-export const fromSyncedOfSchool = fromPeopleOfSchool(personGroups.joined);
 
 const groupFields = { id: jsonCode("g.id"), name: jsonText("g.name") };
 const member = jsonObject<Schemas["Member"]>({ id: jsonCode("p.id"), role: jsonCode<Schemas["Member"]["role"]>(memberRole("m", "p")), name });

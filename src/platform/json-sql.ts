@@ -34,6 +34,3 @@ export const jsonFrom = <T>(value: JsonSql<T>, from: string) => `(SELECT ${value
 
 /** Null unless the condition holds. */
 export const jsonWhen = <T>(condition: string, value: JsonSql<T>) => `CASE WHEN ${condition} THEN ${value} ELSE 'null' END` as JsonSql<T | null>;
-
-/** A column that holds such text already, made further inside a statement; `other` where it is null. */
-export const jsonMade = <T>(column: string, other: string) => `coalesce(${column}, '${other}')` as JsonSql<T>;
