@@ -1,0 +1,81 @@
+import express from "express";
+import type pg from "pg";
+import { expect, test } from "vitest";
+import type { operations } from "../../generated/openapi/idm.ts";
+import type { AccessToken } from "../../src/access/index.ts";
+import { makeIdmRouter } from "../../src/idm/index.ts";
+import { AppError } from "../../src/platform/errors.ts";
+import { answerList, answerRead, asked, bindOperations, loadDocument, makeListQuery, makeReadQuery, renderProblem, type Handler, type Handlers } from "../../src/platform/http/index.ts";
+import { jsonCode, jsonObject, jsonNullable, jsonText } from "../../src/platform/json-sql.ts";
+import { silentLog } from "../../src/platform/log.ts";
+
+type Described = { getThing: { parameters: { path: { id: string } }; responses: { 200: { content: { "application/json": { id: string; name: string } } } } } };
+type Things = { listThings: { parameters: { query?: { limit?: number } }; responses: { 200: { content: { "application/json": { id: string }[] } } } } };
+
+const missing = () => new AppError("not_found", "thing_not_found", "Thing not found");
+const thing = makeReadQuery<{ id: string; name: string }>("thing", { item: jsonObject({ id: jsonCode("t.id"), name: jsonText("t.name") }), from: "thing t" });
+const things = makeListQuery<{ id: string }>("things", { item: jsonObject({ id: jsonCode("t.id") }), from: "thing t", values: 0, sortKey: "t.name", id: "t.id" });
+const getThing: Handler<Described["getThing"], AccessToken> = ({ caller, path }) => answerRead(thing, { client: caller.clientId, id: path.id }, missing);
+
+// What must not compile: each line fails the type check once it does.
+export const handlers: Handlers<Described, AccessToken> = { getThing };
+// @ts-expect-error A handler is missing.
+export const none: Handlers<Described, AccessToken> = {};
+// @ts-expect-error There is no such operation.
+export const more: Handlers<Described, AccessToken> = { getThing, listThings: getThing };
+// @ts-expect-error A list where the contract has one record.
+export const list: Handler<Described["getThing"], AccessToken> = () => answerList(things, [], null);
+// @ts-expect-error A record where the contract has a list.
+export const record: Handler<Things["listThings"], AccessToken> = ({ caller }) => answerRead(thing, { client: caller.clientId, id: "" }, missing);
+// @ts-expect-error A field of the contract is missing.
+export const field = makeReadQuery<{ id: string; name: string }>("thing", { item: jsonObject<{ id: string; name: string }>({ id: jsonCode("t.id") }), from: "thing t" });
+// @ts-expect-error A field may be null here and not in the contract.
+export const nullable = jsonObject<{ id: string }>({ id: jsonNullable("t.id") });
+// @ts-expect-error The path has no such parameter.
+export const parameter: Handler<Described["getThing"], AccessToken> = ({ path }) => answerRead(thing, { client: asked.client, id: path.name }, missing);
+
+const document = await loadDocument("idm", "schultor");
+const bind = (given: Partial<Record<keyof operations | "getTeapot", unknown>>) =>
+  bindOperations<operations, AccessToken>({
+    document,
+    handlers: given as Handlers<operations, AccessToken>,
+    checkToken: async () => ({ kind: "unknown" }),
+    scopeName: (scope) => scope,
+    pool: { options: {} } as pg.Pool,
+    log: silentLog,
+    render: renderProblem,
+    checkAnswersBy: [],
+  });
+const all = ["getGroup", "getPerson", "getSchool", "getUser", "listSchoolGroups", "listSchoolPeople", "listSchools", "listSchoolUsers"] as const;
+const everyHandler = Object.fromEntries(all.map((name) => [name, () => missing()]));
+
+test("a document whose operations all have a handler is bound", () => {
+  expect(() => bind(everyHandler)).not.toThrow();
+});
+
+test.each(all)("a service without %s does not start", (name) => {
+  const { [name]: _left, ...others } = everyHandler;
+  expect(() => bind(others)).toThrow(`Missing: ${name}. Unknown: none.`);
+});
+
+test("a service with a handler that no document knows does not start", () => {
+  expect(() => bind({ ...everyHandler, getTeapot: missing })).toThrow("Missing: none. Unknown: getTeapot.");
+});
+
+test.each([
+  ["a field is missing", '{"id":"a0000000-0000-4000-8000-000000000001"}'],
+  ["a field is of another type", '{"id":"a0000000-0000-4000-8000-000000000001","name":7,"members":[]}'],
+])("an answer in which %s is stopped before it leaves, outside production", async (_case, body) => {
+  const pool = { options: {}, query: async () => ({ rows: [[body]] }) } as unknown as pg.Pool;
+  const token = { clientId: "app", personId: null, scopes: new Set(["groups:read"]) } as unknown as AccessToken;
+  const answerWith = async (checkAnswers: boolean) => {
+    const router = makeIdmRouter({ db: { readPool: pool }, checkAccessToken: async () => ({ kind: "valid", token }), document, log: silentLog, checkAnswers });
+    const server = express().use(router).listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    const { port } = server.address() as { port: number };
+    const response = await fetch(`http://127.0.0.1:${String(port)}/idm/ep/v1/groups/b0000000-0000-4000-8000-000000000001`, { headers: { authorization: "Bearer any" } });
+    server.close();
+    return response.status;
+  };
+  expect([await answerWith(true), await answerWith(false)]).toEqual([500, 200]);
+});
