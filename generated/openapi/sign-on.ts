@@ -303,15 +303,17 @@ export interface components {
             iss: string;
             /**
              * @description The client ID of the app.
-             * @example demo-lernapp
+             * @example [
+             *       "demo-lernapp"
+             *     ]
              */
-            aud: string;
+            aud: string[];
             /**
              * Format: uuid
              * @description The person.
              * @example c0000000-0000-4000-8000-000000000002
              */
-            sub?: string;
+            sub: string;
             /**
              * @description The session that ended, as in the ID token.
              * @example Xk3o0d8PbQeM7s2vTzLr1
@@ -565,6 +567,11 @@ export interface components {
              * @example c0000000-0000-4000-8000-000000000002
              */
             sub?: string;
+            /**
+             * @description The session at the platform, as in the ID token; absent for a token of the app itself.
+             * @example Xk3o0d8PbQeM7s2vTzLr1
+             */
+            sid?: string;
             /** @example openid profile school */
             scope?: string;
             /**

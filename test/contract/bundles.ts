@@ -28,6 +28,10 @@ export const bundles: Bundle[] = readdirSync(folder)
     return { name: file.replace(".yaml", ""), text, document: parse(text) as Bundle["document"] };
   });
 
+export function findBundle(name: string): Bundle {
+  return bundles.find((bundle) => bundle.name === name)!;
+}
+
 /** Follows a reference into the components of its bundle. */
 export function resolve<T>(bundle: Bundle, node: T | { $ref: string }): T {
   if (typeof node !== "object" || node === null || !("$ref" in node) || typeof node.$ref !== "string") return node as T;

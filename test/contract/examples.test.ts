@@ -1,28 +1,6 @@
-import { Ajv } from "ajv";
-import addFormats from "ajv-formats";
 import { describe, expect, test } from "vitest";
-import { bundles, listExamples, listOperations, resolve, type Bundle } from "./bundles.ts";
-
-/** Validates against the bundle's schemas, closed against fields that they do not name. */
-function makeCheck(bundle: Bundle) {
-  const ajv = new Ajv({ strict: false, allErrors: true, formats: { int32: true, int64: true } });
-  addFormats.default(ajv);
-  ajv.addSchema({ $id: "bundle", ...close({ components: bundle.document.components }) });
-  return (schema: object, value: unknown): string => {
-    const validate = ajv.compile(close(rebase(schema)));
-    return validate(value) ? "" : ajv.errorsText(validate.errors);
-  };
-}
-
-const rebase = (schema: object) => JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"bundle#/components')) as object;
-
-/** A field that an example has and the schema has not would be a field that nobody documented. */
-function close<T>(node: T): T {
-  if (typeof node !== "object" || node === null) return node;
-  if (Array.isArray(node)) return node.map(close) as T;
-  const closed = Object.fromEntries(Object.entries(node).map(([key, inner]) => [key, close(inner as unknown)]));
-  return ("properties" in closed && closed["type"] === "object" && closed["additionalProperties"] === undefined ? { ...closed, additionalProperties: false } : closed) as T;
-}
+import { bundles, findBundle, listExamples, listOperations, resolve } from "./bundles.ts";
+import { makeCheck } from "./schema-check.ts";
 
 describe.each(bundles)("$name", (bundle) => {
   const check = makeCheck(bundle);
@@ -58,7 +36,7 @@ describe.each(bundles)("$name", (bundle) => {
 });
 
 test("a wrong example is found", () => {
-  const idm = bundles.find(({ name }) => name === "idm")!;
+  const idm = findBundle("idm");
   const check = makeCheck(idm);
   const school = { $ref: "#/components/schemas/School" };
   const right = listExamples(idm).find(({ name }) => name === "goethe")!.value as object;

@@ -1,0 +1,24 @@
+import { Ajv } from "ajv";
+import addFormats from "ajv-formats";
+import type { Bundle } from "./bundles.ts";
+
+/** Validates against a bundle's schemas, closed against fields that they do not name; answers what is wrong, or nothing. */
+export function makeCheck(bundle: Bundle) {
+  const ajv = new Ajv({ strict: false, allErrors: true, formats: { int32: true, int64: true } });
+  addFormats.default(ajv);
+  ajv.addSchema({ $id: "bundle", ...close({ components: bundle.document.components }) });
+  return (schema: object, value: unknown): string => {
+    const validate = ajv.compile(close(rebase(schema)));
+    return validate(value) ? "" : (validate.errors ?? []).map(({ instancePath, message, params }) => `${instancePath} ${message ?? ""} ${JSON.stringify(params)}`).join("; ");
+  };
+}
+
+const rebase = (schema: object) => JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"bundle#/components')) as object;
+
+/** A field that an example has and the schema has not would be a field that nobody documented. */
+function close<T>(node: T): T {
+  if (typeof node !== "object" || node === null) return node;
+  if (Array.isArray(node)) return node.map(close) as T;
+  const closed = Object.fromEntries(Object.entries(node).map(([key, inner]) => [key, close(inner as unknown)]));
+  return ("properties" in closed && closed["type"] === "object" && closed["additionalProperties"] === undefined ? { ...closed, additionalProperties: false } : closed) as T;
+}
