@@ -119,7 +119,7 @@ export const options = {
     default: developmentKey,
     defaultMeaning: "a published key; refused in production",
     meaning:
-      "Keys that encrypt signing keys and other secrets in the database: 32 bytes in base64, separated by commas. The first encrypts, each can decrypt. To change the key, put the new one first and keep the old one behind it. Losing them means new signing keys and everybody signing in again.",
+      "Keys that encrypt signing keys and other secrets in the database: 32 bytes in base64, separated by commas. The first encrypts, each can decrypt. To change the key, put the new one first and keep the old one behind it, restart, run `npm run schultor -- re-encrypt`, and take the old one away. A start with keys that do not open what the database holds is refused.",
     example: "output of `openssl rand -base64 32`",
     secret: true,
   },

@@ -4,7 +4,7 @@ import { systemClock } from "./platform/clock.ts";
 import { openDatabase, type Db } from "./platform/db.ts";
 import { applyMigrations, checkMigrated } from "./platform/migrate.ts";
 import { DatabaseStartError, findRunningServer, openDatabaseServer } from "./platform/postgres/index.ts";
-import { rotateSigningKeys } from "./sign-on/index.ts";
+import { reEncryptSecrets, rotateSigningKeys } from "./sign-on/index.ts";
 
 const exitCodes = { done: 0, failed: 1, wrongUsage: 2, badConfiguration: 78 };
 
@@ -22,6 +22,15 @@ const commands: Record<string, Command> = {
         await checkMigrated(db.pool);
         const active = await rotateSigningKeys({ db, keys: config.encryptionKeys, now: systemClock() });
         return { lines: active.map(({ algorithm, kid }) => `${algorithm} tokens are now signed with ${kid}`), data: { active } };
+      }),
+  },
+  "re-encrypt": {
+    summary: "Encrypt all secrets with the first of ENCRYPTION_KEYS, so that the others can be removed.",
+    run: (config) =>
+      withDatabase(config, async ({ db }) => {
+        await checkMigrated(db.pool);
+        const values = await reEncryptSecrets({ db, keys: config.encryptionKeys, now: systemClock() });
+        return { lines: [`${values} values are now encrypted with the first key`], data: { values } };
       }),
   },
   migrate: {

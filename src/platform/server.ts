@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server as HttpServer, type ServerResponse } from "node:http";
+import { createServer, type RequestListener, type Server as HttpServer, type ServerOptions, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -12,7 +12,7 @@ export type Server = {
 };
 
 // keepAliveTimeout is longer than the 60 s of common load balancers, so that the balancer closes first.
-const limits = { headersTimeout: 15_000, requestTimeout: 60_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 5000, maxHeaderSize: 16_384 };
+const standardLimits = { headersTimeout: 15_000, requestTimeout: 60_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 5000, maxHeaderSize: 16_384 };
 const silenceMs = 120_000;
 
 const answerWhileStarting: RequestListener = (req, res) => {
@@ -27,7 +27,7 @@ const answerWhileStarting: RequestListener = (req, res) => {
  * Shape:  host `localhost` listens on both loopback addresses.
  * Errors: EADDRINUSE, EACCES and the like from `listen`.
  */
-export async function openServer({ host, port }: { host: string; port: number }): Promise<Server> {
+export async function openServer({ host, port, limits = {} }: { host: string; port: number; limits?: ServerOptions }): Promise<Server> {
   const running = new Set<ServerResponse>();
   const servers: HttpServer[] = [];
   let handler = answerWhileStarting;
@@ -43,7 +43,7 @@ export async function openServer({ host, port }: { host: string; port: number })
     handler(req, res);
   };
   const open = async (address: string, at: number) => {
-    const server = createServer(limits, listener);
+    const server = createServer({ ...standardLimits, ...limits }, listener);
     server.setTimeout(silenceMs);
     await listen(server, address, at);
     return server;

@@ -10,6 +10,7 @@
  * Never knows: what the IDM API or Schulconnex answer; who sees which data.
  */
 export { foldUsername, hashPassword, setCredential } from "./login/index.ts";
+export { reEncryptSecrets } from "./keys/re-encrypt.ts";
 export { rotateSigningKeys } from "./keys/rotation.ts";
 export { checkSigningKeys } from "./keys/signing-keys.ts";
 export { signInPath } from "./platform-sign-in.ts";

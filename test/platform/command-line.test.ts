@@ -62,6 +62,22 @@ test("signing keys are rotated under a running service on its embedded database:
   expect(await service.ended).toMatchObject({ code: 0 });
 });
 
+test("after re-encrypting the old key can be taken away", async () => {
+  const { url } = await testDatabase();
+  const [oldKey, newKey] = [1, 2].map((start) => Buffer.from(Array.from({ length: 32 }, (_, at) => start * 7 + at)).toString("base64")) as [string, string];
+  const startWith = async (keys: string) => {
+    const service = await startMain({ DATABASE_URL: url, ENCRYPTION_KEYS: keys });
+    const kids = await listKids(service.url);
+    service.child.kill("SIGTERM");
+    await service.ended;
+    return kids;
+  };
+  const before = await startWith(oldKey);
+  expect(await run(["re-encrypt"], { DATABASE_URL: url, ENCRYPTION_KEYS: `${newKey},${oldKey}` })).toMatchObject({ code: 0 });
+  expect(await startWith(newKey)).toEqual(before);
+  expect(await run(["re-encrypt"], { DATABASE_URL: url, ENCRYPTION_KEYS: oldKey })).toMatchObject({ code: 1, output: expect.stringContaining("None of the encryption keys") as string });
+});
+
 test("signing keys are rotated while the service is stopped", async () => {
   const { code, output } = await run(["rotate-signing-keys"], { DATA_DIR: dataDir });
   expect(output).toMatch(/RS256 tokens are now signed with/);

@@ -1,3 +1,4 @@
+import type { ServerOptions } from "node:http";
 import { connect } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { openServer, type Server } from "../../src/platform/server.ts";
@@ -8,8 +9,8 @@ afterEach(async () => {
   opened = [];
 });
 
-async function open(host = "127.0.0.1") {
-  const server = await openServer({ host, port: 0 });
+async function open(host = "127.0.0.1", limits: ServerOptions = {}) {
+  const server = await openServer({ host, port: 0, limits });
   opened.push(server);
   return { server, url: `http://127.0.0.1:${server.port}` };
 }
@@ -98,4 +99,15 @@ test.each([
   const { server } = await open();
   server.serve((_req, res) => void res.end("reached"));
   expect(await sendRaw(server.port, request)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+});
+
+test.each([
+  ["headers", "GET / HTTP/1.1\r\nHost: x\r\n"],
+  ["a body", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nab"],
+])("a client that does not finish %s is let go, and does not stop others", async (_claim, request) => {
+  const { server, url } = await open("127.0.0.1", { headersTimeout: 200, requestTimeout: 200, connectionsCheckingInterval: 50 });
+  server.serve((req, res) => void req.on("end", () => res.end("whole")).resume());
+  const slow = sendRaw(server.port, request);
+  expect(await (await fetch(url)).text()).toBe("whole");
+  expect(await slow).toMatch(/^HTTP\/1.1 408 /);
 });

@@ -1,5 +1,8 @@
+import { execFile } from "node:child_process";
 import { createServer, type AddressInfo } from "node:net";
+import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
+import { makeBrowser } from "../support/browser.ts";
 import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
 import { testDatabase } from "../support/database.ts";
 import { startMain, startProgram } from "../support/program.ts";
@@ -48,6 +51,13 @@ test("without configuration it starts on an embedded database, prints what to tr
   const [, url] = await program.says(/IDM API +(http:\/\/localhost:\d+)\//);
   expect((await fetch(`${url}/health/ready`)).status).toBe(200);
   expect(program.output()).toMatch(/student\.goethe +demo-student-goethe/);
+  const [curl] = await program.says(/curl .*schools(?=\n)/);
+  const { stdout } = await promisify(execFile)("sh", ["-c", curl]);
+  expect((JSON.parse(stdout) as { name: string }[]).map(({ name }) => name)).toEqual(["Förderzentrum Süd", "Goethe-Gymnasium Musterstadt"]);
+  const [signOnUrl] = await program.says(/http:\S+\/(login|sign-in)(?= )/);
+  const first = await fetch(signOnUrl, { redirect: "manual" });
+  const page = await makeBrowser(url!).open(first.headers.get("location") ?? signOnUrl);
+  expect(page.html).toContain('name="password"');
   program.child.kill("SIGTERM");
   expect(await program.ended).toEqual({ code: 0, signal: null });
 });

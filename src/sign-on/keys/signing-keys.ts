@@ -53,7 +53,7 @@ export async function makeSigningKey(algorithm: Algorithm, keys: EncryptionKeys)
   return { kid, publicJwk: { ...publicJwk, kid, alg: algorithm, use: "sig" }, encryptedPrivate: seal(keys, purposeOf(kid), Buffer.from(JSON.stringify(privateJwk))) };
 }
 
-const purposeOf = (kid: string): string => `signing key ${kid}`;
+export const purposeOf = (kid: string): string => `signing key ${kid}`;
 const generatePair = promisify(generateKeyPair);
 
 async function generate(algorithm: Algorithm): Promise<KeyObject> {
