@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import express from "express";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { makePageAssets, type Locale } from "../../src/platform/pages/index.ts";
 import { renderConsentPage, renderLoginPage } from "../../src/sign-on/pages/index.ts";
 import { expectAccessible, useBrowser, type Look } from "./support/browser.ts";
@@ -31,12 +31,12 @@ const looks: Look[] = [
   { locale: "de", colorScheme: "dark", size: "whiteboard" },
 ];
 
-describe.each(looks)("in $locale, $colorScheme, on a $size", (look) => {
-  test.each(Object.keys(everyPage))("the page «%s» is accessible and fits", async (name) => {
-    const page = await newPage(look);
+test.each(looks)("every page is accessible and fits: $locale, $colorScheme, $size", async (look) => {
+  const page = await newPage(look);
+  for (const name of Object.keys(everyPage)) {
     await page.goto(`${url}/${look.locale}/${encodeURIComponent(name)}`);
-    await expectAccessible(page);
-  });
+    await expectAccessible(page, name);
+  }
 });
 
 test("a page with a fault does not pass for accessible", async () => {

@@ -287,6 +287,14 @@ test("from the platform's own page to the apps: signing in, and a tile that know
   expect(await headingOf(page)).toBe("Darf Lernapp deine Daten sehen?");
 });
 
+test("what no app asked for is accessible too: an address that leads nowhere, and the page for partners", async () => {
+  const page = await newPage({ size: "phone", locale: "en" });
+  for (const path of ["/nowhere", "/docs"]) {
+    await page.goto(`${service.url}${path}`);
+    await expectAccessible(page);
+  }
+});
+
 test("every page forbids frames, caching and anything that is not ours", async () => {
   const page = await newPage();
   const answer = await page.goto(service.authorizationUrl());

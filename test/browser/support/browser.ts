@@ -60,11 +60,11 @@ export function useBrowser(): { newPage(look?: Look): Promise<Page> } {
 }
 
 /** Expects that axe finds nothing, that nothing is wider than the window, and that every control is big enough to tap. */
-export async function expectAccessible(page: Page): Promise<void> {
+export async function expectAccessible(page: Page, name = page.url()): Promise<void> {
   const { violations } = await new AxeBuilder({ page }).options({ rules: { "target-size": { enabled: true } } }).analyze();
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`)).toEqual([]);
-  expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
-  expect(await page.evaluate(lowControls)).toEqual([]);
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`), name).toEqual([]);
+  expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth"), `${name} is too wide`).toBeLessThanOrEqual(0);
+  expect(await page.evaluate(lowControls), name).toEqual([]);
 }
 
 const lowControls = `[...document.querySelectorAll("main a, main button, main input:not([type=hidden])")]
