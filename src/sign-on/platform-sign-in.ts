@@ -5,7 +5,7 @@ import type { Queryable } from "../platform/db.ts";
 import { type PageContext, readLocale } from "../platform/pages/index.ts";
 import { readDevice, rememberDevice } from "./interaction/device.ts";
 import type { InteractionDeps } from "./interaction/deps.ts";
-import { fieldOf, sendPage } from "./interaction/router.ts";
+import { fieldOf, sendPage } from "./interaction/step.ts";
 import type { LoginProblem } from "./interaction/show.ts";
 import { endSession } from "./logout/end-session.ts";
 import { checkCsrfToken, makeCsrfToken, renderLoginPage } from "./pages/index.ts";

@@ -23,7 +23,7 @@ export function makeBrowser(origin: string, headers: Record<string, string> = {}
   function keepCookies(response: Response, url: URL): void {
     for (const line of response.headers.getSetCookie()) {
       const [pair = "", ...attributes] = line.split(";").map((part) => part.trim());
-      const [name = "", value = ""] = [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)];
+      const [name, value] = [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)];
       const path = attributes.find((attribute) => /^path=/i.test(attribute))?.slice(5) ?? url.pathname;
       jar = jar.filter((cookie) => cookie.name !== name || cookie.path !== path);
       if (!attributes.some((attribute) => /^expires=thu, 01 jan 1970/i.test(attribute)) && value !== "") jar.push({ name, value, path });

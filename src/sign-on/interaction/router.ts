@@ -1,12 +1,11 @@
 import express, { type Request, type Response, Router } from "express";
 import { errors } from "oidc-provider";
-import { type Page, readLocale } from "../../platform/pages/index.ts";
+import { readLocale } from "../../platform/pages/index.ts";
 import { renderErrorPage } from "../pages/index.ts";
 import type { InteractionDeps } from "./deps.ts";
 import { isOwnForm, openVisit, renderLogin, renderVisit, type Visit } from "./show.ts";
+import { fieldOf, sendPage, type Step } from "./step.ts";
 import { allow, cancel, chooseSchool, logIn, switchUser } from "./steps.ts";
-
-export type Step = (deps: InteractionDeps, visit: Visit, req: Request, res: Response) => Promise<void>;
 
 const steps: Record<string, Step> = { login: logIn, consent: allow, school: chooseSchool, switch: switchUser, cancel };
 
@@ -41,17 +40,7 @@ async function findVisit(deps: InteractionDeps, req: Request, res: Response): Pr
   }
 }
 
-export function fieldOf(req: Request, name: string): string {
-  const body = req.body as Record<string, unknown> | undefined;
-  const value = body?.[name];
-  return typeof value === "string" ? value : "";
-}
-
-export function sendPage(res: Response, page: Page): void {
-  res.status(page.status).set(page.headers).send(page.html);
-}
-
-export function sendError(req: Request, res: Response, reason: "expired" | "forged", status: number): void {
+function sendError(req: Request, res: Response, reason: "expired" | "forged", status: number): void {
   const requestId = (res.locals["requestId"] as string | undefined) ?? null;
   sendPage(res, renderErrorPage({ status, reason, requestId }, { locale: readLocale(req) }));
 }

@@ -35,7 +35,7 @@ export async function openVisit(deps: InteractionDeps, req: Request, res: Respon
   const clientId = interaction.params["client_id"] as ClientId;
   const app = await findApp(deps.db.pool, clientId);
   if (!app) return null;
-  const asked = String(interaction.params["scope"] ?? "").split(" ");
+  const asked = ((interaction.params["scope"] as string | undefined) ?? "").split(" ");
   return {
     interaction,
     app,

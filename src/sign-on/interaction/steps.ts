@@ -4,7 +4,7 @@ import { withTransaction } from "../../platform/db.ts";
 import { rememberConsent, rememberSchool } from "../consent.ts";
 import { endSession } from "../logout/end-session.ts";
 import { readDevice, rememberDevice } from "./device.ts";
-import { fieldOf, sendPage, type Step } from "./router.ts";
+import { fieldOf, sendPage, type Step } from "./step.ts";
 import { renderLogin, renderVisit, type Visit } from "./show.ts";
 
 type Answer = Parameters<Step>;

@@ -1,0 +1,17 @@
+import type { Request, Response } from "express";
+import type { Page } from "../../platform/pages/index.ts";
+import type { InteractionDeps } from "./deps.ts";
+import type { Visit } from "./show.ts";
+
+/** What happens when a person sends a form of the interaction. */
+export type Step = (deps: InteractionDeps, visit: Visit, req: Request, res: Response) => Promise<void>;
+
+export function fieldOf(req: Request, name: string): string {
+  const body = req.body as Record<string, unknown> | undefined;
+  const value = body?.[name];
+  return typeof value === "string" ? value : "";
+}
+
+export function sendPage(res: Response, page: Page): void {
+  res.status(page.status).set(page.headers).send(page.html);
+}
