@@ -4,9 +4,12 @@ import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { startEmbeddedPostgres } from "../../src/platform/postgres/index.ts";
 import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
+
+// Servers are made, stopped and recovered here, which takes its time on a busy machine.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const say = () => undefined;
 const children = new Set<ChildProcess>();
@@ -102,11 +105,11 @@ describe("two starts on one data folder", () => {
 });
 
 describe.skipIf(process.platform !== "linux")("kill -9", () => {
-  test("of everything, six times in the middle of writing: no confirmed row is missing", { timeout: 120_000 }, async () => {
+  test("of everything, six times in the middle of writing: no confirmed row is missing", async () => {
     const confirmed = new Set<string>();
     for (let round = 0; round < 6; round++) {
       const subject = await startSubject("write");
-      await expect.poll(() => subject.output().split("\nconfirmed ").length, { timeout: 20_000, interval: 5 }).toBeGreaterThan(300 + 100 * round);
+      await expect.poll(() => subject.output().split("\nconfirmed ").length, { timeout: 60_000, interval: 5 }).toBeGreaterThan(300 + 100 * round);
       if (round % 2 === 0) subject.child.kill("SIGKILL");
       await killServer(dataDir);
       subject.child.kill("SIGKILL");
@@ -147,7 +150,7 @@ describe.skipIf(process.platform !== "linux")("kill -9", () => {
   test("during the very first start: the next one begins anew", async () => {
     const first = runSubject("hold");
     const isUnderWay = (name: string) => name.startsWith("postgres.unfinished-") && existsSync(join(dataDir, name, "PG_VERSION"));
-    await expect.poll(() => readdirSync(dataDir).some(isUnderWay), { timeout: 20_000, interval: 2 }).toBe(true);
+    await expect.poll(() => readdirSync(dataDir).some(isUnderWay), { timeout: 60_000, interval: 2 }).toBe(true);
     first.child.kill("SIGKILL");
     await first.exit;
     const server = await startEmbeddedPostgres({ dataDir, say });
@@ -182,7 +185,7 @@ describe("what a person has to put right is said", () => {
     const owner = { uid: Number(execFileSync("stat", ["-c", "%u", folder])), gid: Number(execFileSync("stat", ["-c", "%g", folder])) };
     const byHand = spawn(program!, ["-D", folder, "-c", "listen_addresses=", "-k", folder], { cwd: "/", ...(process.getuid?.() === 0 ? owner : {}) });
     children.add(byHand);
-    await expect.poll(() => findServer(dataDir), { timeout: 10_000 }).toBe(byHand.pid);
+    await expect.poll(() => findServer(dataDir), { timeout: 60_000 }).toBe(byHand.pid);
     await expect(startEmbeddedPostgres({ dataDir, say })).rejects.toThrow(`A PostgreSQL server (pid ${byHand.pid}) that was started by hand`);
     expect(byHand.exitCode).toBeNull();
     byHand.kill("SIGINT");
@@ -353,7 +356,7 @@ async function killServer(ofDataDir: string): Promise<void> {
       // Gone with its server.
     }
   }
-  await expect.poll(() => findProcesses(ofDataDir), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => findProcesses(ofDataDir), { timeout: 60_000 }).toEqual([]);
 }
 
 function canMount(): boolean {

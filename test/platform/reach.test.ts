@@ -35,11 +35,11 @@ test("a server that is ready is taken as it is", async () => {
   await server.stop();
 });
 
-test("a server that starts later than we do is waited for", async () => {
+test("a server that starts later than we do is waited for", { timeout: 120_000 }, async () => {
   const dataDir = makeDataDir();
   const first = await startEmbeddedPostgres({ dataDir, say: options.say });
   await first.stop();
-  const reached = reachDatabase(first.url, options);
+  const reached = reachDatabase(first.url, { ...options, patienceSeconds: 60 });
   await sleep(700);
   const second = await startEmbeddedPostgres({ dataDir, say: options.say });
   await reached;
