@@ -701,17 +701,6 @@ export interface components {
                 "application/json": components["schemas"]["SchulconnexError"];
             };
         };
-        /** @description Too many calls at once. Wait as long as `Retry-After` says. */
-        SchulconnexTooManyRequests: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["SchulconnexError"];
-            };
-        };
         /** @description A fault of ours. Tell us the request id. */
         SchulconnexInternalError: {
             headers: {
@@ -862,7 +851,6 @@ export interface operations {
             403: components["responses"]["SchulconnexForbidden"];
             404: components["responses"]["SchulconnexNotFound"];
             405: components["responses"]["SchulconnexMethodNotAllowed"];
-            429: components["responses"]["SchulconnexTooManyRequests"];
             500: components["responses"]["SchulconnexInternalError"];
             503: components["responses"]["SchulconnexUnavailable"];
         };
@@ -936,7 +924,6 @@ export interface operations {
             401: components["responses"]["SchulconnexUnauthorized"];
             403: components["responses"]["SchulconnexForbidden"];
             405: components["responses"]["SchulconnexMethodNotAllowed"];
-            429: components["responses"]["SchulconnexTooManyRequests"];
             500: components["responses"]["SchulconnexInternalError"];
             503: components["responses"]["SchulconnexUnavailable"];
         };
