@@ -19,6 +19,13 @@ export function compareDocuments(before: Document, after: Document): Break[] {
       else compareOperations(comparison, operation, now, where);
     }
   }
+  // What no operation refers to stands inside tokens, which apps read.
+  for (const [name, schema] of Object.entries(before.components?.schemas ?? {})) {
+    if (JSON.stringify(before).includes(`"#/components/schemas/${name}"`)) continue;
+    const now = after.components?.schemas?.[name];
+    if (now) compareSchemas(comparison, schema, now, "output", name);
+    else report("schema-removed", name, "it is gone");
+  }
   const schemes = after.components?.securitySchemes ?? {};
   for (const [name, scheme] of Object.entries(before.components?.securitySchemes ?? {})) {
     if (schemes[name] && !isDeepStrictEqual(essence(scheme), essence(schemes[name]))) report("security-scheme-changed", name, "tokens are had another way now");

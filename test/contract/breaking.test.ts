@@ -41,6 +41,7 @@ components:
     Name: { type: object, required: [last], properties: { first: { type: string }, last: { type: string } } }
     Pupil: { type: object, properties: { kind: { type: string } } }
     Teacher: { type: object, properties: { kind: { type: string } } }
+    Token: { type: object, required: [sub], properties: { sub: { type: string } } }
     Problem: { type: object, properties: { message: { type: string } } }
     Person:
       type: object
@@ -118,6 +119,8 @@ const planted: [kind: string, where: string, change: Change][] = [
   ["limit-changed", "PUT /people/{id} body.last", (d) => (input(d).properties.last.maxLength = 50)],
   ["object-closed", "PUT /people/{id} body", (d) => (input(d).additionalProperties = false)],
   ["alternative-changed", "GET /people/{id} 200.is", (d) => person(d).properties.is.oneOf.push({ type: "string" })],
+  ["property-removed", "Token.sub", (d) => (d.components.schemas.Token = { type: "object" })],
+  ["schema-removed", "Token", (d) => delete d.components.schemas.Token],
   ["unjudged-change", "GET /people/{id} 200.nick", (d) => (person(d).properties.nick.not = { enum: ["x"] })],
 ];
 
