@@ -26,19 +26,17 @@ export type Brake = { key: Buffer; kind: BrakeKind };
 export async function takeTry(db: Queryable, { key, kind }: Brake, now: Date): Promise<Date | null> {
   const counted = await db.query({
     name: "sign-in-brake-take",
+    // No wait is a time long past, never now: tries that queued arrive with older times than those before them.
     text: `INSERT INTO sign_in_brake AS brake (key, failures, wait_until, forget_at)
-           VALUES ($1, 1, $2::timestamptz, $2::timestamptz + make_interval(secs => $6))
+           VALUES ($1, 1, to_timestamp(0), $2::timestamptz + make_interval(secs => $6))
            ON CONFLICT (key) DO UPDATE SET (failures, wait_until, forget_at) = (
-             SELECT next.failures, next.wait_until,
-                    CASE WHEN brake.forget_at > $2 AND next.wait_until = $2 THEN brake.forget_at
-                         ELSE next.wait_until + make_interval(secs => $6) END
-             FROM (SELECT counted.failures,
-                          CASE WHEN counted.failures < $3 THEN $2::timestamptz
-                               ELSE $2::timestamptz
-                                    + make_interval(secs => least($5, $4 * power(2, least(counted.failures - $3, 30))))
-                          END AS wait_until
-                   FROM (SELECT CASE WHEN brake.forget_at > $2 THEN brake.failures + 1 ELSE 1 END AS failures)
-                     AS counted) AS next)
+             SELECT failures,
+                    CASE WHEN failures < $3 THEN to_timestamp(0) ELSE $2::timestamptz + wait END,
+                    CASE WHEN failures = 1 THEN $2::timestamptz + make_interval(secs => $6)
+                         WHEN failures < $3 THEN brake.forget_at
+                         ELSE $2::timestamptz + wait + make_interval(secs => $6) END
+             FROM (SELECT CASE WHEN brake.forget_at > $2 THEN brake.failures + 1 ELSE 1 END AS failures) AS counted,
+                  make_interval(secs => least($5, $4 * power(2, least(greatest(failures - $3, 0), 30)))) AS wait)
            WHERE brake.wait_until <= $2
            RETURNING failures`,
     values: [key, now, kind.free, kind.firstWaitSeconds, kind.longestWaitSeconds, kind.forgetSeconds],
@@ -53,12 +51,11 @@ export async function takeTry(db: Queryable, { key, kind }: Brake, now: Date): P
 }
 
 /** Undoes a try that did not fail, together with the wait it began. */
-export async function giveTryBack(db: Queryable, { key }: Brake, now: Date): Promise<void> {
+export async function giveTryBack(db: Queryable, { key }: Brake): Promise<void> {
   await db.query({
     name: "sign-in-brake-give-back",
-    text: `UPDATE sign_in_brake SET failures = greatest(failures - 1, 0), wait_until = least(wait_until, $2)
-           WHERE key = $1`,
-    values: [key, now],
+    text: "UPDATE sign_in_brake SET failures = greatest(failures - 1, 0), wait_until = to_timestamp(0) WHERE key = $1",
+    values: [key],
   });
 }
 

@@ -72,7 +72,7 @@ export function makeCheckPassword(deps: {
     const hash = credential?.password_hash ?? unmatchable;
     const isRight = await hashing(() => isPasswordOf(hash, password.slice(0, longestPassword)));
     if (isRight === "full") {
-      for (const brake of brakes) await giveTryBack(db.pool, brake, now);
+      for (const brake of brakes) await giveTryBack(db.pool, brake);
       return busy;
     }
     if (!isRight || credential === null || password.length > longestPassword) return { kind: "refused" };
@@ -84,7 +84,7 @@ export function makeCheckPassword(deps: {
     const { address } = placesOf(attempt, makeKey);
     await withTransaction(db, async (tx) => {
       await releaseBrake(tx, place);
-      for (const brake of shared) await giveTryBack(tx, brake, attempt.now);
+      for (const brake of shared) await giveTryBack(tx, brake);
       await rememberPlaces(tx, personId, [makeKey("device", device), address], attempt.now);
     });
     return { kind: "ok", personId, device };
@@ -137,7 +137,7 @@ function takeTries(db: Db, brakes: Brakes, now: Date): Promise<Date | null> {
     for (const [index, brake] of brakes.entries()) {
       const wait = await takeTry(tx, brake, now);
       if (wait === null) continue;
-      for (const taken of brakes.slice(0, index)) await giveTryBack(tx, taken, now);
+      for (const taken of brakes.slice(0, index)) await giveTryBack(tx, taken);
       return wait;
     }
     return null;
