@@ -55,7 +55,7 @@ const insertApp = `
 /**
  * Registers an app. The secret is told here and never again.
  *
- * Errors: invalid for an address that a browser must not be sent to, for a secret that Basic auth would garble,
+ * Errors: invalid for an address that a browser must not be sent to, for a client id or secret that Basic auth would garble,
  *         and for a public app with a secret or without PKCE.
  */
 export async function createApp(
@@ -63,23 +63,16 @@ export async function createApp(
   app: NewApp,
   origin: Origin & { allowLoopbackHttp: boolean },
 ): Promise<{ clientId: ClientId; clientSecret: string | null }> {
+  checkRegistration(app);
   checkAddresses(app, origin.allowLoopbackHttp);
-  const isPublic = app.type === "PUBLIC";
-  const pkceRequired = app.pkceRequired ?? true;
-  if (isPublic && (app.clientSecret !== undefined || !pkceRequired)) {
-    throw new AppError("invalid", "public_app", "A public app has no secret and must use PKCE.");
-  }
   const clientId = app.clientId ?? (makeUuid(origin.at) as ClientId);
-  const clientSecret = isPublic ? null : (app.clientSecret ?? makeSecret());
-  if (clientSecret !== null && !/^[A-Za-z0-9_-]{16,}$/.test(clientSecret)) {
-    throw new AppError("invalid", "client_secret_refused", "A client secret has at least 16 characters of A-Z, a-z, 0-9, _ and -.");
-  }
+  const clientSecret = app.type === "PUBLIC" ? null : (app.clientSecret ?? makeSecret());
   await tx.query(insertApp, [
     clientId,
     app.name,
     app.type,
     clientSecret && hashSecret(clientSecret),
-    pkceRequired,
+    app.pkceRequired ?? true,
     app.redirectUris,
     app.postLogoutRedirectUris ?? [],
     app.loginUrl,
@@ -94,6 +87,20 @@ export async function createApp(
 }
 
 const makeSecret = (): string => randomBytes(32).toString("base64url");
+
+function checkRegistration({ name, type, clientId, clientSecret, pkceRequired }: NewApp): void {
+  const refuse = (code: string, message: string) => new AppError("invalid", code, message);
+  if (name.trim() === "") throw refuse("app_name_empty", "An app has a name.");
+  if (clientId !== undefined && !/^[A-Za-z0-9_-]{1,64}$/.test(clientId)) {
+    throw refuse("client_id_refused", "A client id has up to 64 characters of A-Z, a-z, 0-9, _ and -.");
+  }
+  if (clientSecret !== undefined && !/^[A-Za-z0-9_-]{16,}$/.test(clientSecret)) {
+    throw refuse("client_secret_refused", "A client secret has at least 16 characters of A-Z, a-z, 0-9, _ and -.");
+  }
+  if (type === "PUBLIC" && (clientSecret !== undefined || pkceRequired === false)) {
+    throw refuse("public_app", "A public app has no secret and must use PKCE.");
+  }
+}
 
 function checkAddresses(app: NewApp, allowLoopbackHttp: boolean): void {
   const inBrowser = { allowLoopbackHttp, allowOwnScheme: app.type === "PUBLIC" };

@@ -22,7 +22,7 @@ export type GrantSettings = {
 
 const upsertGrant = `
   INSERT INTO "grant" (client_id, school_id, sign_on_audience, sign_on_roles, sync, created_at, updated_at)
-  VALUES ($1, $2, $3, $4::person_role[], $5, $6, $6)
+  SELECT app.client_id, school.id, $3, $4::person_role[], $5, $6, $6 FROM app, school WHERE app.client_id = $1 AND school.id = $2
   ON CONFLICT (client_id, school_id) DO UPDATE SET
     sign_on_audience = excluded.sign_on_audience, sign_on_roles = excluded.sign_on_roles,
     sync = excluded.sync, updated_at = excluded.updated_at`;
@@ -31,7 +31,8 @@ const upsertGrant = `
 export async function setGrant(tx: Queryable, grant: GrantSettings, origin: Origin): Promise<void> {
   const { clientId, schoolId, signOn, sync } = grant;
   const roles = signOn.kind === "ROLES" ? signOn.roles : [];
-  await tx.query(upsertGrant, [clientId, schoolId, signOn.kind, roles, sync, origin.at]);
+  const { rowCount } = await tx.query(upsertGrant, [clientId, schoolId, signOn.kind, roles, sync, origin.at]);
+  if (rowCount === 0) throw new AppError("not_found", "app_or_school_not_found", "There is no such app or no such school.");
   await replaceGroups(tx, "grant_sign_on_group", grant, signOn.kind === "GROUPS" ? signOn.groups : []);
   await replaceGroups(tx, "synced_group", grant, grant.syncedGroups);
   await recordAudit(tx, { ...origin, action: "grant_set", clientId, schoolId, detail: { signOn: signOn.kind, sync } });

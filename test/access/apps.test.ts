@@ -86,7 +86,7 @@ test("http to this machine is for development, a scheme of its own for public ap
 });
 
 test("a client id or secret that Basic auth would garble is refused", async () => {
-  await expect(register({ clientId: "two words" as ClientId })).rejects.toMatchObject({ constraint: "app_client_id_check" });
+  await expect(register({ clientId: "two words" as ClientId })).rejects.toMatchObject({ code: "client_id_refused" });
   await expect(register({ clientSecret: "sixteen:or-more-characters" })).rejects.toMatchObject({ code: "client_secret_refused" });
   await expect(register({ clientSecret: "short" })).rejects.toMatchObject({ code: "client_secret_refused" });
 });

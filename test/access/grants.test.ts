@@ -85,6 +85,13 @@ test("a school cannot sync the group of another school", async () => {
   expect(await db.prisma.grant.count({ where: { clientId } })).toBe(0);
 });
 
+test("a grant needs an app and a school", async () => {
+  const [school, { clientId }] = [await make.school(), await make.app()];
+  const notFound = { kind: "not_found", code: "app_or_school_not_found" };
+  await expect(make.grant({ app: "nobody" as ClientId, school })).rejects.toMatchObject(notFound);
+  await expect(make.grant({ app: clientId, school: "00000000-0000-7000-8000-000000000000" as SchoolId })).rejects.toMatchObject(notFound);
+});
+
 test("a grant leaves an audit line of who gave what", async () => {
   const school = await make.school();
   const { clientId } = await make.app();
