@@ -54,5 +54,5 @@ export async function startService(wishes: Wishes = {}): Promise<TestService> {
     await app.close();
   };
   afterAll(close);
-  return { url: config.issuerUrl, db, clock, jobs: app.jobs, close };
+  return { url: `http://localhost:${server.port}`, db, clock, jobs: app.jobs, close };
 }
