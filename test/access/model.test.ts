@@ -1,0 +1,154 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  fromShownGroupsOf,
+  fromShownMembersOf,
+  groupIsShown,
+  groupIsSynced,
+  personIsShown,
+  personIsSynced,
+  personMaySignInThrough,
+  schoolIsShown,
+  userIsShown,
+  userIsShownAt,
+} from "../../src/access/index.ts";
+import type { ClientId, SignOnAudience } from "../../src/access/index.ts";
+import type { GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
+import { testDatabase } from "../support/database.ts";
+import { makeMakers } from "../support/make.ts";
+
+// What decisions on visibility say, once more and in other words, over worlds that nobody thought of.
+
+const roles = ["STUDENT", "TEACHER", "OTHER"] as const;
+const kinds = ["NOBODY", "EVERYBODY", "ROLES", "GROUPS"] as const;
+const [schoolCount, groupCount] = [3, 6];
+const someGroups = fc.subarray([...Array(groupCount).keys()]);
+
+/** Group n is at school n modulo their number; what names a group of another school is left out. */
+const world = fc.record({
+  deletedGroups: someGroups,
+  grants: fc.array(
+    fc.option(
+      fc.record({
+        kind: fc.constantFrom(...kinds),
+        roles: fc.subarray([...roles], { minLength: 1 }),
+        groups: someGroups,
+        sync: fc.boolean(),
+        synced: someGroups,
+      }),
+      { freq: 4 },
+    ),
+    { minLength: schoolCount, maxLength: schoolCount },
+  ),
+  people: fc.array(
+    fc.record({
+      role: fc.constantFrom(...roles),
+      isGone: fc.boolean(),
+      schools: fc.shuffledSubarray([0, 1, 2], { minLength: 1 }),
+      groups: someGroups,
+      hasSignedIn: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 4 },
+  ),
+});
+type World = typeof world extends fc.Arbitrary<infer Made> ? Made : never;
+type Person = World["people"][number];
+
+const schoolOf = (group: number) => group % schoolCount;
+
+function say(w: World) {
+  const groups = [...Array(groupCount).keys()];
+  const schools = [...Array(schoolCount).keys()];
+  const syncs = (school: number) => w.grants[school]?.sync === true;
+  const isSynced = (group: number) => syncs(schoolOf(group)) && w.grants[schoolOf(group)]!.synced.includes(group);
+  const isShown = (group: number) => isSynced(group) && !w.deletedGroups.includes(group);
+  const isIn = (p: Person, group: number) => p.schools.includes(schoolOf(group)) && p.groups.includes(group);
+  const isPerson = (p: Person, of = groups) => p.role !== "OTHER" && of.some((group) => isIn(p, group) && isShown(group));
+  const mayThrough = (p: Person, school: number): boolean => {
+    const grant = w.grants[school];
+    if (p.isGone || !grant || !p.schools.includes(school)) return false;
+    if (grant.kind === "ROLES") return grant.roles.includes(p.role);
+    if (grant.kind !== "GROUPS") return grant.kind === "EVERYBODY";
+    return grant.groups.some((group) => schoolOf(group) === school && isIn(p, group) && !w.deletedGroups.includes(group));
+  };
+  const isUserAt = (p: Person, school: number) => p.schools.includes(school) && syncs(school) && schools.some((any) => mayThrough(p, any));
+  const which = (keep: (p: Person) => boolean) => w.people.flatMap((p, index) => (keep(p) ? [index] : []));
+  const groupsAt = (school: number) => groups.filter((group) => schoolOf(group) === school);
+  return {
+    schools: schools.filter(syncs),
+    groups: groups.filter(isShown),
+    groupsWithDeleted: groups.filter(isSynced),
+    people: which((p) => !p.isGone && isPerson(p)),
+    peopleWithDeleted: which((p) => isPerson(p)),
+    peopleAt: schools.map((school) => which((p) => !p.isGone && isPerson(p, groupsAt(school)))),
+    users: which((p) => p.hasSignedIn || schools.some((school) => isUserAt(p, school))),
+    usersAt: schools.map((school) => which((p) => isUserAt(p, school))),
+    mayThrough: schools.map((school) => which((p) => mayThrough(p, school))),
+    groupsOf: w.people.map((p) => groups.filter((group) => isIn(p, group) && isShown(group))),
+    membersOf: groups.map((group) => which((p) => !p.isGone && p.role !== "OTHER" && isIn(p, group))),
+  };
+}
+
+const db = await testDatabase();
+const make = makeMakers(db);
+
+async function build(w: World) {
+  const { clientId } = await make.app();
+  const schools: SchoolId[] = [];
+  for (let school = 0; school < schoolCount; school++) schools.push(await make.school());
+  const groups: GroupId[] = [];
+  for (let group = 0; group < groupCount; group++) {
+    groups.push(await make.group({ school: schools[schoolOf(group)]!, status: w.deletedGroups.includes(group) ? "DELETED" : "ACTIVE" }));
+  }
+  const ids = (school: number, chosen: number[]) => chosen.filter((group) => schoolOf(group) === school).map((group) => groups[group]!);
+  for (const [school, grant] of w.grants.entries()) {
+    if (grant === null) continue;
+    const signOn = { kind: grant.kind, roles: grant.roles, groups: ids(school, grant.groups) } as unknown as SignOnAudience;
+    await make.grant({ app: clientId, school: schools[school]!, signOn, sync: grant.sync, groups: ids(school, grant.synced) });
+  }
+  const people: PersonId[] = [];
+  for (const { role, isGone, schools: at, groups: inside, hasSignedIn } of w.people) {
+    const person = await make.person({
+      role,
+      status: isGone ? "SOFT_DELETED" : "ACTIVE",
+      schools: at.map((school) => schools[school]!) as [SchoolId, ...SchoolId[]],
+      groups: inside.filter((group) => at.includes(schoolOf(group))).map((group) => groups[group]!),
+    });
+    if (hasSignedIn) await make.signIn({ app: clientId, person });
+    people.push(person);
+  }
+  return { clientId, schools, groups, people };
+}
+
+async function ask({ clientId, schools, groups, people }: { clientId: ClientId; schools: SchoolId[]; groups: GroupId[]; people: PersonId[] }) {
+  const find = async (order: string[], sql: string, about?: string): Promise<number[]> => {
+    // Both parameters appear, so that each has a type.
+    const text = `${sql} AND $1::text IS NOT NULL AND coalesce($2::uuid, gen_random_uuid()) IS NOT NULL`;
+    const { rows } = await db.pool.query<{ id: string }>(text, [clientId, about]);
+    return rows.flatMap(({ id }) => (order.includes(id) ? [order.indexOf(id)] : [])).sort((a, b) => a - b);
+  };
+  const findPeople = (condition: string, about?: string) => find(people, `SELECT p.id FROM person p WHERE ${condition}`, about);
+  const each = <T>(of: string[], look: (id: string) => Promise<T>) => Promise.all(of.map(look));
+  return {
+    schools: await find(schools, `SELECT s.id FROM school s WHERE ${schoolIsShown("$1", "s.id")}`),
+    groups: await find(groups, `SELECT g.id FROM "group" g WHERE ${groupIsShown("$1", "g")}`),
+    groupsWithDeleted: await find(groups, `SELECT g.id FROM "group" g WHERE ${groupIsSynced("$1", "g.id")}`),
+    people: await findPeople(personIsShown("$1", "p")),
+    peopleWithDeleted: await findPeople(personIsSynced("$1", "p")),
+    peopleAt: await each(schools, (id) => findPeople(personIsShown("$1", "p", "$2"), id)),
+    users: await findPeople(userIsShown("$1", "p")),
+    usersAt: await each(schools, (id) => findPeople(userIsShownAt("$1", "p", "$2"), id)),
+    mayThrough: await each(schools, (id) => findPeople(personMaySignInThrough("$1", "p", "$2"), id)),
+    groupsOf: await each(people, (id) => find(groups, `SELECT g.id ${fromShownGroupsOf("$1", "$2")}`, id)),
+    membersOf: await each(groups, (id) => find(people, `SELECT p.id ${fromShownMembersOf("$2")}`, id)),
+  };
+}
+
+test("the SQL of visibility says what its decisions say, whatever the world", { timeout: 120_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(world, async (made) => {
+      expect(await ask(await build(made))).toEqual(say(made));
+    }),
+    { numRuns: 60 },
+  );
+});
