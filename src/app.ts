@@ -63,10 +63,9 @@ export async function makeApp(config: Config, { clock, log, db, metrics = makeMe
   const last = makeLastAnswers({ log, isUnavailable: isDatabaseUnavailable });
 
   const app = makeExpress(config);
-  app.use(logRequests({ clock, log, metrics }), health);
+  app.use(logRequests({ clock, log, metrics }), nameOperations(await load("sign-on"), places), health);
   if (config.metricsPort === undefined) app.use(metricsRouter);
-  app.use(keepPickedLocale, makePageAssets(), makePublishRouter(config));
-  app.use(nameOperations(await load("sign-on")), signOn.router);
+  app.use(keepPickedLocale, makePageAssets(), makePublishRouter(config), signOn.router);
   app.use(new URL(config.baseUrl).pathname, Router().use("/idm", allowAnyOrigin), idm, schulconnex);
   app.use(portal, last.router, last.onError);
 
@@ -77,6 +76,9 @@ export async function makeApp(config: Config, { clock, log, db, metrics = makeMe
     close: signOn.close,
   };
 }
+
+/** Where requests without an operation of a contract go, as log and metrics call it. */
+const places = ["interaction", "sign-in", "docs", "openapi", "assets", "health", "metrics"];
 
 function makeExpress(config: Config): Express {
   const app = express();

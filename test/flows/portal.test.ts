@@ -38,6 +38,19 @@ test("someone whose school opened one app sees that one", async () => {
   expect(linksOf((await signIn(9)).tiles.html).map(({ name }) => name)).toEqual(["Mathewelt"]);
 });
 
+test("behind a proxy that speaks https the session's cookie is for https only, and the tiles name the https issuer", async () => {
+  const secure = await startDemo({ env: { ISSUER_URL: "https://login.example.org" } });
+  const browser = makeBrowser(secure.url);
+  const form = await browser.open("/sign-in");
+  const body = new URLSearchParams({ csrf: /name="csrf" value="([^"]+)"/.exec(form.html)![1]!, ...demoLogin(2) });
+  const answer = await browser.once("/sign-in", { method: "POST", body });
+  const cookies = answer.headers.getSetCookie();
+  expect(cookies.length).toBeGreaterThan(0);
+  for (const cookie of cookies) expect(cookie).toMatch(/; secure/i);
+  const [first] = linksOf((await browser.open("/")).html);
+  expect(first?.url.searchParams.get("iss")).toBe("https://login.example.org");
+});
+
 test("a deleted person cannot sign in to the platform", async () => {
   const { tiles } = await signIn(5);
   expect(tiles.url).toContain("/sign-in");

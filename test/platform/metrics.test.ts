@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
+import { makeBrowser } from "../support/browser.ts";
 import { testDatabase } from "../support/database.ts";
+import { makeMakers } from "../support/make.ts";
 import { startService } from "../support/service.ts";
+import { getAppToken } from "../support/token.ts";
 
 const db = await testDatabase();
 const token = "a-token-for-the-metrics";
@@ -17,6 +20,19 @@ test("requests are counted by operation, with no id or address in any label", as
   expect(text).toContain('http_request_duration_seconds_count{operation="getSchool",method="GET",status="401"} 1');
   expect(text).toContain('operation="other",method="other"');
   expect(text).not.toMatch(/a0000000|made-up|hush|PROPFIND/);
+});
+
+test("sign-ins are counted by outcome, issued tokens by grant, requests of a sign-on by operation", async () => {
+  const make = makeMakers(open.db);
+  const app = await make.app({});
+  await getAppToken(open, app, []);
+  const browser = makeBrowser(open.url);
+  await browser.submit(await browser.open("/sign-in"), "/sign-in", { username: "nobody", password: "wrong" });
+  const text = await (await fetch(`${open.url}/metrics`)).text();
+  expect(text).toContain('tokens_issued_total{grant="client_credentials"} 1');
+  expect(text).toContain('sign_ins_total{outcome="refused"} 1');
+  expect(text).toMatch(/operation="\w*[tT]oken\w*",method="POST",status="200"/);
+  expect(text).toContain('operation="sign-in",method="POST"');
 });
 
 test("the pool is measured", async () => {
