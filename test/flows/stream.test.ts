@@ -1,0 +1,171 @@
+import { once } from "node:events";
+import { request, type IncomingMessage } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { beforeAll, expect, test } from "vitest";
+import { idm, makeReader, type Reader } from "../support/api.ts";
+import { makeMakers } from "../support/make.ts";
+import { startProgram } from "../support/program.ts";
+import { startService, type TestService } from "../support/service.ts";
+import { getAppToken, type TestApp } from "../support/token.ts";
+
+const many = 100_000;
+let service: TestService;
+let app: TestApp;
+let token: string;
+let read: Reader;
+let paths: { short: string; tenth: string; long: string };
+
+beforeAll(async () => {
+  service = await startService();
+  const make = makeMakers(service.db);
+  app = await make.app();
+  const makeSchool = async (count: number) => {
+    const school = await make.school();
+    const groups = await Promise.all(Array.from({ length: 30 }, (_, n) => make.group({ school, name: `${String(n)} ${"long name ".repeat(15)}` })));
+    await make.people({ school, count, groups, groupsEach: 3 });
+    await make.grant({ app: app.clientId, school, groups });
+    return `${idm}/schools/${school}/people`;
+  };
+  paths = { short: await makeSchool(50), tenth: await makeSchool(many / 10), long: await makeSchool(many) };
+  await service.db.pool.query("ANALYZE");
+  token = await getAppToken(service, app, ["people:read"]);
+  read = makeReader(service, token);
+}, 120_000);
+
+/** Sends a request and leaves the body where it is. */
+async function open(path: string, method = "GET", by = { url: service.url, token }): Promise<IncomingMessage> {
+  const sent = request(by.url + path, { method, headers: { authorization: `Bearer ${by.token}` }, agent: false });
+  sent.end();
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
+  sent.on("error", () => undefined);
+  return response;
+}
+
+const connections = () => ({ idle: service.db.readPool.idleCount, all: service.db.readPool.totalCount, waiting: service.db.readPool.waitingCount });
+const busy = () => connections().all - connections().idle;
+
+async function until(holds: () => boolean, patienceMs = 10_000): Promise<void> {
+  const end = Date.now() + patienceMs;
+  while (!holds()) {
+    if (Date.now() > end) throw new Error("it did not happen in time");
+    await sleep(20);
+  }
+}
+
+/** Reads a body piece by piece and keeps only its length and its ends. */
+async function drain(response: IncomingMessage) {
+  let [length, first, last] = [0, "", ""];
+  for await (const piece of response as AsyncIterable<Buffer>) {
+    if (length === 0) first = piece.toString("utf8", 0, 2);
+    length += piece.length;
+    last = (last + piece.toString("utf8", Math.max(0, piece.length - 2))).slice(-2);
+  }
+  return { length, ends: [first, last] };
+}
+
+async function residentBytes(url: string): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  return Number(/^process_resident_memory_bytes (\S+)$/m.exec(metrics)![1]);
+}
+
+test("a list of 100,000 people is read with memory that does not grow with it", async () => {
+  const program = startProgram(["src/main.ts"], { DATABASE_URL: service.db.url, PORT: "0", DEMO_WORLD: "false", ROLE: "web", LOG_LEVEL: "warn" });
+  const [url] = await program.says(/http:\/\/localhost:\d+/);
+  // Its clock is not that of the tests, so it needs a token of its own.
+  const call = { url, token: await getAppToken({ url }, app, ["people:read"]) };
+  const readWatched = async (path: string) => {
+    let [peak, reading] = [0, true];
+    const watch = (async () => {
+      while (reading) {
+        peak = Math.max(peak, await residentBytes(url));
+        await sleep(20);
+      }
+    })();
+    const response = await open(path, "GET", call);
+    const read = await drain(response);
+    reading = false;
+    await watch;
+    return { ...read, response, peak };
+  };
+  // A tenth of the list, often enough to bring the process to its working size.
+  let settled = 0;
+  for (let round = 0; round < 6; round++) settled = Math.max(settled, (await readWatched(paths.tenth)).peak);
+  const { length, ends, response, peak } = await readWatched(paths.long);
+  const mebibytes = (bytes: number) => (bytes / 2 ** 20).toFixed(1);
+  console.log(`list of ${String(many)} people, ${mebibytes(length)} MiB: the process grew by ${mebibytes(peak - settled)} MiB over its ${mebibytes(settled)} MiB`);
+  expect([ends, response.headers["content-length"]]).toEqual([["[{", "}]"], String(length)]);
+  expect(peak - settled).toBeLessThan(length / 2);
+}, 120_000);
+
+test("a long list is the same whole as in pages, and has nobody twice", async () => {
+  type Item = { id: string };
+  const whole = (await read(paths.long)).body as Item[];
+  const paged: string[] = [];
+  let next: string | undefined = `${paths.long}?limit=1000`;
+  for (let page = 0; next !== undefined && page < 5; page++) {
+    const { body, headers } = await read(next);
+    paged.push(...(body as Item[]).map(({ id }) => id));
+    next = /<([^>]+)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
+  }
+  expect(whole.length).toBe(many);
+  expect(new Set(whole.map(({ id }) => id)).size).toBe(many);
+  expect(paged).toEqual(whole.slice(0, 5000).map(({ id }) => id));
+}, 120_000);
+
+test("a long list has a strong ETag: 304 while nothing changed, another one after a change", async () => {
+  const head = await open(paths.long, "HEAD");
+  const etag = head.headers.etag!;
+  expect(await read(paths.long, { "if-none-match": etag })).toMatchObject({ status: 304, body: null });
+  await service.db.pool.query("UPDATE person SET first_call = 'Neu' WHERE id = (SELECT person_id FROM affiliation ORDER BY id DESC LIMIT 1)");
+  const changed = await open(paths.long, "HEAD");
+  expect(changed.headers.etag).not.toBe(etag);
+}, 120_000);
+
+test("a caller who goes away gives the connection free, early or late", async () => {
+  for (const afterBytes of [0, 1_000_000]) {
+    await until(() => busy() === 0);
+    const sent = request(service.url + paths.long, { headers: { authorization: `Bearer ${token}` }, agent: false });
+    sent.on("error", () => undefined);
+    sent.end();
+    if (afterBytes === 0) await until(() => busy() > 0);
+    else {
+      const [response] = (await once(sent, "response")) as [IncomingMessage];
+      response.on("error", () => undefined);
+      let got = 0;
+      for await (const piece of response as AsyncIterable<Buffer>) if ((got += piece.length) > afterBytes) break;
+    }
+    sent.destroy();
+    await until(() => busy() === 0);
+  }
+  expect((await read(paths.short)).status).toBe(200);
+}, 120_000);
+
+test("many slow callers of long lists do not keep others from short ones", async () => {
+  const slow = await Promise.all(Array.from({ length: 5 }, () => open(paths.long)));
+  const waiting = Array.from({ length: 10 }, () => request(service.url + paths.long, { headers: { authorization: `Bearer ${token}` }, agent: false }));
+  for (const sent of waiting) sent.on("error", () => undefined).end();
+  await sleep(200);
+  const started = performance.now();
+  expect((await read(paths.short)).status).toBe(200);
+  expect(performance.now() - started).toBeLessThan(5000);
+  for (const response of slow) response.destroy();
+  for (const sent of waiting) sent.destroy();
+  await until(() => busy() === 0, 60_000);
+}, 120_000);
+
+test("a list that breaks off on our side does not look whole", async () => {
+  const response = await open(paths.long);
+  const length = Number(response.headers["content-length"]);
+  let [got, ended] = [0, ""];
+  response.on("data", (piece: Buffer) => {
+    if (got === 0) void service.db.pool.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()");
+    got += piece.length;
+    response.pause();
+    setTimeout(() => response.resume(), 5);
+  });
+  response.on("end", () => (ended = "end")).on("error", () => (ended = "error"));
+  await until(() => ended !== "", 60_000);
+  expect([ended, got < length]).toEqual(["error", true]);
+  await until(() => busy() === 0);
+  expect((await read(paths.short)).status).toBe(200);
+}, 120_000);
