@@ -10,7 +10,7 @@ import { makeHealthRouter, type HealthCheck } from "./platform/health.ts";
 import { loadDocument } from "./platform/http/index.ts";
 import type { Log } from "./platform/log.ts";
 import { makeMetricsRouter } from "./platform/metrics-router.ts";
-import { makeMetrics, watchPool, type Metrics } from "./platform/metrics.ts";
+import { makeMetrics, watchPools, type Metrics } from "./platform/metrics.ts";
 import { checkMigrated } from "./platform/migrate.ts";
 import { nameOperations } from "./platform/name-operations.ts";
 import { keepPickedLocale, makePageAssets } from "./platform/pages/index.ts";
@@ -39,8 +39,7 @@ export type App = {
 
 /** Composes the service: every room gets what it needs here and nowhere else. */
 export async function makeApp(config: Config, { clock, log, db, metrics = makeMetrics(), isStopping = () => false }: Surroundings): Promise<App> {
-  watchPool(metrics, "main", db.pool);
-  if (db.readPool !== db.pool) watchPool(metrics, "replica", db.readPool);
+  watchPools(metrics, { main: db.pool, ...(db.readPool !== db.pool && { replica: db.readPool }) });
   const count = {
     signIn: (outcome: string) => metrics.signIns.inc({ outcome }),
     token: (grant: string) => metrics.tokensIssued.inc({ grant }),

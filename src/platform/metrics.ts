@@ -45,28 +45,19 @@ export function watchProcess({ registry }: Metrics): void {
   collectDefaultMetrics({ register: registry });
 }
 
-export function watchPool({ registry }: Metrics, name: string, pool: Pool): void {
-  const existing = registry.getSingleMetric("database_connections") as Gauge<"pool" | "state"> | undefined;
-  const readings = existing ?? new Gauge({ name: "database_connections", help: "Database connections, by pool and state; `waiting` are callers.", labelNames: ["pool", "state"], registers: [registry] });
-  watch(readings, () => {
-    readings.set({ pool: name, state: "open" }, pool.totalCount);
-    readings.set({ pool: name, state: "idle" }, pool.idleCount);
-    readings.set({ pool: name, state: "waiting" }, pool.waitingCount);
-  });
-}
-
-/** A gauge read when somebody asks for the metrics. */
-export function watchNumber({ registry }: Metrics, name: string, help: string, read: () => number): void {
-  const gauge = new Gauge({ name, help, registers: [registry] });
-  watch(gauge, () => gauge.set(read()));
-}
-
-function watch(gauge: Gauge, read: () => void): void {
-  const collect = (gauge as Gauge & { collect?: () => void }).collect;
-  Object.assign(gauge, {
-    collect: () => {
-      collect?.();
-      read();
+/** Measures the pools whenever somebody asks for the metrics. */
+export function watchPools({ registry }: Metrics, pools: Record<string, Pool>): void {
+  new Gauge({
+    name: "database_connections",
+    help: "Database connections, by pool and state; `waiting` are callers.",
+    labelNames: ["pool", "state"],
+    registers: [registry],
+    collect() {
+      for (const [name, pool] of Object.entries(pools)) {
+        this.set({ pool: name, state: "open" }, pool.totalCount);
+        this.set({ pool: name, state: "idle" }, pool.idleCount);
+        this.set({ pool: name, state: "waiting" }, pool.waitingCount);
+      }
     },
   });
 }

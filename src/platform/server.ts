@@ -87,7 +87,8 @@ export async function openServer({ host, port, limits = {} }: { host: string; po
 function listen(server: HttpServer, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen({ host, port }, () => {
+    // Left out, the address is every one there is, also where there is no IPv6.
+    server.listen({ ...(host !== "::" && { host }), port }, () => {
       server.off("error", reject);
       resolve();
     });
