@@ -7,6 +7,8 @@
  *             every change is a function that takes the caller's transaction and leaves an audit line.
  * Never knows: apps, grants, sign-on, HTTP.
  */
+export { originOf } from "./change.ts";
+export type { Change, Touched } from "./change.ts";
 export { createGroup, deleteGroup, restoreGroup } from "./group.ts";
 export type { NewGroup } from "./group.ts";
 export type { GroupId, PersonId, SchoolId } from "./ids.ts";
