@@ -97,6 +97,16 @@ export type Membership = Prisma.MembershipModel
  */
 export type Audit = Prisma.AuditModel
 /**
+ * Model AppEvent
+ * 
+ */
+export type AppEvent = Prisma.AppEventModel
+/**
+ * Model EventFeed
+ * 
+ */
+export type EventFeed = Prisma.EventFeedModel
+/**
  * Model Credential
  * 
  */

@@ -408,6 +408,8 @@ export const ModelName = {
   Group: 'Group',
   Membership: 'Membership',
   Audit: 'Audit',
+  AppEvent: 'AppEvent',
+  EventFeed: 'EventFeed',
   Credential: 'Credential',
   OidcArtifact: 'OidcArtifact',
   LogoutNotice: 'LogoutNotice',
@@ -432,7 +434,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "school" | "person" | "affiliation" | "group" | "membership" | "audit" | "credential" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "signInBrake" | "signInPlace"
+    modelProps: "app" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "school" | "person" | "affiliation" | "group" | "membership" | "audit" | "appEvent" | "eventFeed" | "credential" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "signInBrake" | "signInPlace"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1247,6 +1249,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.AuditCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.AuditCountAggregateOutputType> | number
+        }
+      }
+    }
+    AppEvent: {
+      payload: Prisma.$AppEventPayload<ExtArgs>
+      fields: Prisma.AppEventFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AppEventFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppEventPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AppEventFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppEventPayload>
+        }
+        findFirst: {
+          args: Prisma.AppEventFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppEventPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AppEventFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppEventPayload>
+        }
+        findMany: {
+          args: Prisma.AppEventFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppEventPayload>[]
+        }
+        create: {
+          args: Prisma.AppEventCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppEventPayload>
+        }
+        createMany: {
+          args: Prisma.AppEventCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AppEventCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppEventPayload>[]
+        }
+        delete: {
+          args: Prisma.AppEventDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppEventPayload>
+        }
+        update: {
+          args: Prisma.AppEventUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppEventPayload>
+        }
+        deleteMany: {
+          args: Prisma.AppEventDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AppEventUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AppEventUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppEventPayload>[]
+        }
+        upsert: {
+          args: Prisma.AppEventUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppEventPayload>
+        }
+        aggregate: {
+          args: Prisma.AppEventAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAppEvent>
+        }
+        groupBy: {
+          args: Prisma.AppEventGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AppEventGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AppEventCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AppEventCountAggregateOutputType> | number
+        }
+      }
+    }
+    EventFeed: {
+      payload: Prisma.$EventFeedPayload<ExtArgs>
+      fields: Prisma.EventFeedFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.EventFeedFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventFeedPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.EventFeedFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventFeedPayload>
+        }
+        findFirst: {
+          args: Prisma.EventFeedFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventFeedPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.EventFeedFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventFeedPayload>
+        }
+        findMany: {
+          args: Prisma.EventFeedFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventFeedPayload>[]
+        }
+        create: {
+          args: Prisma.EventFeedCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventFeedPayload>
+        }
+        createMany: {
+          args: Prisma.EventFeedCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.EventFeedCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventFeedPayload>[]
+        }
+        delete: {
+          args: Prisma.EventFeedDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventFeedPayload>
+        }
+        update: {
+          args: Prisma.EventFeedUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventFeedPayload>
+        }
+        deleteMany: {
+          args: Prisma.EventFeedDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.EventFeedUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.EventFeedUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventFeedPayload>[]
+        }
+        upsert: {
+          args: Prisma.EventFeedUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$EventFeedPayload>
+        }
+        aggregate: {
+          args: Prisma.EventFeedAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateEventFeed>
+        }
+        groupBy: {
+          args: Prisma.EventFeedGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.EventFeedGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.EventFeedCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.EventFeedCountAggregateOutputType> | number
         }
       }
     }
@@ -2103,6 +2253,33 @@ export const AuditScalarFieldEnum = {
 export type AuditScalarFieldEnum = (typeof AuditScalarFieldEnum)[keyof typeof AuditScalarFieldEnum]
 
 
+export const AppEventScalarFieldEnum = {
+  id: 'id',
+  seq: 'seq',
+  position: 'position',
+  at: 'at',
+  clientId: 'clientId',
+  type: 'type',
+  action: 'action',
+  subjectId: 'subjectId',
+  schoolId: 'schoolId',
+  updatedProperties: 'updatedProperties',
+  reason: 'reason',
+  reasonUntil: 'reasonUntil'
+} as const
+
+export type AppEventScalarFieldEnum = (typeof AppEventScalarFieldEnum)[keyof typeof AppEventScalarFieldEnum]
+
+
+export const EventFeedScalarFieldEnum = {
+  id: 'id',
+  lastPosition: 'lastPosition',
+  sweptPosition: 'sweptPosition'
+} as const
+
+export type EventFeedScalarFieldEnum = (typeof EventFeedScalarFieldEnum)[keyof typeof EventFeedScalarFieldEnum]
+
+
 export const CredentialScalarFieldEnum = {
   personId: 'personId',
   username: 'username',
@@ -2425,6 +2602,20 @@ export type EnumQueryModeFieldRefInput<$PrismaModel> = FieldRefInputType<$Prisma
 
 
 /**
+ * Reference to a field of type 'BigInt'
+ */
+export type BigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt'>
+    
+
+
+/**
+ * Reference to a field of type 'BigInt[]'
+ */
+export type ListBigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt[]'>
+    
+
+
+/**
  * Reference to a field of type 'Int'
  */
 export type IntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Int'>
@@ -2627,6 +2818,8 @@ export type GlobalOmitConfig = {
   group?: Prisma.GroupOmit
   membership?: Prisma.MembershipOmit
   audit?: Prisma.AuditOmit
+  appEvent?: Prisma.AppEventOmit
+  eventFeed?: Prisma.EventFeedOmit
   credential?: Prisma.CredentialOmit
   oidcArtifact?: Prisma.OidcArtifactOmit
   logoutNotice?: Prisma.LogoutNoticeOmit

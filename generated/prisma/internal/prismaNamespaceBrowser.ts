@@ -62,6 +62,8 @@ export const ModelName = {
   Group: 'Group',
   Membership: 'Membership',
   Audit: 'Audit',
+  AppEvent: 'AppEvent',
+  EventFeed: 'EventFeed',
   Credential: 'Credential',
   OidcArtifact: 'OidcArtifact',
   LogoutNotice: 'LogoutNotice',
@@ -235,6 +237,33 @@ export const AuditScalarFieldEnum = {
 } as const
 
 export type AuditScalarFieldEnum = (typeof AuditScalarFieldEnum)[keyof typeof AuditScalarFieldEnum]
+
+
+export const AppEventScalarFieldEnum = {
+  id: 'id',
+  seq: 'seq',
+  position: 'position',
+  at: 'at',
+  clientId: 'clientId',
+  type: 'type',
+  action: 'action',
+  subjectId: 'subjectId',
+  schoolId: 'schoolId',
+  updatedProperties: 'updatedProperties',
+  reason: 'reason',
+  reasonUntil: 'reasonUntil'
+} as const
+
+export type AppEventScalarFieldEnum = (typeof AppEventScalarFieldEnum)[keyof typeof AppEventScalarFieldEnum]
+
+
+export const EventFeedScalarFieldEnum = {
+  id: 'id',
+  lastPosition: 'lastPosition',
+  sweptPosition: 'sweptPosition'
+} as const
+
+export type EventFeedScalarFieldEnum = (typeof EventFeedScalarFieldEnum)[keyof typeof EventFeedScalarFieldEnum]
 
 
 export const CredentialScalarFieldEnum = {

@@ -447,14 +447,6 @@ export type LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput = {
   deleteMany?: Prisma.LogoutNoticeScalarWhereInput | Prisma.LogoutNoticeScalarWhereInput[]
 }
 
-export type IntFieldUpdateOperationsInput = {
-  set?: number
-  increment?: number
-  decrement?: number
-  multiply?: number
-  divide?: number
-}
-
 export type LogoutNoticeCreateWithoutAppInput = {
   id: string
   personId: string
