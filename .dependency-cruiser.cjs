@@ -1,6 +1,6 @@
 /** The rooms, lowest first; a room may import the ones before it. Those of the last line do not know each other. */
 const ladder = ["platform", "events", "directory", "access"];
-const siblings = ["sign-on", "idm", "schulconnex", "webhooks", "publish", "portal"];
+const siblings = ["sign-on", "imports", "idm", "schulconnex", "webhooks", "publish", "portal"];
 const inRooms = (...rooms) => `^src/(${rooms.join("|")})/`;
 const composition = "^src/(main|schultor|start|banner|app)\\.ts$";
 
@@ -39,10 +39,17 @@ module.exports = {
     },
     {
       name: "composition-on-top",
-      comment: "Nothing inside a room knows how the service is put together or what the environment says.",
+      comment: "Nothing inside a room knows how the service is put together, what the environment says or what an operator types.",
       severity: "error",
-      from: { path: "^src/[^/]+/" },
-      to: { path: "^src/[^/]+\\.ts$" },
+      from: { path: "^src/[^/]+/", pathNot: "^src/cli/" },
+      to: { path: "^src/([^/]+\\.ts|cli/.*)$" },
+    },
+    {
+      name: "command-line-beside-the-service",
+      comment: "cli stands above all doors and reads the configuration; it neither starts the service nor is part of it.",
+      severity: "error",
+      from: { path: "^src/cli/" },
+      to: { path: "^src/(?!config\\.ts$)[^/]+\\.ts$" },
     },
     {
       name: "no-cycles",

@@ -1,0 +1,54 @@
+import type { Command, Noun } from "./command.ts";
+import { dashed, type Place } from "./read-call.ts";
+
+const program = "npm run -s schultor --";
+
+export const exitCodes = { done: 0, failed: 1, wrongUsage: 2, refused: 3, badConfiguration: 78 };
+
+const footer = `  --json    Print the result as one JSON object; an error as {"error", "code"} on stderr.
+  --help    Show this text; works behind every command.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the rules (the message says why), 78 wrong configuration.`;
+
+/** The help for a place in the tree of commands: all of them, those of a noun, or one with its options. */
+export function makeHelp(nouns: Readonly<Record<string, Noun | Command>>, { path, noun, command }: Place): string {
+  if (command !== undefined) return helpOfCommand(path, command);
+  if (noun !== undefined) return helpOfNoun(path, noun);
+  return `Usage: ${program} <command> [--json]
+
+${table(Object.entries(nouns).map(([name, { summary }]) => [name, summary]))}
+
+  <command> --help says more about each. They read the same environment as the service (see the README)
+  and may be used while it runs, also on its embedded database.
+
+${footer}`;
+}
+
+function helpOfNoun(path: readonly string[], { summary, verbs }: Noun): string {
+  return `${summary}
+
+Usage: ${program} ${path.join(" ")} <verb>
+
+${table(Object.entries(verbs).map(([name, command]) => [[name, ...argumentsOf(command)].join(" "), command.summary]))}
+
+${footer}`;
+}
+
+function helpOfCommand(path: readonly string[], command: Command): string {
+  const rows = Object.entries(command.options).map(([name, { placeholder, meaning, isRequired, isList }]): [string, string] => [
+    `--${dashed(name)}${placeholder === null ? "" : ` <${placeholder}>`}`,
+    `${meaning}${isRequired ? " Required." : ""}${isList ? " May be repeated." : ""}`,
+  ]);
+  return `${command.summary}
+
+Usage: ${[program, ...path, ...argumentsOf(command), ...(rows.length > 0 ? ["[options]"] : [])].join(" ")}
+${rows.length > 0 ? `\n${table(rows)}\n` : ""}
+${footer}`;
+}
+
+const argumentsOf = (command: Command): string[] => Object.keys(command.takes).map((name) => `<${dashed(name)}>`);
+
+function table(rows: readonly [string, string][]): string {
+  const width = Math.min(44, Math.max(...rows.map(([left]) => left.length)));
+  return rows.map(([left, right]) => (left.length > width ? `  ${left}\n  ${" ".repeat(width)}  ${right}` : `  ${left.padEnd(width)}  ${right}`)).join("\n");
+}
