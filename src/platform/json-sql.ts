@@ -14,6 +14,9 @@ export const jsonNullable = (column: string) => `coalesce(to_json(${column})::te
 /** A column that never needs escaping: a UUID, or a code such as TEACHER. Which codes it can hold, T says and the response tests see. */
 export const jsonCode = <T extends string = string>(column: string) => `'"' || ${column} || '"'` as JsonSql<T>;
 
+/** An array of such codes. */
+export const jsonCodes = <T extends string = string>(column: string) => `array_to_json(${column})::text` as JsonSql<T[]>;
+
 type Fields<T> = { [Key in keyof T]-?: JsonSql<Exclude<T[Key], undefined>> | (object extends Pick<T, Key> ? undefined : never) };
 
 /**

@@ -13,6 +13,8 @@ export type WorkerJob = {
   everySeconds: number;
   /** Web processes need it too, such as watching for new signing keys. */
   inEveryProcess?: true;
+  /** Waits for the next run; shorter than it should when there is work before the time. */
+  wait?(seconds: number, signal: AbortSignal): Promise<void>;
   run(signal: AbortSignal): Promise<void>;
 };
 
@@ -37,8 +39,12 @@ export function startWorker(jobs: WorkerJob[], { log, metrics }: { log: Log; met
 async function repeat(job: WorkerJob, signal: AbortSignal, log: Log, metrics: Metrics): Promise<void> {
   while (!signal.aborted) {
     await runOnce(job, signal, log, metrics);
-    await sleep(job.everySeconds * 1000, undefined, { signal }).catch(() => {});
+    await (job.wait ?? waitWhole)(job.everySeconds, signal);
   }
+}
+
+async function waitWhole(seconds: number, signal: AbortSignal): Promise<void> {
+  await sleep(seconds * 1000, undefined, { signal }).catch(() => {});
 }
 
 async function runOnce(job: WorkerJob, signal: AbortSignal, log: Log, metrics: Metrics): Promise<void> {

@@ -1,0 +1,143 @@
+import { lookup as lookupByName } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+import { Agent, type Dispatcher } from "undici";
+import { isPublicAddress } from "./public-address.ts";
+
+export type Reach = {
+  /** For development: plain http and addresses inside the network. */
+  allowPrivateAddresses: boolean;
+  /** How names are resolved and addresses judged; for tests. */
+  lookup?: Lookup;
+  isAllowed?: (address: string) => boolean;
+};
+
+export type Lookup = (hostname: string, options: { all: true; family?: number | "IPv4" | "IPv6" | undefined }, callback: (error: Error | null, addresses: Address[]) => void) => void;
+type Address = { address: string; family: number };
+
+export type Message = { headers: Record<string, string>; body: string };
+
+export type Answer = { status: number; retryAfter: string | null; /** The first bytes of the body, at most 4 KiB. */ start: Buffer };
+
+/** Posts to addresses that strangers gave; `close` ends the connections. */
+export type GuardedSender = { post(url: URL, message: Message): Promise<Answer>; close(): Promise<void> };
+
+/** Why an address must not be called. */
+export class RefusedTarget extends Error {
+  readonly code = "EREFUSED";
+}
+
+const keptBytes = 4096;
+
+/**
+ * Makes what calls the servers of partners.
+ *
+ * Shape:  a name is resolved once for a connection, every address of it is checked, and only these are connected to; redirects are
+ *         answers like any other; a body is cut off after its first 4 KiB.
+ * Units:  `timeoutMs` holds for everything from the first byte out to the last byte in.
+ * Errors: RefusedTarget, a timeout with the code ETIMEDOUT, or what the connection failed with.
+ */
+export function makeGuardedSender({ timeoutMs, ...reach }: Reach & { timeoutMs: number }): GuardedSender {
+  const agent = new Agent({
+    allowH2: false,
+    pipelining: 1,
+    connect: { timeout: timeoutMs, lookup: makeCheckedLookup(reach) },
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+  });
+  return {
+    post: (url, message) => {
+      const refusal = findRefusal(url, reach);
+      return refusal === null ? post(agent, url, { ...message, timeoutMs }) : Promise.reject(refusal);
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+/**
+ * Refuses an address that a sender would refuse, before it is kept.
+ *
+ * Errors: RefusedTarget; its message says why.
+ */
+export async function checkReachable(url: URL, reach: Reach): Promise<void> {
+  const refusal = findRefusal(url, reach);
+  if (refusal !== null) throw refusal;
+  if (isIP(bareHost(url)) !== 0) return;
+  await new Promise<void>((resolve, reject) => {
+    makeCheckedLookup(reach)(url.hostname, { all: true }, (error) => {
+      if (error === null) resolve();
+      else reject(error instanceof RefusedTarget ? error : new RefusedTarget("its name cannot be resolved"));
+    });
+  });
+}
+
+// A literal address is not looked up, so that the connection's own check does not see it.
+function findRefusal(url: URL, reach: Reach): RefusedTarget | null {
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && reach.allowPrivateAddresses)) return new RefusedTarget("it does not begin with https://");
+  if (url.username !== "" || url.password !== "") return new RefusedTarget("it holds a user name or password");
+  const host = bareHost(url);
+  return isIP(host) === 0 || isReachable(host, reach) ? null : new RefusedTarget("its address is not public");
+}
+
+const bareHost = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
+
+function isReachable(address: string, { allowPrivateAddresses, isAllowed = isPublicAddress }: Reach): boolean {
+  return allowPrivateAddresses || isAllowed(address);
+}
+
+function makeCheckedLookup(reach: Reach): LookupFunction {
+  const lookup = reach.lookup ?? lookupByName;
+  return (hostname, options, callback) => {
+    lookup(hostname, { family: options.family, all: true }, (error, addresses) => {
+      if (error) return callback(error, "");
+      const [first] = addresses;
+      if (!first || !addresses.every(({ address }) => isReachable(address, reach))) return callback(new RefusedTarget("its name leads to an address that is not public"), "");
+      if (options.all) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+type Post = Message & { timeoutMs: number };
+
+function post(agent: Dispatcher, url: URL, { headers, body, timeoutMs }: Post): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    let running: Dispatcher.DispatchController | null = null;
+    let late: Error | null = null;
+    const timer = setTimeout(() => {
+      late = Object.assign(new Error(`no answer within ${timeoutMs / 1000} s`), { code: "ETIMEDOUT" });
+      reject(late);
+      running?.abort(late);
+    }, timeoutMs);
+    let answer: Answer | null = null;
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const settle = (): void => {
+      clearTimeout(timer);
+      if (answer) resolve({ ...answer, start: chunks.length === 0 ? nothing : Buffer.concat(chunks).subarray(0, keptBytes) });
+    };
+    agent.dispatch({ origin: url.origin, path: url.pathname + url.search, method: "POST", headers, body }, {
+      onRequestStart(controller) {
+        if (late !== null) controller.abort(late);
+        else running = controller;
+      },
+      onResponseStart(_controller, status, received) {
+        const retryAfter = received["retry-after"];
+        answer = { status, retryAfter: typeof retryAfter === "string" ? retryAfter : null, start: nothing };
+      },
+      onResponseData(controller, chunk) {
+        chunks.push(chunk);
+        size += chunk.length;
+        if (size <= keptBytes) return;
+        settle();
+        controller.abort(new Error("the rest of the answer is not wanted"));
+      },
+      onResponseEnd: settle,
+      onResponseError(_controller, error) {
+        clearTimeout(timer);
+        reject(error);
+      },
+    });
+  });
+}
+
+const nothing = Buffer.alloc(0);

@@ -1,0 +1,35 @@
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+
+/** Keys from the configuration, 32 bytes each: the first encrypts, each can decrypt. */
+export type EncryptionKeys = readonly Buffer[];
+
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/**
+ * Encrypts for the database with AES-256-GCM.
+ *
+ * Shape: nonce, ciphertext, tag. `purpose` is authenticated, so that one row's content cannot stand in another's place.
+ */
+export function seal([key]: EncryptionKeys, purpose: string, plain: Buffer): Buffer {
+  if (!key) throw new Error("there is no encryption key");
+  const nonce = randomBytes(nonceBytes);
+  const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(purpose));
+  return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** Null when none of the keys opens it. */
+export function unseal(keys: EncryptionKeys, purpose: string, sealed: Buffer): Buffer | null {
+  if (sealed.length < nonceBytes + tagBytes) return null;
+  for (const key of keys) {
+    try {
+      const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, nonceBytes), { authTagLength: tagBytes })
+        .setAAD(Buffer.from(purpose))
+        .setAuthTag(sealed.subarray(-tagBytes));
+      return Buffer.concat([decipher.update(sealed.subarray(nonceBytes, -tagBytes)), decipher.final()]);
+    } catch {
+      // Sealed with another key of the list.
+    }
+  }
+  return null;
+}
