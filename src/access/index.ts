@@ -7,10 +7,11 @@
  *             who signed in once stays a user; every reader composes its SQL from visibility.ts and adds no rule.
  * Never knows: HTTP, tokens' storage, sessions, pages, the shape of an answer.
  */
-export { clientSecretMatches, createApp, findApp, rotateClientSecret } from "./app.ts";
-export type { App, NewApp } from "./app.ts";
-export { setGrant } from "./grant.ts";
-export type { GrantSettings, SignOnAudience } from "./grant.ts";
+export { clientSecretMatches, createApp, deleteApp, findApp, listApps, rotateClientSecret, updateApp } from "./app.ts";
+export type { App, AppUpdate, NewApp } from "./app.ts";
+export { findGrant, listGrants, setGrant, setSignOn, setSync, setSyncedGroups, withdrawGrant } from "./grant.ts";
+export type { GrantKey, GrantSettings, SignOnAudience } from "./grant.ts";
+export { makePurgeJob } from "./purge.ts";
 export { scopeFromWire, scopeOfContract, scopeToWire } from "./scope.ts";
 export { findSignOnRight, listTiles, makeSignInStatement, recordSignIn } from "./sign-on-right.ts";
 export type { SignOnRight, Tile } from "./sign-on-right.ts";

@@ -1,9 +1,16 @@
 /*
  * events: facts that happened, written in the transaction of the change that they tell of.
  *
- * Nouns:      audit line (who did what, when), origin (who and what a change comes from).
- * Invariants: a fact commits or vanishes with its change; lines are only added, and hold ids and codes only.
+ * Nouns:      audit line (who did what, when), origin (who and what a change comes from), app event (what one app is told),
+ *             position (its place in the one order in which events are read).
+ * Invariants: a fact commits or vanishes with its change; lines are only added, and hold ids and codes only; positions
+ *             are given after the commit, so that no reader passes an event by.
  * Never knows: what a school, an app or a session is; names, addresses and tokens of anybody.
  */
+export { appendAppEvents, appEventChannel } from "./app-event.ts";
 export { makeAuditStatement, recordAudit } from "./audit.ts";
 export type { AuditLine, Origin } from "./audit.ts";
+export { listEvents } from "./feed.ts";
+export type { AppEvent, AppEventAction, AppEventType, DeleteReason, Events } from "./feed.ts";
+export { sequenceEvents } from "./sequence.ts";
+export { sweepEvents } from "./sweep.ts";

@@ -1,0 +1,71 @@
+import type { SchoolId } from "../directory/index.ts";
+import { appendAppEvents } from "../events/index.ts";
+import type { Queryable } from "../platform/db.ts";
+import { selectDifference } from "./view-difference.ts";
+import { selectSights, sightColumns } from "./view.ts";
+import type { Sight } from "./view.ts";
+
+export type BulkNotes = Awaited<ReturnType<typeof makeBulkNotes>>;
+
+const createTables = `
+  SET LOCAL statement_timeout = '15min';
+  SET LOCAL work_mem = '64MB';
+  CREATE TEMPORARY TABLE change_subject (type text, id uuid, client_id text, round int, PRIMARY KEY (type, id, client_id)) ON COMMIT DROP;
+  CREATE TEMPORARY TABLE change_before (${sightColumns}) ON COMMIT DROP`;
+
+// A subject that is noted for every app needs no note for one.
+const insertSubjects = (from: string, round: number) => `
+  INSERT INTO change_subject (type, id, client_id, round)
+  SELECT DISTINCT n.type, n.id, n.client_id, ${round} FROM ${from} AS n (type, id, client_id)
+  WHERE NOT EXISTS (SELECT FROM change_subject o WHERE o.type = n.type AND o.id = n.id AND o.client_id IN ('', n.client_id))`;
+
+const wholeSchool = `(
+  SELECT 'school', $1::uuid, $2::text
+  UNION ALL SELECT 'group', g.id, $2 FROM "group" g WHERE g.school_id = $1
+  UNION ALL SELECT 'person', a.person_id, $2 FROM affiliation a WHERE a.school_id = $1)`;
+
+// What one app saw may have been noted in an earlier round.
+const insertSights = (round: number) => `
+  INSERT INTO change_before
+  SELECT seen.* FROM (${selectSights(`(SELECT type, id, client_id FROM change_subject WHERE round = ${round})`)}) AS seen
+  WHERE NOT EXISTS (
+    SELECT FROM change_subject o
+    WHERE o.type = seen.type AND o.id = seen.subject_id AND o.client_id = seen.client_id AND o.round < ${round})`;
+
+const widestSubjects = `(
+  SELECT type, id, client_id FROM change_subject t
+  WHERE client_id = '' OR NOT EXISTS (SELECT FROM change_subject o WHERE o.type = t.type AND o.id = t.id AND o.client_id = ''))`;
+export const bulkDifference = selectDifference("change_before AS b", widestSubjects);
+
+/** Makes the tables of a large change, with what was noted so far. Their statements are planned for what the tables hold. */
+export async function makeBulkNotes(tx: Queryable, before: readonly Sight[], noted: { from: string; values: unknown[] }) {
+  await tx.query(createTables);
+  await tx.query(insertSubjects(noted.from, 0), noted.values);
+  await tx.query(`INSERT INTO change_before SELECT * FROM jsonb_to_recordset($1::jsonb) AS b (${sightColumns})`, [JSON.stringify(before)]);
+  const schools = new Map<string, [SchoolId, string]>();
+  let round = 0;
+
+  return {
+    async note(from: string, values: unknown[]): Promise<void> {
+      round += 1;
+      await tx.query(insertSubjects(from, round), values);
+      await tx.query(insertSights(round));
+    },
+    /** Once, and before anything is altered: who comes later was not seen. */
+    async noteSchool(school: SchoolId, client: string): Promise<void> {
+      if (schools.has(school) || schools.has(`${school} ${client}`)) return;
+      schools.set(client === "" ? school : `${school} ${client}`, [school, client]);
+      round += 1;
+      await tx.query(insertSubjects(wholeSchool, round), [school, client]);
+      await tx.query("ANALYZE change_subject");
+      await tx.query(insertSights(round));
+    },
+    /** Tells of everything noted and of whoever came to a whole school; answers the number of events. */
+    async tell(now: Date): Promise<number> {
+      for (const values of schools.values()) await tx.query(insertSubjects(wholeSchool, round + 1), values);
+      await tx.query("ANALYZE change_subject; ANALYZE change_before");
+      const { rows } = await tx.query<{ events: number }>(appendAppEvents(bulkDifference), [now]);
+      return rows[0]!.events;
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import type { Change } from "../directory/index.ts";
+import type { Origin } from "../events/index.ts";
+import { withTransaction } from "../platform/db.ts";
+import type { Db } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { makeViewNotes } from "./view-notes.ts";
+
+/**
+ * Runs `work` as one change: its writes commit together with what every app is told of them, or not at all.
+ *
+ * Shape:  changes of one school take turns. A change that met another in a deadlock is run again from the start, so
+ *         `work` does nothing outside its transaction.
+ * Errors: unavailable while another change of the school takes too long.
+ */
+export async function changeDirectory<T>(db: Pick<Db, "pool">, origin: Origin, work: (change: Change) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await changeOnce(db, origin, work);
+    } catch (error) {
+      if (hasCode(error, deadlock) && attempt < 3) continue;
+      if (hasCode(error, lockTimeout)) {
+        throw new AppError("unavailable", "school_busy", "Another change of this school is under way. Try again later.", undefined, { cause: error });
+      }
+      throw error;
+    }
+  }
+}
+
+function changeOnce<T>(db: Pick<Db, "pool">, origin: Origin, work: (change: Change) => Promise<T>): Promise<T> {
+  return withTransaction(db, async (tx) => {
+    const { touch, touchSchool, settle } = makeViewNotes(tx);
+    const { at: now, actorId, requestId } = origin;
+    const result = await work({ tx, now, actorId, requestId, touch, touchSchool });
+    await settle(now);
+    return result;
+  });
+}
+
+const deadlock = "40P01";
+const lockTimeout = "55P03";
+const hasCode = (error: unknown, code: string): boolean => error instanceof Error && "code" in error && error.code === code;

@@ -1,0 +1,54 @@
+import { selectSights } from "./view.ts";
+import { schoolIsShown } from "./visibility.ts";
+import type { Sql } from "./visibility.ts";
+
+const properties = ["name", "address", "role", "status", "groups", "schooling_level", "official_id"];
+const isChanged = (property: string): Sql =>
+  property === "status" ? "is_new_status" : `(is_staying AND b_${property} IS DISTINCT FROM a_${property})`;
+
+const exists = `CASE type
+  WHEN 'person' THEN EXISTS (SELECT FROM person v WHERE v.id = judged.subject_id)
+  WHEN 'group' THEN EXISTS (SELECT FROM "group" v WHERE v.id = judged.subject_id)
+  ELSE EXISTS (SELECT FROM school v WHERE v.id = judged.subject_id) END`;
+
+/**
+ * Selects what apps have to be told: how what they see of the subjects differs from what they saw.
+ *
+ * Shape: a row as `appendAppEvents` of events takes it, at most one for each app and subject. Who is deleted leaves with
+ *        the status alone and returns with it; who comes into view while deleted is told of on return.
+ */
+export const selectDifference = (before: Sql, subject: Sql): Sql => `
+  SELECT client_id, type, subject_id, school_id, action, updated_properties, reason,
+    CASE reason WHEN 'soft_deleted' THEN (SELECT v.purge_at FROM person v WHERE v.id = told.subject_id) END AS reason_until,
+    -- An app hears of a school before it hears of its people, and of its end after theirs.
+    CASE WHEN action = 'delete' THEN 4 ELSE 0 END + CASE type WHEN 'person' THEN 2 WHEN 'group' THEN CASE action WHEN 'delete' THEN 3 ELSE 1 END
+      ELSE CASE action WHEN 'delete' THEN 4 ELSE 0 END END AS rank
+  FROM (
+    SELECT client_id, type, subject_id, school_id, action,
+      CASE WHEN action = 'create' THEN '{}' WHEN action = 'delete' THEN CASE WHEN is_staying THEN '{status}' ELSE '{}' END::text[]
+        ELSE array_remove(ARRAY[${properties.map((property) => `CASE WHEN ${isChanged(property)} THEN '${property}' END`).join(", ")}], NULL)
+      END AS updated_properties,
+      CASE WHEN action <> 'delete' THEN NULL
+        WHEN is_staying THEN CASE type WHEN 'person' THEN 'soft_deleted' ELSE 'deleted' END
+        WHEN NOT ${exists} THEN 'deleted'
+        WHEN b_synced AND ${schoolIsShown("judged.client_id", "judged.school_id")} THEN 'no_longer_synced'
+        ELSE 'access_withdrawn' END AS reason
+    FROM (
+      SELECT *,
+        CASE WHEN NOT was_known AND a_active THEN 'create'
+          WHEN was_known AND NOT is_known THEN 'delete'
+          WHEN is_new_status THEN CASE WHEN a_active THEN 'restore' ELSE 'delete' END
+          WHEN is_staying AND (${properties.filter((property) => property !== "status").map(isChanged).join(" OR ")}) THEN 'update' END AS action
+      FROM (
+        SELECT client_id, type, subject_id, coalesce(a.school_id, b.school_id) AS school_id,
+          b.is_active IS NOT NULL AS was_known, a.is_active IS NOT NULL AS is_known, num_nulls(a.is_active, b.is_active) = 0 AS is_staying,
+          coalesce(a.is_active <> b.is_active, false) AS is_new_status, a.is_active AS a_active, b.is_synced AS b_synced,
+          ${properties
+            .filter((property) => property !== "status")
+            .map((property) => `a.${property} AS a_${property}, b.${property} AS b_${property}`)
+            .join(", ")}
+        FROM ${before} FULL JOIN (${selectSights(subject)}) a USING (client_id, type, subject_id)
+      ) AS compared
+    ) AS judged
+    WHERE action IS NOT NULL
+  ) AS told`;

@@ -1,0 +1,41 @@
+import { withTransaction } from "../platform/db.ts";
+import type { Db } from "../platform/db.ts";
+
+type Storage = Pick<Db, "pool">;
+
+/**
+ * Gives committed events their place in the order that everybody reads.
+ *
+ * Shape: answers how many were placed. Any number of processes may call it; they take turns. Whoever has seen a position
+ *        never sees a lower one appear.
+ */
+export async function sequenceEvents(db: Storage, batch = 5000): Promise<number> {
+  let placed = 0;
+  while (await isAnyWaiting(db)) placed += await placeBatch(db, batch);
+  return placed;
+}
+
+async function isAnyWaiting({ pool }: Storage): Promise<boolean> {
+  const { rowCount } = await pool.query({ name: "events.isAnyWaiting", text: "SELECT FROM app_event WHERE position IS NULL LIMIT 1" });
+  return rowCount !== 0;
+}
+
+// The events are looked for after the row is held: what a process that was faster has placed waits no more.
+const takeTurn = "SELECT FROM event_feed FOR UPDATE";
+const place = `
+  WITH waiting AS (
+    SELECT seq FROM app_event WHERE position IS NULL ORDER BY seq LIMIT $1),
+  placing AS (
+    SELECT seq, feed.last_position + row_number() OVER (ORDER BY seq) AS position FROM waiting, event_feed feed),
+  placed AS (
+    UPDATE app_event e SET position = placing.position FROM placing WHERE e.seq = placing.seq AND e.position IS NULL)
+  UPDATE event_feed SET last_position = last_position + (SELECT count(*) FROM waiting)
+  RETURNING (SELECT count(*)::int FROM waiting) AS placed`;
+
+async function placeBatch(db: Storage, batch: number): Promise<number> {
+  return withTransaction(db, async (tx) => {
+    await tx.query({ name: "events.takeTurn", text: takeTurn });
+    const { rows } = await tx.query<{ placed: number }>({ name: "events.place", text: place, values: [batch] });
+    return rows[0]!.placed;
+  });
+}
