@@ -9,11 +9,13 @@
  */
 export { clientSecretMatches, createApp, deleteApp, findApp, listApps, rotateClientSecret, updateApp } from "./app.ts";
 export type { App, AppUpdate, NewApp } from "./app.ts";
+export { changeDirectory } from "./change.ts";
 export { findGrant, listGrants, setGrant, setSignOn, setSync, setSyncedGroups, withdrawGrant } from "./grant.ts";
 export type { GrantKey, GrantSettings, SignOnAudience } from "./grant.ts";
 export { makePurgeJob } from "./purge.ts";
 export { scopeFromWire, scopeOfContract, scopeToWire } from "./scope.ts";
-export { findSignOnRight, listTiles, makeSignInStatement, recordSignIn } from "./sign-on-right.ts";
+export { hasSignedIn, recordFirstSignIn, recordSignIn } from "./sign-in.ts";
+export { findSignOnRight, listTiles, makeSignInStatement } from "./sign-on-right.ts";
 export type { SignOnRight, Tile } from "./sign-on-right.ts";
 export { findSubjectClaims } from "./subject-claims.ts";
 export type { SubjectClaims } from "./subject-claims.ts";

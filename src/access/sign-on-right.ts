@@ -40,14 +40,9 @@ export const upsertSignIn = `
 
 type SignIn = { clientId: ClientId; personId: PersonId; at: Date };
 
-/** `recordSignIn` as a statement, for those who write it together with their own. */
+/** A later sign-in as a statement, for those who write it together with their own; of the first one apps may have to be told. */
 export function makeSignInStatement({ clientId, personId, at }: SignIn): { text: string; values: unknown[] } {
   return { text: upsertSignIn, values: [clientId, personId, at] };
-}
-
-/** Remembers that the person is a user of the app, whatever becomes of their access. */
-export async function recordSignIn(tx: Queryable, signIn: SignIn): Promise<void> {
-  await tx.query({ name: "access.recordSignIn", ...makeSignInStatement(signIn) });
 }
 
 export type Tile = { clientId: ClientId; name: string; loginUrl: string };

@@ -128,7 +128,7 @@ test("a sign-in remembers the first and the last time, also when they arrive out
   const { school, clientId } = await makeSchoolWithApp({ kind: "EVERYBODY" });
   const personId = await make.person({ school });
   const times = ["2026-02-01T08:00:00Z", "2026-02-03T08:00:00Z", "2026-02-02T08:00:00Z"].map((time) => new Date(time));
-  for (const at of times) await recordSignIn(db.pool, { clientId, personId, at });
+  for (const at of times) await recordSignIn(db, { clientId, personId, at });
   expect(await db.prisma.signIn.findMany({ where: { clientId } })).toEqual([{ clientId, personId, firstSignInAt: times[0], lastSignInAt: times[1] }]);
 });
 

@@ -1,5 +1,5 @@
 import type { Account, AccountClaims, KoaContextWithOIDC } from "oidc-provider";
-import { type ClientId, findSignOnRight, findSubjectClaims, makeSignInStatement, type SignOnRight } from "../../access/index.ts";
+import { type ClientId, findSignOnRight, findSubjectClaims, hasSignedIn, makeSignInStatement, recordFirstSignIn, type SignOnRight } from "../../access/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import { makeAuditStatement } from "../../events/index.ts";
 import { makeUuid } from "../../platform/ids.ts";
@@ -39,7 +39,7 @@ export function makeFindAccount(deps: ProviderDeps) {
     const pair = { clientId: ctx.oidc.client?.clientId as ClientId, personId: sub as PersonId };
     const standing = await findStanding(deps, ctx, pair);
     if (token && standing.right.kind === "refused") return undefined;
-    if (token?.kind === "AuthorizationCode") addSignInFacts(deps, ctx, pair);
+    if (token?.kind === "AuthorizationCode") await addSignInFacts(deps, ctx, pair);
     return {
       accountId: sub,
       async claims(use, _scope, requested) {
@@ -57,8 +57,9 @@ function makeTokenClaims({ clock }: ProviderDeps, ctx: KoaContextWithOIDC, reque
   return { jti: makeUuid(clock()), at_hash: ctx.oidc.accessToken?.jti, rat: rat?.value };
 }
 
-function addSignInFacts({ clock, workOf }: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair): void {
+async function addSignInFacts({ db, clock, workOf }: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair): Promise<void> {
   const at = clock();
+  if (!(await hasSignedIn(db.pool, pair))) await recordFirstSignIn(db, { ...pair, at });
   const audit = makeAuditStatement({ ...pair, at, action: "signed_in", requestId: requestIdOf(ctx) });
   workOf(ctx).facts.push(makeSignInStatement({ ...pair, at }), audit);
 }

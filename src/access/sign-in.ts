@@ -1,0 +1,35 @@
+import type { PersonId } from "../directory/index.ts";
+import { withTransaction } from "../platform/db.ts";
+import type { Db, Queryable } from "../platform/db.ts";
+import { holdForSignIn } from "./school-locks.ts";
+import { makeSignInStatement } from "./sign-on-right.ts";
+import type { ClientId } from "./token.ts";
+import { findSights, tellDifference } from "./view-notes.ts";
+
+type SignIn = { clientId: ClientId; personId: PersonId; at: Date };
+
+/** Remembers that the person is a user of the app, whatever becomes of their access. */
+export async function recordSignIn(db: Pick<Db, "pool">, signIn: SignIn): Promise<void> {
+  const { text, values } = makeSignInStatement(signIn);
+  if (await hasSignedIn(db.pool, signIn)) await db.pool.query({ name: "access.recordSignIn", text, values });
+  else await recordFirstSignIn(db, signIn);
+}
+
+const selectSignIn = "SELECT FROM sign_in WHERE client_id = $1 AND person_id = $2";
+
+export async function hasSignedIn(db: Queryable, { clientId, personId }: Omit<SignIn, "at">): Promise<boolean> {
+  const { rowCount } = await db.query({ name: "access.hasSignedIn", text: selectSignIn, values: [clientId, personId] });
+  return rowCount !== 0;
+}
+
+/** Makes the person a user of the app; an app that saw nothing of them until now is told. */
+export async function recordFirstSignIn(db: Pick<Db, "pool">, signIn: SignIn): Promise<void> {
+  const { clientId, personId, at } = signIn;
+  const subjects = [{ type: "person" as const, id: personId, client: clientId }];
+  await withTransaction(db, async (tx) => {
+    await holdForSignIn(tx, personId);
+    const before = await findSights(tx, subjects);
+    await tx.query({ name: "access.recordSignIn", ...makeSignInStatement(signIn) });
+    if (before.length === 0) await tellDifference(tx, at, before, subjects);
+  });
+}
