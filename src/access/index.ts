@@ -14,7 +14,7 @@ export { findGrant, listGrants, setGrant, setSignOn, setSync, setSyncedGroups, w
 export type { GrantKey, GrantSettings, SignOnAudience } from "./grant.ts";
 export { makePurgeJob } from "./purge.ts";
 export { scopeFromWire, scopeOfContract, scopeToWire } from "./scope.ts";
-export { hasSignedIn, recordFirstSignIn, recordSignIn } from "./sign-in.ts";
+export { hasSignedIn, recordFirstSignIn, recordSignIn, takeOverSignIn } from "./sign-in.ts";
 export { findSignOnRight, listTiles, makeSignInStatement } from "./sign-on-right.ts";
 export type { SignOnRight, Tile } from "./sign-on-right.ts";
 export { findSubjectClaims } from "./subject-claims.ts";

@@ -1,4 +1,4 @@
-import type { PersonId } from "../directory/index.ts";
+import type { Change, PersonId } from "../directory/index.ts";
 import { withTransaction } from "../platform/db.ts";
 import type { Db, Queryable } from "../platform/db.ts";
 import { holdForSignIn } from "./school-locks.ts";
@@ -32,4 +32,10 @@ export async function recordFirstSignIn(db: Pick<Db, "pool">, signIn: SignIn): P
     await tx.query({ name: "access.recordSignIn", ...makeSignInStatement(signIn) });
     if (before.length === 0) await tellDifference(tx, at, before, subjects);
   });
+}
+
+/** Takes over a sign-in that happened elsewhere, within a change of the directory. */
+export async function takeOverSignIn(change: Change, signIn: SignIn): Promise<void> {
+  await change.touch({ people: [signIn.personId] });
+  await change.tx.query({ name: "access.recordSignIn", ...makeSignInStatement(signIn) });
 }
