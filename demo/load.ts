@@ -1,4 +1,4 @@
-import { createApp, recordSignIn, scopeFromWire, setGrant } from "../src/access/index.ts";
+import { changeDirectory, createApp, takeOverSignIn, scopeFromWire, setGrant } from "../src/access/index.ts";
 import type { ClientId, ScopeName } from "../src/access/index.ts";
 import {
   addMembership,
@@ -8,9 +8,8 @@ import {
   deleteGroup,
   softDeletePerson,
 } from "../src/directory/index.ts";
-import type { GroupId, PersonId, PersonRole, SchoolId } from "../src/directory/index.ts";
+import type { Change, GroupId, PersonId, PersonRole, SchoolId } from "../src/directory/index.ts";
 import type { Origin } from "../src/events/index.ts";
-import { withTransaction } from "../src/platform/db.ts";
 import type { Db, Queryable } from "../src/platform/db.ts";
 import world from "./demo.json" with { type: "json" };
 
@@ -32,19 +31,19 @@ const lockKey = 7_269_001;
  */
 export async function loadDemoWorld(db: Pick<Db, "pool">, options: LoadOptions): Promise<boolean> {
   if (options.production) throw new Error("the demo world has public passwords and is never loaded in production");
-  return withTransaction(db, async (tx) => {
-    await tx.query("SELECT pg_advisory_xact_lock($1)", [lockKey]);
-    if (!(await isEmpty(tx))) return false;
-    const origin: Origin = { at: options.now, actorId: "demo" };
-    await loadDirectory(tx, options, origin);
-    await loadAccess(tx, origin);
+  const origin: Origin = { at: options.now, actorId: "demo" };
+  return changeDirectory(db, origin, async (change) => {
+    await change.tx.query("SELECT pg_advisory_xact_lock($1)", [lockKey]);
+    if (!(await isEmpty(change.tx))) return false;
+    await loadDirectory(change, options);
+    await loadAccess(change, origin);
     // Last, because only an active group or person is made, and deleting is a change of its own.
     for (const group of world.groups) {
-      if (group.status === "DELETED") await deleteGroup(tx, group.id as GroupId, origin);
+      if (group.status === "DELETED") await deleteGroup(change, { groupId: group.id as GroupId });
     }
     for (const person of world.people) {
       if (person.status !== "SOFT_DELETED") continue;
-      await softDeletePerson(tx, { personId: person.id as PersonId, restoreWindowDays: options.restoreWindowDays }, origin);
+      await softDeletePerson(change, { personId: person.id as PersonId, restoreWindowDays: options.restoreWindowDays });
     }
     return true;
   });
@@ -57,26 +56,26 @@ async function isEmpty(tx: Queryable): Promise<boolean> {
   return rows[0]!.empty;
 }
 
-async function loadDirectory(tx: Queryable, { now, setCredential }: LoadOptions, origin: Origin): Promise<void> {
-  for (const school of world.schools) await createSchool(tx, { ...school, id: school.id as SchoolId }, origin);
+async function loadDirectory(change: Change, { now, setCredential }: LoadOptions): Promise<void> {
+  for (const school of world.schools) await createSchool(change, { ...school, id: school.id as SchoolId });
   for (const group of world.groups) {
     const type = group.type.toUpperCase() as "KLASSE" | "KURS" | "SONSTIG";
-    await createGroup(tx, { id: group.id as GroupId, schoolId: group.schoolId as SchoolId, name: group.name, type }, origin);
+    await createGroup(change, { id: group.id as GroupId, schoolId: group.schoolId as SchoolId, name: group.name, type });
   }
   for (const person of world.people) {
     const personId = person.id as PersonId;
     const schools = person.schools as [SchoolId, ...SchoolId[]];
     const { name, sourceSystemIdentifier, username, password } = person;
-    await createPerson(tx, { id: personId, schools, role: person.role as PersonRole, name, sourceSystemIdentifier }, origin);
-    for (const groupId of person.groups as GroupId[]) await addMembership(tx, { groupId, personId }, origin);
-    await setCredential(tx, { personId, username, password, now });
+    await createPerson(change, { id: personId, schools, role: person.role as PersonRole, name, sourceSystemIdentifier });
+    for (const groupId of person.groups as GroupId[]) await addMembership(change, { groupId, personId });
+    await setCredential(change.tx, { personId, username, password, now });
   }
 }
 
-async function loadAccess(tx: Queryable, origin: Origin): Promise<void> {
+async function loadAccess(change: Change, origin: Origin): Promise<void> {
   for (const app of world.apps) {
     await createApp(
-      tx,
+      change.tx,
       {
         ...app,
         clientId: app.clientId as ClientId,
@@ -88,20 +87,16 @@ async function loadAccess(tx: Queryable, origin: Origin): Promise<void> {
     );
   }
   for (const grant of world.grants) {
-    await setGrant(
-      tx,
-      {
-        clientId: grant.clientId as ClientId,
-        schoolId: grant.schoolId as SchoolId,
-        signOn: { kind: grant.signOn ? "EVERYBODY" : "NOBODY" },
-        sync: grant.sync,
-        syncedGroups: grant.syncedGroups as GroupId[],
-      },
-      origin,
-    );
+    await setGrant(change, {
+      clientId: grant.clientId as ClientId,
+      schoolId: grant.schoolId as SchoolId,
+      signOn: { kind: grant.signOn ? "EVERYBODY" : "NOBODY" },
+      sync: grant.sync,
+      syncedGroups: grant.syncedGroups as GroupId[],
+    });
   }
   for (const { clientId, personId } of world.signIns) {
-    await recordSignIn(tx, { clientId: clientId as ClientId, personId: personId as PersonId, at: origin.at });
+    await takeOverSignIn(change, { clientId: clientId as ClientId, personId: personId as PersonId, at: origin.at });
   }
 }
 

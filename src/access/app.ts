@@ -23,16 +23,22 @@ export type App = {
   schulconnexSpelling: "V1_4" | "V1_7";
 };
 
-const selectApp = `
-  SELECT client_id AS "clientId", name, type::text, secret_hash AS "secretHash", pkce_required AS "pkceRequired",
+const appColumns = `
+  client_id AS "clientId", name, type::text, secret_hash AS "secretHash", pkce_required AS "pkceRequired",
     redirect_uris AS "redirectUris", post_logout_redirect_uris AS "postLogoutRedirectUris", login_url AS "loginUrl",
     backchannel_logout_uri AS "backchannelLogoutUri", scopes, id_token_algorithm::text AS "idTokenAlgorithm",
-    schulconnex_spelling::text AS "schulconnexSpelling"
-  FROM app WHERE client_id = $1`;
+    schulconnex_spelling::text AS "schulconnexSpelling"`;
+
+const selectApp = `SELECT ${appColumns} FROM app WHERE client_id = $1`;
 
 export async function findApp(db: Queryable, clientId: string): Promise<App | null> {
   const { rows } = await db.query<App>({ name: "access.findApp", text: selectApp, values: [clientId] });
   return rows[0] ?? null;
+}
+
+/** All apps by name. */
+export async function listApps(db: Queryable): Promise<App[]> {
+  return (await db.query<App>(`SELECT ${appColumns} FROM app ORDER BY name, client_id`)).rows;
 }
 
 const hashSecret = (secret: string): Buffer => createHash("sha256").update(secret).digest();
@@ -67,9 +73,10 @@ export async function createApp(
   checkAddresses(app, origin.allowLoopbackHttp);
   const clientId = app.clientId ?? (makeUuid(origin.at) as ClientId);
   const clientSecret = app.type === "PUBLIC" ? null : (app.clientSecret ?? makeSecret());
+  if (await findApp(tx, clientId)) throw new AppError("conflict", "client_id_taken", "Another app has this client id.");
   await tx.query(insertApp, [
     clientId,
-    app.name,
+    app.name.trim(),
     app.type,
     clientSecret && hashSecret(clientSecret),
     app.pkceRequired ?? true,
@@ -86,11 +93,53 @@ export async function createApp(
   return { clientId, clientSecret };
 }
 
+export type AppUpdate = { clientId: ClientId } & Partial<Omit<App, "clientId" | "type" | "secretHash">>;
+
+const updateColumns = `
+  UPDATE app SET name = $2, pkce_required = $3, redirect_uris = $4, post_logout_redirect_uris = $5, login_url = $6,
+    backchannel_logout_uri = $7, scopes = $8, id_token_algorithm = $9, schulconnex_spelling = $10, updated_at = $11
+  WHERE client_id = $1`;
+
+/** Changes what is given of a registration and leaves the rest. A scope that is taken away is lost for tokens at once. */
+export async function updateApp(tx: Queryable, update: AppUpdate, origin: Origin & { allowLoopbackHttp: boolean }): Promise<void> {
+  const before = await findApp(tx, update.clientId);
+  if (before === null) throw appNotFound();
+  const { secretHash: _, ...after } = { ...before, ...update };
+  checkRegistration(after);
+  checkAddresses(after, origin.allowLoopbackHttp);
+  await tx.query(updateColumns, [
+    after.clientId,
+    after.name.trim(),
+    after.pkceRequired,
+    after.redirectUris,
+    after.postLogoutRedirectUris,
+    after.loginUrl,
+    after.backchannelLogoutUri,
+    after.scopes,
+    after.idTokenAlgorithm,
+    after.schulconnexSpelling,
+    origin.at,
+  ]);
+  const { at, actorId, requestId } = origin;
+  const changed = Object.keys(update).filter((key) => key !== "clientId");
+  await recordAudit(tx, { at, actorId, requestId, action: "app_updated", clientId: after.clientId, detail: { changed } });
+}
+
+/** Ends the registration with its grants, consents and sign-ins; its tokens are refused at once. */
+export async function deleteApp(tx: Queryable, clientId: ClientId, origin: Origin): Promise<void> {
+  const { rowCount } = await tx.query("DELETE FROM app WHERE client_id = $1", [clientId]);
+  if (rowCount === 0) throw appNotFound();
+  await recordAudit(tx, { ...origin, action: "app_deleted", clientId });
+}
+
+const appNotFound = () => new AppError("not_found", "app_not_found", "There is no such app.");
+
 const makeSecret = (): string => randomBytes(32).toString("base64url");
 
 function checkRegistration({ name, type, clientId, clientSecret, pkceRequired }: NewApp): void {
   const refuse = (code: string, message: string) => new AppError("invalid", code, message);
   if (name.trim() === "") throw refuse("app_name_empty", "An app has a name.");
+  if (name.trim().length > 200) throw refuse("app_name_too_long", "A name of an app has up to 200 characters.");
   if (clientId !== undefined && !/^[A-Za-z0-9_-]{1,64}$/.test(clientId)) {
     throw refuse("client_id_refused", "A client id has up to 64 characters of A-Z, a-z, 0-9, _ and -.");
   }

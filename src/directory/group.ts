@@ -1,11 +1,13 @@
 import { recordAudit } from "../events/index.ts";
-import type { Origin } from "../events/index.ts";
 import type { Queryable } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/ids.ts";
+import { originOf, type Change } from "./change.ts";
 import type { GroupId, SchoolId } from "./ids.ts";
+import { write } from "./refusals.ts";
 import { makeSortKey } from "./sort-key.ts";
 import { checkText } from "./text.ts";
+import { checkGroupStep, type GroupStatus, type GroupStep } from "./transitions.ts";
 
 export type GroupType = "KLASSE" | "KURS" | "SONSTIG";
 
@@ -15,33 +17,63 @@ const insertGroup = `
   INSERT INTO "group" (id, school_id, name, sort_key, type, created_at, updated_at)
   VALUES ($1, $2, $3, $4, $5, $6, $6)`;
 
-export async function createGroup(tx: Queryable, group: NewGroup, origin: Origin): Promise<GroupId> {
-  const id = group.id ?? (makeUuid(origin.at) as GroupId);
+export async function createGroup(change: Change, group: NewGroup): Promise<GroupId> {
+  const { schoolId, type } = group;
+  const id = group.id ?? (makeUuid(change.now) as GroupId);
   const name = checkText("name", group.name);
-  await tx.query(insertGroup, [id, group.schoolId, name, makeSortKey(name), group.type, origin.at]);
-  await recordAudit(tx, { ...origin, action: "group_created", schoolId: group.schoolId, detail: { groupId: id } });
+  await change.touch({ groups: [id], schools: [schoolId] });
+  await write(change.tx, insertGroup, [id, schoolId, name, makeSortKey(name), type, change.now]);
+  await recordAudit(change.tx, { ...originOf(change), action: "group_created", schoolId, detail: { groupId: id } });
   return id;
 }
 
+/** Answers false where the group has this name already; then nothing was written. */
+export async function renameGroup(change: Change, { groupId, name: wanted }: { groupId: GroupId; name: string }): Promise<boolean> {
+  const name = checkText("name", wanted);
+  await change.touch({ groups: [groupId] });
+  const before = await lockGroup(change.tx, groupId, "change");
+  if (before.name === name) return false;
+  await change.tx.query(`UPDATE "group" SET name = $2, sort_key = $3, updated_at = $4 WHERE id = $1`, [
+    groupId,
+    name,
+    makeSortKey(name),
+    change.now,
+  ]);
+  await recordAudit(change.tx, { ...originOf(change), action: "group_renamed", schoolId: before.schoolId, detail: { groupId } });
+  return true;
+}
+
 /** ACTIVE → DELETED; the members stay, so that a restored group has them. */
-export async function deleteGroup(tx: Queryable, groupId: GroupId, origin: Origin): Promise<void> {
-  await changeStatus(tx, { groupId, from: "ACTIVE", to: "DELETED", deletedAt: origin.at }, origin);
+export async function deleteGroup(change: Change, { groupId }: { groupId: GroupId }): Promise<void> {
+  await changeStatus(change, { groupId, step: "delete", to: "DELETED" });
 }
 
 /** DELETED → ACTIVE. */
-export async function restoreGroup(tx: Queryable, groupId: GroupId, origin: Origin): Promise<void> {
-  await changeStatus(tx, { groupId, from: "DELETED", to: "ACTIVE", deletedAt: null }, origin);
+export async function restoreGroup(change: Change, { groupId }: { groupId: GroupId }): Promise<void> {
+  await changeStatus(change, { groupId, step: "restore", to: "ACTIVE" });
 }
 
-type StatusChange = { groupId: GroupId; from: string; to: string; deletedAt: Date | null };
+type StatusChange = { groupId: GroupId; step: GroupStep; to: GroupStatus };
 
-async function changeStatus(tx: Queryable, change: StatusChange, origin: Origin): Promise<void> {
-  const { rows } = await tx.query<{ school_id: SchoolId }>(
-    `UPDATE "group" SET status = $3, deleted_at = $4, updated_at = $5 WHERE id = $1 AND status = $2 RETURNING school_id`,
-    [change.groupId, change.from, change.to, change.deletedAt, origin.at],
+async function changeStatus(change: Change, { groupId, step, to }: StatusChange): Promise<void> {
+  await change.touch({ groups: [groupId], membersOf: [groupId] });
+  const { schoolId } = await lockGroup(change.tx, groupId, step);
+  const deletedAt = to === "DELETED" ? change.now : null;
+  await change.tx.query(`UPDATE "group" SET status = $2, deleted_at = $3, updated_at = $4 WHERE id = $1`, [groupId, to, deletedAt, change.now]);
+  const action = to === "DELETED" ? "group_deleted" : "group_restored";
+  await recordAudit(change.tx, { ...originOf(change), action, schoolId, detail: { groupId } });
+}
+
+type StoredGroup = { schoolId: SchoolId; name: string; status: GroupStatus };
+
+/** The group as it is, held until the end of the change; refuses a step that its state does not allow. */
+export async function lockGroup(tx: Queryable, groupId: GroupId, step: GroupStep): Promise<StoredGroup> {
+  const { rows } = await tx.query<StoredGroup>(
+    `SELECT school_id AS "schoolId", name, status::text FROM "group" WHERE id = $1 FOR UPDATE`,
+    [groupId],
   );
   const group = rows[0];
-  if (!group) throw new AppError("conflict", "group_wrong_status", `There is no such group that is ${change.from}.`);
-  const action = change.to === "DELETED" ? "group_deleted" : "group_restored";
-  await recordAudit(tx, { ...origin, action, schoolId: group.school_id, detail: { groupId: change.groupId } });
+  if (group === undefined) throw new AppError("not_found", "group_not_found", "The group does not exist.");
+  checkGroupStep(group.status, step);
+  return group;
 }

@@ -1,21 +1,30 @@
 /*
  * directory: the truth about who is where.
  *
- * Nouns:      school, person, affiliation (a person at a school), group (of one school), membership (a person in a group).
+ * Nouns:      school, person, affiliation (a person at a school), group (of one school), membership (a person in a group),
+ *             change (the transaction in which any of them is altered), tombstone (the id and date that stay of a person).
  * Invariants: a person has at least one school, their home; a membership is in a group of one of the person's schools;
  *             a name is whole or null; a soft-deleted person has a date of purge, an active one has none;
- *             every change is a function that takes the caller's transaction and leaves an audit line.
+ *             what a state allows stands in transitions.ts; whoever alters something names it first (`touch`), then
+ *             writes, and leaves an audit line; an alteration that alters nothing writes nothing.
  * Never knows: apps, grants, sign-on, HTTP.
  */
+export { joinSchool, leaveSchool, movePerson, setHomeSchool } from "./affiliation.ts";
 export { originOf } from "./change.ts";
 export type { Change, Touched } from "./change.ts";
-export { createGroup, deleteGroup, restoreGroup } from "./group.ts";
-export type { NewGroup } from "./group.ts";
+export { findGroup, findPerson, findSchool, findTombstone, listGroups, listPeople, listSchools } from "./find.ts";
+export type { Group, Part, PeopleOf, Person, School } from "./find.ts";
+export { createGroup, deleteGroup, renameGroup, restoreGroup } from "./group.ts";
+export type { GroupType, NewGroup } from "./group.ts";
 export type { GroupId, PersonId, SchoolId } from "./ids.ts";
-export { addAffiliation, addMembership, removeMembership } from "./membership.ts";
+export { addMembership, removeMembership, setMembershipRole } from "./membership.ts";
 export type { NewMembership } from "./membership.ts";
-export { createPerson, deletePerson, restorePerson, softDeletePerson } from "./person.ts";
-export type { NewPerson, PersonName, PersonRole } from "./person.ts";
-export { createSchool } from "./school.ts";
-export type { NewSchool } from "./school.ts";
+export { createPerson, updatePerson } from "./person.ts";
+export type { NewPerson, PersonName, PersonRole, PersonUpdate } from "./person.ts";
+export { deletePerson, listPurgeable, purgePerson, restorePerson, softDeletePerson } from "./person-status.ts";
+export type { ForgetPerson } from "./person-status.ts";
+export { createSchool, updateSchool } from "./school.ts";
+export type { NewSchool, SchoolAddress, SchoolLocation, SchoolUpdate } from "./school.ts";
 export { makePersonSortKey, makeSortKey } from "./sort-key.ts";
+export { groupTransitions, personTransitions } from "./transitions.ts";
+export type { GroupStatus, GroupStep, PersonStatus, PersonStep } from "./transitions.ts";

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import { findSignOnRight, findSubjectClaims, listTiles, recordSignIn, setGrant } from "../../src/access/index.ts";
+import { changeDirectory, findSignOnRight, findSubjectClaims, listTiles, recordSignIn, setGrant } from "../../src/access/index.ts";
 import type { ClientId, SignOnAudience } from "../../src/access/index.ts";
 import type { PersonId, SchoolId } from "../../src/directory/index.ts";
-import { withTransaction } from "../../src/platform/db.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 
@@ -96,7 +95,7 @@ test("a grant leaves an audit line of who gave what", async () => {
   const school = await make.school();
   const { clientId } = await make.app();
   const grant = { clientId, schoolId: school, signOn: { kind: "EVERYBODY" }, sync: true, syncedGroups: [] } as const;
-  await withTransaction(db, (tx) => setGrant(tx, grant, { at: new Date(), actorId: "school-admin", requestId: "request-1" }));
+  await changeDirectory(db, { at: new Date(), actorId: "school-admin", requestId: "request-1" }, (change) => setGrant(change, grant));
   expect(await db.prisma.audit.findFirst({ where: { clientId, action: "grant_set" } })).toMatchObject({
     actorId: "school-admin",
     requestId: "request-1",

@@ -1,16 +1,27 @@
 import { expect, test } from "vitest";
+import { changeDirectory } from "../../src/access/index.ts";
 import {
   addMembership,
+  createGroup,
   createPerson,
+  createSchool,
   deleteGroup,
   deletePerson,
+  findPerson,
+  findSchool,
+  findTombstone,
+  groupTransitions,
+  personTransitions,
   removeMembership,
+  renameGroup,
   restoreGroup,
   restorePerson,
+  setMembershipRole,
   softDeletePerson,
+  updatePerson,
+  updateSchool,
 } from "../../src/directory/index.ts";
-import type { PersonId } from "../../src/directory/index.ts";
-import { withTransaction } from "../../src/platform/db.ts";
+import type { Change, GroupId, GroupStep, PersonId, PersonStatus, PersonStep, PersonUpdate, SchoolId, SchoolUpdate } from "../../src/directory/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 
@@ -18,50 +29,161 @@ const db = await testDatabase();
 const make = makeMakers(db);
 const school = await make.school();
 const origin = { at: new Date("2026-03-01T10:00:00Z"), actorId: "operator" };
+const never = "00000000-0000-7000-8000-000000000000";
 
-const softDelete = (personId: PersonId) => withTransaction(db, (tx) => softDeletePerson(tx, { personId, restoreWindowDays: 30 }, origin));
-const restore = (personId: PersonId) => withTransaction(db, (tx) => restorePerson(tx, personId, origin));
-const purge = (personId: PersonId) => withTransaction(db, (tx) => deletePerson(tx, personId, origin));
+const change = <T>(work: (change: Change) => Promise<T>) => changeDirectory(db, origin, work);
+const softDelete = (personId: PersonId) => change((it) => softDeletePerson(it, { personId, restoreWindowDays: 30 }));
+const restore = (personId: PersonId) => change((it) => restorePerson(it, { personId }));
+const deleteForGood = (personId: PersonId) => change((it) => deletePerson(it, { personId, forget: async () => {} }));
+const update = (wishes: PersonUpdate) => change((it) => updatePerson(it, wishes));
 const find = (id: PersonId) => db.prisma.person.findUnique({ where: { id }, include: { affiliations: { include: { memberships: true } } } });
+const auditOf = async (where: { personId?: PersonId; schoolId?: SchoolId }) =>
+  (await db.prisma.audit.findMany({ where: { ...where, actorId: "operator" }, orderBy: { id: "asc" } })).map(({ action }) => action);
 
 test("a soft-deleted person is kept with their groups until the purge and comes back unchanged", async () => {
   const group = await make.group({ school });
   const id = await make.person({ school, groups: [group] });
   const before = await find(id);
-  await softDelete(id);
+  expect(await softDelete(id)).toEqual(new Date("2026-03-31T10:00:00Z"));
   expect(await find(id)).toMatchObject({ status: "SOFT_DELETED", softDeletedAt: origin.at, purgeAt: new Date("2026-03-31T10:00:00Z") });
   await restore(id);
   expect(await find(id)).toEqual({ ...before, updatedAt: origin.at });
 });
 
-test("a person deleted for good leaves no affiliation, membership or sign-in behind", async () => {
+test("a person deleted for good leaves nothing but their id and the date", async () => {
   const id = await make.person({ school, groups: [await make.group({ school })], status: "SOFT_DELETED" });
   await make.signIn({ app: (await make.app()).clientId, person: id });
-  await purge(id);
+  await deleteForGood(id);
   expect(await find(id)).toBeNull();
   for (const table of ["affiliation", "membership", "sign_in"]) {
     const { rowCount } = await db.pool.query(`SELECT FROM ${table} WHERE person_id = $1`, [id]);
     expect(rowCount, table).toBe(0);
   }
+  expect(await findTombstone(db.pool, id)).toEqual({ deletedAt: origin.at });
 });
 
-test("wrong transitions of a person are refused with the reason", async () => {
-  const active = await make.person({ school });
-  const gone = await make.person({ school, status: "SOFT_DELETED" });
-  const never = "00000000-0000-7000-8000-000000000000" as PersonId;
-  await expect(softDelete(gone)).rejects.toMatchObject({ kind: "conflict", code: "person_wrong_status" });
-  await expect(restore(active)).rejects.toMatchObject({ kind: "conflict", code: "person_wrong_status" });
-  await expect(purge(active)).rejects.toMatchObject({ kind: "conflict", code: "person_wrong_status" });
-  await expect(softDelete(never)).rejects.toMatchObject({ kind: "not_found", code: "person_not_found" });
+const personSteps: Record<PersonStep, (personId: PersonId) => Promise<unknown>> = {
+  change: (personId) => update({ personId, role: "TEACHER" }),
+  softDelete,
+  restore,
+  delete: deleteForGood,
+};
+const steps = Object.keys(personSteps) as PersonStep[];
+
+test.each((["ACTIVE", "SOFT_DELETED"] as PersonStatus[]).flatMap((status) => steps.map((step) => [status, step] as const)))(
+  "of a person who is %s, %s does what the table says",
+  async (status, step) => {
+    const id = await make.person({ school, status });
+    const transition = personTransitions[status][step];
+    if ("refused" in transition) {
+      await expect(personSteps[step](id)).rejects.toMatchObject({ kind: "conflict", code: "person_wrong_status", message: transition.refused });
+      expect((await find(id))?.status).toBe(status);
+    } else {
+      await personSteps[step](id);
+      expect((await find(id))?.status ?? "GONE").toBe(transition.to);
+    }
+  },
+);
+
+test.each(steps)("nobody can %s a person who does not exist", async (step) => {
+  await expect(personSteps[step](never as PersonId)).rejects.toMatchObject({ kind: "not_found", code: "person_not_found" });
+});
+
+const groupSteps: Record<GroupStep, (groupId: GroupId) => Promise<unknown>> = {
+  change: (groupId) => change((it) => renameGroup(it, { groupId, name: "5b" })),
+  delete: (groupId) => change((it) => deleteGroup(it, { groupId })),
+  restore: (groupId) => change((it) => restoreGroup(it, { groupId })),
+};
+
+test.each((["ACTIVE", "DELETED"] as const).flatMap((status) => (Object.keys(groupSteps) as GroupStep[]).map((step) => [status, step] as const)))(
+  "of a group that is %s, %s does what the table says",
+  async (status, step) => {
+    const id = await make.group({ school, status });
+    const transition = groupTransitions[status][step];
+    const done = groupSteps[step](id);
+    if ("refused" in transition) await expect(done).rejects.toMatchObject({ kind: "conflict", code: "group_wrong_status", message: transition.refused });
+    else await done;
+    const group = await db.prisma.group.findUniqueOrThrow({ where: { id } });
+    expect(group.status).toBe("refused" in transition ? status : transition.to);
+    expect(group.deletedAt === null).toBe(group.status === "ACTIVE");
+    await expect(groupSteps[step](never as GroupId)).rejects.toMatchObject({ kind: "not_found", code: "group_not_found" });
+  },
+);
+
+test("whoever's restore window is over cannot be restored, though the purge is late", async () => {
+  const personId = await make.person({ school });
+  await change((it) => softDeletePerson(it, { personId, restoreWindowDays: 0 }));
+  await expect(restore(personId)).rejects.toMatchObject({ kind: "conflict", code: "restore_window_over" });
+});
+
+test("an update changes what is given and says what differs; one that changes nothing writes nothing", async () => {
+  const personId = await make.person({ school, sourceSystemIdentifier: "s-1" });
+  const name = { firstFull: "Bo Emil", firstCall: "Bo", last: "Neu" };
+  expect(await update({ personId, name, role: "TEACHER" })).toEqual(["role", "firstFull", "firstCall", "last"]);
+  expect(await find(personId)).toMatchObject({ ...name, role: "TEACHER", sourceSystemIdentifier: "s-1", updatedAt: origin.at });
+  expect(await update({ personId, name, role: "TEACHER", sourceSystemIdentifier: "s-1" })).toEqual([]);
+  expect(await update({ personId, name: null, sourceSystemIdentifier: null })).toEqual(["firstFull", "firstCall", "last", "sourceSystemIdentifier"]);
+  expect(await auditOf({ personId })).toEqual(["person_updated", "person_updated"]);
+});
+
+test("a new role is the role in the groups too, where the group gave no other", async () => {
+  const [own, other] = [await make.group({ school }), await make.group({ school })];
+  const personId = await make.person({ school, role: "STUDENT", groups: [own] });
+  await make.membership({ group: other, person: personId, role: "OTHER" });
+  await update({ personId, role: "TEACHER" });
+  const { groups } = (await findPerson(db.pool, personId))!;
+  expect(new Map(groups.map(({ id, role }) => [id, role]))).toEqual(new Map([[own, "TEACHER"], [other, "OTHER"]]));
+});
+
+test("an identifier of the source system belongs to one person of a home school", async () => {
+  await make.person({ school, sourceSystemIdentifier: "twice" });
+  const taken = { kind: "conflict", code: "source_system_identifier_taken" };
+  await expect(make.person({ school, sourceSystemIdentifier: "twice" })).rejects.toMatchObject(taken);
+  const personId = await make.person({ school });
+  await expect(update({ personId, sourceSystemIdentifier: " twice " })).rejects.toMatchObject(taken);
+  await make.person({ school: await make.school(), sourceSystemIdentifier: "twice" });
+});
+
+test("a school changes its name, address, level and official id; wrong ones are refused with the reason", async () => {
+  const schoolId = await make.school({ officialId: "DE-NI-7" });
+  const updateIt = (wishes: Omit<SchoolUpdate, "schoolId">) => change((it) => updateSchool(it, { schoolId, ...wishes }));
+  const before = (await findSchool(db.pool, schoolId))!;
+  expect(await updateIt({ name: "Ärzteschule", address: { city: "Stade" }, schoolingLevel: null })).toEqual(["name", "city", "schoolingLevel"]);
+  expect(await findSchool(db.pool, schoolId)).toEqual({ ...before, name: "Ärzteschule", schoolingLevel: null, address: { ...before.address, city: "Stade" } });
+  expect(await updateIt({ name: " Ärzteschule " })).toEqual([]);
+  await expect(updateIt({ location: { country: "Germany" } })).rejects.toMatchObject({ kind: "invalid", code: "text_malformed" });
+  await expect(updateIt({ schoolingLevel: "primary school" })).rejects.toMatchObject({ kind: "invalid", code: "text_malformed" });
+  await make.school({ officialId: "DE-NI-8" });
+  await expect(updateIt({ officialId: "DE-NI-8" })).rejects.toMatchObject({ kind: "conflict", code: "official_id_taken" });
+  await expect(change((it) => updateSchool(it, { schoolId: never as SchoolId, name: "X" }))).rejects.toMatchObject({ code: "school_not_found" });
+  expect(await auditOf({ schoolId })).toEqual(["school_updated"]);
+});
+
+test("nothing is made at a school that does not exist, nor twice under one id", async () => {
+  const missing = { kind: "not_found", code: "school_not_found" };
+  await expect(make.group({ school: never as SchoolId })).rejects.toMatchObject(missing);
+  await expect(make.person({ school: never as SchoolId })).rejects.toMatchObject(missing);
+  const taken = { kind: "conflict", code: "id_taken" };
+  await expect(make.school({ id: school })).rejects.toMatchObject(taken);
+  await expect(make.person({ school, id: await make.person({ school }) })).rejects.toMatchObject(taken);
+  await expect(make.group({ school, id: await make.group({ school }) })).rejects.toMatchObject(taken);
 });
 
 test("a deleted group keeps its members for its return", async () => {
-  const group = await make.group({ school });
-  await make.person({ school, groups: [group] });
-  await withTransaction(db, (tx) => deleteGroup(tx, group, origin));
-  await expect(withTransaction(db, (tx) => deleteGroup(tx, group, origin))).rejects.toMatchObject({ code: "group_wrong_status" });
-  await withTransaction(db, (tx) => restoreGroup(tx, group, origin));
-  expect(await db.prisma.membership.count({ where: { groupId: group } })).toBe(1);
+  const groupId = await make.group({ school });
+  await make.person({ school, groups: [groupId] });
+  await groupSteps.delete(groupId);
+  await groupSteps.restore(groupId);
+  expect(await db.prisma.membership.count({ where: { groupId } })).toBe(1);
+});
+
+test("a group takes its new name to its place in lists; the same name writes nothing", async () => {
+  const groupId = await make.group({ school, name: "5a" });
+  const rename = (name: string) => change((it) => renameGroup(it, { groupId, name }));
+  expect([await rename("6a"), await rename(" 6a ")]).toEqual([true, false]);
+  const { sortKey } = await db.prisma.group.findUniqueOrThrow({ where: { id: await make.group({ school, name: "6a" }) } });
+  expect(await db.prisma.group.findUniqueOrThrow({ where: { id: groupId } })).toMatchObject({ name: "6a", sortKey });
+  await expect(rename(" ")).rejects.toMatchObject({ code: "text_empty" });
 });
 
 test("a membership takes the person's role unless the group gives another", async () => {
@@ -71,37 +193,65 @@ test("a membership takes the person's role unless the group gives another", asyn
   await make.membership({ group, person: learner, role: "STUDENT" });
   const rows = await db.prisma.membership.findMany({ where: { groupId: group }, select: { personId: true, role: true } });
   expect(rows).toEqual(expect.arrayContaining([{ personId: teacher, role: "TEACHER" }, { personId: learner, role: "STUDENT" }]));
+  const setRole = () => change((it) => setMembershipRole(it, { groupId: group, personId: teacher, role: "STUDENT" }));
+  expect([await setRole(), await setRole()]).toEqual([true, false]);
 });
 
-test("nobody becomes a member of another school's group", async () => {
-  const groupId = await make.group({ school: await make.school() });
-  const personId = await make.person({ school });
-  const adding = withTransaction(db, (tx) => addMembership(tx, { groupId, personId }, origin));
-  await expect(adding).rejects.toMatchObject({ code: "person_not_at_school" });
-  const removing = withTransaction(db, (tx) => removeMembership(tx, { groupId, personId }, origin));
-  await expect(removing).rejects.toMatchObject({ code: "membership_not_found" });
+test("memberships need a person of the school and a group, and both as they are", async () => {
+  const [groupId, deleted] = [await make.group({ school }), await make.group({ school, status: "DELETED" })];
+  const [member, stranger] = [await make.person({ school, groups: [groupId, deleted] }), await make.person({ school: await make.school() })];
+  const gone = await make.person({ school, groups: [groupId], status: "SOFT_DELETED" });
+  const ways = {
+    add: (of: { groupId: GroupId; personId: PersonId }) => change((it) => addMembership(it, of)),
+    remove: (of: { groupId: GroupId; personId: PersonId }) => change((it) => removeMembership(it, of)),
+    setRole: (of: { groupId: GroupId; personId: PersonId }) => change((it) => setMembershipRole(it, { ...of, role: "TEACHER" })),
+  };
+  await expect(ways.add({ groupId, personId: stranger })).rejects.toMatchObject({ kind: "conflict", code: "person_not_at_school" });
+  await expect(ways.add({ groupId, personId: member })).rejects.toMatchObject({ kind: "conflict", code: "membership_exists" });
+  await expect(ways.remove({ groupId, personId: stranger })).rejects.toMatchObject({ kind: "not_found", code: "membership_not_found" });
+  await expect(ways.setRole({ groupId, personId: stranger })).rejects.toMatchObject({ kind: "not_found", code: "membership_not_found" });
+  for (const way of Object.values(ways)) {
+    await expect(way({ groupId, personId: gone })).rejects.toMatchObject({ kind: "conflict", code: "person_wrong_status" });
+    await expect(way({ groupId: deleted, personId: member })).rejects.toMatchObject({ kind: "conflict", code: "group_wrong_status" });
+    await expect(way({ groupId: never as GroupId, personId: member })).rejects.toMatchObject({ kind: "not_found", code: "group_not_found" });
+    await expect(way({ groupId, personId: never as PersonId })).rejects.toMatchObject({ kind: "not_found", code: "person_not_found" });
+  }
+  await ways.remove({ groupId, personId: member });
+  expect((await findPerson(db.pool, member))!.groups.map(({ id }) => id)).toEqual([deleted]);
 });
 
 test("names are kept without outer white space; empty and endless ones are refused", async () => {
   const create = (last: string) =>
-    withTransaction(db, (tx) => createPerson(tx, { schools: [school], role: "STUDENT", name: { firstFull: " Bo ", firstCall: "Bo", last } }, origin));
+    change((it) => createPerson(it, { schools: [school], role: "STUDENT", name: { firstFull: " Bo ", firstCall: "Bo", last } }));
   expect(await find(await create("Muster "))).toMatchObject({ firstFull: "Bo", last: "Muster" });
   await expect(create(" ")).rejects.toMatchObject({ code: "text_empty" });
   await expect(create("x".repeat(201))).rejects.toMatchObject({ code: "text_too_long" });
+  await expect(create("Mu\0ster")).rejects.toMatchObject({ code: "text_unprintable" });
 });
 
 test("every change leaves an audit line in its own transaction", async () => {
   const id = await make.person({ school });
   await softDelete(id);
-  const refused = withTransaction(db, async (tx) => {
-    await restorePerson(tx, id, origin);
+  const refused = change(async (it) => {
+    await restorePerson(it, { personId: id });
     throw new Error("changed our mind");
   });
   await expect(refused).rejects.toThrow("changed our mind");
   const lines = await db.prisma.audit.findMany({ where: { personId: id }, orderBy: { action: "asc" }, select: { action: true, actorId: true } });
   expect(lines).toEqual([
-    { action: "affiliation_added", actorId: "test" },
     { action: "person_created", actorId: "test" },
     { action: "person_soft_deleted", actorId: "operator" },
   ]);
+});
+
+test("a school and all that is in it can be made in one change", async () => {
+  const made = await change(async (it) => {
+    const address = { address: "Weg 1", addressAddition: null, city: "Stade", zipCode: "21680" };
+    const schoolId = await createSchool(it, { name: "Neue Schule", officialId: "DE-NI-NEW", address, location: { country: "DE", state: "NI" }, schoolingLevel: null });
+    const groupId = await createGroup(it, { schoolId, name: "1a", type: "KLASSE" });
+    const personId = await createPerson(it, { schools: [schoolId], role: "STUDENT", name: null });
+    await addMembership(it, { groupId, personId });
+    return { schoolId, groupId, personId };
+  });
+  expect(await findPerson(db.pool, made.personId)).toMatchObject({ homeSchoolId: made.schoolId, groups: [{ id: made.groupId }] });
 });

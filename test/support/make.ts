@@ -1,4 +1,4 @@
-import { createApp, recordSignIn, setGrant } from "../../src/access/index.ts";
+import { changeDirectory, createApp, recordSignIn, setGrant } from "../../src/access/index.ts";
 import type { ClientId, NewApp, ScopeName, SignOnAudience } from "../../src/access/index.ts";
 import {
   addMembership,
@@ -7,9 +7,10 @@ import {
   createSchool,
   deleteGroup,
   makePersonSortKey,
+  restoreGroup,
   softDeletePerson,
 } from "../../src/directory/index.ts";
-import type { GroupId, NewGroup, NewPerson, NewSchool, PersonId, PersonName, PersonRole, SchoolId } from "../../src/directory/index.ts";
+import type { Change, GroupId, NewGroup, NewMembership, NewPerson, NewSchool, PersonId, PersonName, PersonRole, SchoolId } from "../../src/directory/index.ts";
 import { withTransaction } from "../../src/platform/db.ts";
 import type { Db } from "../../src/platform/db.ts";
 import { makeUuid } from "../../src/platform/ids.ts";
@@ -36,11 +37,12 @@ type GrantWishes = {
 
 export type Make = ReturnType<typeof makeMakers>;
 
-/** Rows with sensible defaults, made through the doors that the service itself uses. Each call commits. */
+/** Rows with sensible defaults, made through the doors that the service itself uses, so that apps are told of them. Each call commits. */
 export function makeMakers(db: Pick<Db, "pool">, now = new Date("2026-02-03T08:00:00Z")) {
   const origin = { at: now, actorId: "test" };
   let count = 0;
   const next = () => ++count;
+  const inChange = <T>(work: (change: Change) => Promise<T>): Promise<T> => changeDirectory(db, origin, work);
 
   const school = (wishes: Partial<NewSchool> = {}): Promise<SchoolId> => {
     const n = next();
@@ -52,14 +54,14 @@ export function makeMakers(db: Pick<Db, "pool">, now = new Date("2026-02-03T08:0
       schoolingLevel: "GYMNASIUM",
       ...wishes,
     };
-    return withTransaction(db, (tx) => createSchool(tx, made, origin));
+    return inChange((change) => createSchool(change, made));
   };
 
   const group = (wishes: Partial<NewGroup> & { school: SchoolId; status?: "ACTIVE" | "DELETED" }): Promise<GroupId> => {
     const { school: schoolId, status, ...rest } = wishes;
-    return withTransaction(db, async (tx) => {
-      const id = await createGroup(tx, { name: `Group ${next()}`, type: "KLASSE", ...rest, schoolId }, origin);
-      if (status === "DELETED") await deleteGroup(tx, id, origin);
+    return inChange(async (change) => {
+      const id = await createGroup(change, { name: `Group ${next()}`, type: "KLASSE", ...rest, schoolId });
+      if (status === "DELETED") await deleteGroup(change, { groupId: id });
       return id;
     });
   };
@@ -67,16 +69,16 @@ export function makeMakers(db: Pick<Db, "pool">, now = new Date("2026-02-03T08:0
   const person = (wishes: PersonWishes): Promise<PersonId> => {
     const { school: home, groups = [], status, ...rest } = wishes;
     const schools = wishes.schools ?? [home!];
-    return withTransaction(db, async (tx) => {
-      const id = await createPerson(tx, { role: "STUDENT", name: makeName(next()), ...rest, schools }, origin);
-      for (const groupId of groups) await addMembership(tx, { groupId, personId: id }, origin);
-      if (status === "SOFT_DELETED") await softDeletePerson(tx, { personId: id, restoreWindowDays: 30 }, origin);
+    return inChange(async (change) => {
+      const id = await createPerson(change, { role: "STUDENT", name: makeName(next()), ...rest, schools });
+      for (const groupId of groups) await putIntoGroup(change, { groupId, personId: id });
+      if (status === "SOFT_DELETED") await softDeletePerson(change, { personId: id, restoreWindowDays: 30 });
       return id;
     });
   };
 
   const membership = (of: { group: GroupId; person: PersonId; role?: PersonRole }): Promise<void> =>
-    withTransaction(db, (tx) => addMembership(tx, { groupId: of.group, personId: of.person, role: of.role }, origin));
+    inChange((change) => putIntoGroup(change, { groupId: of.group, personId: of.person, role: of.role }));
 
   const app = async (wishes: Partial<NewApp> = {}): Promise<{ clientId: ClientId; clientSecret: string | null; redirectUri: string }> => {
     const redirectUri = wishes.redirectUris?.[0] ?? "http://127.0.0.1:4999/callback";
@@ -88,13 +90,13 @@ export function makeMakers(db: Pick<Db, "pool">, now = new Date("2026-02-03T08:0
   /** Everybody may sign in and the school syncs, unless wished otherwise. */
   const grant = ({ app: clientId, school: schoolId, signOn = "EVERYBODY", sync = true, groups = [] }: GrantWishes): Promise<void> => {
     const audience = typeof signOn === "string" ? ({ kind: signOn } as SignOnAudience) : signOn;
-    return withTransaction(db, (tx) => setGrant(tx, { clientId, schoolId, signOn: audience, sync, syncedGroups: groups }, origin));
+    return inChange((change) => setGrant(change, { clientId, schoolId, signOn: audience, sync, syncedGroups: groups }));
   };
 
   const signIn = (of: { app: ClientId; person: PersonId }): Promise<void> =>
-    withTransaction(db, (tx) => recordSignIn(tx, { clientId: of.app, personId: of.person, at: now }));
+    recordSignIn(db, { clientId: of.app, personId: of.person, at: now });
 
-  /** Many students at once, each in the next `groupsEach` of the groups; 100,000 take a few seconds. */
+  /** Many students at once, each in the next `groupsEach` of the groups; 100,000 take a few seconds. Apps are not told of them. */
   const people = async (of: { school: SchoolId; count: number; groups?: GroupId[]; groupsEach?: number }): Promise<PersonId[]> => {
     const { groups = [], groupsEach = groups.length } = of;
     const ids: PersonId[] = [];
@@ -105,6 +107,15 @@ export function makeMakers(db: Pick<Db, "pool">, now = new Date("2026-02-03T08:0
   };
 
   return { school, group, person, membership, app, grant, signIn, people };
+}
+
+/** A deleted group keeps the members it had: one who is to be among them comes while it is back for a moment. */
+async function putIntoGroup(change: Change, membership: NewMembership): Promise<void> {
+  const { groupId } = membership;
+  const { rowCount } = await change.tx.query(`SELECT FROM "group" WHERE id = $1 AND status = 'DELETED'`, [groupId]);
+  if (rowCount === 1) await restoreGroup(change, { groupId });
+  await addMembership(change, membership);
+  if (rowCount === 1) await deleteGroup(change, { groupId });
 }
 
 const chunk = 20_000;

@@ -1,0 +1,32 @@
+import type { Queryable } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+
+type Refusal = ConstructorParameters<typeof AppError> extends [infer Kind, ...unknown[]] ? readonly [kind: Kind, code: string, message: string] : never;
+
+/** What the record itself refuses, in words; the rest of its constraints is checked before anything is written. */
+const refusals: Readonly<Record<string, Refusal>> = {
+  school_pkey: ["conflict", "id_taken", "The id is taken."],
+  person_pkey: ["conflict", "id_taken", "The id is taken."],
+  group_pkey: ["conflict", "id_taken", "The id is taken."],
+  school_official_id_key: ["conflict", "official_id_taken", "Another school has this official id."],
+  person_home_school_id_source_system_identifier_key: [
+    "conflict",
+    "source_system_identifier_taken",
+    "Another person whose home is this school has this identifier of the source system.",
+  ],
+  affiliation_pkey: ["conflict", "person_at_school", "The person is at this school already."],
+  membership_pkey: ["conflict", "membership_exists", "The person is in the group already."],
+  person_home_school_id_fkey: ["not_found", "school_not_found", "The school does not exist."],
+  affiliation_school_id_fkey: ["not_found", "school_not_found", "The school does not exist."],
+  group_school_id_fkey: ["not_found", "school_not_found", "The school does not exist."],
+};
+
+/** Writes, and says in words what the record refuses. */
+export async function write<Row extends Record<string, unknown>>(tx: Queryable, text: string, values: unknown[]): Promise<Row[]> {
+  try {
+    return (await tx.query<Row>(text, values)).rows;
+  } catch (error) {
+    const refusal = refusals[(error as { constraint?: string }).constraint ?? ""];
+    throw refusal === undefined ? error : new AppError(refusal[0], refusal[1], refusal[2], undefined, { cause: error });
+  }
+}
