@@ -20,6 +20,7 @@ import { makeLastAnswers, makePortalRouter } from "./portal/index.ts";
 import { makePublishRouter } from "./publish/index.ts";
 import { makeSchulconnexRouter } from "./schulconnex/index.ts";
 import { checkSigningKeys, makeSignOn, signInPath } from "./sign-on/index.ts";
+import { makeWebhooks } from "./webhooks/index.ts";
 
 type Surroundings = {
   clock: Clock;
@@ -50,6 +51,7 @@ export async function makeApp(config: Config, { clock, log, db, metrics = makeMe
   const reading = { db, log, checkAccessToken: signOn.checkAccessToken, checkAnswers: !config.production };
   const idm = makeIdmRouter({ ...reading, document: await load("idm") });
   const schulconnex = makeSchulconnexRouter({ ...reading, document: await load("schulconnex"), document17: await load("schulconnex-1.7") });
+  const webhooks = makeWebhooks({ db, clock, log, keys: config.encryptionKeys, reach: config, settings: config.webhooks, count: (outcome) => metrics.webhookAttempts.inc({ outcome }) });
   const portal = makePortalRouter({
     ...signOn,
     issuerUrl: config.issuerUrl,
@@ -71,8 +73,11 @@ export async function makeApp(config: Config, { clock, log, db, metrics = makeMe
   return {
     handler: app,
     operationsHandler: makeExpress(config).use(health, metricsRouter, last.router, last.onError),
-    jobs: signOn.jobs,
-    close: signOn.close,
+    jobs: [...signOn.jobs, ...webhooks.jobs],
+    async close() {
+      await webhooks.close();
+      await signOn.close();
+    },
   };
 }
 

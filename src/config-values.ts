@@ -62,3 +62,9 @@ export const addressList = z
   .string()
   .transform((value) => value.split(",").map((part) => part.trim()))
   .refine((parts) => parts.every((part) => address.safeParse(part).success), "Write addresses or networks such as 10.0.0.0/8, separated by commas.");
+
+/** Times in seconds, one after the other. */
+export const secondsList = z
+  .string()
+  .regex(/^\d{1,6}(,\d{1,6}){0,9}$/, "Write one to ten whole numbers of seconds, separated by commas, such as 5,300,1800.")
+  .transform((value) => value.split(",").map(Number));

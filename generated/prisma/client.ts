@@ -92,6 +92,11 @@ export type Group = Prisma.GroupModel
  */
 export type Membership = Prisma.MembershipModel
 /**
+ * Model Tombstone
+ * 
+ */
+export type Tombstone = Prisma.TombstoneModel
+/**
  * Model Audit
  * 
  */
@@ -106,6 +111,46 @@ export type AppEvent = Prisma.AppEventModel
  * 
  */
 export type EventFeed = Prisma.EventFeedModel
+/**
+ * Model Import
+ * 
+ */
+export type Import = Prisma.ImportModel
+/**
+ * Model ImportSchool
+ * 
+ */
+export type ImportSchool = Prisma.ImportSchoolModel
+/**
+ * Model ImportError
+ * 
+ */
+export type ImportError = Prisma.ImportErrorModel
+/**
+ * Model StagedPerson
+ * 
+ */
+export type StagedPerson = Prisma.StagedPersonModel
+/**
+ * Model StagedRole
+ * 
+ */
+export type StagedRole = Prisma.StagedRoleModel
+/**
+ * Model StagedGroup
+ * 
+ */
+export type StagedGroup = Prisma.StagedGroupModel
+/**
+ * Model StagedMembership
+ * 
+ */
+export type StagedMembership = Prisma.StagedMembershipModel
+/**
+ * Model GroupCarryOver
+ * 
+ */
+export type GroupCarryOver = Prisma.GroupCarryOverModel
 /**
  * Model Credential
  * 
@@ -151,3 +196,28 @@ export type SignInBrake = Prisma.SignInBrakeModel
  * 
  */
 export type SignInPlace = Prisma.SignInPlaceModel
+/**
+ * Model WebhookEndpoint
+ * 
+ */
+export type WebhookEndpoint = Prisma.WebhookEndpointModel
+/**
+ * Model WebhookSecret
+ * 
+ */
+export type WebhookSecret = Prisma.WebhookSecretModel
+/**
+ * Model WebhookDelivery
+ * 
+ */
+export type WebhookDelivery = Prisma.WebhookDeliveryModel
+/**
+ * Model WebhookAttempt
+ * 
+ */
+export type WebhookAttempt = Prisma.WebhookAttemptModel
+/**
+ * Model WebhookFanOut
+ * 
+ */
+export type WebhookFanOut = Prisma.WebhookFanOutModel

@@ -85,3 +85,21 @@ export const SigningKeyState = {
 } as const
 
 export type SigningKeyState = (typeof SigningKeyState)[keyof typeof SigningKeyState]
+
+
+export const WebhookEndpointState = {
+  ACTIVE: 'ACTIVE',
+  PAUSED: 'PAUSED',
+  DISABLED: 'DISABLED'
+} as const
+
+export type WebhookEndpointState = (typeof WebhookEndpointState)[keyof typeof WebhookEndpointState]
+
+
+export const WebhookDeliveryState = {
+  PENDING: 'PENDING',
+  DELIVERED: 'DELIVERED',
+  FAILED: 'FAILED'
+} as const
+
+export type WebhookDeliveryState = (typeof WebhookDeliveryState)[keyof typeof WebhookDeliveryState]

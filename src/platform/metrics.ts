@@ -32,6 +32,12 @@ export function makeMetrics() {
       labelNames: ["outcome"],
       registers,
     }),
+    webhookAttempts: new Counter({
+      name: "webhook_attempts_total",
+      help: "Requests to the endpoints of apps, by outcome.",
+      labelNames: ["outcome"],
+      registers,
+    }),
     tokensIssued: new Counter({
       name: "tokens_issued_total",
       help: "Answered token requests, by grant type.",

@@ -407,9 +407,18 @@ export const ModelName = {
   Affiliation: 'Affiliation',
   Group: 'Group',
   Membership: 'Membership',
+  Tombstone: 'Tombstone',
   Audit: 'Audit',
   AppEvent: 'AppEvent',
   EventFeed: 'EventFeed',
+  Import: 'Import',
+  ImportSchool: 'ImportSchool',
+  ImportError: 'ImportError',
+  StagedPerson: 'StagedPerson',
+  StagedRole: 'StagedRole',
+  StagedGroup: 'StagedGroup',
+  StagedMembership: 'StagedMembership',
+  GroupCarryOver: 'GroupCarryOver',
   Credential: 'Credential',
   OidcArtifact: 'OidcArtifact',
   LogoutNotice: 'LogoutNotice',
@@ -418,7 +427,12 @@ export const ModelName = {
   SigningKey: 'SigningKey',
   SharedSecret: 'SharedSecret',
   SignInBrake: 'SignInBrake',
-  SignInPlace: 'SignInPlace'
+  SignInPlace: 'SignInPlace',
+  WebhookEndpoint: 'WebhookEndpoint',
+  WebhookSecret: 'WebhookSecret',
+  WebhookDelivery: 'WebhookDelivery',
+  WebhookAttempt: 'WebhookAttempt',
+  WebhookFanOut: 'WebhookFanOut'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -434,7 +448,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "school" | "person" | "affiliation" | "group" | "membership" | "audit" | "appEvent" | "eventFeed" | "credential" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "signInBrake" | "signInPlace"
+    modelProps: "app" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "school" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "signInBrake" | "signInPlace" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1178,6 +1192,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    Tombstone: {
+      payload: Prisma.$TombstonePayload<ExtArgs>
+      fields: Prisma.TombstoneFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.TombstoneFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TombstonePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.TombstoneFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TombstonePayload>
+        }
+        findFirst: {
+          args: Prisma.TombstoneFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TombstonePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.TombstoneFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TombstonePayload>
+        }
+        findMany: {
+          args: Prisma.TombstoneFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TombstonePayload>[]
+        }
+        create: {
+          args: Prisma.TombstoneCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TombstonePayload>
+        }
+        createMany: {
+          args: Prisma.TombstoneCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.TombstoneCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TombstonePayload>[]
+        }
+        delete: {
+          args: Prisma.TombstoneDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TombstonePayload>
+        }
+        update: {
+          args: Prisma.TombstoneUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TombstonePayload>
+        }
+        deleteMany: {
+          args: Prisma.TombstoneDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.TombstoneUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.TombstoneUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TombstonePayload>[]
+        }
+        upsert: {
+          args: Prisma.TombstoneUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$TombstonePayload>
+        }
+        aggregate: {
+          args: Prisma.TombstoneAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateTombstone>
+        }
+        groupBy: {
+          args: Prisma.TombstoneGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TombstoneGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.TombstoneCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.TombstoneCountAggregateOutputType> | number
+        }
+      }
+    }
     Audit: {
       payload: Prisma.$AuditPayload<ExtArgs>
       fields: Prisma.AuditFieldRefs
@@ -1397,6 +1485,598 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.EventFeedCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.EventFeedCountAggregateOutputType> | number
+        }
+      }
+    }
+    Import: {
+      payload: Prisma.$ImportPayload<ExtArgs>
+      fields: Prisma.ImportFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ImportFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ImportFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>
+        }
+        findFirst: {
+          args: Prisma.ImportFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ImportFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>
+        }
+        findMany: {
+          args: Prisma.ImportFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>[]
+        }
+        create: {
+          args: Prisma.ImportCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>
+        }
+        createMany: {
+          args: Prisma.ImportCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ImportCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>[]
+        }
+        delete: {
+          args: Prisma.ImportDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>
+        }
+        update: {
+          args: Prisma.ImportUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>
+        }
+        deleteMany: {
+          args: Prisma.ImportDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ImportUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ImportUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>[]
+        }
+        upsert: {
+          args: Prisma.ImportUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportPayload>
+        }
+        aggregate: {
+          args: Prisma.ImportAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateImport>
+        }
+        groupBy: {
+          args: Prisma.ImportGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ImportCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportCountAggregateOutputType> | number
+        }
+      }
+    }
+    ImportSchool: {
+      payload: Prisma.$ImportSchoolPayload<ExtArgs>
+      fields: Prisma.ImportSchoolFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ImportSchoolFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ImportSchoolFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>
+        }
+        findFirst: {
+          args: Prisma.ImportSchoolFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ImportSchoolFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>
+        }
+        findMany: {
+          args: Prisma.ImportSchoolFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>[]
+        }
+        create: {
+          args: Prisma.ImportSchoolCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>
+        }
+        createMany: {
+          args: Prisma.ImportSchoolCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ImportSchoolCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>[]
+        }
+        delete: {
+          args: Prisma.ImportSchoolDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>
+        }
+        update: {
+          args: Prisma.ImportSchoolUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>
+        }
+        deleteMany: {
+          args: Prisma.ImportSchoolDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ImportSchoolUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ImportSchoolUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>[]
+        }
+        upsert: {
+          args: Prisma.ImportSchoolUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportSchoolPayload>
+        }
+        aggregate: {
+          args: Prisma.ImportSchoolAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateImportSchool>
+        }
+        groupBy: {
+          args: Prisma.ImportSchoolGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportSchoolGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ImportSchoolCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportSchoolCountAggregateOutputType> | number
+        }
+      }
+    }
+    ImportError: {
+      payload: Prisma.$ImportErrorPayload<ExtArgs>
+      fields: Prisma.ImportErrorFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ImportErrorFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ImportErrorFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>
+        }
+        findFirst: {
+          args: Prisma.ImportErrorFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ImportErrorFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>
+        }
+        findMany: {
+          args: Prisma.ImportErrorFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>[]
+        }
+        create: {
+          args: Prisma.ImportErrorCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>
+        }
+        createMany: {
+          args: Prisma.ImportErrorCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ImportErrorCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>[]
+        }
+        delete: {
+          args: Prisma.ImportErrorDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>
+        }
+        update: {
+          args: Prisma.ImportErrorUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>
+        }
+        deleteMany: {
+          args: Prisma.ImportErrorDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ImportErrorUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ImportErrorUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>[]
+        }
+        upsert: {
+          args: Prisma.ImportErrorUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ImportErrorPayload>
+        }
+        aggregate: {
+          args: Prisma.ImportErrorAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateImportError>
+        }
+        groupBy: {
+          args: Prisma.ImportErrorGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportErrorGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ImportErrorCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ImportErrorCountAggregateOutputType> | number
+        }
+      }
+    }
+    StagedPerson: {
+      payload: Prisma.$StagedPersonPayload<ExtArgs>
+      fields: Prisma.StagedPersonFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.StagedPersonFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedPersonPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.StagedPersonFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedPersonPayload>
+        }
+        findFirst: {
+          args: Prisma.StagedPersonFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedPersonPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.StagedPersonFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedPersonPayload>
+        }
+        findMany: {
+          args: Prisma.StagedPersonFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedPersonPayload>[]
+        }
+        create: {
+          args: Prisma.StagedPersonCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedPersonPayload>
+        }
+        createMany: {
+          args: Prisma.StagedPersonCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.StagedPersonCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedPersonPayload>[]
+        }
+        delete: {
+          args: Prisma.StagedPersonDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedPersonPayload>
+        }
+        update: {
+          args: Prisma.StagedPersonUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedPersonPayload>
+        }
+        deleteMany: {
+          args: Prisma.StagedPersonDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.StagedPersonUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.StagedPersonUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedPersonPayload>[]
+        }
+        upsert: {
+          args: Prisma.StagedPersonUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedPersonPayload>
+        }
+        aggregate: {
+          args: Prisma.StagedPersonAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateStagedPerson>
+        }
+        groupBy: {
+          args: Prisma.StagedPersonGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StagedPersonGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.StagedPersonCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StagedPersonCountAggregateOutputType> | number
+        }
+      }
+    }
+    StagedRole: {
+      payload: Prisma.$StagedRolePayload<ExtArgs>
+      fields: Prisma.StagedRoleFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.StagedRoleFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedRolePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.StagedRoleFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedRolePayload>
+        }
+        findFirst: {
+          args: Prisma.StagedRoleFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedRolePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.StagedRoleFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedRolePayload>
+        }
+        findMany: {
+          args: Prisma.StagedRoleFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedRolePayload>[]
+        }
+        create: {
+          args: Prisma.StagedRoleCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedRolePayload>
+        }
+        createMany: {
+          args: Prisma.StagedRoleCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.StagedRoleCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedRolePayload>[]
+        }
+        delete: {
+          args: Prisma.StagedRoleDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedRolePayload>
+        }
+        update: {
+          args: Prisma.StagedRoleUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedRolePayload>
+        }
+        deleteMany: {
+          args: Prisma.StagedRoleDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.StagedRoleUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.StagedRoleUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedRolePayload>[]
+        }
+        upsert: {
+          args: Prisma.StagedRoleUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedRolePayload>
+        }
+        aggregate: {
+          args: Prisma.StagedRoleAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateStagedRole>
+        }
+        groupBy: {
+          args: Prisma.StagedRoleGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StagedRoleGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.StagedRoleCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StagedRoleCountAggregateOutputType> | number
+        }
+      }
+    }
+    StagedGroup: {
+      payload: Prisma.$StagedGroupPayload<ExtArgs>
+      fields: Prisma.StagedGroupFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.StagedGroupFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.StagedGroupFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>
+        }
+        findFirst: {
+          args: Prisma.StagedGroupFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.StagedGroupFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>
+        }
+        findMany: {
+          args: Prisma.StagedGroupFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>[]
+        }
+        create: {
+          args: Prisma.StagedGroupCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>
+        }
+        createMany: {
+          args: Prisma.StagedGroupCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.StagedGroupCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>[]
+        }
+        delete: {
+          args: Prisma.StagedGroupDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>
+        }
+        update: {
+          args: Prisma.StagedGroupUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>
+        }
+        deleteMany: {
+          args: Prisma.StagedGroupDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.StagedGroupUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.StagedGroupUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>[]
+        }
+        upsert: {
+          args: Prisma.StagedGroupUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedGroupPayload>
+        }
+        aggregate: {
+          args: Prisma.StagedGroupAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateStagedGroup>
+        }
+        groupBy: {
+          args: Prisma.StagedGroupGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StagedGroupGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.StagedGroupCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StagedGroupCountAggregateOutputType> | number
+        }
+      }
+    }
+    StagedMembership: {
+      payload: Prisma.$StagedMembershipPayload<ExtArgs>
+      fields: Prisma.StagedMembershipFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.StagedMembershipFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedMembershipPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.StagedMembershipFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedMembershipPayload>
+        }
+        findFirst: {
+          args: Prisma.StagedMembershipFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedMembershipPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.StagedMembershipFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedMembershipPayload>
+        }
+        findMany: {
+          args: Prisma.StagedMembershipFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedMembershipPayload>[]
+        }
+        create: {
+          args: Prisma.StagedMembershipCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedMembershipPayload>
+        }
+        createMany: {
+          args: Prisma.StagedMembershipCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.StagedMembershipCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedMembershipPayload>[]
+        }
+        delete: {
+          args: Prisma.StagedMembershipDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedMembershipPayload>
+        }
+        update: {
+          args: Prisma.StagedMembershipUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedMembershipPayload>
+        }
+        deleteMany: {
+          args: Prisma.StagedMembershipDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.StagedMembershipUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.StagedMembershipUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedMembershipPayload>[]
+        }
+        upsert: {
+          args: Prisma.StagedMembershipUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StagedMembershipPayload>
+        }
+        aggregate: {
+          args: Prisma.StagedMembershipAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateStagedMembership>
+        }
+        groupBy: {
+          args: Prisma.StagedMembershipGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StagedMembershipGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.StagedMembershipCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StagedMembershipCountAggregateOutputType> | number
+        }
+      }
+    }
+    GroupCarryOver: {
+      payload: Prisma.$GroupCarryOverPayload<ExtArgs>
+      fields: Prisma.GroupCarryOverFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.GroupCarryOverFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GroupCarryOverPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.GroupCarryOverFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GroupCarryOverPayload>
+        }
+        findFirst: {
+          args: Prisma.GroupCarryOverFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GroupCarryOverPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.GroupCarryOverFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GroupCarryOverPayload>
+        }
+        findMany: {
+          args: Prisma.GroupCarryOverFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GroupCarryOverPayload>[]
+        }
+        create: {
+          args: Prisma.GroupCarryOverCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GroupCarryOverPayload>
+        }
+        createMany: {
+          args: Prisma.GroupCarryOverCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.GroupCarryOverCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GroupCarryOverPayload>[]
+        }
+        delete: {
+          args: Prisma.GroupCarryOverDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GroupCarryOverPayload>
+        }
+        update: {
+          args: Prisma.GroupCarryOverUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GroupCarryOverPayload>
+        }
+        deleteMany: {
+          args: Prisma.GroupCarryOverDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.GroupCarryOverUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.GroupCarryOverUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GroupCarryOverPayload>[]
+        }
+        upsert: {
+          args: Prisma.GroupCarryOverUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$GroupCarryOverPayload>
+        }
+        aggregate: {
+          args: Prisma.GroupCarryOverAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateGroupCarryOver>
+        }
+        groupBy: {
+          args: Prisma.GroupCarryOverGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.GroupCarryOverGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.GroupCarryOverCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.GroupCarryOverCountAggregateOutputType> | number
         }
       }
     }
@@ -2066,6 +2746,376 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    WebhookEndpoint: {
+      payload: Prisma.$WebhookEndpointPayload<ExtArgs>
+      fields: Prisma.WebhookEndpointFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.WebhookEndpointFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookEndpointPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.WebhookEndpointFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookEndpointPayload>
+        }
+        findFirst: {
+          args: Prisma.WebhookEndpointFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookEndpointPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.WebhookEndpointFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookEndpointPayload>
+        }
+        findMany: {
+          args: Prisma.WebhookEndpointFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookEndpointPayload>[]
+        }
+        create: {
+          args: Prisma.WebhookEndpointCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookEndpointPayload>
+        }
+        createMany: {
+          args: Prisma.WebhookEndpointCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.WebhookEndpointCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookEndpointPayload>[]
+        }
+        delete: {
+          args: Prisma.WebhookEndpointDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookEndpointPayload>
+        }
+        update: {
+          args: Prisma.WebhookEndpointUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookEndpointPayload>
+        }
+        deleteMany: {
+          args: Prisma.WebhookEndpointDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.WebhookEndpointUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.WebhookEndpointUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookEndpointPayload>[]
+        }
+        upsert: {
+          args: Prisma.WebhookEndpointUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookEndpointPayload>
+        }
+        aggregate: {
+          args: Prisma.WebhookEndpointAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateWebhookEndpoint>
+        }
+        groupBy: {
+          args: Prisma.WebhookEndpointGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WebhookEndpointGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.WebhookEndpointCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WebhookEndpointCountAggregateOutputType> | number
+        }
+      }
+    }
+    WebhookSecret: {
+      payload: Prisma.$WebhookSecretPayload<ExtArgs>
+      fields: Prisma.WebhookSecretFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.WebhookSecretFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.WebhookSecretFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretPayload>
+        }
+        findFirst: {
+          args: Prisma.WebhookSecretFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.WebhookSecretFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretPayload>
+        }
+        findMany: {
+          args: Prisma.WebhookSecretFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretPayload>[]
+        }
+        create: {
+          args: Prisma.WebhookSecretCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretPayload>
+        }
+        createMany: {
+          args: Prisma.WebhookSecretCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.WebhookSecretCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretPayload>[]
+        }
+        delete: {
+          args: Prisma.WebhookSecretDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretPayload>
+        }
+        update: {
+          args: Prisma.WebhookSecretUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretPayload>
+        }
+        deleteMany: {
+          args: Prisma.WebhookSecretDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.WebhookSecretUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.WebhookSecretUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretPayload>[]
+        }
+        upsert: {
+          args: Prisma.WebhookSecretUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookSecretPayload>
+        }
+        aggregate: {
+          args: Prisma.WebhookSecretAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateWebhookSecret>
+        }
+        groupBy: {
+          args: Prisma.WebhookSecretGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WebhookSecretGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.WebhookSecretCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WebhookSecretCountAggregateOutputType> | number
+        }
+      }
+    }
+    WebhookDelivery: {
+      payload: Prisma.$WebhookDeliveryPayload<ExtArgs>
+      fields: Prisma.WebhookDeliveryFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.WebhookDeliveryFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookDeliveryPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.WebhookDeliveryFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookDeliveryPayload>
+        }
+        findFirst: {
+          args: Prisma.WebhookDeliveryFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookDeliveryPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.WebhookDeliveryFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookDeliveryPayload>
+        }
+        findMany: {
+          args: Prisma.WebhookDeliveryFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookDeliveryPayload>[]
+        }
+        create: {
+          args: Prisma.WebhookDeliveryCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookDeliveryPayload>
+        }
+        createMany: {
+          args: Prisma.WebhookDeliveryCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.WebhookDeliveryCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookDeliveryPayload>[]
+        }
+        delete: {
+          args: Prisma.WebhookDeliveryDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookDeliveryPayload>
+        }
+        update: {
+          args: Prisma.WebhookDeliveryUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookDeliveryPayload>
+        }
+        deleteMany: {
+          args: Prisma.WebhookDeliveryDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.WebhookDeliveryUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.WebhookDeliveryUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookDeliveryPayload>[]
+        }
+        upsert: {
+          args: Prisma.WebhookDeliveryUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookDeliveryPayload>
+        }
+        aggregate: {
+          args: Prisma.WebhookDeliveryAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateWebhookDelivery>
+        }
+        groupBy: {
+          args: Prisma.WebhookDeliveryGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WebhookDeliveryGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.WebhookDeliveryCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WebhookDeliveryCountAggregateOutputType> | number
+        }
+      }
+    }
+    WebhookAttempt: {
+      payload: Prisma.$WebhookAttemptPayload<ExtArgs>
+      fields: Prisma.WebhookAttemptFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.WebhookAttemptFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookAttemptPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.WebhookAttemptFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookAttemptPayload>
+        }
+        findFirst: {
+          args: Prisma.WebhookAttemptFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookAttemptPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.WebhookAttemptFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookAttemptPayload>
+        }
+        findMany: {
+          args: Prisma.WebhookAttemptFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookAttemptPayload>[]
+        }
+        create: {
+          args: Prisma.WebhookAttemptCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookAttemptPayload>
+        }
+        createMany: {
+          args: Prisma.WebhookAttemptCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.WebhookAttemptCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookAttemptPayload>[]
+        }
+        delete: {
+          args: Prisma.WebhookAttemptDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookAttemptPayload>
+        }
+        update: {
+          args: Prisma.WebhookAttemptUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookAttemptPayload>
+        }
+        deleteMany: {
+          args: Prisma.WebhookAttemptDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.WebhookAttemptUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.WebhookAttemptUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookAttemptPayload>[]
+        }
+        upsert: {
+          args: Prisma.WebhookAttemptUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookAttemptPayload>
+        }
+        aggregate: {
+          args: Prisma.WebhookAttemptAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateWebhookAttempt>
+        }
+        groupBy: {
+          args: Prisma.WebhookAttemptGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WebhookAttemptGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.WebhookAttemptCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WebhookAttemptCountAggregateOutputType> | number
+        }
+      }
+    }
+    WebhookFanOut: {
+      payload: Prisma.$WebhookFanOutPayload<ExtArgs>
+      fields: Prisma.WebhookFanOutFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.WebhookFanOutFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookFanOutPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.WebhookFanOutFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookFanOutPayload>
+        }
+        findFirst: {
+          args: Prisma.WebhookFanOutFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookFanOutPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.WebhookFanOutFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookFanOutPayload>
+        }
+        findMany: {
+          args: Prisma.WebhookFanOutFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookFanOutPayload>[]
+        }
+        create: {
+          args: Prisma.WebhookFanOutCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookFanOutPayload>
+        }
+        createMany: {
+          args: Prisma.WebhookFanOutCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.WebhookFanOutCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookFanOutPayload>[]
+        }
+        delete: {
+          args: Prisma.WebhookFanOutDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookFanOutPayload>
+        }
+        update: {
+          args: Prisma.WebhookFanOutUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookFanOutPayload>
+        }
+        deleteMany: {
+          args: Prisma.WebhookFanOutDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.WebhookFanOutUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.WebhookFanOutUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookFanOutPayload>[]
+        }
+        upsert: {
+          args: Prisma.WebhookFanOutUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$WebhookFanOutPayload>
+        }
+        aggregate: {
+          args: Prisma.WebhookFanOutAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateWebhookFanOut>
+        }
+        groupBy: {
+          args: Prisma.WebhookFanOutGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WebhookFanOutGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.WebhookFanOutCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.WebhookFanOutCountAggregateOutputType> | number
+        }
+      }
+    }
   }
 } & {
   other: {
@@ -2220,6 +3270,7 @@ export const GroupScalarFieldEnum = {
   sortKey: 'sortKey',
   type: 'type',
   status: 'status',
+  sourceSystemIdentifier: 'sourceSystemIdentifier',
   deletedAt: 'deletedAt',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
@@ -2236,6 +3287,14 @@ export const MembershipScalarFieldEnum = {
 } as const
 
 export type MembershipScalarFieldEnum = (typeof MembershipScalarFieldEnum)[keyof typeof MembershipScalarFieldEnum]
+
+
+export const TombstoneScalarFieldEnum = {
+  personId: 'personId',
+  deletedAt: 'deletedAt'
+} as const
+
+export type TombstoneScalarFieldEnum = (typeof TombstoneScalarFieldEnum)[keyof typeof TombstoneScalarFieldEnum]
 
 
 export const AuditScalarFieldEnum = {
@@ -2278,6 +3337,128 @@ export const EventFeedScalarFieldEnum = {
 } as const
 
 export type EventFeedScalarFieldEnum = (typeof EventFeedScalarFieldEnum)[keyof typeof EventFeedScalarFieldEnum]
+
+
+export const ImportScalarFieldEnum = {
+  id: 'id',
+  format: 'format',
+  mode: 'mode',
+  state: 'state',
+  fileName: 'fileName',
+  schoolYear: 'schoolYear',
+  errorCount: 'errorCount',
+  notes: 'notes',
+  actorId: 'actorId',
+  createdAt: 'createdAt',
+  appliedAt: 'appliedAt'
+} as const
+
+export type ImportScalarFieldEnum = (typeof ImportScalarFieldEnum)[keyof typeof ImportScalarFieldEnum]
+
+
+export const ImportSchoolScalarFieldEnum = {
+  importId: 'importId',
+  schoolId: 'schoolId',
+  state: 'state',
+  counts: 'counts',
+  confirmedPeople: 'confirmedPeople',
+  confirmedGroups: 'confirmedGroups',
+  appliedAt: 'appliedAt'
+} as const
+
+export type ImportSchoolScalarFieldEnum = (typeof ImportSchoolScalarFieldEnum)[keyof typeof ImportSchoolScalarFieldEnum]
+
+
+export const ImportErrorScalarFieldEnum = {
+  importId: 'importId',
+  row: 'row',
+  file: 'file',
+  line: 'line',
+  column: 'column',
+  field: 'field',
+  code: 'code',
+  message: 'message'
+} as const
+
+export type ImportErrorScalarFieldEnum = (typeof ImportErrorScalarFieldEnum)[keyof typeof ImportErrorScalarFieldEnum]
+
+
+export const StagedPersonScalarFieldEnum = {
+  importId: 'importId',
+  row: 'row',
+  line: 'line',
+  column: 'column',
+  sourceId: 'sourceId',
+  schoolId: 'schoolId',
+  schoolIds: 'schoolIds',
+  role: 'role',
+  firstFull: 'firstFull',
+  firstCall: 'firstCall',
+  last: 'last',
+  sortKey: 'sortKey',
+  isDeleted: 'isDeleted'
+} as const
+
+export type StagedPersonScalarFieldEnum = (typeof StagedPersonScalarFieldEnum)[keyof typeof StagedPersonScalarFieldEnum]
+
+
+export const StagedRoleScalarFieldEnum = {
+  importId: 'importId',
+  row: 'row',
+  line: 'line',
+  column: 'column',
+  personSourceId: 'personSourceId',
+  schoolId: 'schoolId',
+  role: 'role',
+  isPrimary: 'isPrimary',
+  isDeleted: 'isDeleted'
+} as const
+
+export type StagedRoleScalarFieldEnum = (typeof StagedRoleScalarFieldEnum)[keyof typeof StagedRoleScalarFieldEnum]
+
+
+export const StagedGroupScalarFieldEnum = {
+  importId: 'importId',
+  row: 'row',
+  line: 'line',
+  column: 'column',
+  sourceId: 'sourceId',
+  schoolId: 'schoolId',
+  name: 'name',
+  sortKey: 'sortKey',
+  type: 'type',
+  previousSourceId: 'previousSourceId',
+  isDeleted: 'isDeleted'
+} as const
+
+export type StagedGroupScalarFieldEnum = (typeof StagedGroupScalarFieldEnum)[keyof typeof StagedGroupScalarFieldEnum]
+
+
+export const StagedMembershipScalarFieldEnum = {
+  importId: 'importId',
+  row: 'row',
+  line: 'line',
+  personColumn: 'personColumn',
+  groupColumn: 'groupColumn',
+  schoolId: 'schoolId',
+  personSourceId: 'personSourceId',
+  groupSourceId: 'groupSourceId',
+  role: 'role',
+  isDeleted: 'isDeleted'
+} as const
+
+export type StagedMembershipScalarFieldEnum = (typeof StagedMembershipScalarFieldEnum)[keyof typeof StagedMembershipScalarFieldEnum]
+
+
+export const GroupCarryOverScalarFieldEnum = {
+  schoolId: 'schoolId',
+  schoolYear: 'schoolYear',
+  previousSourceId: 'previousSourceId',
+  sourceId: 'sourceId',
+  at: 'at'
+} as const
+
+export type GroupCarryOverScalarFieldEnum = (typeof GroupCarryOverScalarFieldEnum)[keyof typeof GroupCarryOverScalarFieldEnum]
 
 
 export const CredentialScalarFieldEnum = {
@@ -2378,6 +3559,77 @@ export const SignInPlaceScalarFieldEnum = {
 } as const
 
 export type SignInPlaceScalarFieldEnum = (typeof SignInPlaceScalarFieldEnum)[keyof typeof SignInPlaceScalarFieldEnum]
+
+
+export const WebhookEndpointScalarFieldEnum = {
+  id: 'id',
+  clientId: 'clientId',
+  url: 'url',
+  eventTypes: 'eventTypes',
+  state: 'state',
+  reason: 'reason',
+  stateChangedAt: 'stateChangedAt',
+  resumeAt: 'resumeAt',
+  failures: 'failures',
+  failingSince: 'failingSince',
+  leasedBy: 'leasedBy',
+  leasedUntil: 'leasedUntil',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type WebhookEndpointScalarFieldEnum = (typeof WebhookEndpointScalarFieldEnum)[keyof typeof WebhookEndpointScalarFieldEnum]
+
+
+export const WebhookSecretScalarFieldEnum = {
+  id: 'id',
+  endpointId: 'endpointId',
+  sealed: 'sealed',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type WebhookSecretScalarFieldEnum = (typeof WebhookSecretScalarFieldEnum)[keyof typeof WebhookSecretScalarFieldEnum]
+
+
+export const WebhookDeliveryScalarFieldEnum = {
+  id: 'id',
+  messageId: 'messageId',
+  endpointId: 'endpointId',
+  eventType: 'eventType',
+  subjectId: 'subjectId',
+  isTest: 'isTest',
+  body: 'body',
+  state: 'state',
+  attempts: 'attempts',
+  attemptsSpent: 'attemptsSpent',
+  nextAttemptAt: 'nextAttemptAt',
+  createdAt: 'createdAt',
+  finishedAt: 'finishedAt'
+} as const
+
+export type WebhookDeliveryScalarFieldEnum = (typeof WebhookDeliveryScalarFieldEnum)[keyof typeof WebhookDeliveryScalarFieldEnum]
+
+
+export const WebhookAttemptScalarFieldEnum = {
+  deliveryId: 'deliveryId',
+  number: 'number',
+  at: 'at',
+  durationMs: 'durationMs',
+  status: 'status',
+  answer: 'answer',
+  error: 'error'
+} as const
+
+export type WebhookAttemptScalarFieldEnum = (typeof WebhookAttemptScalarFieldEnum)[keyof typeof WebhookAttemptScalarFieldEnum]
+
+
+export const WebhookFanOutScalarFieldEnum = {
+  id: 'id',
+  position: 'position'
+} as const
+
+export type WebhookFanOutScalarFieldEnum = (typeof WebhookFanOutScalarFieldEnum)[keyof typeof WebhookFanOutScalarFieldEnum]
 
 
 export const SortOrder = {
@@ -2644,6 +3896,34 @@ export type ListEnumSigningKeyStateFieldRefInput<$PrismaModel> = FieldRefInputTy
 
 
 /**
+ * Reference to a field of type 'WebhookEndpointState'
+ */
+export type EnumWebhookEndpointStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'WebhookEndpointState'>
+    
+
+
+/**
+ * Reference to a field of type 'WebhookEndpointState[]'
+ */
+export type ListEnumWebhookEndpointStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'WebhookEndpointState[]'>
+    
+
+
+/**
+ * Reference to a field of type 'WebhookDeliveryState'
+ */
+export type EnumWebhookDeliveryStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'WebhookDeliveryState'>
+    
+
+
+/**
+ * Reference to a field of type 'WebhookDeliveryState[]'
+ */
+export type ListEnumWebhookDeliveryStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'WebhookDeliveryState[]'>
+    
+
+
+/**
  * Reference to a field of type 'Float'
  */
 export type FloatFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Float'>
@@ -2817,9 +4097,18 @@ export type GlobalOmitConfig = {
   affiliation?: Prisma.AffiliationOmit
   group?: Prisma.GroupOmit
   membership?: Prisma.MembershipOmit
+  tombstone?: Prisma.TombstoneOmit
   audit?: Prisma.AuditOmit
   appEvent?: Prisma.AppEventOmit
   eventFeed?: Prisma.EventFeedOmit
+  import?: Prisma.ImportOmit
+  importSchool?: Prisma.ImportSchoolOmit
+  importError?: Prisma.ImportErrorOmit
+  stagedPerson?: Prisma.StagedPersonOmit
+  stagedRole?: Prisma.StagedRoleOmit
+  stagedGroup?: Prisma.StagedGroupOmit
+  stagedMembership?: Prisma.StagedMembershipOmit
+  groupCarryOver?: Prisma.GroupCarryOverOmit
   credential?: Prisma.CredentialOmit
   oidcArtifact?: Prisma.OidcArtifactOmit
   logoutNotice?: Prisma.LogoutNoticeOmit
@@ -2829,6 +4118,11 @@ export type GlobalOmitConfig = {
   sharedSecret?: Prisma.SharedSecretOmit
   signInBrake?: Prisma.SignInBrakeOmit
   signInPlace?: Prisma.SignInPlaceOmit
+  webhookEndpoint?: Prisma.WebhookEndpointOmit
+  webhookSecret?: Prisma.WebhookSecretOmit
+  webhookDelivery?: Prisma.WebhookDeliveryOmit
+  webhookAttempt?: Prisma.WebhookAttemptOmit
+  webhookFanOut?: Prisma.WebhookFanOutOmit
 }
 
 /* Types for Logging */

@@ -61,9 +61,18 @@ export const ModelName = {
   Affiliation: 'Affiliation',
   Group: 'Group',
   Membership: 'Membership',
+  Tombstone: 'Tombstone',
   Audit: 'Audit',
   AppEvent: 'AppEvent',
   EventFeed: 'EventFeed',
+  Import: 'Import',
+  ImportSchool: 'ImportSchool',
+  ImportError: 'ImportError',
+  StagedPerson: 'StagedPerson',
+  StagedRole: 'StagedRole',
+  StagedGroup: 'StagedGroup',
+  StagedMembership: 'StagedMembership',
+  GroupCarryOver: 'GroupCarryOver',
   Credential: 'Credential',
   OidcArtifact: 'OidcArtifact',
   LogoutNotice: 'LogoutNotice',
@@ -72,7 +81,12 @@ export const ModelName = {
   SigningKey: 'SigningKey',
   SharedSecret: 'SharedSecret',
   SignInBrake: 'SignInBrake',
-  SignInPlace: 'SignInPlace'
+  SignInPlace: 'SignInPlace',
+  WebhookEndpoint: 'WebhookEndpoint',
+  WebhookSecret: 'WebhookSecret',
+  WebhookDelivery: 'WebhookDelivery',
+  WebhookAttempt: 'WebhookAttempt',
+  WebhookFanOut: 'WebhookFanOut'
 } as const
 
 export type ModelName = (typeof ModelName)[keyof typeof ModelName]
@@ -206,6 +220,7 @@ export const GroupScalarFieldEnum = {
   sortKey: 'sortKey',
   type: 'type',
   status: 'status',
+  sourceSystemIdentifier: 'sourceSystemIdentifier',
   deletedAt: 'deletedAt',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
@@ -222,6 +237,14 @@ export const MembershipScalarFieldEnum = {
 } as const
 
 export type MembershipScalarFieldEnum = (typeof MembershipScalarFieldEnum)[keyof typeof MembershipScalarFieldEnum]
+
+
+export const TombstoneScalarFieldEnum = {
+  personId: 'personId',
+  deletedAt: 'deletedAt'
+} as const
+
+export type TombstoneScalarFieldEnum = (typeof TombstoneScalarFieldEnum)[keyof typeof TombstoneScalarFieldEnum]
 
 
 export const AuditScalarFieldEnum = {
@@ -264,6 +287,128 @@ export const EventFeedScalarFieldEnum = {
 } as const
 
 export type EventFeedScalarFieldEnum = (typeof EventFeedScalarFieldEnum)[keyof typeof EventFeedScalarFieldEnum]
+
+
+export const ImportScalarFieldEnum = {
+  id: 'id',
+  format: 'format',
+  mode: 'mode',
+  state: 'state',
+  fileName: 'fileName',
+  schoolYear: 'schoolYear',
+  errorCount: 'errorCount',
+  notes: 'notes',
+  actorId: 'actorId',
+  createdAt: 'createdAt',
+  appliedAt: 'appliedAt'
+} as const
+
+export type ImportScalarFieldEnum = (typeof ImportScalarFieldEnum)[keyof typeof ImportScalarFieldEnum]
+
+
+export const ImportSchoolScalarFieldEnum = {
+  importId: 'importId',
+  schoolId: 'schoolId',
+  state: 'state',
+  counts: 'counts',
+  confirmedPeople: 'confirmedPeople',
+  confirmedGroups: 'confirmedGroups',
+  appliedAt: 'appliedAt'
+} as const
+
+export type ImportSchoolScalarFieldEnum = (typeof ImportSchoolScalarFieldEnum)[keyof typeof ImportSchoolScalarFieldEnum]
+
+
+export const ImportErrorScalarFieldEnum = {
+  importId: 'importId',
+  row: 'row',
+  file: 'file',
+  line: 'line',
+  column: 'column',
+  field: 'field',
+  code: 'code',
+  message: 'message'
+} as const
+
+export type ImportErrorScalarFieldEnum = (typeof ImportErrorScalarFieldEnum)[keyof typeof ImportErrorScalarFieldEnum]
+
+
+export const StagedPersonScalarFieldEnum = {
+  importId: 'importId',
+  row: 'row',
+  line: 'line',
+  column: 'column',
+  sourceId: 'sourceId',
+  schoolId: 'schoolId',
+  schoolIds: 'schoolIds',
+  role: 'role',
+  firstFull: 'firstFull',
+  firstCall: 'firstCall',
+  last: 'last',
+  sortKey: 'sortKey',
+  isDeleted: 'isDeleted'
+} as const
+
+export type StagedPersonScalarFieldEnum = (typeof StagedPersonScalarFieldEnum)[keyof typeof StagedPersonScalarFieldEnum]
+
+
+export const StagedRoleScalarFieldEnum = {
+  importId: 'importId',
+  row: 'row',
+  line: 'line',
+  column: 'column',
+  personSourceId: 'personSourceId',
+  schoolId: 'schoolId',
+  role: 'role',
+  isPrimary: 'isPrimary',
+  isDeleted: 'isDeleted'
+} as const
+
+export type StagedRoleScalarFieldEnum = (typeof StagedRoleScalarFieldEnum)[keyof typeof StagedRoleScalarFieldEnum]
+
+
+export const StagedGroupScalarFieldEnum = {
+  importId: 'importId',
+  row: 'row',
+  line: 'line',
+  column: 'column',
+  sourceId: 'sourceId',
+  schoolId: 'schoolId',
+  name: 'name',
+  sortKey: 'sortKey',
+  type: 'type',
+  previousSourceId: 'previousSourceId',
+  isDeleted: 'isDeleted'
+} as const
+
+export type StagedGroupScalarFieldEnum = (typeof StagedGroupScalarFieldEnum)[keyof typeof StagedGroupScalarFieldEnum]
+
+
+export const StagedMembershipScalarFieldEnum = {
+  importId: 'importId',
+  row: 'row',
+  line: 'line',
+  personColumn: 'personColumn',
+  groupColumn: 'groupColumn',
+  schoolId: 'schoolId',
+  personSourceId: 'personSourceId',
+  groupSourceId: 'groupSourceId',
+  role: 'role',
+  isDeleted: 'isDeleted'
+} as const
+
+export type StagedMembershipScalarFieldEnum = (typeof StagedMembershipScalarFieldEnum)[keyof typeof StagedMembershipScalarFieldEnum]
+
+
+export const GroupCarryOverScalarFieldEnum = {
+  schoolId: 'schoolId',
+  schoolYear: 'schoolYear',
+  previousSourceId: 'previousSourceId',
+  sourceId: 'sourceId',
+  at: 'at'
+} as const
+
+export type GroupCarryOverScalarFieldEnum = (typeof GroupCarryOverScalarFieldEnum)[keyof typeof GroupCarryOverScalarFieldEnum]
 
 
 export const CredentialScalarFieldEnum = {
@@ -364,6 +509,77 @@ export const SignInPlaceScalarFieldEnum = {
 } as const
 
 export type SignInPlaceScalarFieldEnum = (typeof SignInPlaceScalarFieldEnum)[keyof typeof SignInPlaceScalarFieldEnum]
+
+
+export const WebhookEndpointScalarFieldEnum = {
+  id: 'id',
+  clientId: 'clientId',
+  url: 'url',
+  eventTypes: 'eventTypes',
+  state: 'state',
+  reason: 'reason',
+  stateChangedAt: 'stateChangedAt',
+  resumeAt: 'resumeAt',
+  failures: 'failures',
+  failingSince: 'failingSince',
+  leasedBy: 'leasedBy',
+  leasedUntil: 'leasedUntil',
+  createdAt: 'createdAt',
+  updatedAt: 'updatedAt'
+} as const
+
+export type WebhookEndpointScalarFieldEnum = (typeof WebhookEndpointScalarFieldEnum)[keyof typeof WebhookEndpointScalarFieldEnum]
+
+
+export const WebhookSecretScalarFieldEnum = {
+  id: 'id',
+  endpointId: 'endpointId',
+  sealed: 'sealed',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type WebhookSecretScalarFieldEnum = (typeof WebhookSecretScalarFieldEnum)[keyof typeof WebhookSecretScalarFieldEnum]
+
+
+export const WebhookDeliveryScalarFieldEnum = {
+  id: 'id',
+  messageId: 'messageId',
+  endpointId: 'endpointId',
+  eventType: 'eventType',
+  subjectId: 'subjectId',
+  isTest: 'isTest',
+  body: 'body',
+  state: 'state',
+  attempts: 'attempts',
+  attemptsSpent: 'attemptsSpent',
+  nextAttemptAt: 'nextAttemptAt',
+  createdAt: 'createdAt',
+  finishedAt: 'finishedAt'
+} as const
+
+export type WebhookDeliveryScalarFieldEnum = (typeof WebhookDeliveryScalarFieldEnum)[keyof typeof WebhookDeliveryScalarFieldEnum]
+
+
+export const WebhookAttemptScalarFieldEnum = {
+  deliveryId: 'deliveryId',
+  number: 'number',
+  at: 'at',
+  durationMs: 'durationMs',
+  status: 'status',
+  answer: 'answer',
+  error: 'error'
+} as const
+
+export type WebhookAttemptScalarFieldEnum = (typeof WebhookAttemptScalarFieldEnum)[keyof typeof WebhookAttemptScalarFieldEnum]
+
+
+export const WebhookFanOutScalarFieldEnum = {
+  id: 'id',
+  position: 'position'
+} as const
+
+export type WebhookFanOutScalarFieldEnum = (typeof WebhookFanOutScalarFieldEnum)[keyof typeof WebhookFanOutScalarFieldEnum]
 
 
 export const SortOrder = {

@@ -247,6 +247,7 @@ export type AppWhereInput = {
   consents?: Prisma.ConsentListRelationFilter
   choices?: Prisma.SchoolChoiceListRelationFilter
   notices?: Prisma.LogoutNoticeListRelationFilter
+  webhooks?: Prisma.WebhookEndpointListRelationFilter
 }
 
 export type AppOrderByWithRelationInput = {
@@ -269,6 +270,7 @@ export type AppOrderByWithRelationInput = {
   consents?: Prisma.ConsentOrderByRelationAggregateInput
   choices?: Prisma.SchoolChoiceOrderByRelationAggregateInput
   notices?: Prisma.LogoutNoticeOrderByRelationAggregateInput
+  webhooks?: Prisma.WebhookEndpointOrderByRelationAggregateInput
 }
 
 export type AppWhereUniqueInput = Prisma.AtLeast<{
@@ -294,6 +296,7 @@ export type AppWhereUniqueInput = Prisma.AtLeast<{
   consents?: Prisma.ConsentListRelationFilter
   choices?: Prisma.SchoolChoiceListRelationFilter
   notices?: Prisma.LogoutNoticeListRelationFilter
+  webhooks?: Prisma.WebhookEndpointListRelationFilter
 }, "clientId">
 
 export type AppOrderByWithAggregationInput = {
@@ -356,6 +359,7 @@ export type AppCreateInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateInput = {
@@ -378,6 +382,7 @@ export type AppUncheckedCreateInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppUpdateInput = {
@@ -400,6 +405,7 @@ export type AppUpdateInput = {
   consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateInput = {
@@ -422,6 +428,7 @@ export type AppUncheckedUpdateInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateManyInput = {
@@ -662,6 +669,20 @@ export type AppUpdateOneRequiredWithoutChoicesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutChoicesInput, Prisma.AppUpdateWithoutChoicesInput>, Prisma.AppUncheckedUpdateWithoutChoicesInput>
 }
 
+export type AppCreateNestedOneWithoutWebhooksInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutWebhooksInput, Prisma.AppUncheckedCreateWithoutWebhooksInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutWebhooksInput
+  connect?: Prisma.AppWhereUniqueInput
+}
+
+export type AppUpdateOneRequiredWithoutWebhooksNestedInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutWebhooksInput, Prisma.AppUncheckedCreateWithoutWebhooksInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutWebhooksInput
+  upsert?: Prisma.AppUpsertWithoutWebhooksInput
+  connect?: Prisma.AppWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutWebhooksInput, Prisma.AppUpdateWithoutWebhooksInput>, Prisma.AppUncheckedUpdateWithoutWebhooksInput>
+}
+
 export type AppCreateWithoutGrantsInput = {
   clientId: string
   name: string
@@ -681,6 +702,7 @@ export type AppCreateWithoutGrantsInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutGrantsInput = {
@@ -702,6 +724,7 @@ export type AppUncheckedCreateWithoutGrantsInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutGrantsInput = {
@@ -739,6 +762,7 @@ export type AppUpdateWithoutGrantsInput = {
   consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutGrantsInput = {
@@ -760,6 +784,7 @@ export type AppUncheckedUpdateWithoutGrantsInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutSignInsInput = {
@@ -781,6 +806,7 @@ export type AppCreateWithoutSignInsInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutSignInsInput = {
@@ -802,6 +828,7 @@ export type AppUncheckedCreateWithoutSignInsInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutSignInsInput = {
@@ -839,6 +866,7 @@ export type AppUpdateWithoutSignInsInput = {
   consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutSignInsInput = {
@@ -860,6 +888,7 @@ export type AppUncheckedUpdateWithoutSignInsInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutNoticesInput = {
@@ -881,6 +910,7 @@ export type AppCreateWithoutNoticesInput = {
   signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
   consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutNoticesInput = {
@@ -902,6 +932,7 @@ export type AppUncheckedCreateWithoutNoticesInput = {
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutNoticesInput = {
@@ -939,6 +970,7 @@ export type AppUpdateWithoutNoticesInput = {
   signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutNoticesInput = {
@@ -960,6 +992,7 @@ export type AppUncheckedUpdateWithoutNoticesInput = {
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutConsentsInput = {
@@ -981,6 +1014,7 @@ export type AppCreateWithoutConsentsInput = {
   signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutConsentsInput = {
@@ -1002,6 +1036,7 @@ export type AppUncheckedCreateWithoutConsentsInput = {
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutConsentsInput = {
@@ -1039,6 +1074,7 @@ export type AppUpdateWithoutConsentsInput = {
   signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutConsentsInput = {
@@ -1060,6 +1096,7 @@ export type AppUncheckedUpdateWithoutConsentsInput = {
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutChoicesInput = {
@@ -1081,6 +1118,7 @@ export type AppCreateWithoutChoicesInput = {
   signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
   consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutChoicesInput = {
@@ -1102,6 +1140,7 @@ export type AppUncheckedCreateWithoutChoicesInput = {
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutChoicesInput = {
@@ -1139,6 +1178,7 @@ export type AppUpdateWithoutChoicesInput = {
   signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutChoicesInput = {
@@ -1160,6 +1200,111 @@ export type AppUncheckedUpdateWithoutChoicesInput = {
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+}
+
+export type AppCreateWithoutWebhooksInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+}
+
+export type AppUncheckedCreateWithoutWebhooksInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+}
+
+export type AppCreateOrConnectWithoutWebhooksInput = {
+  where: Prisma.AppWhereUniqueInput
+  create: Prisma.XOR<Prisma.AppCreateWithoutWebhooksInput, Prisma.AppUncheckedCreateWithoutWebhooksInput>
+}
+
+export type AppUpsertWithoutWebhooksInput = {
+  update: Prisma.XOR<Prisma.AppUpdateWithoutWebhooksInput, Prisma.AppUncheckedUpdateWithoutWebhooksInput>
+  create: Prisma.XOR<Prisma.AppCreateWithoutWebhooksInput, Prisma.AppUncheckedCreateWithoutWebhooksInput>
+  where?: Prisma.AppWhereInput
+}
+
+export type AppUpdateToOneWithWhereWithoutWebhooksInput = {
+  where?: Prisma.AppWhereInput
+  data: Prisma.XOR<Prisma.AppUpdateWithoutWebhooksInput, Prisma.AppUncheckedUpdateWithoutWebhooksInput>
+}
+
+export type AppUpdateWithoutWebhooksInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+}
+
+export type AppUncheckedUpdateWithoutWebhooksInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
 }
 
 
@@ -1173,6 +1318,7 @@ export type AppCountOutputType = {
   consents: number
   choices: number
   notices: number
+  webhooks: number
 }
 
 export type AppCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1181,6 +1327,7 @@ export type AppCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.In
   consents?: boolean | AppCountOutputTypeCountConsentsArgs
   choices?: boolean | AppCountOutputTypeCountChoicesArgs
   notices?: boolean | AppCountOutputTypeCountNoticesArgs
+  webhooks?: boolean | AppCountOutputTypeCountWebhooksArgs
 }
 
 /**
@@ -1228,6 +1375,13 @@ export type AppCountOutputTypeCountNoticesArgs<ExtArgs extends runtime.Types.Ext
   where?: Prisma.LogoutNoticeWhereInput
 }
 
+/**
+ * AppCountOutputType without action
+ */
+export type AppCountOutputTypeCountWebhooksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.WebhookEndpointWhereInput
+}
+
 
 export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   clientId?: boolean
@@ -1249,6 +1403,7 @@ export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   consents?: boolean | Prisma.App$consentsArgs<ExtArgs>
   choices?: boolean | Prisma.App$choicesArgs<ExtArgs>
   notices?: boolean | Prisma.App$noticesArgs<ExtArgs>
+  webhooks?: boolean | Prisma.App$webhooksArgs<ExtArgs>
   _count?: boolean | Prisma.AppCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["app"]>
 
@@ -1310,6 +1465,7 @@ export type AppInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   consents?: boolean | Prisma.App$consentsArgs<ExtArgs>
   choices?: boolean | Prisma.App$choicesArgs<ExtArgs>
   notices?: boolean | Prisma.App$noticesArgs<ExtArgs>
+  webhooks?: boolean | Prisma.App$webhooksArgs<ExtArgs>
   _count?: boolean | Prisma.AppCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type AppIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -1323,6 +1479,7 @@ export type $AppPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     consents: Prisma.$ConsentPayload<ExtArgs>[]
     choices: Prisma.$SchoolChoicePayload<ExtArgs>[]
     notices: Prisma.$LogoutNoticePayload<ExtArgs>[]
+    webhooks: Prisma.$WebhookEndpointPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     clientId: string
@@ -1738,6 +1895,7 @@ export interface Prisma__AppClient<T, Null = never, ExtArgs extends runtime.Type
   consents<T extends Prisma.App$consentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$consentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ConsentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   choices<T extends Prisma.App$choicesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$choicesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SchoolChoicePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   notices<T extends Prisma.App$noticesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$noticesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LogoutNoticePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  webhooks<T extends Prisma.App$webhooksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$webhooksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookEndpointPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2291,6 +2449,30 @@ export type App$noticesArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
   take?: number
   skip?: number
   distinct?: Prisma.LogoutNoticeScalarFieldEnum | Prisma.LogoutNoticeScalarFieldEnum[]
+}
+
+/**
+ * App.webhooks
+ */
+export type App$webhooksArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the WebhookEndpoint
+   */
+  select?: Prisma.WebhookEndpointSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the WebhookEndpoint
+   */
+  omit?: Prisma.WebhookEndpointOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.WebhookEndpointInclude<ExtArgs> | null
+  where?: Prisma.WebhookEndpointWhereInput
+  orderBy?: Prisma.WebhookEndpointOrderByWithRelationInput | Prisma.WebhookEndpointOrderByWithRelationInput[]
+  cursor?: Prisma.WebhookEndpointWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.WebhookEndpointScalarFieldEnum | Prisma.WebhookEndpointScalarFieldEnum[]
 }
 
 /**

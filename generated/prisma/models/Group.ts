@@ -31,6 +31,7 @@ export type GroupMinAggregateOutputType = {
   sortKey: string | null
   type: $Enums.GroupType | null
   status: $Enums.GroupStatus | null
+  sourceSystemIdentifier: string | null
   deletedAt: Date | null
   createdAt: Date | null
   updatedAt: Date | null
@@ -43,6 +44,7 @@ export type GroupMaxAggregateOutputType = {
   sortKey: string | null
   type: $Enums.GroupType | null
   status: $Enums.GroupStatus | null
+  sourceSystemIdentifier: string | null
   deletedAt: Date | null
   createdAt: Date | null
   updatedAt: Date | null
@@ -55,6 +57,7 @@ export type GroupCountAggregateOutputType = {
   sortKey: number
   type: number
   status: number
+  sourceSystemIdentifier: number
   deletedAt: number
   createdAt: number
   updatedAt: number
@@ -69,6 +72,7 @@ export type GroupMinAggregateInputType = {
   sortKey?: true
   type?: true
   status?: true
+  sourceSystemIdentifier?: true
   deletedAt?: true
   createdAt?: true
   updatedAt?: true
@@ -81,6 +85,7 @@ export type GroupMaxAggregateInputType = {
   sortKey?: true
   type?: true
   status?: true
+  sourceSystemIdentifier?: true
   deletedAt?: true
   createdAt?: true
   updatedAt?: true
@@ -93,6 +98,7 @@ export type GroupCountAggregateInputType = {
   sortKey?: true
   type?: true
   status?: true
+  sourceSystemIdentifier?: true
   deletedAt?: true
   createdAt?: true
   updatedAt?: true
@@ -178,6 +184,7 @@ export type GroupGroupByOutputType = {
   sortKey: string
   type: $Enums.GroupType
   status: $Enums.GroupStatus
+  sourceSystemIdentifier: string | null
   deletedAt: Date | null
   createdAt: Date
   updatedAt: Date
@@ -211,6 +218,7 @@ export type GroupWhereInput = {
   sortKey?: Prisma.StringFilter<"Group"> | string
   type?: Prisma.EnumGroupTypeFilter<"Group"> | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFilter<"Group"> | $Enums.GroupStatus
+  sourceSystemIdentifier?: Prisma.StringNullableFilter<"Group"> | string | null
   deletedAt?: Prisma.DateTimeNullableFilter<"Group"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Group"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Group"> | Date | string
@@ -227,6 +235,7 @@ export type GroupOrderByWithRelationInput = {
   sortKey?: Prisma.SortOrder
   type?: Prisma.SortOrder
   status?: Prisma.SortOrder
+  sourceSystemIdentifier?: Prisma.SortOrderInput | Prisma.SortOrder
   deletedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -239,6 +248,7 @@ export type GroupOrderByWithRelationInput = {
 export type GroupWhereUniqueInput = Prisma.AtLeast<{
   id?: string
   id_schoolId?: Prisma.GroupIdSchoolIdCompoundUniqueInput
+  schoolId_sourceSystemIdentifier?: Prisma.GroupSchoolIdSourceSystemIdentifierCompoundUniqueInput
   AND?: Prisma.GroupWhereInput | Prisma.GroupWhereInput[]
   OR?: Prisma.GroupWhereInput[]
   NOT?: Prisma.GroupWhereInput | Prisma.GroupWhereInput[]
@@ -247,6 +257,7 @@ export type GroupWhereUniqueInput = Prisma.AtLeast<{
   sortKey?: Prisma.StringFilter<"Group"> | string
   type?: Prisma.EnumGroupTypeFilter<"Group"> | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFilter<"Group"> | $Enums.GroupStatus
+  sourceSystemIdentifier?: Prisma.StringNullableFilter<"Group"> | string | null
   deletedAt?: Prisma.DateTimeNullableFilter<"Group"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Group"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Group"> | Date | string
@@ -254,7 +265,7 @@ export type GroupWhereUniqueInput = Prisma.AtLeast<{
   memberships?: Prisma.MembershipListRelationFilter
   syncedBy?: Prisma.SyncedGroupListRelationFilter
   signOnGroups?: Prisma.GrantSignOnGroupListRelationFilter
-}, "id" | "id_schoolId">
+}, "id" | "id_schoolId" | "schoolId_sourceSystemIdentifier">
 
 export type GroupOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
@@ -263,6 +274,7 @@ export type GroupOrderByWithAggregationInput = {
   sortKey?: Prisma.SortOrder
   type?: Prisma.SortOrder
   status?: Prisma.SortOrder
+  sourceSystemIdentifier?: Prisma.SortOrderInput | Prisma.SortOrder
   deletedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -281,6 +293,7 @@ export type GroupScalarWhereWithAggregatesInput = {
   sortKey?: Prisma.StringWithAggregatesFilter<"Group"> | string
   type?: Prisma.EnumGroupTypeWithAggregatesFilter<"Group"> | $Enums.GroupType
   status?: Prisma.EnumGroupStatusWithAggregatesFilter<"Group"> | $Enums.GroupStatus
+  sourceSystemIdentifier?: Prisma.StringNullableWithAggregatesFilter<"Group"> | string | null
   deletedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Group"> | Date | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Group"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Group"> | Date | string
@@ -292,6 +305,7 @@ export type GroupCreateInput = {
   sortKey: string
   type: $Enums.GroupType
   status?: $Enums.GroupStatus
+  sourceSystemIdentifier?: string | null
   deletedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -308,6 +322,7 @@ export type GroupUncheckedCreateInput = {
   sortKey: string
   type: $Enums.GroupType
   status?: $Enums.GroupStatus
+  sourceSystemIdentifier?: string | null
   deletedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -322,6 +337,7 @@ export type GroupUpdateInput = {
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -338,6 +354,7 @@ export type GroupUncheckedUpdateInput = {
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -353,6 +370,7 @@ export type GroupCreateManyInput = {
   sortKey: string
   type: $Enums.GroupType
   status?: $Enums.GroupStatus
+  sourceSystemIdentifier?: string | null
   deletedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -364,6 +382,7 @@ export type GroupUpdateManyMutationInput = {
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -376,6 +395,7 @@ export type GroupUncheckedUpdateManyInput = {
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -401,6 +421,11 @@ export type GroupIdSchoolIdCompoundUniqueInput = {
   schoolId: string
 }
 
+export type GroupSchoolIdSourceSystemIdentifierCompoundUniqueInput = {
+  schoolId: string
+  sourceSystemIdentifier: string
+}
+
 export type GroupCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
@@ -408,6 +433,7 @@ export type GroupCountOrderByAggregateInput = {
   sortKey?: Prisma.SortOrder
   type?: Prisma.SortOrder
   status?: Prisma.SortOrder
+  sourceSystemIdentifier?: Prisma.SortOrder
   deletedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -420,6 +446,7 @@ export type GroupMaxOrderByAggregateInput = {
   sortKey?: Prisma.SortOrder
   type?: Prisma.SortOrder
   status?: Prisma.SortOrder
+  sourceSystemIdentifier?: Prisma.SortOrder
   deletedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -432,6 +459,7 @@ export type GroupMinOrderByAggregateInput = {
   sortKey?: Prisma.SortOrder
   type?: Prisma.SortOrder
   status?: Prisma.SortOrder
+  sourceSystemIdentifier?: Prisma.SortOrder
   deletedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
@@ -535,6 +563,7 @@ export type GroupCreateWithoutSyncedByInput = {
   sortKey: string
   type: $Enums.GroupType
   status?: $Enums.GroupStatus
+  sourceSystemIdentifier?: string | null
   deletedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -550,6 +579,7 @@ export type GroupUncheckedCreateWithoutSyncedByInput = {
   sortKey: string
   type: $Enums.GroupType
   status?: $Enums.GroupStatus
+  sourceSystemIdentifier?: string | null
   deletedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -579,6 +609,7 @@ export type GroupUpdateWithoutSyncedByInput = {
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -594,6 +625,7 @@ export type GroupUncheckedUpdateWithoutSyncedByInput = {
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -607,6 +639,7 @@ export type GroupCreateWithoutSignOnGroupsInput = {
   sortKey: string
   type: $Enums.GroupType
   status?: $Enums.GroupStatus
+  sourceSystemIdentifier?: string | null
   deletedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -622,6 +655,7 @@ export type GroupUncheckedCreateWithoutSignOnGroupsInput = {
   sortKey: string
   type: $Enums.GroupType
   status?: $Enums.GroupStatus
+  sourceSystemIdentifier?: string | null
   deletedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -651,6 +685,7 @@ export type GroupUpdateWithoutSignOnGroupsInput = {
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -666,6 +701,7 @@ export type GroupUncheckedUpdateWithoutSignOnGroupsInput = {
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -679,6 +715,7 @@ export type GroupCreateWithoutSchoolInput = {
   sortKey: string
   type: $Enums.GroupType
   status?: $Enums.GroupStatus
+  sourceSystemIdentifier?: string | null
   deletedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -693,6 +730,7 @@ export type GroupUncheckedCreateWithoutSchoolInput = {
   sortKey: string
   type: $Enums.GroupType
   status?: $Enums.GroupStatus
+  sourceSystemIdentifier?: string | null
   deletedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -737,6 +775,7 @@ export type GroupScalarWhereInput = {
   sortKey?: Prisma.StringFilter<"Group"> | string
   type?: Prisma.EnumGroupTypeFilter<"Group"> | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFilter<"Group"> | $Enums.GroupStatus
+  sourceSystemIdentifier?: Prisma.StringNullableFilter<"Group"> | string | null
   deletedAt?: Prisma.DateTimeNullableFilter<"Group"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Group"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Group"> | Date | string
@@ -748,6 +787,7 @@ export type GroupCreateWithoutMembershipsInput = {
   sortKey: string
   type: $Enums.GroupType
   status?: $Enums.GroupStatus
+  sourceSystemIdentifier?: string | null
   deletedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -763,6 +803,7 @@ export type GroupUncheckedCreateWithoutMembershipsInput = {
   sortKey: string
   type: $Enums.GroupType
   status?: $Enums.GroupStatus
+  sourceSystemIdentifier?: string | null
   deletedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -792,6 +833,7 @@ export type GroupUpdateWithoutMembershipsInput = {
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -807,6 +849,7 @@ export type GroupUncheckedUpdateWithoutMembershipsInput = {
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -820,6 +863,7 @@ export type GroupCreateManySchoolInput = {
   sortKey: string
   type: $Enums.GroupType
   status?: $Enums.GroupStatus
+  sourceSystemIdentifier?: string | null
   deletedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
@@ -831,6 +875,7 @@ export type GroupUpdateWithoutSchoolInput = {
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -845,6 +890,7 @@ export type GroupUncheckedUpdateWithoutSchoolInput = {
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -859,6 +905,7 @@ export type GroupUncheckedUpdateManyWithoutSchoolInput = {
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumGroupTypeFieldUpdateOperationsInput | $Enums.GroupType
   status?: Prisma.EnumGroupStatusFieldUpdateOperationsInput | $Enums.GroupStatus
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   deletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -920,6 +967,7 @@ export type GroupSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   sortKey?: boolean
   type?: boolean
   status?: boolean
+  sourceSystemIdentifier?: boolean
   deletedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -937,6 +985,7 @@ export type GroupSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   sortKey?: boolean
   type?: boolean
   status?: boolean
+  sourceSystemIdentifier?: boolean
   deletedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -950,6 +999,7 @@ export type GroupSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   sortKey?: boolean
   type?: boolean
   status?: boolean
+  sourceSystemIdentifier?: boolean
   deletedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
@@ -963,12 +1013,13 @@ export type GroupSelectScalar = {
   sortKey?: boolean
   type?: boolean
   status?: boolean
+  sourceSystemIdentifier?: boolean
   deletedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type GroupOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "schoolId" | "name" | "sortKey" | "type" | "status" | "deletedAt" | "createdAt" | "updatedAt", ExtArgs["result"]["group"]>
+export type GroupOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "schoolId" | "name" | "sortKey" | "type" | "status" | "sourceSystemIdentifier" | "deletedAt" | "createdAt" | "updatedAt", ExtArgs["result"]["group"]>
 export type GroupInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
   memberships?: boolean | Prisma.Group$membershipsArgs<ExtArgs>
@@ -998,6 +1049,7 @@ export type $GroupPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     sortKey: string
     type: $Enums.GroupType
     status: $Enums.GroupStatus
+    sourceSystemIdentifier: string | null
     deletedAt: Date | null
     createdAt: Date
     updatedAt: Date
@@ -1434,6 +1486,7 @@ export interface GroupFieldRefs {
   readonly sortKey: Prisma.FieldRef<"Group", 'String'>
   readonly type: Prisma.FieldRef<"Group", 'GroupType'>
   readonly status: Prisma.FieldRef<"Group", 'GroupStatus'>
+  readonly sourceSystemIdentifier: Prisma.FieldRef<"Group", 'String'>
   readonly deletedAt: Prisma.FieldRef<"Group", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"Group", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Group", 'DateTime'>

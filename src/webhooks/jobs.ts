@@ -1,0 +1,68 @@
+import { appEventChannel, sequenceEvents } from "../events/index.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Db } from "../platform/db.ts";
+import { makeGuardedSender, type Reach } from "../platform/guarded-request.ts";
+import type { Log } from "../platform/log.ts";
+import { listenFor, makeNudge, type Listener } from "../platform/nudge.ts";
+import type { EncryptionKeys } from "../platform/seal.ts";
+import type { WorkerJob } from "../platform/worker.ts";
+import { makePump } from "./delivery/pump.ts";
+import { deliveryChannel, fanOut } from "./fan-out.ts";
+import { sweepWebhooks } from "./sweep.ts";
+
+export type WebhookSettings = { timeoutMs: number; retrySeconds: readonly number[]; disableAfterDays: number; logDays: number; concurrency: number };
+
+export type WebhookDeps = {
+  db: Db;
+  clock: Clock;
+  log: Log;
+  keys: EncryptionKeys;
+  reach: Reach;
+  settings: WebhookSettings;
+  leaseSeconds?: number;
+  random?: () => number;
+  count?: (outcome: "delivered" | "failed") => void;
+};
+
+const fanOutBatch = 2000;
+
+/** Makes the jobs that carry events to apps; `close` ends their connections. */
+export function makeWebhooks({ db, clock, log, keys, reach, settings, leaseSeconds = 15, random = Math.random, count = () => {} }: WebhookDeps): { jobs: WorkerJob[]; close(): Promise<void> } {
+  const sender = makeGuardedSender({ ...reach, timeoutMs: settings.timeoutMs });
+  const [events, deliveries] = [makeNudge(), makeNudge()];
+  const pump = makePump({ ...settings, db, clock, log, keys, sender, random, leaseSeconds, count, nudge: deliveries });
+  let listener: Listener | null = null;
+  const listen = () => (listener ??= listenFor(db.pool, { [appEventChannel]: events, [deliveryChannel]: deliveries }));
+
+  const jobs: WorkerJob[] = [
+    {
+      name: "webhooks.fanOut",
+      everySeconds: 1,
+      wait: (seconds, signal) => (listen(), events.wait(seconds, signal)),
+      async run(signal) {
+        await sequenceEvents(db);
+        for (let read = fanOutBatch; read === fanOutBatch && !signal.aborted; ) {
+          const batch = await fanOut(db.pool, { now: clock(), limit: fanOutBatch });
+          read = batch.read;
+          if (batch.made > 0) deliveries.wake();
+        }
+      },
+    },
+    { name: "webhooks.deliver", everySeconds: 1, wait: (seconds, signal) => (listen(), deliveries.wait(seconds, signal)), run: pump.run },
+    {
+      name: "webhooks.sweep",
+      everySeconds: 3600,
+      async run(signal) {
+        const swept = await sweepWebhooks(db.pool, { now: clock(), logDays: settings.logDays, signal });
+        if (swept > 0) log.info({ swept }, "old webhook deliveries were removed");
+      },
+    },
+  ];
+  return {
+    jobs,
+    async close() {
+      await listener?.close();
+      await sender.close();
+    },
+  };
+}

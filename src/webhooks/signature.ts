@@ -1,0 +1,42 @@
+import { createHmac, randomBytes } from "node:crypto";
+
+/** A secret as the partner has it, and the key that Standard Webhooks makes of it. */
+export type SigningSecret = { text: string; key: Buffer };
+
+const prefix = "whsec_";
+
+/** 256 random bits, written as Standard Webhooks writes secrets. */
+export function makeSecretText(): string {
+  return prefix + randomBytes(32).toString("base64");
+}
+
+export function readSecret(text: string): SigningSecret {
+  return { text, key: Buffer.from(text.slice(prefix.length), "base64") };
+}
+
+export type Signed = { messageId: string; eventType: string; isTest: boolean; body: string };
+
+/**
+ * Makes the headers of one attempt.
+ *
+ * Shape:  `secrets` are the valid ones, the newest first. Standard Webhooks takes a signature of each; `X-EP-Signature-Sha256` has room
+ *         for one and stays with the oldest, which receivers know until the overlap of a rotation is over.
+ * Source: openapi/webhooks.yaml; Standard Webhooks 1.0.
+ */
+export function makeHeaders({ messageId, eventType, isTest, body }: Signed, secrets: readonly SigningSecret[], now: Date): Record<string, string> {
+  const oldest = secrets.at(-1);
+  if (!oldest) throw new Error("the endpoint has no valid secret");
+  const timestamp = String(Math.floor(now.getTime() / 1000));
+  const signed = `${messageId}.${timestamp}.${body}`;
+  const headers: Record<string, string> = {
+    "Content-Type": "application/json",
+    "User-Agent": "Schultor-Webhooks/1",
+    "X-EP-Event-Type": eventType,
+    "X-EP-Signature-Sha256": createHmac("sha256", oldest.text).update(body).digest("hex"),
+    "webhook-id": messageId,
+    "webhook-timestamp": timestamp,
+    "webhook-signature": secrets.map(({ key }) => `v1,${createHmac("sha256", key).update(signed).digest("base64")}`).join(" "),
+  };
+  if (isTest) headers["X-EP-Test"] = "true";
+  return headers;
+}
