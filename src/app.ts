@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 import express, { type Express, Router } from "express";
-import { listTiles } from "./access/index.ts";
+import { listTiles, makePurgeJob } from "./access/index.ts";
 import type { Config } from "./config.ts";
 import { makeIdmRouter } from "./idm/index.ts";
 import type { Clock } from "./platform/clock.ts";
@@ -19,7 +19,7 @@ import type { WorkerJob } from "./platform/worker.ts";
 import { makeLastAnswers, makePortalRouter } from "./portal/index.ts";
 import { makePublishRouter } from "./publish/index.ts";
 import { makeSchulconnexRouter } from "./schulconnex/index.ts";
-import { checkSigningKeys, makeSignOn, signInPath } from "./sign-on/index.ts";
+import { checkSigningKeys, forgetPerson, makeSignOn, signInPath } from "./sign-on/index.ts";
 import { makeWebhooks } from "./webhooks/index.ts";
 
 type Surroundings = {
@@ -73,7 +73,7 @@ export async function makeApp(config: Config, { clock, log, db, metrics = makeMe
   return {
     handler: app,
     operationsHandler: makeExpress(config).use(health, metricsRouter, last.router, last.onError),
-    jobs: [...signOn.jobs, ...webhooks.jobs],
+    jobs: [...signOn.jobs, makePurgeJob({ db, clock, forget: forgetPerson }), ...webhooks.jobs],
     async close() {
       await webhooks.close();
       await signOn.close();

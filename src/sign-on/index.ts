@@ -14,5 +14,6 @@ export { reEncryptSecrets } from "./keys/re-encrypt.ts";
 export { rotateSigningKeys } from "./keys/rotation.ts";
 export { checkSigningKeys } from "./keys/signing-keys.ts";
 export { signInPath } from "./platform-sign-in.ts";
+export { forgetPerson } from "./storage/forget-person.ts";
 export { makeSignOn } from "./sign-on.ts";
 export type { SignOn, SignOnOptions } from "./sign-on.ts";

@@ -1,0 +1,93 @@
+import { expect, test } from "vitest";
+import { changeDirectory, makePurgeJob } from "../../src/access/index.ts";
+import { findTombstone, restorePerson, softDeletePerson } from "../../src/directory/index.ts";
+import type { PersonId } from "../../src/directory/index.ts";
+import { makeBrowser } from "../support/browser.ts";
+import { makeMakers } from "../support/make.ts";
+import { makeTestClock, startService } from "../support/service.ts";
+import { getUserTokens, giveLogin } from "../support/token.ts";
+
+const start = "2026-02-03T08:00:00Z";
+const day = 86_400;
+const clock = makeTestClock(start);
+const service = await startService({ clock });
+const { db } = service;
+const make = makeMakers(db);
+const school = await make.school();
+const signal = new AbortController().signal;
+const job = service.jobs.find(({ name }) => name === "directory.purgePeople")!;
+
+const softDelete = (personId: PersonId) =>
+  changeDirectory(db, { at: clock(), actorId: "operator" }, (change) => softDeletePerson(change, { personId, restoreWindowDays: 30 }));
+const exists = async (id: PersonId) => (await db.prisma.person.count({ where: { id } })) === 1;
+
+test("the purge comes by itself when the restore window is over, and not before", async () => {
+  clock.set(start);
+  const [gone, restored, active] = [await make.person({ school }), await make.person({ school }), await make.person({ school })];
+  for (const id of [gone, restored]) await softDelete(id);
+  clock.forwardSeconds(30 * day - 1);
+  await job.run(signal);
+  expect(await exists(gone)).toBe(true);
+  await changeDirectory(db, { at: clock() }, (change) => restorePerson(change, { personId: restored }));
+  clock.forwardSeconds(1);
+  await job.run(signal);
+  expect([await exists(gone), await exists(restored), await exists(active)]).toEqual([false, true, true]);
+  expect(await findTombstone(db.pool, gone)).toEqual({ deletedAt: clock() });
+  expect(await db.prisma.audit.findFirst({ where: { personId: gone, action: "person_deleted" } })).toMatchObject({ actorId: "purge" });
+});
+
+test("nothing that signs a person in or tells who they were is left in any table", async () => {
+  clock.set(start);
+  const app = await make.app();
+  const group = await make.group({ school });
+  await make.grant({ app: app.clientId, school, groups: [group] });
+  const name = { firstFull: "Zacharias Quirin", firstCall: "Zacharias", last: "Unverwechselbar" };
+  const personId = await make.person({ school, groups: [group], name, sourceSystemIdentifier: "source-unmistakable" });
+  const login = await giveLogin(db, personId);
+  await getUserTokens(service, app, login, { scopes: ["openid", "offline_access", "people:read"], browser: makeBrowser(service.url) });
+  expect(await db.prisma.oidcArtifact.count({ where: { personId } })).toBeGreaterThan(2);
+  await softDelete(personId);
+  clock.forwardSeconds(30 * day);
+  await job.run(signal);
+  const { rows: tables } = await db.pool.query<{ name: string }>("SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'");
+  const traces: string[] = [];
+  for (const table of tables) {
+    const { rowCount } = await db.pool.query(`SELECT FROM ${table.name} AS t WHERE t::text LIKE '%' || $1 || '%'`, [personId]);
+    if (rowCount !== 0) traces.push(table.name);
+    const words = await db.pool.query(`SELECT FROM ${table.name} AS t WHERE t::text ~ $1`, [`Unverwechselbar|source-unmistakable|${login.username}`]);
+    expect(words.rowCount, table.name).toBe(0);
+  }
+  expect(traces.sort()).toEqual(["app_event", "audit", "tombstone"]);
+});
+
+test("several processes purge the same people once, and a person who cannot be deleted keeps no other from it", async () => {
+  clock.set(start);
+  const people = await Promise.all(Array.from({ length: 12 }, () => make.person({ school })));
+  for (const id of people) await softDelete(id);
+  clock.forwardSeconds(31 * day);
+  const stuck = people[3]!;
+  const forget = async (_tx: unknown, personId: PersonId) => {
+    if (personId === stuck) throw new Error("cannot be forgotten");
+  };
+  const jobs = [1, 2, 3].map(() => makePurgeJob({ db, clock, forget, batchSize: 5 }));
+  const runs = await Promise.allSettled(jobs.map((each) => each.run(signal)));
+  for (const run of runs) expect(run).toMatchObject({ status: "rejected", reason: { message: "1 people could not be deleted for good" } });
+  expect(await db.prisma.person.findMany({ where: { id: { in: people } }, select: { id: true } })).toEqual([{ id: stuck }]);
+  expect(await db.prisma.audit.count({ where: { personId: { in: people }, action: "person_deleted" } })).toBe(11);
+  await job.run(signal);
+  expect(await exists(stuck)).toBe(false);
+});
+
+test("whoever was restored between being listed and being deleted stays", async () => {
+  clock.set(start);
+  const personId = await make.person({ school, status: "SOFT_DELETED" });
+  const late = () => new Date("2026-04-01T00:00:00Z");
+  const hurried = makePurgeJob({ db, clock: late, forget: async () => {} });
+  const blocker = changeDirectory(db, { at: clock() }, async (change) => {
+    await restorePerson(change, { personId });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await Promise.all([hurried.run(signal), blocker]);
+  expect(await exists(personId)).toBe(true);
+});
