@@ -3,6 +3,7 @@ import type { Origin } from "../events/index.ts";
 import { withTransaction } from "../platform/db.ts";
 import type { Db } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
+import { againAfterDeadlock, hasCode } from "./deadlock.ts";
 import { makeViewNotes } from "./view-notes.ts";
 
 /**
@@ -13,18 +14,15 @@ import { makeViewNotes } from "./view-notes.ts";
  * Errors: unavailable while another change of the school takes too long.
  */
 export async function changeDirectory<T>(db: Pick<Db, "pool">, origin: Origin, work: (change: Change) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await changeOnce(db, origin, work);
-    } catch (error) {
-      if (hasCode(error, deadlock) && attempt < 3) continue;
-      if (hasCode(error, lockTimeout)) {
-        throw new AppError("unavailable", "school_busy", "Another change of this school is under way. Try again later.", undefined, { cause: error });
-      }
-      throw error;
-    }
+  try {
+    return await againAfterDeadlock(() => changeOnce(db, origin, work));
+  } catch (error) {
+    if (!hasCode(error, lockTimeout)) throw error;
+    throw new AppError("unavailable", "school_busy", "Another change of this school is under way. Try again later.", undefined, { cause: error });
   }
 }
+
+const lockTimeout = "55P03";
 
 function changeOnce<T>(db: Pick<Db, "pool">, origin: Origin, work: (change: Change) => Promise<T>): Promise<T> {
   return withTransaction(db, async (tx) => {
@@ -35,7 +33,3 @@ function changeOnce<T>(db: Pick<Db, "pool">, origin: Origin, work: (change: Chan
     return result;
   });
 }
-
-const deadlock = "40P01";
-const lockTimeout = "55P03";
-const hasCode = (error: unknown, code: string): boolean => error instanceof Error && "code" in error && error.code === code;

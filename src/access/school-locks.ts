@@ -56,5 +56,7 @@ export function makeSchoolLocks(tx: Queryable) {
 
 /** Keeps changes of the person's schools from telling what they did until the transaction ends. */
 export async function holdForSignIn(tx: Queryable, personId: PersonId): Promise<void> {
+  // In the order of changes, which hold people before they tell.
+  await tx.query({ name: "access.lockForSignInOf", text: "SELECT FROM person WHERE id = $1 FOR KEY SHARE", values: [personId] });
   await tx.query({ name: "access.lockForSignIn", text: lockForSignIn, values: [personId] });
 }

@@ -1,6 +1,7 @@
 import type { Change, PersonId } from "../directory/index.ts";
 import { withTransaction } from "../platform/db.ts";
 import type { Db, Queryable } from "../platform/db.ts";
+import { againAfterDeadlock } from "./deadlock.ts";
 import { holdForSignIn } from "./school-locks.ts";
 import { makeSignInStatement } from "./sign-on-right.ts";
 import type { ClientId } from "./token.ts";
@@ -26,12 +27,14 @@ export async function hasSignedIn(db: Queryable, { clientId, personId }: Omit<Si
 export async function recordFirstSignIn(db: Pick<Db, "pool">, signIn: SignIn): Promise<void> {
   const { clientId, personId, at } = signIn;
   const subjects = [{ type: "person" as const, id: personId, client: clientId }];
-  await withTransaction(db, async (tx) => {
-    await holdForSignIn(tx, personId);
-    const before = await findSights(tx, subjects);
-    await tx.query({ name: "access.recordSignIn", ...makeSignInStatement(signIn) });
-    if (before.length === 0) await tellDifference(tx, at, before, subjects);
-  });
+  const record = (): Promise<void> =>
+    withTransaction(db, async (tx) => {
+      await holdForSignIn(tx, personId);
+      const before = await findSights(tx, subjects);
+      await tx.query({ name: "access.recordSignIn", ...makeSignInStatement(signIn) });
+      if (before.length === 0) await tellDifference(tx, at, before, subjects);
+    });
+  await againAfterDeadlock(record);
 }
 
 /** Takes over a sign-in that happened elsewhere, within a change of the directory. */

@@ -1,0 +1,132 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { changeDirectory } from "../../src/access/index.ts";
+import type { ClientId } from "../../src/access/index.ts";
+import { AppError } from "../../src/platform/errors.ts";
+import { testDatabase } from "../support/database.ts";
+import { makeMakers } from "../support/make.ts";
+import { active, differing, follow, listTold, readAll } from "./events-receiver.ts";
+import type { Held, Holdings, Told } from "./events-receiver.ts";
+import { act, deed, signIn } from "./events-world.ts";
+import type { Deed, World } from "./events-world.ts";
+
+// Apps that do nothing but follow their events hold what they would read, whatever happened in the directory.
+
+const db = await testDatabase();
+const make = makeMakers(db);
+const origin = { at: new Date("2026-02-03T08:00:00Z"), actorId: "test" };
+
+/** A change of some deeds, all or none; or a sign-in. */
+const step = fc.oneof(
+  { weight: 8, arbitrary: fc.record({ deeds: fc.array(deed, { minLength: 1, maxLength: 3 }), isGivenUp: fc.boolean().map((half) => half) }) },
+  { weight: 1, arbitrary: fc.record({ signIn: deed }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer Made> ? Made : never;
+class GivenUp extends Error {}
+
+async function makeWorld(): Promise<World> {
+  const clients: ClientId[] = [];
+  for (let n = 0; n < 2; n++) clients.push((await make.app()).clientId);
+  const world: World = { clients, schools: [await make.school(), await make.school()], groups: [], people: [] };
+  for (const school of world.schools) {
+    for (let n = 0; n < 3; n++) world.groups.push({ id: await make.group({ school }), school });
+    const inside = world.groups.filter((group) => group.school === school).map(({ id }) => id);
+    for (const role of ["STUDENT", "TEACHER"] as const) world.people.push(await make.person({ school, role, groups: inside.slice(0, 2) }));
+  }
+  await make.grant({ app: clients[0]!, school: world.schools[0]!, groups: [world.groups[0]!.id] });
+  return world;
+}
+
+/** Answers whether it was refused or given up. */
+async function take(world: World, taken: Step): Promise<boolean> {
+  const before = { groups: [...world.groups], people: [...world.people] };
+  try {
+    if ("signIn" in taken) await signIn(db, world, taken.signIn);
+    else {
+      await changeDirectory(db, origin, async (change) => {
+        for (const each of taken.deeds) await act(change, world, each);
+        if (taken.isGivenUp && taken.deeds.length === 3) throw new GivenUp();
+      });
+    }
+    return false;
+  } catch (error) {
+    // Nobody signs in who is gone for good.
+    if (!(error instanceof AppError || error instanceof GivenUp || (error as { code?: string }).code === "23503")) throw error;
+    Object.assign(world, before);
+    return true;
+  }
+}
+
+const lastSeq = async (): Promise<string> => (await db.pool.query<{ seq: string }>("SELECT coalesce(max(seq), 0) AS seq FROM app_event")).rows[0]!.seq;
+
+async function startReceivers(world: World): Promise<Map<ClientId, Holdings>> {
+  const receivers = new Map<ClientId, Holdings>();
+  for (const client of world.clients) receivers.set(client, await readAll(db.pool, client));
+  return receivers;
+}
+
+test("whatever happens, the set that an app reconstructs from its events is what it may read", { timeout: 120_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), async (steps) => {
+      const world = await makeWorld();
+      const receivers = await startReceivers(world);
+      let seq = await lastSeq();
+      for (const taken of steps) {
+        const isRefused = await take(world, taken);
+        const told = await listTold(db.pool, world.clients, seq);
+        seq = told.at(-1)?.seq ?? seq;
+        if (isRefused) expect(told).toEqual([]);
+        for (const [client, holdings] of receivers) {
+          const shown = await readAll(db.pool, client);
+          const mine = told.filter((event) => event.client_id === client);
+          expect(new Set(mine.map(({ type, subject_id }) => `${type} ${subject_id}`)).size, "one event for each subject").toBe(mine.length);
+          for (const event of mine) checkWord(event, holdings.get(`${event.type} ${event.subject_id}`), shown.get(`${event.type} ${event.subject_id}`));
+          const known = new Map(holdings);
+          for (const event of mine) follow(holdings, shown, event);
+          expect(active(holdings)).toEqual(active(shown));
+          for (const [key, { isActive }] of shown) {
+            if (!isActive && known.has(key)) expect(holdings.get(key)?.isActive, `${key} is remembered as deleted`).toBe(false);
+          }
+        }
+      }
+    }),
+    { numRuns: 25 },
+  );
+});
+
+/** Each event says what happened, neither more nor less. */
+function checkWord({ action, updated_properties, reason }: Told, held: Held | undefined, shown: Held | undefined): void {
+  expect(reason === null).toBe(action !== "delete");
+  if (action === "create") expect([held, shown?.isActive]).toEqual([undefined, true]);
+  if (action === "restore") expect([held?.isActive ?? false, shown?.isActive, updated_properties[0] !== undefined]).toEqual([false, true, true]);
+  if (action === "update" && held && shown && held.isActive) expect(new Set(updated_properties)).toEqual(new Set(differing(held.properties, shown.properties)));
+  if (action === "delete") expect(shown?.isActive ?? false).toBe(false);
+}
+
+test("changes at the same time agree with each other", { timeout: 120_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.tuple(step, step, step), { minLength: 4, maxLength: 10 }), async (rounds) => {
+      const world = await makeWorld();
+      const receivers = await startReceivers(world);
+      let seq = await lastSeq();
+      for (const round of rounds) {
+        const worlds = round.map(() => ({ ...world, groups: [...world.groups], people: [...world.people] }));
+        await Promise.all(round.map((taken, index) => take(worlds[index]!, taken)));
+        for (const grown of worlds) {
+          world.groups = [...new Map([...world.groups, ...grown.groups].map((group) => [group.id, group])).values()];
+          world.people = [...new Set([...world.people, ...grown.people])];
+        }
+        const told = await listTold(db.pool, world.clients, seq);
+        seq = told.at(-1)?.seq ?? seq;
+        for (const [client, holdings] of receivers) {
+          const shown = await readAll(db.pool, client);
+          for (const event of told) if (event.client_id === client) follow(holdings, shown, event);
+          expect(active(holdings)).toEqual(active(shown));
+        }
+      }
+    }),
+    { numRuns: 20, endOnFailure: true },
+  );
+});
+
+void ({} as Deed);
