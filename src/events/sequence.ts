@@ -25,10 +25,10 @@ const takeTurn = "SELECT FROM event_feed FOR UPDATE";
 const place = `
   WITH waiting AS (
     SELECT seq FROM app_event WHERE position IS NULL ORDER BY seq LIMIT $1),
-  placing AS (
+  numbered AS (
     SELECT seq, feed.last_position + row_number() OVER (ORDER BY seq) AS position FROM waiting, event_feed feed),
   placed AS (
-    UPDATE app_event e SET position = placing.position FROM placing WHERE e.seq = placing.seq AND e.position IS NULL)
+    UPDATE app_event e SET position = numbered.position FROM numbered WHERE e.seq = numbered.seq AND e.position IS NULL)
   UPDATE event_feed SET last_position = last_position + (SELECT count(*) FROM waiting)
   RETURNING (SELECT count(*)::int FROM waiting) AS placed`;
 

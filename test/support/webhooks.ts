@@ -1,0 +1,79 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { afterAll } from "vitest";
+import type { Reach } from "../../src/platform/guarded-request.ts";
+import { makeUuid } from "../../src/platform/ids.ts";
+import { silentLog, type Log } from "../../src/platform/log.ts";
+import { makeWebhooks, registerEndpoint, type EventType, type WebhookSettings } from "../../src/webhooks/index.ts";
+import { testDatabase, type TestDatabase } from "./database.ts";
+import { makeMakers } from "./make.ts";
+import type { Received } from "./receiver.ts";
+import { makeTestClock, type TestClock } from "./service.ts";
+
+export const keys = [Buffer.from("a key for tests that is 32 bytes")];
+export const settings: WebhookSettings = { timeoutMs: 10_000, retrySeconds: [5, 300, 1800], disableAfterDays: 5, logDays: 30, concurrency: 512 };
+export const inside: Reach = { allowPrivateAddresses: true };
+
+export type Told = { clientId: string; type?: EventType; action?: string; subjectId?: string; updatedProperties?: string[] };
+
+export type WebhookWorld = {
+  db: TestDatabase;
+  clock: TestClock;
+  app(): Promise<string>;
+  endpoint(of: { clientId: string; url: string; eventTypes?: EventType[] }): Promise<{ id: string; secret: string }>;
+  /** Writes events as a change would and commits them; answers their ids, which are the webhook-ids. */
+  tell(...events: Told[]): Promise<string[]>;
+  run(job: "fanOut" | "deliver" | "sweep"): Promise<void>;
+  /** Carries everything that is due to its receivers. */
+  settle(): Promise<void>;
+};
+
+type Wishes = { settings?: Partial<WebhookSettings>; reach?: Reach; log?: Log; random?: () => number };
+
+/** The webhooks of a database of their own, with a clock that stands; jobs run when a test runs them. */
+export async function startWebhooks(wishes: Wishes = {}): Promise<WebhookWorld> {
+  const db = await testDatabase();
+  const clock = makeTestClock();
+  const make = makeMakers(db);
+  const { jobs, close } = makeWebhooks({ db, clock, log: wishes.log ?? silentLog, keys, reach: wishes.reach ?? inside, settings: { ...settings, ...wishes.settings }, random: wishes.random ?? (() => 0.5) });
+  afterAll(close);
+  const run = (name: string) => jobs.find((job) => job.name === `webhooks.${name}`)!.run(new AbortController().signal);
+  return {
+    db,
+    clock,
+    app: async () => (await make.app()).clientId,
+    endpoint: ({ eventTypes = ["person", "group", "school"], ...of }) =>
+      registerEndpoint(db, { eventTypes, ...of }, { origin: { at: clock(), actorId: "test" }, keys, reach: wishes.reach ?? inside }),
+    tell: (...events) => insertEvents(db, clock(), events),
+    run,
+    async settle() {
+      await run("fanOut");
+      await run("deliver");
+    },
+  };
+}
+
+export async function insertEvents(db: Pick<TestDatabase, "pool">, at: Date, events: readonly Told[]): Promise<string[]> {
+  const rows = events.map(({ type = "person", action = "update", subjectId = makeUuid(at), clientId, updatedProperties }) => {
+    const properties = updatedProperties ?? (action === "create" || action === "delete" ? [] : ["name"]);
+    return { id: makeUuid(at), clientId, type, action, subjectId, properties, reason: action === "delete" ? "no_longer_synced" : null };
+  });
+  await db.pool.query(
+    `INSERT INTO app_event (id, at, client_id, type, action, subject_id, updated_properties, reason)
+     SELECT id, $2, "clientId", type, action, "subjectId", properties, reason
+     FROM json_to_recordset($1::json) AS r (id uuid, "clientId" text, type text, action text, "subjectId" uuid, properties text[], reason text)`,
+    [JSON.stringify(rows), at],
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Verifies a request with nothing but the published contract: both signatures, from the secret as it was shown. */
+export function verify({ headers, body }: Received, secret: string): { ep: boolean; standard: boolean } {
+  const hex = createHmac("sha256", secret).update(body, "utf8").digest();
+  const shown = Buffer.from(String(headers["x-ep-signature-sha256"]), "hex");
+  const signed = `${String(headers["webhook-id"])}.${String(headers["webhook-timestamp"])}.${body}`;
+  const expected = `v1,${createHmac("sha256", Buffer.from(secret.replace(/^whsec_/, ""), "base64")).update(signed).digest("base64")}`;
+  return {
+    ep: shown.length === hex.length && timingSafeEqual(shown, hex),
+    standard: String(headers["webhook-signature"]).split(" ").includes(expected),
+  };
+}
