@@ -20,7 +20,12 @@ function single<Value>(meaning: string, placeholder: string, readOne: ReadOne<Va
 
 function many<Value>(meaning: string, placeholder: string, readOne: ReadOne<Value>): Option<Value[] | undefined> {
   const split = (texts: readonly string[]) => texts.flatMap((text) => text.split(",")).map((part) => part.trim());
-  const read = (texts: readonly string[]) => (texts.length === 0 ? undefined : split(texts).filter((part) => part !== "").map(readOne));
+  const read = (texts: readonly string[]) => {
+    if (texts.length === 0) return undefined;
+    const parts = split(texts);
+    if (parts.includes("")) throw new UsageError("a value is empty.");
+    return parts.map(readOne);
+  };
   return { meaning, placeholder, isList: true, isRequired: false, read };
 }
 

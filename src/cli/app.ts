@@ -1,0 +1,122 @@
+import { createApp, deleteApp, findApp, listApps, rotateClientSecret, scopeNames, updateApp } from "../access/index.ts";
+import type { App, ClientId } from "../access/index.ts";
+import { withTransaction } from "../platform/db.ts";
+import type { Queryable } from "../platform/db.ts";
+import { done, found, inDatabase } from "./change.ts";
+import { makeCommand, type Noun, type Tools } from "./command.ts";
+import { alignColumns, appColumns, recordLines } from "./lines.ts";
+import { argument, option, required } from "./option.ts";
+
+const takes = { app: argument.text<ClientId>() };
+
+const properties = {
+  name: option.text("Its name, as people see it."),
+  redirectUri: option.texts("Where people are sent back to, to the letter.", "uri"),
+  postLogoutRedirectUri: option.texts("Where people are sent after a logout, to the letter.", "uri"),
+  loginUrl: option.text("Where its tile leads.", "url"),
+  backchannelLogoutUri: option.text("Where it is told of logouts.", "uri"),
+  scope: option.someOf(scopeNames, "Scopes it may ask for, such as schools:read."),
+  idTokenAlgorithm: option.oneOf(["RS256", "ES256", "EdDSA"] as const, "How its ID tokens are signed."),
+  schulconnexSpelling: option.oneOf(["V1_4", "V1_7"] as const, "How it reads Schulconnex codes."),
+  noPkce: option.flag("It cannot do PKCE; confidential apps only."),
+};
+
+const write = <T>({ withDatabase }: Tools, work: (tx: Queryable) => Promise<T>): Promise<T> => withDatabase(({ db }) => withTransaction(db, work));
+
+type Written = {
+  name?: string | undefined;
+  redirectUri?: readonly string[] | undefined;
+  postLogoutRedirectUri?: readonly string[] | undefined;
+  loginUrl?: string | undefined;
+  backchannelLogoutUri?: string | undefined;
+  scope?: App["scopes"] | undefined;
+  idTokenAlgorithm?: App["idTokenAlgorithm"] | undefined;
+  schulconnexSpelling?: App["schulconnexSpelling"] | undefined;
+  noPkce: boolean;
+};
+
+/** What was given, in the words of a registration. */
+function readRegistration(written: Written): Partial<Omit<App, "clientId" | "type" | "secretHash">> {
+  const { name, redirectUri, postLogoutRedirectUri, loginUrl, backchannelLogoutUri, scope, idTokenAlgorithm, schulconnexSpelling, noPkce } = written;
+  return {
+    ...(name !== undefined && { name }),
+    ...(redirectUri && { redirectUris: [...redirectUri] }),
+    ...(postLogoutRedirectUri && { postLogoutRedirectUris: [...postLogoutRedirectUri] }),
+    ...(loginUrl !== undefined && { loginUrl }),
+    ...(backchannelLogoutUri !== undefined && { backchannelLogoutUri }),
+    ...(scope && { scopes: [...new Set(scope)] }),
+    ...(idTokenAlgorithm && { idTokenAlgorithm }),
+    ...(schulconnexSpelling && { schulconnexSpelling }),
+    ...(noPkce && { pkceRequired: false }),
+  };
+}
+
+/** A registration as it may be shown: without the hash of the secret. */
+const shownOf = ({ secretHash: _, ...app }: App) => app;
+
+const secretLines = (secret: string | null): string[] => (secret === null ? [] : [`Client secret: ${secret}`, "The secret is not shown again."]);
+
+const origins = ({ config, origin }: Tools) => ({ ...origin(), allowLoopbackHttp: !config.production });
+
+export const app: Noun = {
+  summary: "Apps: the registrations of partners' applications.",
+  verbs: {
+    create: makeCommand({
+      summary: "Register an app. A confidential one gets a secret, which is shown this once.",
+      options: {
+        ...properties,
+        name: required(properties.name),
+        type: option.oneOf(["CONFIDENTIAL", "PUBLIC"] as const, "Whether it can keep a secret; CONFIDENTIAL if left out."),
+        clientId: option.text("Its client id, where it has one already."),
+      },
+      run: async (tools, { options: { type = "CONFIDENTIAL", clientId, name, ...rest } }) => {
+        const id = clientId === undefined ? {} : { clientId: clientId as ClientId };
+        const registration = { scopes: [], redirectUris: [], ...readRegistration(rest), ...id, name, type };
+        const made = await write(tools, (tx) => createApp(tx, registration, origins(tools)));
+        return { lines: [`Client id: ${made.clientId}`, ...secretLines(made.clientSecret)], data: made };
+      },
+    }),
+    update: makeCommand({
+      summary: "Change what is given of a registration; a list is replaced as a whole.",
+      takes,
+      options: properties,
+      run: async (tools, { given, options }) => {
+        const update = readRegistration(options);
+        if (Object.keys(update).length > 0) await write(tools, (tx) => updateApp(tx, { clientId: given.app, ...update }, origins(tools)));
+        return done("The registration is as you said.", { clientId: given.app, changed: Object.keys(update) });
+      },
+    }),
+    "rotate-secret": makeCommand({
+      summary: "Give an app a new secret, which is shown this once; the old one no longer works.",
+      takes,
+      run: async (tools, { given }) => {
+        const clientSecret = await write(tools, (tx) => rotateClientSecret(tx, given.app, tools.origin()));
+        return { lines: secretLines(clientSecret), data: { clientId: given.app, clientSecret } };
+      },
+    }),
+    delete: makeCommand({
+      summary: "End a registration with its grants; its tokens are refused at once. It cannot be undone.",
+      takes,
+      run: async (tools, { given }) => {
+        await write(tools, (tx) => deleteApp(tx, given.app, tools.origin()));
+        return done("The app is gone.", { clientId: given.app });
+      },
+    }),
+    show: makeCommand({
+      summary: "Show one registration.",
+      takes,
+      run: async (tools, { given }) => {
+        const shown = shownOf(found(await inDatabase(tools, (db) => findApp(db, given.app)), "app_not_found", "There is no such app."));
+        const text = (value: unknown) => (Array.isArray(value) ? value.join(" ") : value === null ? null : String(value as string | boolean));
+        return { lines: recordLines(Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, text(value)]))), data: shown };
+      },
+    }),
+    list: makeCommand({
+      summary: "List all apps by name.",
+      run: async (tools) => {
+        const apps = await inDatabase(tools, (db) => listApps(db));
+        return { lines: apps.length === 0 ? ["There are none."] : alignColumns(apps.map(appColumns)), data: { apps: apps.map(shownOf) } };
+      },
+    }),
+  },
+};
