@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { afterAll } from "vitest";
 import type { Reach } from "../../src/platform/guarded-request.ts";
-import { makeUuid } from "../../src/platform/ids.ts";
 import { silentLog, type Log } from "../../src/platform/log.ts";
 import { makeWebhooks, registerEndpoint, type EventType, type WebhookSettings } from "../../src/webhooks/index.ts";
+import { insertEvents, type Told } from "./app-events.ts";
 import { testDatabase, type TestDatabase } from "./database.ts";
 import { makeMakers } from "./make.ts";
 import type { Received } from "./receiver.ts";
@@ -12,8 +12,6 @@ import { makeTestClock, type TestClock } from "./service.ts";
 export const keys = [Buffer.from("a key for tests that is 32 bytes")];
 export const settings: WebhookSettings = { timeoutMs: 10_000, retrySeconds: [5, 300, 1800], disableAfterDays: 5, logDays: 30, concurrency: 512 };
 export const inside: Reach = { allowPrivateAddresses: true };
-
-export type Told = { clientId: string; type?: EventType; action?: string; subjectId?: string; updatedProperties?: string[] };
 
 export type WebhookWorld = {
   db: TestDatabase;
@@ -50,20 +48,6 @@ export async function startWebhooks(wishes: Wishes = {}): Promise<WebhookWorld> 
       await run("deliver");
     },
   };
-}
-
-export async function insertEvents(db: Pick<TestDatabase, "pool">, at: Date, events: readonly Told[]): Promise<string[]> {
-  const rows = events.map(({ type = "person", action = "update", subjectId = makeUuid(at), clientId, updatedProperties }) => {
-    const properties = updatedProperties ?? (action === "create" || action === "delete" ? [] : ["name"]);
-    return { id: makeUuid(at), clientId, type, action, subjectId, properties, reason: action === "delete" ? "no_longer_synced" : null };
-  });
-  await db.pool.query(
-    `INSERT INTO app_event (id, at, client_id, type, action, subject_id, updated_properties, reason)
-     SELECT id, $2, "clientId", type, action, "subjectId", properties, reason
-     FROM json_to_recordset($1::json) AS r (id uuid, "clientId" text, type text, action text, "subjectId" uuid, properties text[], reason text)`,
-    [JSON.stringify(rows), at],
-  );
-  return rows.map(({ id }) => id);
 }
 
 /** Verifies a request with nothing but the published contract: both signatures, from the secret as it was shown. */

@@ -149,7 +149,9 @@ export function makePump(deps: PumpDeps): { run(signal: AbortSignal): Promise<vo
         running--;
         lane.running--;
         judge(lane, result);
-        deps.count(result.state === "DELIVERED" ? "delivered" : "failed");
+        const isDelivered = result.state === "DELIVERED";
+        deps.count(isDelivered ? "delivered" : "failed");
+        if (!isDelivered) drop(lane);
         finished.push({ lane, result });
         queue.push(lane);
         start();

@@ -1,0 +1,147 @@
+import { createServer, type Server } from "node:net";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { Reach } from "../../src/platform/guarded-request.ts";
+import { getDelivery, listDeliveries, registerEndpoint, type Attempt } from "../../src/webhooks/index.ts";
+import { answer, startReceiver, type Receiver } from "../support/receiver.ts";
+import { keys, startWebhooks, type WebhookWorld } from "../support/webhooks.ts";
+
+let world: WebhookWorld;
+let receiver: Receiver;
+let clientId: string;
+
+beforeAll(async () => {
+  world = await startWebhooks({ settings: { timeoutMs: 400 } });
+  receiver = await startReceiver();
+});
+beforeEach(async () => {
+  clientId = await world.app();
+  receiver.received.length = 0;
+  receiver.script(answer(204));
+});
+
+async function deliver(url = receiver.url, of: WebhookWorld = world, app = clientId): Promise<Attempt[]> {
+  const { id } = await of.endpoint({ clientId: app, url });
+  await of.tell({ clientId: app });
+  await of.settle();
+  return logOf(id, of);
+}
+async function logOf(endpointId: string, of: WebhookWorld): Promise<Attempt[]> {
+  const [delivery] = await listDeliveries(of.db.pool, { endpointId, limit: 1 });
+  return (await getDelivery(of.db.pool, delivery!.id)).log;
+}
+
+test("a receiver that does not answer in time is a failure after the timeout, and is hung up on", async () => {
+  let isHungUp = false;
+  receiver.script((_call, response) => response.on("close", () => (isHungUp = true)));
+  const [attempt] = await deliver();
+  expect(attempt).toMatchObject({ status: null, error: expect.stringContaining("ETIMEDOUT") as string });
+  expect(attempt!.durationMs).toBeGreaterThanOrEqual(390);
+  expect(attempt!.durationMs).toBeLessThan(1500);
+  await expect.poll(() => isHungUp).toBe(true);
+});
+
+test("one that sends its answer drop by drop is held to the same time", async () => {
+  receiver.script((_call, response) => {
+    response.writeHead(200);
+    const drops = setInterval(() => response.write("."), 50);
+    response.on("close", () => clearInterval(drops));
+  });
+  const [attempt] = await deliver();
+  expect(attempt).toMatchObject({ status: null, error: expect.stringContaining("ETIMEDOUT") as string });
+});
+
+test("one that closes early, before or within its answer, is a failure that is tried again", async () => {
+  receiver.script((_call, response, nth) => (nth === 1 ? response.socket?.destroy() : nth === 2 ? response.writeHead(200, { "content-length": "100" }).write("half", () => response.socket?.destroy()) : response.writeHead(204).end()));
+  const { id } = await world.endpoint({ clientId, url: receiver.url });
+  await world.tell({ clientId });
+  for (const seconds of [0, 6, 301]) {
+    world.clock.forwardSeconds(seconds);
+    await world.settle();
+  }
+  const log = await logOf(id, world);
+  expect(log.map(({ status }) => status)).toEqual([null, null, 204]);
+  expect(log.slice(0, 2).every(({ error }) => /other side closed|ECONNRESET|terminated/.test(error!))).toBe(true);
+});
+
+test("one that answers 10 MB is cut off after 4 KiB, and its status counts", async () => {
+  let isHungUp = false;
+  receiver.script((_call, response) => {
+    response.writeHead(200).write(Buffer.alloc(10_000_000, "x"));
+    response.on("close", () => (isHungUp = true));
+  });
+  const [attempt] = await deliver();
+  expect([attempt!.status, attempt!.answer]).toEqual([200, "x".repeat(4096)]);
+  await expect.poll(() => isHungUp).toBe(true);
+});
+
+test("an answer that is no text is kept as it came", async () => {
+  receiver.script((_call, response) => response.writeHead(500).end(Buffer.from([0, 255, 254, 10])));
+  expect((await deliver())[0]).toMatchObject({ status: 500 });
+});
+
+test("a redirect is a failure and is not followed, wherever it leads", async () => {
+  const secret = await startReceiver();
+  receiver.script(answer(302, { location: `${secret.url}/metadata` }));
+  expect((await deliver())[0]).toMatchObject({ status: 302, error: null });
+  receiver.script(answer(307, { location: "http://169.254.169.254/latest/meta-data" }));
+  expect((await deliver(`${receiver.url}/again`))[0]).toMatchObject({ status: 307 });
+  expect(secret.received).toEqual([]);
+});
+
+test("no one there is a failure with its reason", async () => {
+  const closed: Server = createServer().listen(0, "127.0.0.1");
+  await new Promise((resolve) => closed.once("listening", resolve));
+  const { port } = closed.address() as AddressInfo;
+  await new Promise((resolve) => closed.close(resolve));
+  expect((await deliver(`http://127.0.0.1:${port}/`))[0]).toMatchObject({ status: null, error: expect.stringContaining("ECONNREFUSED") as string });
+});
+
+test("one that speaks no HTTP is a failure", async () => {
+  const server = createServer((socket) => socket.on("error", () => {}).end("SSH-2.0-nothing\r\n")).listen(0, "127.0.0.1");
+  afterAll(() => server.close());
+  await new Promise((resolve) => server.once("listening", resolve));
+  expect((await deliver(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`))[0]).toMatchObject({ status: null, error: expect.stringContaining("does not match the HTTP") as string });
+});
+
+test("a name is resolved anew for each connection: one that later leads inside is not called", async () => {
+  // 127.0.0.2 stands for the public internet, 127.0.0.1 for the inside.
+  const outside = await startReceiver(answer(204, { connection: "close" }), "127.0.0.2");
+  const { port } = new URL(outside.url);
+  const insider = await startReceiver(answer(204), "127.0.0.1");
+  let address = "127.0.0.2";
+  let lookups = 0;
+  const reach: Reach = {
+    allowPrivateAddresses: false,
+    allowHttp: true,
+    isAllowed: (asked) => asked === "127.0.0.2",
+    lookup: (_name, _options, done) => (lookups++, done(null, [{ address, family: 4 }])),
+  };
+  const own = await startWebhooks({ reach });
+  const app = await own.app();
+  const { id } = await registerEndpoint(own.db, { clientId: app, url: `http://app.example.org:${port}/`, eventTypes: ["person"] }, { origin: { at: own.clock() }, keys, reach });
+  await own.tell({ clientId: app });
+  await own.settle();
+  expect([outside.received.length, lookups]).toEqual([1, 2]);
+
+  address = "127.0.0.1";
+  await own.tell({ clientId: app });
+  await own.settle();
+  expect((await logOf(id, own))[0]).toMatchObject({ status: null, error: expect.stringContaining("not public") as string });
+  expect([outside.received.length, insider.received.length]).toEqual([1, 0]);
+});
+
+test("an endpoint that hangs does not keep the others waiting", async () => {
+  receiver.script((call, response) => (call.path === "/hang" ? null : response.writeHead(204).end()));
+  await world.endpoint({ clientId, url: `${receiver.url}/hang` });
+  const healthy = await Promise.all(Array.from({ length: 5 }, () => world.app()));
+  for (const app of healthy) await world.endpoint({ clientId: app, url: `${receiver.url}/well` });
+  await world.tell(...Array.from({ length: 50 }, () => ({ clientId })), ...healthy.flatMap((app) => Array.from({ length: 20 }, () => ({ clientId: app }))));
+  await world.run("fanOut");
+  const began = performance.now();
+  const running = world.run("deliver");
+  await expect.poll(() => receiver.received.filter(({ path }) => path === "/well").length, { timeout: 5000, interval: 5 }).toBe(100);
+  expect(performance.now() - began).toBeLessThan(350);
+  await running;
+  expect(receiver.received.filter(({ path }) => path === "/hang").length).toBeLessThanOrEqual(30);
+});
