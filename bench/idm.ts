@@ -65,7 +65,7 @@ async function recordStatements(db: Db, { app, user, people }: World): Promise<R
   let last: Statement | undefined;
   const recording = { options: {}, query: (statement: Statement) => ((last = statement), db.pool.query(statement)) } as unknown as pg.Pool;
   const router = makeIdmRouter({
-    db: { readPool: recording },
+    db: { pool: recording, readPool: recording },
     checkAccessToken: async () => ({ kind: "valid", token: { clientId: app.clientId, personId: null, scopes } }),
     document: await loadDocument("idm", "bench"),
     log: silentLog,

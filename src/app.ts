@@ -2,6 +2,7 @@ import type { RequestListener } from "node:http";
 import express, { type Express, Router } from "express";
 import { listTiles, makePurgeJob } from "./access/index.ts";
 import type { Config } from "./config.ts";
+import { makeEventSweepJob } from "./events/index.ts";
 import { makeIdmRouter } from "./idm/index.ts";
 import type { Clock } from "./platform/clock.ts";
 import { allowAnyOrigin } from "./platform/cors.ts";
@@ -73,7 +74,7 @@ export async function makeApp(config: Config, { clock, log, db, metrics = makeMe
   return {
     handler: app,
     operationsHandler: makeExpress(config).use(health, metricsRouter, last.router, last.onError),
-    jobs: [...signOn.jobs, makePurgeJob({ db, clock, forget: forgetPerson }), ...webhooks.jobs],
+    jobs: [...signOn.jobs, makePurgeJob({ db, clock, forget: forgetPerson }), makeEventSweepJob({ db, clock, feedDays: config.changeFeedDays }), ...webhooks.jobs],
     async close() {
       await webhooks.close();
       await signOn.close();

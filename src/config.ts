@@ -165,6 +165,12 @@ export const options = {
     meaning: "Time for which a deleted person can still be restored; then they are gone for good.",
     example: "30",
   },
+  CHANGE_FEED_DAYS: {
+    value: wholeNumber(30, 3650),
+    default: "35",
+    meaning: "Days for which the change feed keeps what apps were told. The contract promises them 30.",
+    example: "35",
+  },
   PASSWORD_HASH_CONCURRENCY: {
     value: wholeNumber(1, 64),
     default: String(Math.max(1, Math.min(4, availableParallelism()))),
@@ -281,6 +287,7 @@ function arrange(values: Values) {
       sessionSeconds: values.SESSION_SECONDS,
     },
     restoreWindowDays: values.RESTORE_WINDOW_DAYS,
+    changeFeedDays: values.CHANGE_FEED_DAYS,
     passwordHashConcurrency: values.PASSWORD_HASH_CONCURRENCY,
     allowPrivateAddresses: values.WEBHOOK_ALLOW_PRIVATE_ADDRESSES,
     webhooks: {

@@ -166,6 +166,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/idm/ep/v1/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what changed
+         * @description Everything that changed in what your app may see, in order: the same events as the webhooks bring, for apps that would rather ask.
+         *
+         *     1. Call without `after`. The answer has no changes, only `next`: the place of now. Keep it.
+         *     2. Read everything you need through the other operations.
+         *     3. Call with `after` set to the `next` that you kept, and follow the changes. Whatever happened during your reading is among them; a change
+         *        that you have seen already does no harm. Keep the new `next`, and go on while `more` is true; then come back later.
+         *
+         *     Changes are kept for at least 30 days. A place that is older answers 410: read everything again, beginning with step 1.
+         *
+         *     A change carries ids only. Read the record for its present state; what answers 404 by then has been changed again, and a later change says
+         *     so. One change of one person is one entry, though the person may be both user and person. Whoever comes into view while they are deleted
+         *     is told of with `restore` when they return.
+         *
+         *     The token needs at least one of the scopes. Changes of persons need `users:read` or `people:read`, those of groups `groups:read`, those
+         *     of schools `schools:read`; others are left out.
+         */
+        get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -243,7 +277,8 @@ export interface components {
             /**
              * @description A stable name for the problem that programs can rely on. Today `invalid_request`, `invalid_cursor`, `repeated_parameter`,
              *     `missing_token`, `invalid_token`, `insufficient_scope`, `wrong_context`, `school_not_found`, `organization_not_found`,
-             *     `group_not_found`, `user_not_found`, `path_not_found`, `method_not_allowed`, `rate_limited`, `internal_error` and `unavailable`;
+             *     `group_not_found`, `user_not_found`, `path_not_found`, `method_not_allowed`, `cursor_expired`, `rate_limited`, `internal_error` and
+             *     `unavailable`;
              *     new ones may be added.
              * @example school_not_found
              */
@@ -403,6 +438,89 @@ export interface components {
             /** @description The synced, active groups of the person; of a soft-deleted person those they would have on return. */
             groups: components["schemas"]["PersonGroup"][];
         };
+        /**
+         * @description What changed.
+         * @example person
+         * @enum {string}
+         */
+        ChangeType: "person" | "group" | "school";
+        /**
+         * @description `create`: it entered what your app sees. `update`: it changed. `delete` with `updatedProperties: [status]`: it was soft-deleted and
+         *     may come back; without: it left what your app sees, or is gone for good. `restore`: a soft deletion was withdrawn.
+         * @example update
+         * @enum {string}
+         */
+        EventAction: "create" | "update" | "delete" | "restore";
+        /**
+         * @description Why it is no longer there; present with `delete` only. `deleted`: it is gone; a group may be restored if `updatedProperties` is `[status]`.
+         *     `soft_deleted`: the person may come back until `until`, keep their data. `no_longer_synced`: the school goes on syncing to your app, but not this.
+         *     `access_withdrawn`: the school took back sync or the right to sign in.
+         * @example no_longer_synced
+         * @enum {string}
+         */
+        ChangeReason: "deleted" | "soft_deleted" | "no_longer_synced" | "access_withdrawn";
+        /** @description Something changed in what your app may see. */
+        Change: {
+            /**
+             * @description The place of this change; a later call with it as `after` begins behind it.
+             * @example Y2hhbmdlcyAxMDQy
+             */
+            cursor: string;
+            type: components["schemas"]["ChangeType"];
+            action: components["schemas"]["EventAction"];
+            /**
+             * @description What changed, named as in the webhooks: of a person `name`, `role`, `status`, `groups`; of a group `name`, `status`; of a school `name`,
+             *     `address`, `schooling_level`, `official_id`. Missing with `create`, and with the `delete` of what left your app's view or is gone for good.
+             */
+            updatedProperties?: string[];
+            /**
+             * Format: date-time
+             * @description When it changed.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            at: string;
+            /**
+             * Format: uuid
+             * @description The `id` of the user or person. Present where `type` is `person`.
+             * @example c0000000-0000-4000-8000-000000000002
+             */
+            personId?: string;
+            /**
+             * Format: uuid
+             * @description The `id` of the group. Present where `type` is `group`.
+             * @example b0000000-0000-4000-8000-000000000001
+             */
+            groupId?: string;
+            /**
+             * Format: uuid
+             * @description The `id` of the school, or of a school of the person or group that syncs to your app, the home school if it does; null for a user of whose
+             *     schools none does.
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string | null;
+            reason?: components["schemas"]["ChangeReason"];
+            /**
+             * Format: date-time
+             * @description When the soft-deleted person will be deleted for good. Present where `reason` is `soft_deleted`.
+             * @example 2026-03-05T08:00:00.000Z
+             */
+            until?: string;
+        };
+        /** @description Changes in order, and where to go on. */
+        ChangeList: {
+            /** @description What changed; empty without `after`. */
+            changes: components["schemas"]["Change"][];
+            /**
+             * @description The place behind all this. Keep it, and send it as `after` next time; its inside is not for you to read.
+             * @example Y2hhbmdlcyAxMDQy
+             */
+            next: string;
+            /**
+             * @description Whether more changes wait behind `next` already.
+             * @example false
+             */
+            more: boolean;
+        };
     };
     responses: {
         /** @description Nothing changed since the answer with this `ETag`. No body. */
@@ -528,6 +646,16 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description Changes behind this place are no longer kept. Read everything again, beginning with a call without `after`. */
+        CursorExpired: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
     };
     parameters: {
         /**
@@ -575,6 +703,17 @@ export interface components {
          * @example c0000000-0000-4000-8000-000000000001
          */
         PersonId: string;
+        /**
+         * @description The place behind which to read: `next` of an earlier answer, or `cursor` of one of its changes. Without it the answer has no changes, only
+         *     the place of now.
+         * @example Y2hhbmdlcyAxMDQy
+         */
+        After: string;
+        /**
+         * @description How many changes to list at most.
+         * @example 100
+         */
+        ChangesLimit: number;
     };
     requestBodies: never;
     headers: {
@@ -996,6 +1135,54 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["PersonNotFound"];
             405: components["responses"]["MethodNotAllowed"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listChanges: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The place behind which to read: `next` of an earlier answer, or `cursor` of one of its changes. Without it the answer has no changes, only
+                 *     the place of now.
+                 * @example Y2hhbmdlcyAxMDQy
+                 */
+                after?: components["parameters"]["After"];
+                /**
+                 * @description How many changes to list at most.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["ChangesLimit"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of an earlier answer; while nothing changed, the answer is an empty 304.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The changes behind `after`, in order. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeList"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            410: components["responses"]["CursorExpired"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };

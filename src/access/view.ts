@@ -61,9 +61,11 @@ export const selectSights = (subject: Sql): Sql => `
     FROM known k JOIN affiliation a ON a.person_id = k.person_id JOIN person p ON p.id = k.person_id
     WHERE ${schoolIsShown("k.client_id", "a.school_id")}
     GROUP BY k.client_id, k.person_id),
+  -- The role in a group is news only where it is another than the person's own.
   inside AS (
-    SELECT k.client_id, k.person_id, bit_xor(${hash("x.id", "x.role")}) AS groups
-    FROM known k CROSS JOIN LATERAL (SELECT g.id, m.role ${fromShownGroupsOf("k.client_id", "k.person_id")}) x
+    SELECT k.client_id, k.person_id, bit_xor(${hash("x.id", "nullif(x.role, p.role)")}) AS groups
+    FROM known k JOIN person p ON p.id = k.person_id
+    CROSS JOIN LATERAL (SELECT g.id, m.role ${fromShownGroupsOf("k.client_id", "k.person_id")}) x
     GROUP BY k.client_id, k.person_id)
   SELECT k.client_id, 'person' AS type, p.id AS subject_id, place.school_id, p.status = 'ACTIVE' AS is_active, k.is_synced,
     ${hash("p.first_full", "p.first_call", "p.last")} AS name, ${hash("p.role")} AS role, coalesce(inside.groups, 0) AS groups,

@@ -13,4 +13,4 @@ export type { AuditLine, Origin } from "./audit.ts";
 export { listEvents } from "./feed.ts";
 export type { AppEvent, AppEventAction, AppEventType, DeleteReason, Events } from "./feed.ts";
 export { sequenceEvents } from "./sequence.ts";
-export { sweepEvents } from "./sweep.ts";
+export { makeEventSweepJob, sweepEvents } from "./sweep.ts";

@@ -1,5 +1,7 @@
+import type { Clock } from "../platform/clock.ts";
 import { withTransaction } from "../platform/db.ts";
 import type { Db } from "../platform/db.ts";
+import type { WorkerJob } from "../platform/worker.ts";
 
 // Oldest first and without a gap, so that the end of what is gone is one position.
 const findBoundary = `
@@ -24,3 +26,10 @@ async function sweepBatch(db: Pick<Db, "pool">, before: Date, batch: number): Pr
     return rowCount ?? 0;
   });
 }
+
+/** Units: days of 24 hours. */
+export const makeEventSweepJob = ({ db, clock, feedDays }: { db: Pick<Db, "pool">; clock: Clock; feedDays: number }): WorkerJob => ({
+  name: "events.sweep",
+  everySeconds: 3600,
+  run: async () => void (await sweepEvents(db, new Date(clock().getTime() - feedDays * 86_400_000))),
+});

@@ -1,8 +1,9 @@
 /**
  * idm: serves openapi/idm.yaml.
  *
- * Nouns:      school, user (may sign in to the app, or ever did), group, member, person (whom a school syncs).
- * Invariants: every answer is one prepared statement that builds the body; whom an app sees is composed from access.
+ * Nouns:      school, user (may sign in to the app, or ever did), group, member, person (whom a school syncs),
+ *             change (an event of the app, in the feed).
+ * Invariants: every answer but the feed is one prepared statement that builds the body; whom an app sees is composed from access.
  * Must never know: how tokens are kept, what Schulconnex is, how anything is changed.
  */
 import type { Router } from "express";
@@ -15,12 +16,13 @@ import { getGroup } from "./getGroup.ts";
 import { getPerson } from "./getPerson.ts";
 import { getSchool } from "./getSchool.ts";
 import { getUser } from "./getUser.ts";
+import { makeListChanges } from "./listChanges.ts";
 import { listSchoolGroups } from "./listSchoolGroups.ts";
 import { listSchoolPeople } from "./listSchoolPeople.ts";
 import { listSchools } from "./listSchools.ts";
 import { listSchoolUsers } from "./listSchoolUsers.ts";
 
-const handlers: Handlers<operations, AccessToken> = {
+const readers: Omit<Handlers<operations, AccessToken>, "listChanges"> = {
   getGroup,
   getPerson,
   getSchool,
@@ -32,7 +34,7 @@ const handlers: Handlers<operations, AccessToken> = {
 };
 
 export type IdmDeps = {
-  db: Pick<Db, "readPool">;
+  db: Pick<Db, "pool" | "readPool">;
   checkAccessToken: CheckAccessToken;
   document: OpenApiDocument;
   log: Log;
@@ -43,7 +45,7 @@ export type IdmDeps = {
 export function makeIdmRouter({ db, checkAccessToken, document, log, checkAnswers }: IdmDeps): Router {
   return bindOperations<operations, AccessToken>({
     document,
-    handlers,
+    handlers: { ...readers, listChanges: makeListChanges(db) },
     checkToken: checkAccessToken,
     scopeName: scopeOfContract,
     pool: db.readPool,

@@ -5,6 +5,7 @@ const statusByKind = {
   not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
+  gone: 410,
   rate_limited: 429,
   bug: 500,
   not_offered: 501,

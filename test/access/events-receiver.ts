@@ -23,7 +23,7 @@ const selectAll = `
   SELECT 'group ' || g.id, true, jsonb_build_object('name', g.name) FROM "group" g WHERE ${groupIsShown("$1", "g")}
   UNION ALL
   SELECT 'person ' || p.id, p.status = 'ACTIVE', jsonb_build_object('name', p.last, 'role', p.role,
-    'groups', (SELECT coalesce(jsonb_agg(g.id || ' ' || m.role ORDER BY g.id), '[]') ${fromShownGroupsOf("$1", "p.id")}))
+    'groups', (SELECT coalesce(jsonb_agg(g.id || coalesce(' ' || nullif(m.role, p.role), '') ORDER BY g.id), '[]') ${fromShownGroupsOf("$1", "p.id")}))
   FROM person p WHERE ${userIsShown("$1", "p")} OR ${personIsShown("$1", "p")} OR ${personIsSynced("$1", "p")}`;
 
 /** Reads everything that the app may read, with those who are soft-deleted. */

@@ -46,7 +46,7 @@ const bind = (given: Partial<Record<keyof operations | "getTeapot", unknown>>) =
     render: renderProblem,
     checkAnswersBy: [],
   });
-const all = ["getGroup", "getPerson", "getSchool", "getUser", "listSchoolGroups", "listSchoolPeople", "listSchools", "listSchoolUsers"] as const;
+const all = ["getGroup", "getPerson", "getSchool", "getUser", "listChanges", "listSchoolGroups", "listSchoolPeople", "listSchools", "listSchoolUsers"] as const;
 const everyHandler = Object.fromEntries(all.map((name) => [name, () => missing()]));
 
 test("a document whose operations all have a handler is bound", () => {

@@ -15,6 +15,8 @@ export type ListQuery<T> = { name: string; whole: string; rows: string; page: st
 /** What a handler answers when the body comes out of the database as it is. */
 export type JsonRead<T> = { kind: "read"; query: ReadQuery<T>; client: string; id: string; missing: Missing };
 export type JsonList<T> = { kind: "list"; query: ListQuery<T>; values: unknown[]; missing: Missing | null; page: Page };
+/** What a handler answers that is made from more than one statement. */
+export type JsonMade<T> = { kind: "made"; make: () => Promise<T> };
 export type Missing = () => AppError;
 
 /** `limit` undefined: the whole list. */

@@ -2,13 +2,13 @@ import { Router, type Request, type RequestHandler, type Response } from "expres
 import type pg from "pg";
 import { AppError } from "../errors.ts";
 import type { Log } from "../log.ts";
-import type { JsonList, JsonRead } from "./answer.ts";
+import type { JsonList, JsonMade, JsonRead } from "./answer.ts";
 import { findBearer, refuseContext, refuseMissingToken, refuseScope, refuseToken } from "./bearer.ts";
 import { listOperations, type OpenApiDocument, type Operation } from "./document.ts";
 import { answerFailures, type RenderFailure } from "./failure.ts";
 import type { Handlers } from "./operation-types.ts";
 import { makeReadTogether } from "./read-together.ts";
-import { sendList, sendRead } from "./send.ts";
+import { sendList, sendMade, sendRead } from "./send.ts";
 import { makeStreamList } from "./stream-list.ts";
 import { makeRequestCheck, makeResponseCheck, type BodyCheck } from "./validation.ts";
 
@@ -28,7 +28,7 @@ export type Binding<Operations, Caller extends Token> = {
   checkAnswersBy: readonly OpenApiDocument[];
 };
 
-type AnyHandler = (request: { caller: unknown; path: unknown; query: unknown }) => JsonRead<unknown> | JsonList<unknown> | AppError;
+type AnyHandler = (request: { caller: unknown; path: unknown; query: unknown }) => JsonRead<unknown> | JsonList<unknown> | JsonMade<unknown> | AppError;
 
 /**
  * Makes the router of one document: for every operation the token first, then the validator, then the handler.
@@ -55,7 +55,8 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
       const given = handle({ caller: res.locals["caller"], path: req.params, query: req.query });
       if (given instanceof AppError) throw given;
       const sending = { req, res, pool: binding.pool, check, readTogether, streamList };
-      await (given.kind === "read" ? sendRead(given, sending) : sendList(given, sending));
+      if (given.kind === "read") await sendRead(given, sending);
+      else await (given.kind === "list" ? sendList(given, sending) : sendMade(given, sending));
     };
     if (Object.keys(operation.responses).every((status) => status === "501")) router.all(expressPath(path), name(operation), answer);
     else router[method](expressPath(path), name(operation), makeGuard(binding, operation), checkRequest(place), answer);
@@ -79,15 +80,16 @@ function name(operation: Operation): RequestHandler {
 
 /** The token comes first, so that a stranger learns nothing else; an operation without security is open. */
 function makeGuard<Caller extends Token>(binding: Pick<Binding<never, Caller>, "document" | "checkToken" | "scopeName">, operation: Operation): RequestHandler {
-  if (operation.security === undefined || operation.security.length > 1) throw new Error(`${operation.operationId} must name its security, and one only.`);
-  const [requirement] = operation.security;
-  if (requirement === undefined) return (_req, _res, next) => next();
-  const [[scheme, scopes]] = Object.entries(requirement) as [[string, string[]]];
+  if (operation.security === undefined) throw new Error(`${operation.operationId} must name its security.`);
+  const ways = operation.security.flatMap((way) => Object.entries(way));
+  const [scheme, another] = new Set(ways.map(([name]) => name));
+  if (scheme === undefined) return (_req, _res, next) => next();
+  if (another !== undefined) throw new Error(`${operation.operationId} must name one kind of token only.`);
+  if (ways.some(([, scopes]) => scopes.length !== 1)) throw new Error(`${operation.operationId} must name one scope for each way.`);
   const flows = binding.document.components.securitySchemes?.[scheme]?.flows ?? {};
   const context = "clientCredentials" in flows ? "app" : "user";
-  const [scope] = scopes;
-  if (scope === undefined || scopes.length > 1) throw new Error(`${operation.operationId} must name one scope.`);
-  const wanted = binding.scopeName(scope);
+  const scopes = ways.flatMap(([, [scope]]) => scope!);
+  const wanted = scopes.map(binding.scopeName);
 
   return async (req: Request, res: Response, next) => {
     const bearer = findBearer(req);
@@ -97,7 +99,7 @@ function makeGuard<Caller extends Token>(binding: Pick<Binding<never, Caller>, "
     const { token } = check;
     res.locals["clientId"] = token.clientId;
     if ((token.personId === null ? "app" : "user") !== context) throw refuseContext(context);
-    if (!token.scopes.has(wanted)) throw refuseScope(res, scope);
+    if (!wanted.some((scope) => token.scopes.has(scope))) throw refuseScope(res, scopes.join(" "));
     res.locals["caller"] = token;
     next();
   };

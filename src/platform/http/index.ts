@@ -10,4 +10,4 @@ export { asked, makeListQuery, makeReadQuery, type ListQuery, type ReadQuery } f
 export { bindOperations } from "./bind-operations.ts";
 export { listOperations, loadDocument, type OpenApiDocument, type Operation } from "./document.ts";
 export { renderProblem, requestIdOf, type RenderFailure } from "./failure.ts";
-export { answerList, answerRead, type Handler, type Handlers } from "./operation-types.ts";
+export { answerList, answerMade, answerRead, type Handler, type Handlers } from "./operation-types.ts";

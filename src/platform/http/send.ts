@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import type pg from "pg";
-import { heldItems, type JsonList, type JsonRead, type Page } from "./answer.ts";
+import { heldItems, type JsonList, type JsonMade, type JsonRead, type Page } from "./answer.ts";
 import { etagOf, headersOf, isNotModified } from "./etag.ts";
 import { readCursor, writeCursor } from "./page-position.ts";
 import type { ReadTogether } from "./read-together.ts";
@@ -14,6 +14,10 @@ export async function sendRead({ query, client, id, missing }: JsonRead<unknown>
   const body = await sending.readTogether(query, { client, id });
   if (body === null) throw missing();
   sendBody(body, sending);
+}
+
+export async function sendMade({ make }: JsonMade<unknown>, sending: Sending): Promise<void> {
+  sendBody(JSON.stringify(await make()), sending);
 }
 
 /** Answers a list: a page when one was asked for, whole in one piece when it is short, streamed when it is long. */

@@ -1,0 +1,141 @@
+import { beforeAll, expect, test } from "vitest";
+import { changeDirectory, setSyncedGroups, withdrawGrant } from "../../../src/access/index.ts";
+import type { ClientId, ScopeName } from "../../../src/access/index.ts";
+import { deletePerson, restorePerson, softDeletePerson, updatePerson } from "../../../src/directory/index.ts";
+import type { Change, GroupId, PersonId, SchoolId } from "../../../src/directory/index.ts";
+import { sweepEvents } from "../../../src/events/index.ts";
+import { makeIdmClient } from "../../../src/publish/index.ts";
+import { idmScopes } from "../../support/api.ts";
+import { makeMakers } from "../../support/make.ts";
+import { startService, type TestService } from "../../support/service.ts";
+import { getAppToken } from "../../support/token.ts";
+
+let service: TestService;
+let make: ReturnType<typeof makeMakers>;
+beforeAll(async () => {
+  service = await startService();
+  make = makeMakers(service.db, service.clock());
+});
+
+const change = <T>(work: (it: Change) => Promise<T>): Promise<T> => changeDirectory(service.db, { at: service.clock(), actorId: "test" }, work);
+
+async function makeApp(scopes: readonly ScopeName[] = idmScopes) {
+  const app = await make.app();
+  const school = await make.school();
+  const group = await make.group({ school });
+  const person = await make.person({ school, groups: [group] });
+  await make.grant({ app: app.clientId, school, groups: [group] });
+  const accessToken = await getAppToken(service, app, scopes);
+  const client = makeIdmClient({ baseUrl: service.url, accessToken });
+  const read = (query: { after?: string; limit?: number } = {}) => client.GET("/idm/ep/v1/changes", { params: { query } });
+  const now = async () => (await read()).data!.next;
+  return { clientId: app.clientId as ClientId, school, group, person, read, now };
+}
+type Ids = { school: SchoolId; group: GroupId; person: PersonId };
+
+test("without a place to read from there are no changes, only the place of now", async () => {
+  const { read } = await makeApp();
+  expect((await read()).data).toEqual({ changes: [], next: expect.any(String) as string, more: false });
+});
+
+test("what a person goes through is told step by step, each once, with its reason", async () => {
+  const { read, now, clientId, ...ids } = await makeApp();
+  const after = await now();
+  const { person, group, school }: Ids = ids;
+  const at = service.clock();
+  await change((it) => updatePerson(it, { personId: person, name: { firstFull: "Ada", firstCall: "Ada", last: "New" }, role: "TEACHER" }));
+  await change((it) => softDeletePerson(it, { personId: person, restoreWindowDays: 30 }));
+  await change((it) => restorePerson(it, { personId: person }));
+  await change((it) => setSyncedGroups(it, { clientId, schoolId: school, groups: [] }));
+  await change((it) => softDeletePerson(it, { personId: person, restoreWindowDays: 30 }));
+  await change((it) => deletePerson(it, { personId: person, forget: () => Promise.resolve() }));
+  const about = { type: "person", personId: person, schoolId: school, at: at.toISOString(), cursor: expect.any(String) as string };
+  const until = new Date(at.getTime() + 30 * 86_400_000).toISOString();
+  const { data } = await read({ after });
+  expect(data!.changes).toEqual([
+    { ...about, action: "update", updatedProperties: ["name", "role"] },
+    { ...about, action: "delete", updatedProperties: ["status"], reason: "soft_deleted", until },
+    { ...about, action: "restore", updatedProperties: ["status"] },
+    { ...about, action: "update", updatedProperties: ["groups"] },
+    { cursor: about.cursor, type: "group", action: "delete", at: about.at, groupId: group, schoolId: school, reason: "no_longer_synced" },
+    { ...about, action: "delete", updatedProperties: ["status"], reason: "soft_deleted", until },
+    { ...about, action: "delete", reason: "deleted" },
+  ]);
+});
+
+test("a school that takes everything back says so, people first and itself last", async () => {
+  const { read, now, clientId, school } = await makeApp();
+  const after = await now();
+  await change((it) => withdrawGrant(it, { clientId, schoolId: school }));
+  const { data } = await read({ after });
+  expect(data!.changes.map(({ type, action, reason }) => [type, action, reason])).toEqual([
+    ["person", "delete", "access_withdrawn"],
+    ["group", "delete", "access_withdrawn"],
+    ["school", "delete", "access_withdrawn"],
+  ]);
+});
+
+test("pages follow each other without gap or repetition, and every cursor leads on", async () => {
+  const { read, now, school } = await makeApp();
+  const after = await now();
+  const people: string[] = [];
+  for (let count = 0; count < 5; count++) people.push(await make.person({ school }));
+  const first = (await read({ after, limit: 2 })).data!;
+  expect([first.changes.map(({ personId }) => personId), first.more]).toEqual([people.slice(0, 2), true]);
+  const second = (await read({ after: first.next, limit: 3 })).data!;
+  expect([second.changes.map(({ personId }) => personId), second.more]).toEqual([people.slice(2), false]);
+  expect((await read({ after: first.changes[0]!.cursor })).data!.changes.map(({ personId }) => personId)).toEqual(people.slice(1));
+  expect((await read({ after: second.next })).data).toEqual({ changes: [], next: second.next, more: false });
+});
+
+test("a change after the place was taken is behind it, one before it is not", async () => {
+  const { read, now, school } = await makeApp();
+  await make.person({ school });
+  const after = await now();
+  const late = await make.person({ school });
+  expect((await read({ after })).data!.changes.map(({ personId }) => personId)).toEqual([late]);
+});
+
+test("changes of other apps move the place on, and nothing of them is shown", async () => {
+  const one = await makeApp();
+  const after = await one.now();
+  await makeApp();
+  const { changes, next } = (await one.read({ after })).data!;
+  expect(changes).toEqual([]);
+  expect(next).not.toBe(after);
+});
+
+test.each([
+  [["schools:read"], ["school"]],
+  [["groups:read"], ["group"]],
+  [["users:read"], ["person"]],
+  [["people:read", "schools:read"], ["person", "school"]],
+] as [ScopeName[], string[]][])("a token with %j is told of %j", async (scopes, types) => {
+  const { read, now, clientId, school } = await makeApp(scopes);
+  const after = await now();
+  await change((it) => withdrawGrant(it, { clientId, schoolId: school }));
+  expect((await read({ after })).data!.changes.map(({ type }) => type)).toEqual(types);
+});
+
+test("a place whose changes are no longer kept answers 410, one of today goes on", async () => {
+  const { read, now, school } = await makeApp();
+  const old = await now();
+  await make.person({ school });
+  const kept = await now();
+  const gone = await sweepEvents(service.db, new Date(service.clock().getTime() + 1), 3);
+  expect(gone).toBeGreaterThan(3);
+  await make.person({ school });
+  const { response, error } = await read({ after: old });
+  expect([response.status, error]).toMatchObject([410, { code: "cursor_expired", message: expect.stringContaining("Read everything again") as string }]);
+  expect((await read({ after: kept })).data!.changes).toHaveLength(1);
+});
+
+test.each(["x", "Y2hhbmdlcyB4", Buffer.from("changes -1").toString("base64url")])("the place %s is refused as none of ours", async (after) => {
+  const { read } = await makeApp();
+  expect((await read({ after })).error).toMatchObject({ status: 400, code: "invalid_cursor" });
+});
+
+test("a place that was never given answers 410, as after a restored backup", async () => {
+  const { read } = await makeApp();
+  expect((await read({ after: Buffer.from("changes 999999999").toString("base64url") })).response.status).toBe(410);
+});
