@@ -160,7 +160,7 @@ ALTER TABLE "group" ADD CONSTRAINT "group_source_system_identifier_check" CHECK 
 ALTER TABLE "import"
   ADD CONSTRAINT "import_format_check" CHECK ("format" IN ('PLAIN', 'ONEROSTER', 'SCHULCONNEX')),
   ADD CONSTRAINT "import_mode_check" CHECK ("mode" IN ('BULK', 'DELTA')),
-  ADD CONSTRAINT "import_state_check" CHECK ("state" IN ('BROKEN', 'READY', 'HELD', 'APPLIED', 'EXPIRED')),
+  ADD CONSTRAINT "import_state_check" CHECK ("state" IN ('READING', 'BROKEN', 'READY', 'HELD', 'APPLIED', 'EXPIRED')),
   ADD CONSTRAINT "import_broken_check" CHECK (("state" = 'BROKEN') = ("error_count" > 0));
 
 ALTER TABLE "import_school"

@@ -1,0 +1,145 @@
+import { changeDirectory } from "../access/index.ts";
+import type { Change, PersonId, SchoolId } from "../directory/index.ts";
+import { recordAudit } from "../events/index.ts";
+import type { Origin } from "../events/index.ts";
+import type { Db, Queryable } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { changesNothing, countDifference, isHeld, type Counts } from "./counts.ts";
+import { findDifference, newId, type Part } from "./difference.ts";
+
+export type ApplyRules = {
+  /** From 0 to 1: what share of a school's people or groups an import may remove without somebody agreeing. */
+  holdShare: number;
+  restoreWindowDays: number;
+};
+
+/**
+ * Brings one school to what an import says, in one transaction, and tells the apps of it.
+ *
+ * Shape:  `unsettled` are schools to be brought there once more: someone's home was not there yet, or someone moved away from it.
+ * Errors: conflict when it would remove too much and nobody agreed to that.
+ */
+export async function applyPart(db: Pick<Db, "pool">, part: Part, rules: ApplyRules, origin: Origin): Promise<{ counts: Counts; unsettled: SchoolId[] }> {
+  return changeDirectory(db, origin, async (change) => {
+    const { tx } = change;
+    await change.touchSchool(part.schoolId);
+    await findDifference(tx, part);
+    if (await touchIncomers(change)) await findDifference(tx, part);
+    const counts = await countDifference(tx, part.schoolId);
+    const agreed = await findAgreed(tx, part);
+    if (isHeld(counts, rules.holdShare, agreed)) {
+      throw new AppError("conflict", "import_held", "The import would remove too many people or groups of a school. Look at its preview and confirm it.");
+    }
+    const unsettled = await findUnsettled(tx, part.schoolId);
+    if (!changesNothing(counts)) await write(tx, part, rules);
+    await recordApplied(tx, part, counts, origin);
+    return { counts, unsettled };
+  });
+}
+
+/** Whoever comes here from another school is known to apps already; answers whether there are such people. */
+async function touchIncomers(change: Change): Promise<boolean> {
+  const { rows } = await change.tx.query<{ id: PersonId }>(
+    "SELECT i.id FROM import_person i WHERE (i.joins OR i.left_home IS NOT NULL) AND i.change IS DISTINCT FROM 'created' AND i.id IS NOT NULL",
+  );
+  if (rows.length > 0) await change.touch({ people: rows.map(({ id }) => id) });
+  return rows.length > 0;
+}
+
+async function findAgreed(tx: Queryable, { importId, schoolId }: Part): Promise<{ people: number; groups: number }> {
+  const { rows } = await tx.query<{ people: number; groups: number }>(
+    "SELECT coalesce(confirmed_people, 0) AS people, coalesce(confirmed_groups, 0) AS groups FROM import_school WHERE import_id = $1 AND school_id = $2",
+    [importId, schoolId],
+  );
+  return rows[0] ?? { people: 0, groups: 0 };
+}
+
+async function findUnsettled(tx: Queryable, schoolId: SchoolId): Promise<SchoolId[]> {
+  const { rows } = await tx.query<{ id: SchoolId }>(
+    `SELECT DISTINCT left_home AS id FROM import_person WHERE left_home IS NOT NULL
+     UNION SELECT $1::uuid WHERE EXISTS (SELECT FROM import_person WHERE joins AND id IS NULL)`,
+    [schoolId],
+  );
+  return rows.map(({ id }) => id);
+}
+
+async function write(tx: Queryable, part: Part, { restoreWindowDays }: ApplyRules): Promise<void> {
+  const purgeAt = new Date(part.now.getTime() + restoreWindowDays * 86_400_000);
+  await writePeople(tx, part, purgeAt);
+  await writeGroups(tx, part);
+  await writeMemberships(tx, part);
+}
+
+async function writePeople(tx: Queryable, { schoolId, now }: Part, purgeAt: Date): Promise<void> {
+  await tx.query(
+    `INSERT INTO person (id, home_school_id, role, first_full, first_call, last, sort_key, source_system_identifier, created_at, updated_at)
+     SELECT id, $1, role, first_full, first_call, last, sort_key, source_id, $2, $2 FROM import_person WHERE change = 'created'`,
+    [schoolId, now],
+  );
+  await tx.query(
+    `INSERT INTO affiliation (id, person_id, school_id) SELECT ${newId("$2")}, id, $1 FROM import_person WHERE joins AND id IS NOT NULL`,
+    [schoolId, now],
+  );
+  await tx.query(
+    `UPDATE person p SET home_school_id = $1, role = i.role, first_full = i.first_full, first_call = i.first_call, last = i.last,
+       sort_key = i.sort_key, status = 'ACTIVE', soft_deleted_at = NULL, purge_at = NULL, updated_at = $2
+     FROM import_person i WHERE i.id = p.id AND i.change IN ('changed', 'restored')`,
+    [schoolId, now],
+  );
+  await tx.query(
+    `UPDATE person p SET status = 'SOFT_DELETED', soft_deleted_at = $1, purge_at = $2, updated_at = $1
+     FROM import_person i WHERE i.id = p.id AND i.change = 'removed'`,
+    [now, purgeAt],
+  );
+  await tx.query("DELETE FROM affiliation a USING import_person i WHERE i.leaves AND a.person_id = i.id AND a.school_id = $1", [schoolId]);
+}
+
+async function writeGroups(tx: Queryable, { schoolId, schoolYear, now }: Part): Promise<void> {
+  // Ids that go from group to group are freed first; a group that lost its id to another one is none of the import's any more.
+  await tx.query(
+    `UPDATE "group" g SET source_system_identifier = NULL FROM import_group i
+     WHERE g.school_id = $1 AND i.change = 'carried_over' AND (g.id = i.id OR g.source_system_identifier = i.source_id)`,
+    [schoolId],
+  );
+  await tx.query(
+    `INSERT INTO "group" (id, school_id, name, sort_key, type, source_system_identifier, created_at, updated_at)
+     SELECT id, $1, name, sort_key, type, source_id, $2, $2 FROM import_group WHERE change = 'created'`,
+    [schoolId, now],
+  );
+  await tx.query(
+    `UPDATE "group" g SET name = i.name, sort_key = i.sort_key, type = i.type, source_system_identifier = i.source_id,
+       status = 'ACTIVE', deleted_at = NULL, updated_at = $1
+     FROM import_group i WHERE i.id = g.id AND i.change IN ('changed', 'restored', 'carried_over')`,
+    [now],
+  );
+  await tx.query(
+    `UPDATE "group" g SET status = 'DELETED', deleted_at = $1, updated_at = $1 FROM import_group i WHERE i.id = g.id AND i.change = 'removed'`,
+    [now],
+  );
+  await tx.query(
+    `INSERT INTO group_carry_over (school_id, school_year, previous_source_id, source_id, at)
+     SELECT $1, $2, previous_source_id, source_id, $3 FROM import_group WHERE change = 'carried_over'`,
+    [schoolId, schoolYear, now],
+  );
+}
+
+async function writeMemberships(tx: Queryable, { schoolId }: Part): Promise<void> {
+  await tx.query(
+    `DELETE FROM membership m USING import_membership i WHERE i.change = 'removed' AND m.group_id = i.group_id AND m.person_id = i.person_id`,
+  );
+  await tx.query(
+    `UPDATE membership m SET role = i.role FROM import_membership i WHERE i.change = 'changed' AND m.group_id = i.group_id AND m.person_id = i.person_id`,
+  );
+  await tx.query(
+    `INSERT INTO membership (group_id, person_id, school_id, role) SELECT group_id, person_id, $1, role FROM import_membership WHERE change = 'created'`,
+    [schoolId],
+  );
+}
+
+async function recordApplied(tx: Queryable, { importId, schoolId }: Part, counts: Counts, origin: Origin): Promise<void> {
+  await tx.query(
+    "UPDATE import_school SET state = 'APPLIED', applied_at = $3, counts = CASE WHEN state = 'APPLIED' THEN counts ELSE $4::jsonb END WHERE import_id = $1 AND school_id = $2",
+    [importId, schoolId, origin.at, JSON.stringify(counts)],
+  );
+  await recordAudit(tx, { ...origin, action: "import_applied", schoolId, detail: { importId, ...counts } });
+}

@@ -1,0 +1,83 @@
+import type { SchoolId } from "../directory/index.ts";
+import type { Origin } from "../events/index.ts";
+import { withTransaction, type Db } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { applyPart, type ApplyRules } from "./apply-part.ts";
+import { makePart } from "./preview.ts";
+import type { OnProgress } from "./progress.ts";
+import { deleteStaged, getImport, type ImportId, type ImportRecord } from "./record.ts";
+
+/**
+ * Brings every school of an import that waits to what it says, each in one transaction.
+ *
+ * Shape:  what ends in the middle, by whatever, leaves each school as it was or as it should be; applying again goes on.
+ * Errors: conflict when the import is broken, done, held, or another import of one of its schools is running.
+ */
+export async function applyImport(db: Pick<Db, "pool">, id: ImportId, rules: ApplyRules & { onProgress?: OnProgress | undefined }, origin: Origin): Promise<ImportRecord> {
+  const { schools } = await getImport(db.pool, id);
+  await holdSchools(db, schools.map((school) => school.id), async () => {
+    const { state, schools: now } = await getImport(db.pool, id);
+    checkState(state);
+    const waiting = now.filter((school) => school.state !== "APPLIED").map((school) => school.id);
+    const unsettled = await applyEach(db, id, waiting, rules, origin);
+    // Everybody's home is there by now.
+    await applyEach(db, id, [...unsettled].filter((school) => waiting.includes(school)), rules, origin);
+    await withTransaction(db, async (tx) => {
+      await tx.query("SET LOCAL statement_timeout = '60min'");
+      await tx.query("UPDATE import SET state = 'APPLIED', applied_at = $2 WHERE id = $1", [id, origin.at]);
+      await deleteStaged(tx, id);
+    });
+  });
+  return getImport(db.pool, id);
+}
+
+/** Agrees to what the preview of a held import says it removes; what it removes beyond that holds it again. */
+export async function confirmImport(db: Pick<Db, "pool">, id: ImportId): Promise<void> {
+  const { state } = await getImport(db.pool, id);
+  if (state !== "HELD") throw new AppError("conflict", "import_not_held", "The import is not held, so there is nothing to confirm.");
+  await withTransaction(db, async (tx) => {
+    await tx.query(
+      `UPDATE import_school SET state = 'READY', confirmed_people = (counts #>> '{people,removed}')::int, confirmed_groups = (counts #>> '{groups,removed}')::int
+       WHERE import_id = $1 AND state = 'HELD'`,
+      [id],
+    );
+    await tx.query("UPDATE import SET state = 'READY' WHERE id = $1 AND state = 'HELD'", [id]);
+  });
+}
+
+async function applyEach(db: Pick<Db, "pool">, id: ImportId, schools: readonly SchoolId[], rules: ApplyRules & { onProgress?: OnProgress | undefined }, origin: Origin) {
+  const unsettled = new Set<SchoolId>();
+  for (const [index, schoolId] of schools.entries()) {
+    rules.onProgress?.({ phase: "applying", done: index, total: schools.length });
+    const result = await applyPart(db, await makePart(db.pool, id, schoolId, origin.at), rules, origin);
+    for (const school of result.unsettled) unsettled.add(school);
+  }
+  return unsettled;
+}
+
+function checkState(state: string): void {
+  const refusals: Record<string, string> = {
+    READING: "The file is still being read.",
+    BROKEN: "The file has faults. Repair it and preview it again.",
+    HELD: "The import would remove too many people or groups of a school. Look at its preview and confirm it.",
+    APPLIED: "The import has been applied already.",
+    EXPIRED: "The import waited too long. Preview the file again.",
+  };
+  const refusal = refusals[state];
+  if (refusal !== undefined) throw new AppError("conflict", `import_${state.toLowerCase()}`, refusal);
+}
+
+/** Two imports never work on one school; the second is told so instead of waiting. The locks go with their connection. */
+async function holdSchools(db: Pick<Db, "pool">, schools: readonly SchoolId[], work: () => Promise<void>): Promise<void> {
+  const client = await db.pool.connect();
+  try {
+    const { rows } = await client.query<{ held: boolean }>(
+      "SELECT bool_and(pg_try_advisory_lock(hashtextextended('import ' || id, 0))) AS held FROM unnest($1::uuid[]) AS school (id)",
+      [schools],
+    );
+    if (rows[0]?.held === false) throw new AppError("conflict", "import_running", "Another import of one of these schools is running. Try again when it has ended.");
+    await work();
+  } finally {
+    await client.query("SELECT pg_advisory_unlock_all()").then(() => client.release(), (error: unknown) => client.release(error as Error));
+  }
+}

@@ -1,0 +1,43 @@
+import type { SourceFile } from "../read/source.ts";
+import { readTable } from "../read/table.ts";
+import type { ImportMode, Reading } from "./format.ts";
+
+type Files = ReadonlyMap<string, SourceFile>;
+
+/** Whether the files are whole, and which of them the sender left out. */
+export type Manifest = { mode: ImportMode; absent: ReadonlySet<string>; isThere: boolean };
+
+const ours = ["orgs.csv", "users.csv", "roles.csv", "classes.csv", "enrollments.csv"];
+
+/** Without a manifest, or where it is silent, the files are what the caller says, and bulk if nobody says anything. */
+export async function readManifest(files: Files, { staging, onBytes, mode }: Reading): Promise<Manifest> {
+  const file = files.get("manifest.csv");
+  const modes = new Set<ImportMode>();
+  const absent = new Set<string>();
+  if (file === undefined) return { mode: mode ?? "BULK", absent, isThere: false };
+  await readTable({ file, onBytes, required: ["propertyName", "value"] }, staging, (row) => {
+    const name = `${row.get("propertyName").replace(/^file\./, "")}.csv`;
+    const value = row.get("value").toLowerCase();
+    if (row.get("propertyName") === "oneroster.version" && !/^1\.[12](\.\d+)?$/.test(value)) {
+      row.fault("value", "unknown_version", "The version is neither 1.1 nor 1.2.");
+    }
+    if (!row.get("propertyName").startsWith("file.") || !ours.includes(name)) return;
+    if (value === "absent") absent.add(name);
+    else if (value !== "bulk" && value !== "delta") row.fault("value", "unknown_mode", "The value is not absent, bulk or delta.");
+    else if (!files.has(name)) row.fault("propertyName", "file_missing", `The archive holds no ${name}.`);
+    // Schools are changed by hand, so how their file was made does not matter.
+    else if (name !== "orgs.csv") modes.add(value === "delta" ? "DELTA" : "BULK");
+    if (modes.size > 1) row.fault("value", "mixed_modes", "Bulk and delta files cannot stand in one archive.");
+  });
+  const [first] = modes;
+  return { mode: first ?? mode ?? "BULK", absent, isThere: true };
+}
+
+/** What is not in a bulk archive would count as gone, so a bulk archive has every file. */
+export function checkFiles(files: Files, { mode, absent }: Manifest, { staging }: Reading): void {
+  const isIn = (name: string) => files.has(name) && !absent.has(name);
+  const needed = mode === "BULK" ? ["users.csv", "classes.csv", "enrollments.csv"] : [];
+  const missing = needed.filter((name) => !isIn(name));
+  if (mode === "DELTA" && !ours.some(isIn)) missing.push("users.csv");
+  for (const file of missing) staging.fault({ file, line: 1, column: null, field: null }, "file_missing", `The archive holds no ${file}, or its manifest calls it absent.`);
+}

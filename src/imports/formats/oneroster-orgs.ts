@@ -1,0 +1,51 @@
+import type { SchoolId } from "../../directory/index.ts";
+import type { SourceFile } from "../read/source.ts";
+import { readTable } from "../read/table.ts";
+import type { ImportMode, Reading } from "./format.ts";
+
+/** The organisations of an archive by their sourcedIds. */
+export type Orgs = {
+  /** Null for one that is no school, undefined for one that nobody knows. */
+  find(sourcedId: string): SchoolId | null | undefined;
+  /** Those that are in the file but could not be found; their fault stands there. */
+  readonly faulty: ReadonlySet<string>;
+  readonly schools: ReadonlySet<SchoolId>;
+};
+
+export const isKnownOrg = (orgs: Orgs, sourcedId: string): boolean => orgs.faulty.has(sourcedId);
+
+/** Schools are found by their identifier, which is the official id, or else by their sourcedId. */
+export async function readOrgs(files: ReadonlyMap<string, SourceFile>, mode: ImportMode, { staging, schools, onBytes }: Reading): Promise<Orgs> {
+  const file = files.get("orgs.csv");
+  const known = new Map<string, SchoolId | null>();
+  const faulty = new Set<string>();
+  const found = new Set<SchoolId>(mode === "BULK" && schools.only !== undefined ? [schools.only] : []);
+  if (file !== undefined) {
+    await readTable({ file, onBytes, required: ["sourcedId", "type", "identifier"] }, staging, (row) => {
+      const sourcedId = row.need("sourcedId", 255);
+      if (row.get("type").toLowerCase() !== "school") return void known.set(sourcedId, null);
+      if (row.get("status").toLowerCase() === "tobedeleted") return void faulty.add(sourcedId);
+      const school = schools.find(row.get("identifier"), sourcedId) ?? schools.only;
+      const isOther = school !== undefined && schools.only !== undefined && school !== schools.only;
+      if (school === undefined || isOther) {
+        faulty.add(sourcedId);
+        row.fault("identifier", isOther ? "other_school" : "unknown_school", isOther ? "This is another school than the import is for." : "No school of the directory has this official id.");
+      } else {
+        known.set(sourcedId, school);
+        found.add(school);
+      }
+    });
+  }
+  return {
+    find(sourcedId) {
+      const school = known.get(sourcedId);
+      if (school !== undefined || file !== undefined) return school;
+      const named = schools.find(sourcedId);
+      const only = schools.only === undefined || named === undefined || named === schools.only ? (named ?? schools.only) : undefined;
+      if (only !== undefined) found.add(only);
+      return only;
+    },
+    faulty,
+    schools: found,
+  };
+}

@@ -1,0 +1,135 @@
+import type { PersonName, PersonRole, SchoolId } from "../../directory/index.ts";
+import type { Archive } from "../read/zip.ts";
+import { readTable, type Row } from "../read/table.ts";
+import type { ImportMode, Places, Read, Reading } from "./format.ts";
+import { checkFiles, readManifest } from "./oneroster-manifest.ts";
+import { isKnownOrg, readOrgs, type Orgs } from "./oneroster-orgs.ts";
+
+/**
+ * Reads the CSV files of OneRoster 1.1 and 1.2 that say who is where; all others are passed over.
+ *
+ * Source: 1EdTech OneRoster 1.1 CSV tables and 1.2 rostering CSV binding.
+ */
+export async function readOneRoster({ files }: Archive, reading: Reading): Promise<Read> {
+  const manifest = await readManifest(files, reading);
+  const isRolesApart = files.has("roles.csv");
+  checkFiles(files, manifest, reading);
+  const orgs = await readOrgs(files, manifest.mode, reading);
+  const table = (name: string, required: readonly string[], onRow: (row: Row) => void): Promise<void> => {
+    const file = files.get(name);
+    if (file === undefined || manifest.absent.has(name)) return Promise.resolve();
+    return readTable({ file, required: [...required], onBytes: reading.onBytes }, reading.staging, onRow);
+  };
+  const given = { ...reading, orgs, mode: manifest.mode };
+  const ofRole = isRolesApart ? [] : ["orgSourcedIds", "role"];
+  await table("users.csv", ["sourcedId", "givenName", "familyName", ...ofRole], (row) => readUser(row, given, isRolesApart));
+  await table("roles.csv", ["sourcedId", "userSourcedId", "role", "orgSourcedId"], (row) => readRoleRow(row, given));
+  await table("classes.csv", ["sourcedId", "title", "classType", "schoolSourcedId"], (row) => readClass(row, given));
+  await table("enrollments.csv", ["sourcedId", "classSourcedId", "schoolSourcedId", "userSourcedId", "role"], (row) => readEnrollment(row, given));
+  return { mode: manifest.mode, schools: orgs.schools, places };
+}
+
+const places: Places = {
+  person: { file: "users.csv", person: "sourcedId" },
+  role: { file: "roles.csv", person: "userSourcedId" },
+  group: { file: "classes.csv", group: "sourcedId" },
+  membership: { file: "enrollments.csv", person: "userSourcedId", group: "classSourcedId" },
+};
+
+type Given = Reading & { orgs: Orgs; mode: ImportMode };
+
+const otherRoles = [
+  ...["administrator", "aide", "counselor", "districtadministrator", "guardian", "parent", "principal"],
+  ...["proctor", "relative", "siteadministrator", "systemadministrator"],
+];
+const roles = new Map<string, PersonRole>([["student", "STUDENT"], ["teacher", "TEACHER"], ...otherRoles.map((name) => [name, "OTHER"] as const)]);
+
+/** Words of a vocabulary that a district made for itself begin with `ext:`. */
+function readRole(row: Row): PersonRole | null {
+  const text = row.need("role");
+  const role = roles.get(text.toLowerCase()) ?? (text.startsWith("ext:") ? "OTHER" : null);
+  if (role === null && text !== "") row.fault("role", "unknown_role", "The role is none of OneRoster's.");
+  return role;
+}
+
+/** In a bulk file the status is empty; some programs write `active` all the same. */
+function readIsDeleted(row: Row, mode: ImportMode): boolean {
+  const status = row.get("status").toLowerCase();
+  if (mode === "DELTA" && status === "tobedeleted") return true;
+  if (status !== "" && status !== "active") row.fault("status", "unknown_status", mode === "DELTA" ? "The status is not active or tobedeleted." : "A bulk file has no such status.");
+  return false;
+}
+
+function readUser(row: Row, given: Given, isRolesApart: boolean): void {
+  const sourceId = row.need("sourcedId", 255);
+  const isDeleted = readIsDeleted(row, given.mode);
+  const at = { line: row.line, column: row.column("sourcedId") };
+  const name = readName(row);
+  if (isRolesApart) return given.staging.person(at, { sourceId, schools: [], role: null, name, isDeleted });
+  const role = readRole(row);
+  const keys = row.need("orgSourcedIds", 10_000).split(",").map((key) => key.trim()).filter((key) => key !== "");
+  const found = keys.map((key) => findSchool(row, "orgSourcedIds", key, given.orgs));
+  const schools = [...new Set(found.filter((school) => typeof school === "string"))];
+  if (schools.length === 0 && keys.length > 0 && !found.includes(undefined)) return given.staging.note("people_without_school");
+  given.staging.person(at, { sourceId, schools, role, name, isDeleted });
+}
+
+function readName(row: Row): PersonName {
+  const given = row.need("givenName");
+  const preferred = row.get("preferredGivenName");
+  const firstFull = [given, row.get("middleName")].filter((part) => part !== "").join(" ");
+  return { firstFull: firstFull.slice(0, 200), firstCall: preferred === "" ? given : row.need("preferredGivenName"), last: row.need("familyName") };
+}
+
+/** Undefined with a fault for an organisation nobody knows, null for one that is no school. */
+function findSchool(row: Row, heading: string, key: string, orgs: Orgs): SchoolId | null | undefined {
+  const school = orgs.find(key);
+  if (school === undefined && key !== "" && !isKnownOrg(orgs, key)) row.fault(heading, "unknown_org", "The organisation is neither in orgs.csv nor a school of the directory.");
+  return school;
+}
+
+function readRoleRow(row: Row, given: Given): void {
+  const personSourceId = row.need("userSourcedId", 255);
+  const role = readRole(row);
+  const isDeleted = readIsDeleted(row, given.mode);
+  const schoolId = findSchool(row, "orgSourcedId", row.need("orgSourcedId", 255), given.orgs);
+  const isPrimary = row.get("roleType").toLowerCase() === "primary";
+  const at = { line: row.line, column: row.column("userSourcedId") };
+  given.staging.role(at, { personSourceId, schoolId: schoolId ?? null, role: role ?? "OTHER", isPrimary, isDeleted });
+}
+
+function readClass(row: Row, given: Given): void {
+  const sourceId = row.need("sourcedId", 255);
+  const type = readClassType(row);
+  const schoolId = findSchool(row, "schoolSourcedId", row.need("schoolSourcedId", 255), given.orgs);
+  if (schoolId === null) row.fault("schoolSourcedId", "org_is_no_school", "The organisation is not a school.");
+  const previous = given.carryOvers.get(sourceId) ?? row.get("metadata.previousSourcedId");
+  given.staging.group(
+    { line: row.line, column: row.column("sourcedId") },
+    { sourceId, schoolId: schoolId ?? null, name: row.need("title"), type, previousSourceId: previous === "" ? null : previous, isDeleted: readIsDeleted(row, given.mode) },
+  );
+}
+
+function readClassType(row: Row): "KLASSE" | "KURS" | "SONSTIG" | null {
+  const text = row.need("classType").toLowerCase();
+  if (text === "homeroom") return "KLASSE";
+  if (text === "scheduled") return "KURS";
+  if (text.startsWith("ext:")) return "SONSTIG";
+  if (text !== "") row.fault("classType", "unknown_class_type", "The type is not homeroom or scheduled.");
+  return null;
+}
+
+function readEnrollment(row: Row, given: Given): void {
+  const schoolId = findSchool(row, "schoolSourcedId", row.need("schoolSourcedId", 255), given.orgs);
+  if (schoolId === null) row.fault("schoolSourcedId", "org_is_no_school", "The organisation is not a school.");
+  given.staging.membership(
+    { line: row.line, column: row.column("userSourcedId"), groupColumn: row.column("classSourcedId") },
+    {
+      schoolId: schoolId ?? null,
+      personSourceId: row.need("userSourcedId", 255),
+      groupSourceId: row.need("classSourcedId", 255),
+      role: readRole(row),
+      isDeleted: readIsDeleted(row, given.mode),
+    },
+  );
+}

@@ -1,0 +1,177 @@
+import type { PersonName, PersonRole, SchoolId } from "../../directory/index.ts";
+import { findJsonPlace, placeAt, type JsonPath } from "../read/json-place.ts";
+import { makeJsonArrayReader, type JsonElement } from "../read/json-array.ts";
+import type { SourceFile } from "../read/source.ts";
+import { findTextProblem } from "../read/table.ts";
+import { readText } from "../read/text.ts";
+import type { Read, Reading } from "./format.ts";
+
+/** Reads what `personen-info` of a Schulconnex server answers, in the spelling of any version. */
+export async function readSchulconnex(file: SourceFile, reading: Reading): Promise<Read> {
+  const { staging, schools: { only }, mode = "BULK" } = reading;
+  const schools = new Set<SchoolId>(mode === "BULK" && only !== undefined ? [only] : []);
+  const groups = new Map<string, string>();
+  const reader = makeJsonArrayReader(({ code, message, ...at }) => staging.fault({ file: file.name, field: null, ...at }, code, message));
+  const take = (elements: JsonElement[]) => {
+    for (const element of elements) readRecord(element, { ...reading, file: file.name, found: schools, groups });
+  };
+  for await (const text of readText(file, reading.onBytes)) {
+    take(reader.push(text));
+    await staging.flushIfFull();
+  }
+  take(reader.end());
+  const place = { file: file.name, person: "pid", group: "gruppe.id" };
+  return { mode, schools, places: { person: place, group: place, membership: place, role: place } };
+}
+
+type Given = Reading & { file: string; found: Set<SchoolId>; groups: Map<string, string> };
+
+const roles = new Map<string, PersonRole>([
+  ...(["lern"] as const).map((code) => [code, "STUDENT"] as const),
+  ...(["lehr"] as const).map((code) => [code, "TEACHER"] as const),
+  ...["sorgber", "extern", "orgadmin", "leit", "sysadmin"].map((code) => [code, "OTHER"] as const),
+]);
+const rolesInGroup = new Map<string, PersonRole>([
+  ["lern", "STUDENT"],
+  ...["lehr", "klleit", "foerd"].map((code) => [code, "TEACHER"] as const),
+  ...["schb", "gmit", "gleit"].map((code) => [code, "OTHER"] as const),
+]);
+const groupTypes = new Map([["klasse", "KLASSE"], ["kurs", "KURS"], ["sonstig", "SONSTIG"]] as const);
+
+/** A record that was parsed, with faults at their places. */
+type Reader = {
+  text(path: JsonPath, maxLength?: number): string;
+  get(path: JsonPath): unknown;
+  list(path: JsonPath): number;
+  fault(path: JsonPath, code: string, message: string): void;
+};
+
+function makeReader(record: unknown, element: JsonElement, given: Given): Reader {
+  const get = (path: JsonPath) => path.reduce<unknown>((value, step) => (typeof value === "object" && value !== null ? (value as Record<string | number, unknown>)[step] : undefined), record);
+  const fault = (path: JsonPath, code: string, message: string) =>
+    given.staging.fault({ file: given.file, ...findJsonPlace(element, path), field: path.join(".") || null }, code, message);
+  return {
+    get,
+    fault,
+    text(path, maxLength = 200) {
+      const value = get(path);
+      if (value !== undefined && value !== null && typeof value !== "string") {
+        fault(path, "value_unreadable", "The value is not a text.");
+        return "";
+      }
+      const text = value?.trim() ?? "";
+      const problem = findTextProblem(text, maxLength);
+      if (problem) fault(path, ...problem);
+      return text;
+    },
+    list(path) {
+      const value = get(path);
+      if (Array.isArray(value)) return value.length;
+      if (value !== undefined && value !== null) fault(path, "value_unreadable", "The value is not a list.");
+      return 0;
+    },
+  };
+}
+
+function readRecord(element: JsonElement, given: Given): void {
+  const record = parse(element, given);
+  if (record === undefined) return;
+  const reader = makeReader(record, element, given);
+  if (typeof record !== "object" || record === null || Array.isArray(record)) return reader.fault([], "json_broken", "The record is not an object.");
+  const sourceId = reader.text(["pid"], 255);
+  const contexts = Array.from({ length: reader.list(["personenkontexte"]) }, (_, index) => readContext(reader, ["personenkontexte", index], given));
+  const ofSchools = contexts.filter((context) => context !== null);
+  if (ofSchools.length === 0) return given.staging.note("people_without_school");
+  const known = ofSchools.filter((context) => context.schoolId !== undefined);
+  const here = known.filter((context) => !context.isDeleted);
+  const home = given.schools.find(...organisationNames(reader, ["person", "stammorganisation"]));
+  // Someone who is deleted everywhere is deleted at their home.
+  const order = (here.length > 0 ? here : known).toSorted((a, b) => Number(b.schoolId === home) - Number(a.schoolId === home));
+  const at = { line: element.line, column: element.column };
+  const schools = [...new Set(order.map(({ schoolId }) => schoolId!))];
+  given.staging.person(at, { sourceId, schools, role: order[0]?.role ?? null, name: readName(reader), isDeleted: known.length > 0 && here.length === 0 });
+  for (const context of here) readGroups(reader, { ...given, ...context, sourceId, at });
+}
+
+function parse(element: JsonElement, given: Given): unknown {
+  try {
+    return JSON.parse(element.text) as unknown;
+  } catch (error) {
+    const offset = Number(/position (\d+)/.exec((error as Error).message)?.[1] ?? element.text.length);
+    given.staging.fault({ file: given.file, ...placeAt(element, offset), field: null }, "json_broken", "The record is not JSON from here on.");
+    return undefined;
+  }
+}
+
+function readName(reader: Reader): PersonName | null {
+  const name = ["person", "name"];
+  if (reader.get(name) === null || reader.get(name) === undefined) return null;
+  const firstFull = reader.text([...name, "vorname"]);
+  const call = reader.get([...name, "rufname"]);
+  const firstCall = call === undefined || call === null || call === "" ? firstFull : reader.text([...name, "rufname"]);
+  return { firstFull, firstCall, last: reader.text([...name, "familienname"]) };
+}
+
+const organisationNames = (reader: Reader, path: JsonPath): string[] => [reader.get([...path, "kennung"]), reader.get([...path, "id"])].filter((name) => typeof name === "string");
+
+type Context = { path: JsonPath; schoolId: SchoolId | undefined; role: PersonRole | null; isDeleted: boolean };
+
+/** Null for a context at something else than a school. */
+function readContext(reader: Reader, path: JsonPath, given: Given): Context | null {
+  const organisation = [...path, "organisation"];
+  const type = reader.get([...organisation, "typ"]);
+  if (typeof type === "string" && type.toLowerCase() !== "schule") return null;
+  const only = given.schools.only;
+  const named = given.schools.find(...organisationNames(reader, organisation));
+  const isOther = only !== undefined && named !== undefined && named !== only;
+  const schoolId = isOther ? undefined : (named ?? only);
+  if (schoolId !== undefined) given.found.add(schoolId);
+  else if (isOther) reader.fault([...organisation, "kennung"], "other_school", "This is another school than the import is for.");
+  else reader.fault([...organisation, "kennung"], "unknown_school", "No school of the directory has this official id.");
+  const code = reader.text([...path, "rolle"]).toLowerCase();
+  const role = roles.get(code) ?? null;
+  if (role === null && code !== "") reader.fault([...path, "rolle"], "unknown_role", "The code is none of Schulconnex.");
+  const deletion = reader.get([...path, "loeschung"]);
+  return { path, schoolId, role, isDeleted: deletion !== null && deletion !== undefined };
+}
+
+type Given2 = Given & Context & { sourceId: string; at: { line: number; column: number } };
+
+function readGroups(reader: Reader, given: Given2): void {
+  const { path, schoolId, staging, sourceId, at } = given;
+  for (let index = 0, count = reader.list([...path, "gruppen"]); index < count; index++) {
+    const entry = [...path, "gruppen", index];
+    const groupSourceId = readGroup(reader, [...entry, "gruppe"], given);
+    const role = readRoleInGroup(reader, [...entry, "gruppenzugehoerigkeit", "rollen"]);
+    if (groupSourceId === "" || schoolId === undefined) continue;
+    staging.membership({ ...at, groupColumn: at.column }, { schoolId, personSourceId: sourceId, groupSourceId, role, isDeleted: false });
+  }
+}
+
+/** The same group stands in the record of each of its members, and says the same there. */
+function readGroup(reader: Reader, path: JsonPath, { schoolId, staging, groups, carryOvers, at }: Given2): string {
+  const sourceId = reader.text([...path, "id"], 255);
+  const name = reader.text([...path, "bezeichnung"]);
+  const code = reader.text([...path, "typ"]).toLowerCase();
+  const type = groupTypes.get(code as "klasse") ?? null;
+  if (type === null && code !== "") reader.fault([...path, "typ"], "unknown_group_type", "The code is none of Schulconnex.");
+  const said = `${schoolId ?? ""} ${code} ${name}`;
+  const before = groups.get(sourceId);
+  if (before === undefined && sourceId !== "") {
+    groups.set(sourceId, said);
+    staging.group(at, { sourceId, schoolId: schoolId ?? null, name, type, previousSourceId: carryOvers.get(sourceId) ?? null, isDeleted: false });
+  } else if (before !== said && sourceId !== "") {
+    reader.fault([...path, "id"], "group_contradiction", "Another record says another name, type or school of this group.");
+  }
+  return sourceId;
+}
+
+function readRoleInGroup(reader: Reader, path: JsonPath): PersonRole | null {
+  const found = Array.from({ length: reader.list(path) }, (_, index) => {
+    const code = reader.text([...path, index]).toLowerCase();
+    const role = rolesInGroup.get(code);
+    if (role === undefined && code !== "") reader.fault([...path, index], "unknown_role", "The code is none of Schulconnex.");
+    return role;
+  });
+  return found.find((role) => role === "TEACHER") ?? found.find((role) => role === "STUDENT") ?? null;
+}

@@ -1,0 +1,21 @@
+/*
+ * imports: rosters of other programs on their way into the directory.
+ *
+ * Nouns:      import (one roster handed in), staged row (what it says, as it was read), fault (what is wrong, with its place),
+ *             difference (what it would do to a school), preview, hold, carry-over (a group that goes on under a new id).
+ * Invariants: a roster with one fault changes nothing; preview and import work out the difference with the same statements;
+ *             a school changes in one transaction or not at all; the same roster twice changes nothing; people and groups
+ *             without a source id were made here and are never touched; ids survive what goes on; memory does not grow with the file.
+ * Never knows: HTTP, sign-on, who may hand in a roster.
+ */
+export type { ApplyRules } from "./apply-part.ts";
+export { applyImport, confirmImport } from "./apply.ts";
+export type { Counts, Samples } from "./counts.ts";
+export type { ImportFormat, ImportMode } from "./formats/format.ts";
+export { previewImport, sampleImport } from "./preview.ts";
+export type { NewImport } from "./preview.ts";
+export type { OnProgress, Progress } from "./progress.ts";
+export { getImport, listImportFaults, listImports } from "./record.ts";
+export type { ImportFault, ImportId, ImportRecord, ImportState } from "./record.ts";
+export { makeImportSweep } from "./sweep.ts";
+export { plainTemplate } from "./template.ts";

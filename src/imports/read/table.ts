@@ -1,0 +1,87 @@
+import type { Staging } from "../staging.ts";
+import { makeCsvReader, type CsvRecord } from "./csv.ts";
+import type { SourceFile } from "./source.ts";
+import { readText } from "./text.ts";
+
+/** A record of a CSV file by its headings. */
+export type Row = {
+  line: number;
+  /** The field without outer white space; empty where the file has no such column. */
+  get(heading: string): string;
+  /** As `get`, and a fault where the field is empty or longer than the record keeps. */
+  need(heading: string, maxLength?: number): string;
+  /** The number of the column, from 1; 1 where the file has none. */
+  column(heading: string): number;
+  fault(heading: string | null, code: string, message: string): void;
+};
+
+export type Table = { file: SourceFile; required: readonly string[]; onBytes(bytes: number): void };
+
+/** Reads a CSV file with headings row by row, and hands what gathers to the database in between. */
+export async function readTable({ file, required, onBytes }: Table, staging: Staging, onRow: (row: Row) => void): Promise<void> {
+  const reader = makeCsvReader(({ code, message, ...at }) => staging.fault({ file: file.name, field: null, ...at }, code, message));
+  let headings: Map<string, number> | undefined;
+  let width = 0;
+  const take = (records: CsvRecord[]) => {
+    for (const record of records) {
+      if (headings === undefined) {
+        width = record.fields.length;
+        headings = readHeadings(file.name, record, required, staging);
+      } else if (hasAll(headings, required)) {
+        const row = makeRow(file.name, record, headings, staging);
+        if (record.fields.length !== width) row.fault(null, "field_count", `The record has ${record.fields.length} fields, the heading ${width}.`);
+        onRow(row);
+      }
+    }
+  };
+  for await (const text of readText(file, onBytes)) {
+    take(reader.push(text));
+    await staging.flushIfFull();
+  }
+  take(reader.end());
+  if (headings === undefined) staging.fault({ file: file.name, line: 1, column: null, field: null }, "file_empty", "The file holds no heading.");
+}
+
+const hasAll = (headings: Map<string, number>, required: readonly string[]): boolean => required.every((name) => headings.has(name.toLowerCase()));
+
+function readHeadings(file: string, { line, fields }: CsvRecord, required: readonly string[], staging: Staging): Map<string, number> {
+  const headings = new Map<string, number>();
+  for (const [index, field] of fields.entries()) {
+    const name = field.trim().toLowerCase();
+    if (name === "") continue;
+    if (headings.has(name)) staging.fault({ file, line, column: index + 1, field: field.trim() }, "column_twice", "The file has two columns of this name.");
+    else headings.set(name, index);
+  }
+  for (const name of required) {
+    if (!headings.has(name.toLowerCase())) staging.fault({ file, line, column: null, field: name }, "column_missing", `The column ${name} is missing.`);
+  }
+  return headings;
+}
+
+function makeRow(file: string, { line, fields }: CsvRecord, headings: Map<string, number>, staging: Staging): Row {
+  const indexOf = (heading: string) => headings.get(heading.toLowerCase());
+  const get = (heading: string) => fields[indexOf(heading) ?? -1]?.trim() ?? "";
+  const column = (heading: string) => (indexOf(heading) ?? 0) + 1;
+  const fault = (heading: string | null, code: string, message: string) =>
+    staging.fault({ file, line, column: heading === null ? null : column(heading), field: heading }, code, message);
+  return {
+    line,
+    get,
+    column,
+    fault,
+    need(heading, maxLength = 200) {
+      const value = get(heading);
+      const problem = findTextProblem(value, maxLength);
+      if (problem) fault(heading, ...problem);
+      return value;
+    },
+  };
+}
+
+/** Why the record cannot keep a text; null when it can. */
+export function findTextProblem(value: string, maxLength: number): [code: string, message: string] | null {
+  if (value === "") return ["value_missing", "A value is missing."];
+  if (value.length > maxLength) return ["value_too_long", `The value is longer than ${maxLength} characters.`];
+  // eslint-disable-next-line no-control-regex -- PostgreSQL keeps no text with this sign
+  return /\u0000/.test(value) ? ["value_unreadable", "The value holds a sign that is no text."] : null;
+}

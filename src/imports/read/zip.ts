@@ -1,0 +1,63 @@
+import type { Readable } from "node:stream";
+import { promisify } from "node:util";
+import { open as openZip, type Entry, type ZipFile } from "yauzl";
+import { AppError } from "../../platform/errors.ts";
+import type { SourceFile } from "./source.ts";
+
+/** The files of a zip by their names in small letters, without the folder that some tools wrap around them. */
+export type Archive = { files: ReadonlyMap<string, SourceFile>; close(): void };
+
+/**
+ * Opens a zip without unpacking it.
+ *
+ * Errors: invalid when it is no zip, is encrypted, holds two files of one name, or claims to unpack to more than 4 GiB.
+ */
+export async function openArchive(path: string): Promise<Archive> {
+  const zip = await promisify<string, object, ZipFile>(openZip)(path, { lazyEntries: true, autoClose: false }).catch((cause: unknown) => {
+    throw refuse("The file cannot be read as a zip archive.", cause);
+  });
+  try {
+    return { files: toFiles(zip, await listEntries(zip)), close: () => zip.close() };
+  } catch (error) {
+    zip.close();
+    throw error;
+  }
+}
+
+const maxBytes = 4 * 2 ** 30;
+const maxEntries = 1000;
+
+function listEntries(zip: ZipFile): Promise<Entry[]> {
+  return new Promise((resolve, reject) => {
+    const entries: Entry[] = [];
+    zip.on("entry", (entry: Entry) => {
+      entries.push(entry);
+      if (entries.length > maxEntries) reject(refuse("The zip archive holds too many files."));
+      else zip.readEntry();
+    });
+    zip.once("end", () => resolve(entries));
+    zip.once("error", (cause) => reject(refuse("The zip archive is damaged.", cause)));
+    zip.readEntry();
+  });
+}
+
+function toFiles(zip: ZipFile, entries: readonly Entry[]): Map<string, SourceFile> {
+  const files = new Map<string, SourceFile>();
+  for (const entry of entries) {
+    const name = entry.fileName.split("/").at(-1)!.toLowerCase();
+    if (!name.endsWith(".csv") || entry.fileName.startsWith("__MACOSX/")) continue;
+    if (entry.isEncrypted()) throw refuse("The zip archive is encrypted.");
+    if (files.has(name)) throw refuse(`The zip archive holds ${name} twice.`);
+    files.set(name, { name, size: entry.uncompressedSize, open: () => openEntry(zip, entry) });
+  }
+  if ([...files.values()].reduce((sum, { size }) => sum + size, 0) > maxBytes) throw refuse("The zip archive unpacks to more than 4 GiB.");
+  return files;
+}
+
+function openEntry(zip: ZipFile, entry: Entry): Promise<Readable> {
+  return new Promise((resolve, reject) => {
+    zip.openReadStream(entry, (cause: Error | null, stream) => (cause === null ? resolve(stream) : reject(refuse("The zip archive is damaged.", cause))));
+  });
+}
+
+const refuse = (message: string, cause?: unknown) => new AppError("invalid", "archive_refused", message, undefined, { cause });
