@@ -1,4 +1,5 @@
 import type { Queryable } from "../platform/db.ts";
+import { unhurried } from "./delivery/lease.ts";
 import { payload } from "./payload.ts";
 
 /** What tells the other processes that there is something to deliver. */
@@ -18,7 +19,7 @@ const fanOutBatch = `
   moved AS (
     UPDATE webhook_fan_out SET position = (SELECT max(position) FROM batch) WHERE id = 1 AND EXISTS (SELECT FROM batch))
   SELECT (SELECT count(*) FROM batch)::int AS read, made.count::int AS made,
-    CASE WHEN made.count > 0 THEN pg_notify('${deliveryChannel}', '') END
+    CASE WHEN made.count > 0 AND ${unhurried} THEN pg_notify('${deliveryChannel}', '') END
   FROM (SELECT count(*) FROM made) made`;
 
 /** Makes a delivery of every new event for every endpoint that asked for its type. */

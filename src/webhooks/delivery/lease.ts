@@ -16,6 +16,12 @@ export type LeasedEndpoint = {
 
 export type Holder = { holder: string; now: Date; until: Date };
 
+/**
+ * Lets this statement commit without waiting for the disk. After a crash of the database the last moments of bookkeeping may be
+ * missing: then something is sent again, with the same webhook-id.
+ */
+export const unhurried = "(SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL";
+
 const returned = `
   RETURNING w.id, w.client_id AS "clientId", w.url, w.state::text, coalesce(w.resume_at <= $2, false) AS "isResumable", w.failures, w.failing_since AS "failingSince",
     (SELECT coalesce(json_agg(json_build_object('id', s.id, 'sealed', encode(s.sealed, 'base64')) ORDER BY s.created_at DESC, s.expires_at DESC NULLS FIRST), '[]')
@@ -28,10 +34,11 @@ const takeLeases = `
     WHERE (due.leased_until IS NULL OR due.leased_until <= $2) AND (due.state = 'ACTIVE' OR due.resume_at <= $2)
       AND EXISTS (SELECT FROM webhook_delivery d WHERE d.endpoint_id = due.id AND d.state = 'PENDING' AND d.next_attempt_at <= $2)
     LIMIT $4 FOR UPDATE SKIP LOCKED)
+    AND ${unhurried}
   ${returned}`;
 
 const renewLeases = `
-  UPDATE webhook_endpoint w SET leased_until = $3 WHERE w.leased_by = $1 AND w.id = ANY ($4::uuid[]) ${returned}`;
+  UPDATE webhook_endpoint w SET leased_until = $3 WHERE w.leased_by = $1 AND w.id = ANY ($4::uuid[]) AND ${unhurried} ${returned}`;
 
 /** Takes endpoints for which something is due: nobody else delivers to them until the lease is over, given back or renewed. */
 export async function lease(db: Queryable, { holder, now, until }: Holder, limit: number): Promise<LeasedEndpoint[]> {
@@ -45,6 +52,8 @@ export async function renew(db: Queryable, { holder, now, until }: Holder, ids: 
   return rows;
 }
 
+const giveBack = `UPDATE webhook_endpoint SET leased_by = NULL, leased_until = NULL WHERE leased_by = $1 AND id = ANY ($2::uuid[]) AND ${unhurried}`;
+
 export async function release(db: Queryable, holder: string, ids: readonly string[]): Promise<void> {
-  await db.query({ name: "webhooks.release", text: "UPDATE webhook_endpoint SET leased_by = NULL, leased_until = NULL WHERE leased_by = $1 AND id = ANY ($2::uuid[])", values: [holder, ids] });
+  await db.query({ name: "webhooks.release", text: giveBack, values: [holder, ids] });
 }

@@ -26,7 +26,7 @@ type Finished = { lane: Lane; result: Result };
 
 // Results and wishes of a few milliseconds share their round trips to the database.
 const roundMs = 4;
-const lookMs = 25;
+const lookMs = 10;
 const idleSeconds = 1;
 const mostRecorded = 1000;
 

@@ -1,4 +1,5 @@
 import type { Queryable } from "../../platform/db.ts";
+import { unhurried } from "./lease.ts";
 
 /** What became of one attempt. */
 export type Result = {
@@ -24,7 +25,8 @@ const recordResults = `
     FROM result r WHERE d.id = r.id AND d.state <> 'DELIVERED'
     RETURNING d.id, d.attempts)
   INSERT INTO webhook_attempt (delivery_id, number, at, duration_ms, status, error, answer)
-  SELECT r.id, changed.attempts, r.at, r."durationMs", r.status, r.error, decode(r.answer, 'base64') FROM result r JOIN changed ON changed.id = r.id`;
+  SELECT r.id, changed.attempts, r.at, r."durationMs", r.status, r.error, decode(r.answer, 'base64') FROM result r JOIN changed ON changed.id = r.id
+  WHERE ${unhurried}`;
 
 /** Writes down many attempts in one statement. */
 export async function record(db: Queryable, results: readonly Result[], now: Date): Promise<void> {

@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, expect, test, vi } from "vitest";
+import { systemClock } from "../../src/platform/clock.ts";
+import { openDatabase } from "../../src/platform/db.ts";
+import { silentLog } from "../../src/platform/log.ts";
+import { makeMetrics } from "../../src/platform/metrics.ts";
+import { applyMigrations } from "../../src/platform/migrate.ts";
+import { startEmbeddedPostgres } from "../../src/platform/postgres/index.ts";
+import { startWorker } from "../../src/platform/worker.ts";
+import { makeWebhooks, registerEndpoint } from "../../src/webhooks/index.ts";
+import { insertEvents } from "../support/app-events.ts";
+import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { makeMakers } from "../support/make.ts";
+import { startProgram } from "../support/program.ts";
+import { answer, startReceiver, type Receiver } from "../support/receiver.ts";
+import { inside, keys, settings } from "../support/webhooks.ts";
+
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
+
+const kills = 20;
+
+function startWebhookWorker(db: Pick<TestDatabase, "pool" | "prisma" | "readPool" | "close">) {
+  const webhooks = makeWebhooks({ db, clock: systemClock, log: silentLog, keys, reach: inside, settings: { ...settings, retrySeconds: [1, 1, 1] }, leaseSeconds: 1 });
+  const worker = startWorker(webhooks.jobs, { log: silentLog, metrics: makeMetrics() });
+  return async () => {
+    await worker.stop(5);
+    await webhooks.close();
+  };
+}
+
+const firstArrivals = ({ received }: Receiver): string[] => [...new Set(received.map(({ headers }) => String(headers["webhook-id"])))];
+
+test(`kill -9 ${kills} times in the middle of changes and deliveries: no event is lost, what comes twice has the same webhook-id, order holds`, async () => {
+  const db = await testDatabase();
+  const receiver = await startReceiver((_call, response) => setTimeout(() => response.writeHead(204).end(), 3));
+  const make = makeMakers(db);
+  const [{ clientId }, school] = [await make.app(), await make.school()];
+  const group = await make.group({ school });
+  const people = await Promise.all(Array.from({ length: 10 }, () => make.person({ school, groups: [group] })));
+  await make.grant({ app: clientId, school, groups: [group] });
+  await registerEndpoint(db, { clientId, url: receiver.url, eventTypes: ["person"] }, { origin: { at: new Date() }, keys, reach: inside });
+  await db.pool.query("UPDATE webhook_fan_out SET position = 0");
+
+  let confirmed = 0;
+  for (let round = 1; round <= kills; round++) {
+    const before = receiver.received.length;
+    const subject = startProgram(["test/faults/webhook-subject.ts"], { SUBJECT: JSON.stringify({ url: db.url, people, round }) });
+    await expect.poll(() => receiver.received.length, { timeout: 30_000, interval: 1 }).toBeGreaterThan(before + 3 + 2 * round);
+    subject.child.kill("SIGKILL");
+    await subject.ended;
+    confirmed += [...subject.output().matchAll(/^changed /gm)].length;
+  }
+
+  const told = async () => (await db.pool.query<{ id: string; subject_id: string }>("SELECT id, subject_id FROM app_event WHERE type = 'person' ORDER BY seq")).rows;
+  const stop = startWebhookWorker(db);
+  const events = await told();
+  await expect.poll(() => firstArrivals(receiver).length, { timeout: 60_000, interval: 50 }).toBe(events.length);
+  await stop();
+
+  const arrived = firstArrivals(receiver);
+  expect(arrived.toSorted()).toEqual(events.map(({ id }) => id).toSorted());
+  expect(confirmed).toBeGreaterThan(kills);
+  expect(events.length).toBeGreaterThanOrEqual(confirmed);
+  const bodies = new Map<string, Set<string>>();
+  for (const { headers, body } of receiver.received) bodies.set(String(headers["webhook-id"]), (bodies.get(String(headers["webhook-id"])) ?? new Set()).add(body));
+  expect([...bodies.values()].every(({ size }) => size === 1)).toBe(true);
+  for (const person of people) {
+    const own = events.filter(({ subject_id }) => subject_id === person).map(({ id }) => id);
+    expect(arrived.filter((id) => own.includes(id))).toEqual(own);
+  }
+});
+
+test("PostgreSQL is stopped for 10 s in the middle of deliveries and comes back: every event arrives", async () => {
+  const dataDir = makeDataDir();
+  afterAll(() => removeDataDir(dataDir));
+  const say = () => undefined;
+  let server = await startEmbeddedPostgres({ dataDir, say });
+  await applyMigrations(server.url, { say });
+  const db = openDatabase({ url: server.url });
+  const receiver = await startReceiver((_call, response) => setTimeout(() => response.writeHead(204).end(), 20));
+  const { clientId } = await makeMakers(db).app();
+  await registerEndpoint(db, { clientId, url: receiver.url, eventTypes: ["person"] }, { origin: { at: new Date() }, keys, reach: inside });
+  const told = await insertEvents(db, new Date(), Array.from({ length: 400 }, () => ({ clientId })));
+  const stop = startWebhookWorker(db);
+  await expect.poll(() => receiver.received.length, { timeout: 20_000, interval: 5 }).toBeGreaterThan(40);
+
+  await server.stop();
+  await sleep(10_000);
+  const without = firstArrivals(receiver).length;
+  expect(without).toBeLessThan(told.length);
+  server = await startEmbeddedPostgres({ dataDir, say });
+  await expect.poll(() => firstArrivals(receiver).length, { timeout: 60_000, interval: 50 }).toBe(told.length);
+  const pending = async () => (await db.pool.query("SELECT FROM webhook_delivery WHERE state = 'PENDING'")).rowCount;
+  await expect.poll(pending, { timeout: 20_000, interval: 50 }).toBe(0);
+  expect(firstArrivals(receiver).toSorted()).toEqual(told.toSorted());
+
+  const [later] = await insertEvents(db, new Date(), [{ clientId }]);
+  await db.pool.query("NOTIFY app_event");
+  await expect.poll(() => firstArrivals(receiver).includes(later!), { timeout: 10_000 }).toBe(true);
+  await stop();
+  await db.close();
+  await server.stop();
+});
+
+test("a clean stop finishes what is under way and gives the leases back", async () => {
+  const db = await testDatabase();
+  const receiver = await startReceiver((_call, response) => setTimeout(() => response.writeHead(204).end(), 300));
+  const { clientId } = await makeMakers(db).app();
+  await registerEndpoint(db, { clientId, url: receiver.url, eventTypes: ["person"] }, { origin: { at: new Date() }, keys, reach: inside });
+  await insertEvents(db, new Date(), Array.from({ length: 50 }, () => ({ clientId })));
+  const stop = startWebhookWorker(db);
+  await expect.poll(() => receiver.received.length, { timeout: 20_000, interval: 5 }).toBeGreaterThan(4);
+  await stop();
+  const { rows } = await db.pool.query<{ leased: boolean }>("SELECT leased_by IS NOT NULL AS leased FROM webhook_endpoint");
+  expect(rows).toEqual([{ leased: false }]);
+  const delivered = await db.pool.query("SELECT FROM webhook_delivery WHERE state = 'DELIVERED'");
+  expect(delivered.rowCount).toBe(receiver.received.length);
+  receiver.script(answer(204));
+  const again = startWebhookWorker(db);
+  await expect.poll(() => firstArrivals(receiver).length, { timeout: 20_000, interval: 20 }).toBe(50);
+  await again();
+  expect(receiver.received.length).toBe(50);
+});
