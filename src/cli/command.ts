@@ -52,7 +52,7 @@ type Definition<Takes extends Arguments, O extends Options> = {
  *
  * Errors: `run` throws AppError for what the rules refuse (exit code 3) and UsageError for what only it can judge (2).
  */
-export function makeCommand<Takes extends Arguments = Record<never, never>, O extends Options = Record<never, never>>(
+export function makeCommand<Takes extends Arguments = Record<string, never>, O extends Options = Record<string, never>>(
   definition: Definition<Takes, O>,
 ): Command {
   return {

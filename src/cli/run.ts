@@ -1,4 +1,4 @@
-import { ConfigError, readConfig } from "../config.ts";
+import { ConfigError, type Config } from "../config.ts";
 import { systemClock } from "../platform/clock.ts";
 import { isDatabaseUnavailable } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
@@ -9,8 +9,8 @@ import { exitCodes, makeHelp } from "./help.ts";
 import { UsageError } from "./option.ts";
 import { findPlace, readCall, type Place } from "./read-call.ts";
 
-/** Where a command line writes: results and help to `out`, everything else to `err`. */
-export type Terminal = { out(text: string): void; err(text: string): void };
+/** Where a command line writes, results and help to `out`, everything else to `err`, and where its configuration comes from. */
+export type Terminal = { out(text: string): void; err(text: string): void; readConfig(): Config };
 
 type Commands = Readonly<Record<string, Noun | Command>>;
 
@@ -42,7 +42,7 @@ export async function runCommandLine(commands: Commands, args: readonly string[]
   }
 }
 
-function makeTools({ err }: Terminal): Tools {
+function makeTools({ err, readConfig }: Terminal): Tools {
   const config = readConfig();
   return {
     config,

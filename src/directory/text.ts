@@ -4,7 +4,7 @@ import { AppError } from "../platform/errors.ts";
 export function checkText(field: string, text: string, maxLength = 200): string {
   const trimmed = text.trim();
   if (trimmed === "") throw new AppError("invalid", "text_empty", `${field} must not be empty.`);
-  if ([...trimmed].length > maxLength) throw new AppError("invalid", "text_too_long", `${field} is longer than ${maxLength} characters.`);
+  if (Array.from(trimmed).length > maxLength) throw new AppError("invalid", "text_too_long", `${field} is longer than ${maxLength} characters.`);
   if (trimmed.includes("\0")) throw new AppError("invalid", "text_unprintable", `${field} holds a character that cannot be kept.`);
   return trimmed;
 }

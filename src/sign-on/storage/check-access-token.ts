@@ -1,6 +1,6 @@
 import DataLoader from "dataloader";
 import type { AccessToken, CheckAccessToken, ClientId, ScopeName, TokenCheck } from "../../access/index.ts";
-import { scopeFromWire } from "../../access/index.ts";
+import { personMaySignIn, scopeFromWire } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/db.ts";
@@ -15,7 +15,8 @@ type TokenRow = {
   expiresAt: Date;
 };
 
-// A token dies with its app and its person; a scope that the app lost is lost for its tokens too.
+// A token dies with its app; one of a person holds as long as they may sign in to the app. A scope that the app lost is
+// lost for its tokens too.
 const selectTokens = `
   SELECT token.id_hash AS "idHash", token.client_id AS "clientId", token.person_id AS "personId",
     token.payload->>'scope' AS scope, app.scopes AS granted, token.expires_at AS "expiresAt"
@@ -23,7 +24,7 @@ const selectTokens = `
   JOIN app ON app.client_id = token.client_id
   LEFT JOIN person ON person.id = token.person_id
   WHERE token.kind IN ('AccessToken', 'ClientCredentials') AND token.id_hash = ANY ($1::bytea[])
-    AND (token.person_id IS NULL OR person.id IS NOT NULL)`;
+    AND (token.person_id IS NULL OR ${personMaySignIn("token.client_id", "person")})`;
 
 const shape = /^[A-Za-z0-9_-]{43}$/;
 

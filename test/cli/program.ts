@@ -1,0 +1,50 @@
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { commands, runCommandLine } from "../../src/cli/index.ts";
+import { readConfig } from "../../src/config.ts";
+
+const root = join(import.meta.dirname, "../..");
+
+type Ended = { code: number | null; out: string; err: string };
+type Run = (args: readonly string[]) => Promise<Ended>;
+
+/** The command line as a process of its own, with nothing in its environment but what is given. */
+export function runAsProcess(env: Record<string, string>): Run {
+  return (args) => {
+    const child = spawn(process.execPath, ["src/schultor.ts", ...args], {
+      cwd: root,
+      env: { PATH: process.env["PATH"], ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let [out, err] = ["", ""];
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (out += text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (err += text));
+    return new Promise((resolve) => child.once("close", (code) => resolve({ code, out, err })));
+  };
+}
+
+/** The same without the second that a process takes to start. */
+export function runHere(env: Record<string, string>): Run {
+  return async (args) => {
+    let [out, err] = ["", ""];
+    const terminal = { out: (text: string) => (out += `${text}\n`), err: (text: string) => (err += `${text}\n`), readConfig: () => readConfig(env) };
+    return { code: await runCommandLine(commands, args, terminal), out, err };
+  };
+}
+
+/** What most commands answer with; a test knows which of it. */
+type Told = { id: string; clientId: string; clientSecret: string; password: string };
+
+/** Somebody who types commands and reads their answers as data; `ask` throws for whatever is not done. */
+export function makeOperator(run: Run) {
+  const ask = async <Data = Told>(...args: string[]): Promise<Data> => {
+    const { code, out, err } = await run([...args, "--json"]);
+    if (code !== 0) throw new Error(`${args.join(" ")} ended with ${code}: ${err}`);
+    return JSON.parse(out) as Data;
+  };
+  const refusal = async (...args: string[]) => {
+    const { code, err } = await run([...args, "--json"]);
+    return { exitCode: code, ...(JSON.parse(err) as { error: string; code: string }) };
+  };
+  return { ask, refusal };
+}
