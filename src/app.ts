@@ -52,7 +52,7 @@ export async function makeApp(config: Config, { clock, log, db, metrics = makeMe
   const reading = { db, log, checkAccessToken: signOn.checkAccessToken, checkAnswers: !config.production };
   const idm = makeIdmRouter({ ...reading, document: await load("idm") });
   const schulconnex = makeSchulconnexRouter({ ...reading, document: await load("schulconnex"), document17: await load("schulconnex-1.7") });
-  const webhooks = makeWebhooks({ db, clock, log, keys: config.encryptionKeys, reach: config, settings: config.webhooks, count: (outcome) => metrics.webhookAttempts.inc({ outcome }) });
+  const webhooks = makeWebhooks({ db, clock, log, keys: config.encryptionKeys, reach: { allowPrivateAddresses: config.allowPrivateAddresses, allowHttp: !config.production }, settings: config.webhooks, count: (outcome) => metrics.webhookAttempts.inc({ outcome }) });
   const portal = makePortalRouter({
     ...signOn,
     issuerUrl: config.issuerUrl,

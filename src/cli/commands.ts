@@ -7,6 +7,7 @@ import { membership } from "./membership.ts";
 import { person } from "./person.ts";
 import { school } from "./school.ts";
 import { serviceCommands } from "./service.ts";
+import { webhook } from "./webhook.ts";
 
 /** Every command; a new noun is a file of its own with one line here. */
 export const commands: Readonly<Record<string, Noun | Command>> = {
@@ -18,5 +19,6 @@ export const commands: Readonly<Record<string, Noun | Command>> = {
   app,
   grant,
   sync,
+  webhook,
   ...serviceCommands,
 };

@@ -1,5 +1,7 @@
+import { withTransaction } from "../platform/db.ts";
 import { applyMigrations } from "../platform/migrate.ts";
 import { reEncryptSecrets, rotateSigningKeys } from "../sign-on/index.ts";
+import { reEncryptWebhookSecrets } from "../webhooks/index.ts";
 import { makeCommand } from "./command.ts";
 import { withServer } from "./database.ts";
 
@@ -17,7 +19,8 @@ export const serviceCommands = {
     summary: "Encrypt all secrets with the first of ENCRYPTION_KEYS, so that the others can be removed.",
     run: ({ config, clock, withDatabase }) =>
       withDatabase(async ({ db }) => {
-        const values = await reEncryptSecrets({ db, keys: config.encryptionKeys, now: clock() });
+        const keys = config.encryptionKeys;
+        const values = (await reEncryptSecrets({ db, keys, now: clock() })) + (await withTransaction(db, (tx) => reEncryptWebhookSecrets(tx, keys)));
         return { lines: [`${values} values are now encrypted with the first key`], data: { values } };
       }),
   }),

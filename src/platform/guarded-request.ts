@@ -4,9 +4,9 @@ import { Agent, type Dispatcher } from "undici";
 import { isPublicAddress } from "./public-address.ts";
 
 export type Reach = {
-  /** For development: addresses inside the network, and plain http. */
+  /** For development: addresses inside the network. */
   allowPrivateAddresses: boolean;
-  /** For development: plain http, to addresses outside too. */
+  /** For development: plain http; follows the above if left out. */
   allowHttp?: boolean;
   /** How names are resolved and addresses judged; for tests. */
   lookup?: Lookup;
