@@ -17,10 +17,11 @@ export const group: Noun = {
         school: required(option.id<SchoolId>("Its school.")),
         name: required(option.text("Its name.")),
         type: option.oneOf(types, "What it is; KLASSE if left out."),
+        sourceId: option.text("Its identifier in the school's source system, by which imports know it."),
         id: option.id<GroupId>("Its id, where it has one already."),
       },
-      run: async (tools, { options: { school: schoolId, name, type = "KLASSE", id } }) => {
-        const made = await inChange(tools, (change) => createGroup(change, { id, schoolId, name, type }));
+      run: async (tools, { options: { school: schoolId, name, type = "KLASSE", sourceId, id } }) => {
+        const made = await inChange(tools, (change) => createGroup(change, { id, schoolId, name, type, sourceSystemIdentifier: sourceId }));
         return done(made, { id: made });
       },
     }),
@@ -54,8 +55,8 @@ export const group: Noun = {
       takes,
       run: async (tools, { given }) => {
         const shown = found(await inDatabase(tools, (db) => findGroup(db, given.group)), "group_not_found", "The group does not exist.");
-        const { id, name, type, status, schoolId, members } = shown;
-        return { lines: recordLines({ id, name, type, status, school: schoolId, members: String(members) }), data: shown };
+        const { id, name, type, status, sourceSystemIdentifier, schoolId, members } = shown;
+        return { lines: recordLines({ id, name, type, status, "source id": sourceSystemIdentifier, school: schoolId, members: String(members) }), data: shown };
       },
     }),
     list: makeCommand({

@@ -33,10 +33,18 @@ export async function listSchools(db: Queryable, { search, limit, after }: Part)
   return rows;
 }
 
-export type Group = { id: GroupId; schoolId: SchoolId; name: string; type: GroupType; status: GroupStatus; members: number };
+export type Group = {
+  id: GroupId;
+  schoolId: SchoolId;
+  name: string;
+  type: GroupType;
+  status: GroupStatus;
+  sourceSystemIdentifier: string | null;
+  members: number;
+};
 
 const groupColumns = `
-  id, school_id AS "schoolId", name, type::text, status::text,
+  id, school_id AS "schoolId", name, type::text, status::text, source_system_identifier AS "sourceSystemIdentifier",
   (SELECT count(*)::int FROM membership m WHERE m.group_id = "group".id) AS members`;
 
 export async function findGroup(db: Queryable, groupId: GroupId): Promise<Group | null> {

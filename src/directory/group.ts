@@ -11,18 +11,27 @@ import { checkGroupStep, type GroupStatus, type GroupStep } from "./transitions.
 
 export type GroupType = "KLASSE" | "KURS" | "SONSTIG";
 
-export type NewGroup = { id?: GroupId | undefined; schoolId: SchoolId; name: string; type: GroupType };
+export type NewGroup = {
+  id?: GroupId | undefined;
+  schoolId: SchoolId;
+  name: string;
+  type: GroupType;
+  /** Without one no import takes the group for one of its own. */
+  sourceSystemIdentifier?: string | null | undefined;
+};
 
 const insertGroup = `
-  INSERT INTO "group" (id, school_id, name, sort_key, type, created_at, updated_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $6)`;
+  INSERT INTO "group" (id, school_id, name, sort_key, type, source_system_identifier, created_at, updated_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $7)`;
 
 export async function createGroup(change: Change, group: NewGroup): Promise<GroupId> {
   const { schoolId, type } = group;
   const id = group.id ?? (makeUuid(change.now) as GroupId);
   const name = checkText("name", group.name);
+  const source = group.sourceSystemIdentifier ?? null;
+  const identifier = source === null ? null : checkText("sourceSystemIdentifier", source, 255);
   await change.touch({ groups: [id], schools: [schoolId] });
-  await write(change.tx, insertGroup, [id, schoolId, name, makeSortKey(name), type, change.now]);
+  await write(change.tx, insertGroup, [id, schoolId, name, makeSortKey(name), type, identifier, change.now]);
   await recordAudit(change.tx, { ...originOf(change), action: "group_created", schoolId, detail: { groupId: id } });
   return id;
 }

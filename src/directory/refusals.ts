@@ -14,6 +14,11 @@ const refusals: Readonly<Record<string, Refusal>> = {
     "source_system_identifier_taken",
     "Another person whose home is this school has this identifier of the source system.",
   ],
+  group_school_id_source_system_identifier_key: [
+    "conflict",
+    "source_system_identifier_taken",
+    "Another group of this school has this identifier of the source system.",
+  ],
   affiliation_pkey: ["conflict", "person_at_school", "The person is at this school already."],
   membership_pkey: ["conflict", "membership_exists", "The person is in the group already."],
   person_home_school_id_fkey: ["not_found", "school_not_found", "The school does not exist."],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { clientSecretMatches, createApp, findApp, rotateClientSecret, scopeFromWire, scopeNames, scopeToWire } from "../../src/access/index.ts";
-import type { ClientId, NewApp } from "../../src/access/index.ts";
+import { clientSecretMatches, createApp, deleteApp, findApp, rotateClientSecret, scopeFromWire, scopeNames, scopeToWire, updateApp } from "../../src/access/index.ts";
+import type { AppUpdate, ClientId, NewApp } from "../../src/access/index.ts";
 import { withTransaction } from "../../src/platform/db.ts";
 import { testDatabase } from "../support/database.ts";
 import { allScopes, makeMakers } from "../support/make.ts";
@@ -47,6 +47,30 @@ test("a registration is found as it was made, and an unknown client id finds non
   const { clientId } = await register(wishes);
   expect(await findApp(db.pool, clientId)).toMatchObject({ ...wishes, type: "CONFIDENTIAL", redirectUris: ["https://app.example/callback"] });
   expect(await findApp(db.pool, "nobody")).toBeNull();
+});
+
+test("a registration is changed in what is given, under the rules of a new one", async () => {
+  const { clientId } = await register({ loginUrl: "https://app.example/login" });
+  const before = (await findApp(db.pool, clientId))!;
+  const update = (wishes: Omit<AppUpdate, "clientId">) => withTransaction(db, (tx) => updateApp(tx, { clientId, ...wishes }, { ...origin, allowLoopbackHttp: false }));
+  await update({ name: "Lernwelt ", scopes: ["schools:read"], loginUrl: null });
+  expect(await findApp(db.pool, clientId)).toEqual({ ...before, name: "Lernwelt", scopes: ["schools:read"], loginUrl: null });
+  await expect(update({ redirectUris: ["http://app.example/"] })).rejects.toMatchObject({ code: "uri_refused" });
+  await expect(update({ name: " " })).rejects.toMatchObject({ code: "app_name_empty" });
+  const nobody = withTransaction(db, (tx) => updateApp(tx, { clientId: "nobody" as ClientId, name: "X" }, { ...origin, allowLoopbackHttp: false }));
+  await expect(nobody).rejects.toMatchObject({ kind: "not_found", code: "app_not_found" });
+  expect(await db.prisma.audit.findMany({ where: { clientId, action: "app_updated" } })).toMatchObject([{ detail: { changed: ["name", "scopes", "loginUrl"] } }]);
+});
+
+test("a client id is taken once, and free again when its app is gone with all that hung on it", async () => {
+  const clientId = "once" as ClientId;
+  await register({ clientId });
+  await expect(register({ clientId })).rejects.toMatchObject({ kind: "conflict", code: "client_id_taken" });
+  await make.grant({ app: clientId, school: await make.school() });
+  const remove = () => withTransaction(db, (tx) => deleteApp(tx, clientId, origin));
+  await remove();
+  expect([await findApp(db.pool, clientId), await db.prisma.grant.count({ where: { clientId } })]).toEqual([null, 0]);
+  await expect(remove()).rejects.toMatchObject({ kind: "not_found", code: "app_not_found" });
 });
 
 test("a rotated secret works at once and the old one no more", async () => {

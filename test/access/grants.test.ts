@@ -1,7 +1,20 @@
 import { expect, test } from "vitest";
-import { changeDirectory, findSignOnRight, findSubjectClaims, listTiles, recordSignIn, setGrant } from "../../src/access/index.ts";
+import {
+  changeDirectory,
+  findGrant,
+  findSignOnRight,
+  findSubjectClaims,
+  listGrants,
+  listTiles,
+  recordSignIn,
+  setGrant,
+  setSignOn,
+  setSync,
+  setSyncedGroups,
+  withdrawGrant,
+} from "../../src/access/index.ts";
 import type { ClientId, SignOnAudience } from "../../src/access/index.ts";
-import type { PersonId, SchoolId } from "../../src/directory/index.ts";
+import type { Change, GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 
@@ -102,6 +115,47 @@ test("a grant leaves an audit line of who gave what", async () => {
     schoolId: school,
     detail: { signOn: "EVERYBODY", sync: true },
   });
+});
+
+const asSchool = <T>(work: (change: Change) => Promise<T>) => changeDirectory(db, { at: new Date("2026-03-01T10:00:00Z"), actorId: "school-admin" }, work);
+
+test("sign-on, sync and its groups are set each by itself, and what stays the same is not written", async () => {
+  const [school, { clientId }] = [await make.school(), await make.app()];
+  const [one, two] = [await make.group({ school }), await make.group({ school })].sort() as [GroupId, GroupId];
+  const key = { clientId, schoolId: school };
+  expect(await findGrant(db.pool, key)).toBeNull();
+  expect(await asSchool((change) => setSyncedGroups(change, { ...key, groups: [two, one, one] }))).toBe(true);
+  expect(await findGrant(db.pool, key)).toEqual({ ...key, signOn: { kind: "NOBODY" }, sync: false, syncedGroups: [one, two] });
+  expect(await asSchool((change) => setSyncedGroups(change, { ...key, groups: [one, two] }))).toBe(false);
+  expect(await asSchool((change) => setSync(change, { ...key, sync: true }))).toBe(true);
+  expect(await asSchool((change) => setSync(change, { ...key, sync: true }))).toBe(false);
+  await asSchool((change) => setSignOn(change, { ...key, signOn: { kind: "GROUPS", groups: [two] } }));
+  expect(await findGrant(db.pool, key)).toEqual({ ...key, signOn: { kind: "GROUPS", groups: [two] }, sync: true, syncedGroups: [one, two] });
+  await asSchool((change) => setSignOn(change, { ...key, signOn: { kind: "ROLES", roles: ["TEACHER", "TEACHER"] } }));
+  expect(await asSchool((change) => setSync(change, { ...key, sync: false }))).toBe(true);
+  expect(await listGrants(db.pool, { clientId, limit: 10 })).toEqual([{ ...key, signOn: { kind: "ROLES", roles: ["TEACHER"] }, sync: false, syncedGroups: [one, two] }]);
+  const lines = await db.prisma.audit.findMany({ where: { clientId, actorId: "school-admin" }, orderBy: { id: "asc" }, select: { action: true } });
+  expect(lines.map(({ action }) => action).sort()).toEqual(["sign_on_set", "sign_on_set", "sync_switched_off", "sync_switched_on", "synced_groups_set"]);
+});
+
+test("a withdrawn grant gives nothing and remembers nothing; there is none to withdraw twice", async () => {
+  const [school, { clientId }] = [await make.school(), await make.app()];
+  const key = { clientId, schoolId: school };
+  await make.grant({ app: clientId, school, groups: [await make.group({ school })] });
+  await asSchool((change) => withdrawGrant(change, key));
+  expect([await findGrant(db.pool, key), await db.prisma.syncedGroup.count({ where: { clientId } })]).toEqual([null, 0]);
+  await expect(asSchool((change) => withdrawGrant(change, key))).rejects.toMatchObject({ kind: "not_found", code: "grant_not_found" });
+});
+
+test("no part of a grant is given to an app or by a school that does not exist", async () => {
+  const [school, { clientId }] = [await make.school(), await make.app()];
+  const never = "00000000-0000-7000-8000-000000000000" as SchoolId;
+  for (const key of [{ clientId: "nobody" as ClientId, schoolId: school }, { clientId, schoolId: never }]) {
+    const notFound = { kind: "not_found", code: "app_or_school_not_found" };
+    await expect(asSchool((change) => setSignOn(change, { ...key, signOn: { kind: "EVERYBODY" } }))).rejects.toMatchObject(notFound);
+    await expect(asSchool((change) => setSync(change, { ...key, sync: true }))).rejects.toMatchObject(notFound);
+    await expect(asSchool((change) => setSyncedGroups(change, { ...key, groups: [] }))).rejects.toMatchObject(notFound);
+  }
 });
 
 test("tiles are the apps that a person may sign in to and that have an address to begin at, by name", async () => {

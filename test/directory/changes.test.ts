@@ -7,6 +7,7 @@ import {
   createSchool,
   deleteGroup,
   deletePerson,
+  findGroup,
   findPerson,
   findSchool,
   findTombstone,
@@ -167,6 +168,12 @@ test("nothing is made at a school that does not exist, nor twice under one id", 
   await expect(make.school({ id: school })).rejects.toMatchObject(taken);
   await expect(make.person({ school, id: await make.person({ school }) })).rejects.toMatchObject(taken);
   await expect(make.group({ school, id: await make.group({ school }) })).rejects.toMatchObject(taken);
+});
+
+test("an identifier of the source system belongs to one group of a school", async () => {
+  const groupId = await make.group({ school, sourceSystemIdentifier: " 5a " });
+  expect(await findGroup(db.pool, groupId)).toMatchObject({ sourceSystemIdentifier: "5a", status: "ACTIVE", members: 0 });
+  await expect(make.group({ school, sourceSystemIdentifier: "5a" })).rejects.toMatchObject({ kind: "conflict", code: "source_system_identifier_taken" });
 });
 
 test("a deleted group keeps its members for its return", async () => {

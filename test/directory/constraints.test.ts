@@ -8,6 +8,7 @@ const make = makeMakers(db);
 const school = await make.school({ schoolingLevel: null });
 const otherSchool = await make.school();
 const group = await make.group({ school });
+await make.group({ school });
 const person = await make.person({ school, sourceSystemIdentifier: "known" });
 const stranger = await make.person({ school: otherSchool });
 const { clientId } = await make.app();
@@ -42,6 +43,9 @@ const wrongStates: [constraint: string, claim: string, sql: string, values?: unk
   ["person_home_school_id_fkey", "a school that goes while people are there", "DELETE FROM school WHERE id = $1", [otherSchool]],
 
   ["group_name_check", "a group without a name", `UPDATE "group" SET name = ''`],
+  ["group_source_system_identifier_check", "an empty source identifier of a group", `UPDATE "group" SET source_system_identifier = ' '`],
+  ["group_school_id_source_system_identifier_key", "one source identifier twice among the groups of a school",
+    `UPDATE "group" SET source_system_identifier = 'twice' WHERE school_id = $1`, [school]],
   ["group_status_check", "an active group that was deleted", `UPDATE "group" SET deleted_at = now()`],
   ["group_status_check", "a deleted group that never was", `UPDATE "group" SET status = 'DELETED'`],
   ["membership_person_id_school_id_fkey", "a member from another school",
