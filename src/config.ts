@@ -70,7 +70,7 @@ export const options = {
   ROLE: {
     value: oneOf("all", "web", "worker"),
     default: "all",
-    meaning: "What this process does: answer requests (`web`), run the jobs (`worker`: sweeps, key rotation, logout messages), or both. Any number of each may share one database.",
+    meaning: "What this process does: answer requests (`web`), run the jobs (`worker`: sweeps, key rotation, logout messages, webhooks), or both. Any number of each may share one database.",
     example: "web",
   },
   DATABASE_URL: {
@@ -181,7 +181,7 @@ export const options = {
   WEBHOOK_ALLOW_PRIVATE_ADDRESSES: {
     value: flag,
     default: "false",
-    meaning: "Lets the service call apps at private and loopback addresses and over plain http (webhooks, logout messages). For development only; refused in production.",
+    meaning: "Lets the service call apps at private and loopback addresses (webhooks, logout messages). For development only; refused in production.",
     example: "true",
   },
   WEBHOOK_TIMEOUT_SECONDS: {

@@ -74,7 +74,7 @@ export async function checkReachable(url: URL, reach: Reach): Promise<void> {
 
 // A literal address is not looked up, so that the connection's own check does not see it.
 function findRefusal(url: URL, reach: Reach): RefusedTarget | null {
-  if (url.protocol !== "https:" && !(url.protocol === "http:" && (reach.allowHttp ?? reach.allowPrivateAddresses))) return new RefusedTarget("it does not begin with https://");
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && (reach.allowHttp ?? reach.allowPrivateAddresses))) return new RefusedTarget("it is called over https only");
   if (url.username !== "" || url.password !== "") return new RefusedTarget("it holds a user name or password");
   const host = bareHost(url);
   return isIP(host) === 0 || isReachable(host, reach) ? null : new RefusedTarget("its address is not public");

@@ -25,7 +25,8 @@ describe.each(bundles)("$name as it is served", ({ name, text, document }) => {
     expect(text).toContain("<platform>");
     expect(served).not.toMatch(/<platform>|localhost/);
     const { servers } = parse(served) as { servers: { url: string }[] };
-    expect(servers[0]!.url).toBe(name === "sign-on" ? place.issuerUrl : place.baseUrl);
+    const urls: Record<string, string> = { "sign-on": place.issuerUrl, webhooks: "https://app.example.org" };
+    expect(servers[0]!.url).toBe(urls[name] ?? place.baseUrl);
     expect(served).toContain("https://login.example.org/oauth2/token");
     expect(served).toContain("urn:nordlicht:idm:v1:people:read");
   });

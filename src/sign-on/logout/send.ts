@@ -1,11 +1,9 @@
-import { isIP } from "node:net";
 import { importJWK, SignJWT } from "jose";
-import { Agent, type Dispatcher, request } from "undici";
+import { makeGuardedSender } from "../../platform/guarded-request.ts";
 import type { SigningKey } from "../keys/signing-keys.ts";
-import { isPublicAddress, lookupPublic } from "./address.ts";
 import type { LogoutNotice } from "./notice.ts";
 
-const timeoutMs = 5_000;
+const timeoutMs = 10_000;
 const tokenSeconds = 120;
 
 /**
@@ -32,38 +30,13 @@ export type Sender = { send(uri: string, logoutToken: string): Promise<void>; cl
 
 /** Makes what posts logout tokens: no redirects, and outside development no plain http and no address inside the network. */
 export function makeSender({ allowPrivateAddresses }: { allowPrivateAddresses: boolean }): Sender {
-  const agent = new Agent({
-    connect: { timeout: timeoutMs, ...(allowPrivateAddresses ? {} : { lookup: lookupPublic }) },
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-  });
+  const sender = makeGuardedSender({ allowPrivateAddresses, timeoutMs });
   return {
     async send(uri, logoutToken) {
-      if (!allowPrivateAddresses) checkTarget(new URL(uri));
-      checkAnswer(await post(agent, uri, logoutToken));
+      const body = new URLSearchParams({ logout_token: logoutToken }).toString();
+      const { status } = await sender.post(new URL(uri), { headers: { "content-type": "application/x-www-form-urlencoded" }, body });
+      if (status < 200 || status > 299) throw new Error(`the app answered ${status}`);
     },
-    close: () => agent.close(),
+    close: sender.close,
   };
-}
-
-// A literal address is not looked up, so that the connection's own check does not see it.
-function checkTarget({ protocol, hostname }: URL): void {
-  if (protocol !== "https:") throw new Error("a logout is told over https only");
-  const literal = hostname.replace(/^\[|\]$/g, "");
-  if (isIP(literal) !== 0 && !isPublicAddress(literal)) throw new Error("the address is not public");
-}
-
-async function post(dispatcher: Dispatcher, uri: string, logoutToken: string): Promise<Dispatcher.ResponseData> {
-  return request(uri, {
-    dispatcher,
-    method: "POST",
-    headers: { "content-type": "application/x-www-form-urlencoded" },
-    body: new URLSearchParams({ logout_token: logoutToken }).toString(),
-    signal: AbortSignal.timeout(2 * timeoutMs),
-  });
-}
-
-function checkAnswer(answer: Dispatcher.ResponseData): void {
-  answer.body.destroy().on("error", () => {});
-  if (answer.statusCode < 200 || answer.statusCode > 299) throw new Error(`the app answered ${answer.statusCode}`);
 }
