@@ -236,6 +236,13 @@ test("names are kept without outer white space; empty and endless ones are refus
   await expect(create("Mu\0ster")).rejects.toMatchObject({ code: "text_unprintable" });
 });
 
+test("of several who delete the same person at the same time one does, and the others are told", async () => {
+  const id = await make.person({ school });
+  const attempts = await Promise.allSettled(Array.from({ length: 5 }, () => softDelete(id)));
+  expect(attempts.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  for (const attempt of attempts) if (attempt.status === "rejected") expect(attempt.reason).toMatchObject({ code: "person_wrong_status" });
+});
+
 test("every change leaves an audit line in its own transaction", async () => {
   const id = await make.person({ school });
   await softDelete(id);

@@ -47,8 +47,11 @@ test("rotating keys of an empty database ends with 1 and says what to do first",
   expect(await run(["rotate-signing-keys"], { DATABASE_URL: url })).toEqual({ code: 1, output: expect.stringContaining("The database is empty") as string });
 });
 
-test("signing keys are rotated under a running service on its embedded database: the next key signs, a new one is published, the old one stays", async () => {
+test("under a running service on its embedded database schools are made and signing keys rotated: the next key signs, a new one is published, the old one stays", async () => {
   const service = await startMain({ DATA_DIR: dataDir });
+  const school = "--name Deichschule --official-id DE-NI-1 --street Weg --zip 21680 --city Stade --state NI".split(" ");
+  expect(await run(["school", "create", ...school], { DATA_DIR: dataDir })).toMatchObject({ code: 0 });
+  expect((await run(["school", "list"], { DATA_DIR: dataDir })).output).toContain("Deichschule");
   const before = await listKids(service.url);
   const { code, output } = await run(["rotate-signing-keys", "--json"], { DATA_DIR: dataDir });
   expect(code).toBe(0);
