@@ -171,6 +171,13 @@ export const options = {
     meaning: "Days for which the change feed keeps what apps were told. The contract promises them 30.",
     example: "35",
   },
+  IMPORT_HOLD_PERCENT: {
+    value: wholeNumber(0, 100),
+    default: null,
+    defaultMeaning: "a third",
+    meaning: "What share of a school's people or groups an import may remove; one that would remove more is held until somebody confirms it. 100 holds none.",
+    example: "10",
+  },
   PASSWORD_HASH_CONCURRENCY: {
     value: wholeNumber(1, 64),
     default: String(Math.max(1, Math.min(4, availableParallelism()))),
@@ -287,6 +294,7 @@ function arrange(values: Values) {
       sessionSeconds: values.SESSION_SECONDS,
     },
     restoreWindowDays: values.RESTORE_WINDOW_DAYS,
+    importHoldShare: values.IMPORT_HOLD_PERCENT === undefined ? 1 / 3 : values.IMPORT_HOLD_PERCENT / 100,
     changeFeedDays: values.CHANGE_FEED_DAYS,
     passwordHashConcurrency: values.PASSWORD_HASH_CONCURRENCY,
     allowPrivateAddresses: values.WEBHOOK_ALLOW_PRIVATE_ADDRESSES,

@@ -3,6 +3,7 @@ import { app } from "./app.ts";
 import type { Command, Noun } from "./command.ts";
 import { grant, sync } from "./grant.ts";
 import { group } from "./group.ts";
+import { rosterImport } from "./import.ts";
 import { membership } from "./membership.ts";
 import { person } from "./person.ts";
 import { school } from "./school.ts";
@@ -19,6 +20,7 @@ export const commands: Readonly<Record<string, Noun | Command>> = {
   app,
   grant,
   sync,
+  import: rosterImport,
   webhook,
   ...serviceCommands,
 };

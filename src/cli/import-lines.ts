@@ -1,0 +1,52 @@
+import type { SchoolId } from "../directory/index.ts";
+import type { Counts, ImportFault, ImportRecord, Samples } from "../imports/index.ts";
+import { alignColumns } from "./lines.ts";
+
+/** An import as one line of a list. */
+export const importColumns = ({ id, createdAt, state, format, mode, fileName, schools }: ImportRecord): string[] =>
+  [id, createdAt.toISOString().slice(0, 16), state, format, mode, fileName, `${schools.length} school(s)`];
+
+/** An import for the eyes of an operator: numbers, a few of each kind, what to do next. */
+export function importLines(record: ImportRecord, faults: readonly ImportFault[], samples: ReadonlyMap<SchoolId, Samples>): string[] {
+  const { id, format, mode, state, errorCount, notes, schools } = record;
+  const head = [`Import ${id}: ${format}, ${mode}, ${state}`];
+  if (state === "BROKEN") return [...head, ...faults.map(faultLine), ...moreFaults(errorCount - faults.length), `The file has ${errorCount} fault(s); nothing was changed.`];
+  const passedOver = Object.entries(notes).map(([code, number]) => `Passed over: ${number} ${code.replaceAll("_", " ")}.`);
+  return [...head, ...passedOver, ...schools.flatMap((school) => ["", ...schoolLines(school, samples.get(school.id) ?? [])]), "", next(record)];
+}
+
+function faultLine({ file, line, column, field, message }: ImportFault): string {
+  return `${file}:${line}${column === null ? "" : `:${column}`}${field === null ? "" : ` ${field}`}: ${message}`;
+}
+
+const moreFaults = (number: number): string[] => (number > 0 ? [`… and ${number} more; --faults ${number + 1000} prints more of them.`] : []);
+
+function schoolLines({ id, state, counts }: ImportRecord["schools"][number], samples: Samples): string[] {
+  return [
+    `School ${id} (${counts.before.people} people and ${counts.before.groups} groups before): ${state}`,
+    ...alignColumns(countRows(counts)),
+    ...alignColumns(samples.map(sampleColumns)),
+  ];
+}
+
+function countRows({ people, groups, memberships }: Counts): string[][] {
+  const row = (name: string, numbers: Record<string, number>) => [
+    `  ${name}`,
+    Object.entries(numbers).filter(([, number]) => number > 0).map(([change, number]) => `${number} ${words[change] ?? change}`).join(", ") || "nothing changes",
+  ];
+  const { removed, ...others } = groups;
+  return [row("people", people), row("groups", { ...others, ended: removed }), row("memberships", memberships)];
+}
+
+const words: Record<string, string> = { carriedOver: "carried over", joined: "join from another school", left: "leave for another school" };
+
+function sampleColumns({ kind, change, sourceId, name, previousSourceId }: Samples[number]): string[] {
+  const what = kind === "group" && change === "removed" ? "ended" : change.replaceAll("_", " ");
+  return [`    ${kind}`, what, previousSourceId === null ? sourceId : `${previousSourceId} → ${sourceId}`, name ?? "(no name)"];
+}
+
+function next({ id, state }: ImportRecord): string {
+  if (state === "READY") return `To do this: import apply ${id}`;
+  if (state === "HELD") return `It is held, because it would remove more of a school than is usual. If that is meant: import confirm ${id}`;
+  return state === "APPLIED" ? "It has been applied." : "";
+}
