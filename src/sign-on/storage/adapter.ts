@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { Provider, type Adapter, type AdapterPayload } from "oidc-provider";
 import type { Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/db.ts";
@@ -78,7 +79,7 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
       if (found.consumedAt && !isInGrace(found, deps)) payload.consumed = Math.floor(found.consumedAt.getTime() / 1000);
       const work = currentWork(deps);
       if (work && payload.grantId) work.found.set(payload.grantId, payload);
-      if (work && kind === "Session" && payload.uid) work.session = { uid: payload.uid, personId: payload.accountId ?? null };
+      if (work && kind === "Session" && payload.uid) work.session = { uid: payload.uid, personId: payload.accountId ?? null, idHash: hashId(id), ...found };
       return payload;
     },
 
@@ -121,10 +122,27 @@ function isInGrace(found: { consumedAt: Date | null; replay: Buffer | null }, { 
   return clock().getTime() - found.consumedAt.getTime() <= refreshGraceSeconds * 1000;
 }
 
-// The library gives a session a new id by destroying the old one first.
+// The library gives a session a new id by destroying the old one first, and saves it at every request.
 function changeSession(work: RequestWork, { idHash, payload, personId, expiresAt }: Artifact): void {
   work.sessionEnds = false;
+  if (work.session && isSameSession(work.session, { idHash, payload, expiresAt })) return;
   work.sessionChange = { uid: payload.uid ?? "", idHash, payload, personId, expiresAt };
+}
+
+type SessionState = Pick<Artifact, "idHash" | "payload" | "expiresAt">;
+
+// A session that lives a minute longer is not worth a write.
+const worthwhileMs = 60_000;
+
+function isSameSession(before: SessionState, after: SessionState): boolean {
+  if (!before.idHash.equals(after.idHash) || after.expiresAt.getTime() - before.expiresAt.getTime() > worthwhileMs) return false;
+  return isDeepStrictEqual(lastingPart(before.payload), lastingPart(after.payload));
+}
+
+// A grant is of one authorization only, and is not looked up in the session again.
+function lastingPart({ exp: _exp, iat: _iat, authorizations, ...payload }: AdapterPayload): unknown {
+  const apps = Object.entries(authorizations ?? {}).map(([clientId, { grantId: _grantId, ...state }]) => [clientId, state]);
+  return JSON.parse(JSON.stringify({ ...payload, authorizations: Object.fromEntries(apps) as object }));
 }
 
 function toArtifact(kind: string, id: string, { jti: _token, ...payload }: AdapterPayload, expiresAt: Date): Artifact {

@@ -13,7 +13,7 @@ export type RequestWork = {
   removals: Map<string, { kind: string; idHash: Buffer }>;
   consumption: (Omit<Consumption, "replay"> & { id: string; grantId: string | null }) | null;
   /** The session the request came with. */
-  session: { uid: string; personId: string | null } | null;
+  session: ({ uid: string; personId: string | null } & Pick<Artifact, "idHash" | "payload" | "expiresAt">) | null;
   sessionChange: SessionChange | null;
   sessionEnds: boolean;
   /** Found tokens by the grant they belong to. */
