@@ -36,6 +36,7 @@ export function makeProvider(given: Omit<ProviderDeps, "workOf">, pages: ShowPag
   // Behind the mount the request always says that it came to ISSUER_URL.
   provider.proxy = true;
   provider.on("server_error", (ctx, err) => deps.log.error({ err, route: ctx.oidc.route }, "sign-on failed"));
+  (provider as NodeJS.EventEmitter).on("error", (err: unknown) => deps.log.warn({ err }, "sign-on could not answer"));
   provider.on("end_session.success", (ctx) => auditLogout(deps, ctx));
   provider.use(async (ctx, next) => {
     await nameClientOfHint(provider, ctx);
