@@ -62,10 +62,12 @@ export async function makeApp(config: Config, { clock, log, db, metrics = makeMe
   const last = makeLastAnswers({ log, isUnavailable: isDatabaseUnavailable });
 
   const app = makeExpress(config);
-  app.use(logRequests({ clock, log, metrics }), nameOperations(await load("sign-on"), places), health);
+  app.use(logRequests({ clock, log, metrics }));
+  // Before all else, as nothing else is called so often.
+  app.use(new URL(config.baseUrl).pathname, Router().use("/idm", allowAnyOrigin), idm, schulconnex);
+  app.use(nameOperations(await load("sign-on"), places), health);
   if (config.metricsPort === undefined) app.use(metricsRouter);
   app.use(keepPickedLocale, makePageAssets(), makePublishRouter(config), signOn.router);
-  app.use(new URL(config.baseUrl).pathname, Router().use("/idm", allowAnyOrigin), idm, schulconnex);
   app.use(portal, last.router, last.onError);
 
   return {
