@@ -5,17 +5,23 @@ import type { Queryable } from "../platform/db.ts";
 /** What a person decided for an app earlier. */
 export type Decisions = { scopes: ScopeName[]; schoolId: SchoolId | null };
 
-type Pair = { clientId: ClientId; personId: PersonId };
+export type Pair = { clientId: ClientId; personId: PersonId };
 
-export async function findDecisions(db: Queryable, { clientId, personId }: Pair): Promise<Decisions> {
-  const { rows } = await db.query<{ scopes: ScopeName[] | null; schoolId: SchoolId | null }>({
-    name: "sign-on.findDecisions",
-    text: `SELECT
-      (SELECT scopes FROM consent WHERE person_id = $2 AND client_id = $1) AS scopes,
-      (SELECT school_id FROM school_choice WHERE person_id = $2 AND client_id = $1) AS "schoolId"`,
-    values: [clientId, personId],
+const selectDecisions = `
+  SELECT coalesce(consent.scopes, '{}') AS scopes, choice.school_id AS "schoolId"
+  FROM unnest($1::text[], $2::uuid[]) WITH ORDINALITY AS asked (client_id, person_id, place)
+  LEFT JOIN consent ON consent.person_id = asked.person_id AND consent.client_id = asked.client_id
+  LEFT JOIN school_choice choice ON choice.person_id = asked.person_id AND choice.client_id = asked.client_id
+  ORDER BY asked.place`;
+
+/** Answers in the order of the pairs. */
+export async function listDecisions(db: Queryable, pairs: readonly Pair[]): Promise<Decisions[]> {
+  const { rows } = await db.query<Decisions>({
+    name: "sign-on.listDecisions",
+    text: selectDecisions,
+    values: [pairs.map(({ clientId }) => clientId), pairs.map(({ personId }) => personId)],
   });
-  return { scopes: rows[0]?.scopes ?? [], schoolId: rows[0]?.schoolId ?? null };
+  return rows;
 }
 
 /** Adds to what was allowed before; there is no memory of a denial. */

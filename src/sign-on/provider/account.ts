@@ -3,12 +3,10 @@ import { type ClientId, findSignOnRight, findSubjectClaims, makeSignInStatement,
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import { makeAuditStatement } from "../../events/index.ts";
 import { makeUuid } from "../../platform/ids.ts";
-import { type Decisions, findDecisions } from "../consent.ts";
+import type { Decisions, Pair } from "../consent.ts";
 import { once } from "../storage/request-work.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { presentClaims } from "./claims.ts";
-
-type Pair = { clientId: ClientId; personId: PersonId };
 
 /** Whether the person may use the app now; asked once a request. */
 export function findRight(deps: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair): Promise<SignOnRight> {
@@ -17,7 +15,7 @@ export function findRight(deps: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pai
 
 /** What the person decided about the app earlier; asked once a request. */
 export function findPastDecisions(deps: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair): Promise<Decisions> {
-  return once(deps.workOf(ctx), `decisions ${pair.clientId} ${pair.personId}`, () => findDecisions(deps.db.pool, pair));
+  return once(deps.workOf(ctx), `decisions ${pair.clientId} ${pair.personId}`, () => deps.store.findDecisions(pair));
 }
 
 /** The school that a sign-on is for: the only one, or the remembered choice while it still holds; null asks for a choice. */

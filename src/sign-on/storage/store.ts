@@ -1,5 +1,6 @@
 import { type App, findApp } from "../../access/index.ts";
 import type { Db } from "../../platform/db.ts";
+import { type Decisions, listDecisions, type Pair } from "../consent.ts";
 import { type Artifact, findArtifacts, type FoundArtifact } from "./artifact.ts";
 import { makeBundle } from "./bundle.ts";
 import { writeArtifacts } from "./write.ts";
@@ -8,6 +9,7 @@ import { writeArtifacts } from "./write.ts";
 export type Store = {
   findArtifact(key: { kind: string; idHash: Buffer }): Promise<FoundArtifact | null>;
   findApp(clientId: string): Promise<App | null>;
+  findDecisions(pair: Pair): Promise<Decisions>;
   /** Stores an artifact that depends on nothing else. */
   put(artifact: Artifact): Promise<unknown>;
 };
@@ -21,6 +23,7 @@ export function makeStore({ pool }: Db): Store {
       const apps = new Map([...new Set(clientIds)].map((clientId) => [clientId, findApp(pool, clientId)]));
       return Promise.all(clientIds.map(async (clientId) => (await apps.get(clientId)) ?? null));
     }, bundles),
+    findDecisions: makeBundle((pairs: Pair[]) => listDecisions(pool, pairs), bundles),
     put: makeBundle(async (puts: Artifact[]) => {
       await writeArtifacts(pool, { puts });
       return puts;
