@@ -29,6 +29,7 @@ export async function sendList(list: JsonList<unknown>, sending: Sending): Promi
 }
 
 const defaultLimit = 100;
+const shortText = 16_384;
 
 async function sendPage({ query, values, missing }: JsonList<unknown>, page: Page, sending: Sending): Promise<void> {
   const limit = page.limit ?? defaultLimit;
@@ -58,9 +59,10 @@ function nextLink(req: Request, limit: number, cursor: string): string {
 /** `beside` is what else of the answer the tag has to tell apart: an unchanged page may have got a page behind it. */
 function sendBody(text: string, { req, res, check }: Sending, beside = ""): void {
   check?.(JSON.parse(text));
-  const body = Buffer.from(text);
+  // A short text goes out in one write with its headers; a long one is turned into bytes once, for tag and body.
+  const body = text.length < shortText ? text : Buffer.from(text);
   const etag = etagOf(beside === "" ? body : text + beside);
-  const headers = { ...headersOf(etag), "Content-Type": "application/json; charset=utf-8", "Content-Length": body.length };
-  if (isNotModified(req, etag)) res.writeHead(304, headersOf(etag)).end();
-  else res.writeHead(200, headers).end(body);
+  if (isNotModified(req, etag)) return void res.writeHead(304, headersOf(etag)).end();
+  const headers = { ...headersOf(etag), "Content-Type": "application/json; charset=utf-8", "Content-Length": Buffer.byteLength(body) };
+  res.writeHead(200, headers).end(body);
 }

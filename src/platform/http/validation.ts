@@ -27,8 +27,15 @@ export function makeRequestCheck(document: OpenApiDocument): (place: Place) => R
   const validator = new RequestValidator(copyOf<OpenAPIV3.DocumentV3>(document), options);
   return ({ path, operation }) => {
     const parameters = (operation.parameters ?? []).map((parameter) => resolve(document, parameter));
+    const pathNames = parameters.filter((parameter) => parameter.in === "path").map(({ name }) => name);
     const place = { expressRoute: path, openApiRoute: path, schema: copyOf<OpenAPIV3.OperationObject>(operation) };
+    const plain = operation.requestBody === undefined && parameters.every(isUuidInPath) && pathNames.length > 0;
     return (req, res, next) => {
+      // Most calls carry one id and nothing else: there is nothing more to ask the validator then.
+      if (plain && !req.url.includes("?") && pathNames.every((name) => uuid.test(String(req.params[name])))) {
+        next();
+        return;
+      }
       checkSpelling(req);
       readBooleans(req, parameters);
       // Without a body in the contract none is read, and its type must not choose (and fill) a cache of checks.
@@ -45,6 +52,9 @@ export function makeRequestCheck(document: OpenApiDocument): (place: Place) => R
     };
   };
 }
+
+/** Or left alone when it is not there. */
+const isUuidInPath = (parameter: Parameter) => (parameter.in === "path" ? parameter.schema?.format === "uuid" : parameter.required !== true);
 
 // What follows must not run inside the validator: its `try` is not for the handler's errors.
 const noNext = (() => undefined) as never;
