@@ -12,7 +12,7 @@ export type { App, NewApp } from "./app.ts";
 export { setGrant } from "./grant.ts";
 export type { GrantSettings, SignOnAudience } from "./grant.ts";
 export { scopeFromWire, scopeOfContract, scopeToWire } from "./scope.ts";
-export { findSignOnRight, listTiles, makeSignInStatement, recordSignIn } from "./sign-on-right.ts";
+export { findSignOnRight, listSignOnRights, listTiles, makeSignInStatement, recordSignIn } from "./sign-on-right.ts";
 export type { SignOnRight, Tile } from "./sign-on-right.ts";
 export { findSubjectClaims } from "./subject-claims.ts";
 export type { SubjectClaims } from "./subject-claims.ts";

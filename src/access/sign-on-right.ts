@@ -8,26 +8,36 @@ export type SignOnRight =
   | { kind: "allowed"; schools: { id: SchoolId; name: string }[] }
   | { kind: "refused"; reason: "person_not_active" | "no_grant" };
 
-export const selectSignOnRight = `
-  SELECT p.status = 'ACTIVE' AS "isActive", s.id, s.name
-  FROM person p
-  LEFT JOIN (affiliation a JOIN school s ON s.id = a.school_id)
-    ON a.person_id = p.id AND ${personMaySignInThrough("$1", "p", "a.school_id")}
-  WHERE p.id = $2
-  ORDER BY s.sort_key, s.id`;
+export const selectSignOnRights = `
+  SELECT asked.place::int, p.status = 'ACTIVE' AS "isActive", through.id, through.name
+  FROM unnest($1::text[], $2::uuid[]) WITH ORDINALITY AS asked (client_id, person_id, place)
+  JOIN person p ON p.id = asked.person_id
+  LEFT JOIN LATERAL (
+    SELECT s.id, s.name, s.sort_key FROM affiliation a JOIN school s ON s.id = a.school_id
+    WHERE a.person_id = p.id AND ${personMaySignInThrough("asked.client_id", "p", "a.school_id")}) through ON true
+  ORDER BY asked.place, through.sort_key, through.id`;
 
-type RightRow = { isActive: boolean; id: SchoolId | null; name: string | null };
+type Pair = { clientId: ClientId; personId: PersonId };
+type RightRow = { place: number; isActive: boolean; id: SchoolId | null; name: string | null };
 
 /** Decides whether a person may sign in to an app; an unknown person is not active. */
-export async function findSignOnRight(
-  db: Queryable,
-  { clientId, personId }: { clientId: ClientId; personId: PersonId },
-): Promise<SignOnRight> {
+export async function findSignOnRight(db: Queryable, pair: Pair): Promise<SignOnRight> {
+  const [right] = await listSignOnRights(db, [pair]);
+  return right ?? { kind: "refused", reason: "person_not_active" };
+}
+
+/** Decides for many at once, in their order. */
+export async function listSignOnRights(db: Queryable, pairs: readonly Pair[]): Promise<SignOnRight[]> {
   const { rows } = await db.query<RightRow>({
-    name: "access.findSignOnRight",
-    text: selectSignOnRight,
-    values: [clientId, personId],
+    name: "access.listSignOnRights",
+    text: selectSignOnRights,
+    values: [pairs.map(({ clientId }) => clientId), pairs.map(({ personId }) => personId)],
   });
+  const byPlace = Map.groupBy(rows, ({ place }) => place);
+  return pairs.map((_pair, index) => decide(byPlace.get(index + 1) ?? []));
+}
+
+function decide(rows: readonly RightRow[]): SignOnRight {
   if (!rows[0]?.isActive) return { kind: "refused", reason: "person_not_active" };
   const schools = rows.flatMap(({ id, name }) => (id !== null && name !== null ? [{ id, name }] : []));
   return schools.length > 0 ? { kind: "allowed", schools } : { kind: "refused", reason: "no_grant" };

@@ -1,5 +1,5 @@
 import type { Account, AccountClaims, KoaContextWithOIDC } from "oidc-provider";
-import { type ClientId, findSignOnRight, findSubjectClaims, makeSignInStatement, type SignOnRight } from "../../access/index.ts";
+import { type ClientId, findSubjectClaims, makeSignInStatement, type SignOnRight } from "../../access/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import { makeAuditStatement } from "../../events/index.ts";
 import { makeUuid } from "../../platform/ids.ts";
@@ -10,7 +10,7 @@ import { presentClaims } from "./claims.ts";
 
 /** Whether the person may use the app now; asked once a request. */
 export function findRight(deps: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair): Promise<SignOnRight> {
-  return once(deps.workOf(ctx), `right ${pair.clientId} ${pair.personId}`, () => findSignOnRight(deps.db.pool, pair));
+  return once(deps.workOf(ctx), `right ${pair.clientId} ${pair.personId}`, () => deps.store.findRight(pair));
 }
 
 /** What the person decided about the app earlier; asked once a request. */

@@ -1,4 +1,4 @@
-import { type App, findApp } from "../../access/index.ts";
+import { type App, findApp, listSignOnRights, type SignOnRight } from "../../access/index.ts";
 import type { Db } from "../../platform/db.ts";
 import { type Decisions, listDecisions, type Pair } from "../consent.ts";
 import { type Artifact, findArtifacts, type FoundArtifact } from "./artifact.ts";
@@ -9,6 +9,7 @@ import { writeArtifacts } from "./write.ts";
 export type Store = {
   findArtifact(key: { kind: string; idHash: Buffer }): Promise<FoundArtifact | null>;
   findApp(clientId: string): Promise<App | null>;
+  findRight(pair: Pair): Promise<SignOnRight>;
   findDecisions(pair: Pair): Promise<Decisions>;
   /** Stores an artifact that depends on nothing else. */
   put(artifact: Artifact): Promise<unknown>;
@@ -23,6 +24,7 @@ export function makeStore({ pool }: Db): Store {
       const apps = new Map([...new Set(clientIds)].map((clientId) => [clientId, findApp(pool, clientId)]));
       return Promise.all(clientIds.map(async (clientId) => (await apps.get(clientId)) ?? null));
     }, bundles),
+    findRight: makeBundle((pairs: Pair[]) => listSignOnRights(pool, pairs), bundles),
     findDecisions: makeBundle((pairs: Pair[]) => listDecisions(pool, pairs), bundles),
     put: makeBundle(async (puts: Artifact[]) => {
       await writeArtifacts(pool, { puts });
