@@ -7,6 +7,7 @@ import { presentClient } from "./client.ts";
 import { makeConfiguration } from "./configuration.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { nameClientOfHint } from "./logout-hint.ts";
+import { dropIdleNonce } from "./nonce.ts";
 import { refuseOtherModes } from "./response-mode.ts";
 import { auditLogout, recordLogout } from "./logout.ts";
 import type { ShowPages } from "./pages.ts";
@@ -41,6 +42,7 @@ export function makeProvider(given: Omit<ProviderDeps, "workOf">, pages: ShowPag
   provider.use(async (ctx, next) => {
     await nameClientOfHint(provider, ctx);
     refuseOtherModes(provider, ctx);
+    dropIdleNonce(provider, ctx);
     const work = deps.workOf(ctx);
     await next();
     const { oidc } = ctx as Partial<KoaContextWithOIDC>;
