@@ -15,6 +15,7 @@ import { checkMigrated } from "./platform/migrate.ts";
 import { nameOperations } from "./platform/name-operations.ts";
 import { keepPickedLocale, makePageAssets } from "./platform/pages/index.ts";
 import { logRequests } from "./platform/request-log.ts";
+import { deriveKeys } from "./platform/seal.ts";
 import type { WorkerJob } from "./platform/worker.ts";
 import { makeLastAnswers, makePortalRouter } from "./portal/index.ts";
 import { makePublishRouter } from "./publish/index.ts";
@@ -47,7 +48,7 @@ export async function makeApp(config: Config, { clock, log, db, metrics = makeMe
 
   const signOn = await makeSignOn({ ...config, db, clock, log, count });
   const load = (name: string) => loadDocument(name, config.platform);
-  const reading = { db, log, checkAccessToken: signOn.checkAccessToken, checkAnswers: !config.production };
+  const reading = { db, log, checkAccessToken: signOn.checkAccessToken, cursorKeys: deriveKeys(config.encryptionKeys, "cursor"), checkAnswers: !config.production };
   const idm = makeIdmRouter({ ...reading, document: await load("idm") });
   const schulconnex = makeSchulconnexRouter({ ...reading, document: await load("schulconnex"), document17: await load("schulconnex-1.7") });
   const portal = makePortalRouter({

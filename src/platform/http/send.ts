@@ -5,9 +5,10 @@ import { etagOf, headersOf, isNotModified } from "./etag.ts";
 import { readCursor, writeCursor } from "./page-position.ts";
 import type { ReadTogether } from "./read-together.ts";
 import type { StreamList } from "./stream-list.ts";
+import type { EncryptionKeys } from "../seal.ts";
 import type { BodyCheck } from "./validation.ts";
 
-export type Sending = { req: Request; res: Response; pool: pg.Pool; check: BodyCheck | null; readTogether: ReadTogether; streamList: StreamList };
+export type Sending = { req: Request; res: Response; pool: pg.Pool; check: BodyCheck | null; readTogether: ReadTogether; streamList: StreamList; cursorKeys: EncryptionKeys };
 
 /** Answers one record; its absence is the answer's own error. */
 export async function sendRead({ query, client, id, missing }: JsonRead<unknown>, sending: Sending): Promise<void> {
@@ -34,7 +35,7 @@ const shortText = 16_384;
 async function sendPage({ query, values, missing }: JsonList<unknown>, page: Page, sending: Sending): Promise<void> {
   const limit = page.limit ?? defaultLimit;
   const owner = JSON.stringify([query.name, values]);
-  const after = page.cursor === undefined ? null : readCursor(page.cursor, owner);
+  const after = page.cursor === undefined ? null : readCursor(sending.cursorKeys, page.cursor, owner);
   type Row = [shown: boolean, item: string | null, sortKey: string, id: string];
   const { rows } = await sending.pool.query<Row>({
     ...(after === null ? { name: `${query.name}_page`, text: query.page } : { name: `${query.name}_next_page`, text: query.nextPage }),
@@ -44,7 +45,7 @@ async function sendPage({ query, values, missing }: JsonList<unknown>, page: Pag
   if (!rows[0]![0]) throw missing!();
   const items = rows.flatMap(([, item]) => (item === null ? [] : [item])).slice(0, limit);
   const last = rows.length > limit ? rows[limit - 1]! : null;
-  const link = last === null ? null : nextLink(sending.req, limit, writeCursor({ sortKey: last[2], id: last[3] }, owner));
+  const link = last === null ? null : nextLink(sending.req, limit, writeCursor(sending.cursorKeys, { sortKey: last[2], id: last[3] }, owner));
   if (link !== null) sending.res.setHeader("Link", link);
   sendBody(`[${items.join(",")}]`, sending, link ?? "");
 }

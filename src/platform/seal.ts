@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from "node:crypto";
 
 /** Keys from the configuration, 32 bytes each: the first encrypts, each can decrypt. */
 export type EncryptionKeys = readonly Buffer[];
@@ -7,13 +7,23 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Encrypts for the database with AES-256-GCM.
+ * Encrypts with AES-256-GCM.
  *
  * Shape: nonce, ciphertext, tag. `purpose` is authenticated, so that one row's content cannot stand in another's place.
  */
 export function seal([key]: EncryptionKeys, purpose: string, plain: Buffer): Buffer {
+  return sealWith(key, purpose, plain, () => randomBytes(nonceBytes));
+}
+
+/** The same, but equal contents give equal bytes: the nonce is drawn from what is sealed. */
+export function sealRepeatably([key]: EncryptionKeys, purpose: string, plain: Buffer): Buffer {
+  const draw = (secret: Buffer) => createHmac("sha256", secret).update(purpose).update("\0").update(plain).digest().subarray(0, nonceBytes);
+  return sealWith(key, purpose, plain, draw);
+}
+
+function sealWith(key: Buffer | undefined, purpose: string, plain: Buffer, draw: (key: Buffer) => Buffer): Buffer {
   if (!key) throw new Error("there is no encryption key");
-  const nonce = randomBytes(nonceBytes);
+  const nonce = draw(key);
   const cipher = createCipheriv("aes-256-gcm", key, nonce).setAAD(Buffer.from(purpose));
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
@@ -32,4 +42,9 @@ export function unseal(keys: EncryptionKeys, purpose: string, sealed: Buffer): B
     }
   }
   return null;
+}
+
+/** Keys of a purpose of its own, drawn from those of the configuration, so that one use cannot weaken another. */
+export function deriveKeys(keys: EncryptionKeys, purpose: string): EncryptionKeys {
+  return keys.map((key) => Buffer.from(hkdfSync("sha256", key, "", purpose, 32)));
 }
