@@ -38,6 +38,7 @@ export function makeRequestCheck(document: OpenApiDocument): (place: Place) => R
       }
       checkSpelling(req);
       readBooleans(req, parameters);
+      checkIntegers(req, parameters);
       // Without a body in the contract none is read, and its type must not choose (and fill) a cache of checks.
       if (operation.requestBody === undefined) delete req.headers["content-type"];
       const request: Partial<OpenApiRequest> = req;
@@ -108,6 +109,15 @@ function readBooleans(req: Request, parameters: Parameter[]): void {
     if (schema?.type !== "boolean" || typeof given !== "string") continue;
     const value = { ...req.query, [name]: given.toLowerCase() };
     Object.defineProperty(req, "query", { value, writable: true, enumerable: true, configurable: true });
+  }
+}
+
+// The validator reads whatever JavaScript takes for a number: 1e2, 0x10.
+function checkIntegers(req: Request, parameters: Parameter[]): void {
+  for (const { name, schema } of parameters) {
+    const given = req.query[name];
+    if (schema?.type !== "integer" || typeof given !== "string" || /^-?\d+$/.test(given)) continue;
+    throw invalid(`The query parameter ${name} must be ${wordsFor(schema)}.`);
   }
 }
 

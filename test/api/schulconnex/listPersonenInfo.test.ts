@@ -106,6 +106,7 @@ test.each([
 test.each([
   ["?pid=x", "00"],
   ["?vollstaendig=alles", "00"],
+  ["?vollstaendig=constructor", "00"],
   ["?vollstaendig=", "00"],
   ["?limit=1", "00"],
   [`?pid=${person(1)}&pid=${person(2)}`, "17"],
