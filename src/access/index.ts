@@ -7,14 +7,14 @@
  *             who signed in once stays a user; every reader composes its SQL from visibility.ts and adds no rule.
  * Never knows: HTTP, tokens' storage, sessions, pages, the shape of an answer.
  */
-export { clientSecretMatches, createApp, findApp, rotateClientSecret } from "./app.ts";
-export type { App, NewApp } from "./app.ts";
+export { appOf, clientSecretMatches, createApp, findApp, readApp, rotateClientSecret } from "./app.ts";
+export type { App, AppValue, NewApp } from "./app.ts";
 export { setGrant } from "./grant.ts";
 export type { GrantSettings, SignOnAudience } from "./grant.ts";
 export { scopeFromWire, scopeOfContract, scopeToWire } from "./scope.ts";
-export { findSignOnRight, listSignOnRights, listTiles, makeSignInStatement, recordSignIn } from "./sign-on-right.ts";
-export type { SignOnRight, Tile } from "./sign-on-right.ts";
-export { findSubjectClaims } from "./subject-claims.ts";
-export type { SubjectClaims } from "./subject-claims.ts";
+export { decideSignOnRight, findSignOnRight, listSignOnRights, listTiles, makeSignInStatement, recordSignIn, signOnFactsOf } from "./sign-on-right.ts";
+export type { SignOnFacts, SignOnRight, Tile } from "./sign-on-right.ts";
+export { claimsAt, findSubject, findSubjectClaims, subjectOf } from "./subject-claims.ts";
+export type { Subject, SubjectClaims } from "./subject-claims.ts";
 export * from "./token.ts";
 export * from "./visibility.ts";

@@ -1,24 +1,29 @@
 import type { PersonId, SchoolId } from "../directory/index.ts";
 import type { Queryable } from "../platform/db.ts";
 import type { ClientId } from "./token.ts";
-import { personMaySignIn, personMaySignInThrough } from "./visibility.ts";
+import { fromSchoolsLettingIn, personMaySignIn, type Sql } from "./visibility.ts";
 
 /** `schools` are those whose grant lets the person in, by name; never empty. */
 export type SignOnRight =
   | { kind: "allowed"; schools: { id: SchoolId; name: string }[] }
   | { kind: "refused"; reason: "person_not_active" | "no_grant" };
 
-export const selectSignOnRights = `
-  SELECT asked.place::int, p.status = 'ACTIVE' AS "isActive", through.id, through.name
+/** What `decideSignOnRight` decides by. */
+export type SignOnFacts = { isActive: boolean; schools: { id: SchoolId; name: string }[] } | null;
+
+/** The `SignOnFacts` of a person and an app as one value, for statements that ask for more than them. */
+export const signOnFactsOf = (client: Sql, personId: Sql): Sql => `(
+  SELECT json_build_object('isActive', p.status = 'ACTIVE', 'schools', (
+    SELECT coalesce(json_agg(json_build_object('id', s.id, 'name', s.name) ORDER BY s.sort_key, s.id), '[]')
+    FROM school s JOIN (SELECT v_at.school_id ${fromSchoolsLettingIn(client, "p")}) through ON through.school_id = s.id))
+  FROM person p WHERE p.id = ${personId})`;
+
+const selectSignOnFacts = `
+  SELECT ${signOnFactsOf("asked.client_id", "asked.person_id")} AS facts
   FROM unnest($1::text[], $2::uuid[]) WITH ORDINALITY AS asked (client_id, person_id, place)
-  JOIN person p ON p.id = asked.person_id
-  LEFT JOIN LATERAL (
-    SELECT s.id, s.name, s.sort_key FROM affiliation a JOIN school s ON s.id = a.school_id
-    WHERE a.person_id = p.id AND ${personMaySignInThrough("asked.client_id", "p", "a.school_id")}) through ON true
-  ORDER BY asked.place, through.sort_key, through.id`;
+  ORDER BY asked.place`;
 
 type Pair = { clientId: ClientId; personId: PersonId };
-type RightRow = { place: number; isActive: boolean; id: SchoolId | null; name: string | null };
 
 /** Decides whether a person may sign in to an app; an unknown person is not active. */
 export async function findSignOnRight(db: Queryable, pair: Pair): Promise<SignOnRight> {
@@ -28,18 +33,17 @@ export async function findSignOnRight(db: Queryable, pair: Pair): Promise<SignOn
 
 /** Decides for many at once, in their order. */
 export async function listSignOnRights(db: Queryable, pairs: readonly Pair[]): Promise<SignOnRight[]> {
-  const { rows } = await db.query<RightRow>({
+  const { rows } = await db.query<{ facts: SignOnFacts }>({
     name: "access.listSignOnRights",
-    text: selectSignOnRights,
+    text: selectSignOnFacts,
     values: [pairs.map(({ clientId }) => clientId), pairs.map(({ personId }) => personId)],
   });
-  const byPlace = Map.groupBy(rows, ({ place }) => place);
-  return pairs.map((_pair, index) => decide(byPlace.get(index + 1) ?? []));
+  return rows.map(({ facts }) => decideSignOnRight(facts));
 }
 
-function decide(rows: readonly RightRow[]): SignOnRight {
-  if (!rows[0]?.isActive) return { kind: "refused", reason: "person_not_active" };
-  const schools = rows.flatMap(({ id, name }) => (id !== null && name !== null ? [{ id, name }] : []));
+export function decideSignOnRight(facts: SignOnFacts): SignOnRight {
+  if (!facts?.isActive) return { kind: "refused", reason: "person_not_active" };
+  const { schools } = facts;
   return schools.length > 0 ? { kind: "allowed", schools } : { kind: "refused", reason: "no_grant" };
 }
 

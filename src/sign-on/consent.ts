@@ -1,4 +1,4 @@
-import type { ClientId, ScopeName } from "../access/index.ts";
+import type { ClientId, ScopeName, Sql } from "../access/index.ts";
 import type { PersonId, SchoolId } from "../directory/index.ts";
 import type { Queryable } from "../platform/db.ts";
 
@@ -7,21 +7,24 @@ export type Decisions = { scopes: ScopeName[]; schoolId: SchoolId | null };
 
 export type Pair = { clientId: ClientId; personId: PersonId };
 
+/** The `Decisions` of a person for an app as one value, for statements that ask for more than them. */
+export const decisionsOf = (client: Sql, personId: Sql): Sql => `json_build_object(
+  'scopes', coalesce((SELECT scopes FROM consent WHERE consent.person_id = ${personId} AND consent.client_id = ${client}), '{}'),
+  'schoolId', (SELECT school_id FROM school_choice choice WHERE choice.person_id = ${personId} AND choice.client_id = ${client}))`;
+
 const selectDecisions = `
-  SELECT coalesce(consent.scopes, '{}') AS scopes, choice.school_id AS "schoolId"
+  SELECT ${decisionsOf("asked.client_id", "asked.person_id")} AS decisions
   FROM unnest($1::text[], $2::uuid[]) WITH ORDINALITY AS asked (client_id, person_id, place)
-  LEFT JOIN consent ON consent.person_id = asked.person_id AND consent.client_id = asked.client_id
-  LEFT JOIN school_choice choice ON choice.person_id = asked.person_id AND choice.client_id = asked.client_id
   ORDER BY asked.place`;
 
 /** Answers in the order of the pairs. */
 export async function listDecisions(db: Queryable, pairs: readonly Pair[]): Promise<Decisions[]> {
-  const { rows } = await db.query<Decisions>({
+  const { rows } = await db.query<{ decisions: Decisions }>({
     name: "sign-on.listDecisions",
     text: selectDecisions,
     values: [pairs.map(({ clientId }) => clientId), pairs.map(({ personId }) => personId)],
   });
-  return rows;
+  return rows.map(({ decisions }) => decisions);
 }
 
 /** Adds to what was allowed before; there is no memory of a denial. */

@@ -1,21 +1,21 @@
 import type { Account, AccountClaims, KoaContextWithOIDC } from "oidc-provider";
-import { type ClientId, findSubjectClaims, makeSignInStatement, type SignOnRight } from "../../access/index.ts";
+import { claimsAt, type ClientId, findSubject, makeSignInStatement, type SignOnRight } from "../../access/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import { makeAuditStatement } from "../../events/index.ts";
 import { makeUuid } from "../../platform/ids.ts";
 import type { Decisions, Pair } from "../consent.ts";
-import { once } from "../storage/request-work.ts";
+import { memoryKeys, once } from "../storage/request-work.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { presentClaims } from "./claims.ts";
 
 /** Whether the person may use the app now; asked once a request. */
 export function findRight(deps: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair): Promise<SignOnRight> {
-  return once(deps.workOf(ctx), `right ${pair.clientId} ${pair.personId}`, () => deps.store.findRight(pair));
+  return once(deps.workOf(ctx), memoryKeys.right(pair), () => deps.store.findRight(pair));
 }
 
 /** What the person decided about the app earlier; asked once a request. */
 export function findPastDecisions(deps: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair): Promise<Decisions> {
-  return once(deps.workOf(ctx), `decisions ${pair.clientId} ${pair.personId}`, () => deps.store.findDecisions(pair));
+  return once(deps.workOf(ctx), memoryKeys.decisions(pair), () => deps.store.findDecisions(pair));
 }
 
 /** The school that a sign-on is for: the only one, or the remembered choice while it still holds; null asks for a choice. */
@@ -46,9 +46,9 @@ export function makeFindAccount(deps: ProviderDeps) {
       accountId: sub,
       async claims(use, _scope, requested) {
         const schoolId = await findSchool(deps, ctx, pair);
-        const subject = await findSubjectClaims(deps.db.pool, { ...pair, schoolId });
+        const subject = await once(deps.workOf(ctx), memoryKeys.subject(pair), () => findSubject(deps.db.pool, pair));
         if (!subject) throw new Error("the person vanished during the request");
-        return { sub, ...presentClaims(subject), ...(use === "id_token" ? makeTokenClaims(deps, ctx, requested) : {}) } as AccountClaims;
+        return { sub, ...presentClaims(claimsAt(subject, schoolId)), ...(use === "id_token" ? makeTokenClaims(deps, ctx, requested) : {}) } as AccountClaims;
       },
     };
   };

@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { type Client, errors, type KoaContextWithOIDC, Provider } from "oidc-provider";
 import { makeAdapterFactory } from "../storage/adapter.ts";
-import { type RequestWork, startRequestWork } from "../storage/request-work.ts";
+import { memoryKeys, once, type RequestWork, startRequestWork } from "../storage/request-work.ts";
 import { polishAnswer, refuseToken } from "./answers.ts";
 import { presentClient } from "./client.ts";
 import { makeConfiguration } from "./configuration.ts";
@@ -29,8 +29,9 @@ export function makeProvider(given: Omit<ProviderDeps, "workOf">, pages: ShowPag
     db,
     clock,
     refreshGraceSeconds: lifetimes.refreshGraceSeconds,
-    findArtifact: deps.store.findArtifact,
+    store: deps.store,
     findClient: makeFindClient(deps),
+    readClientId,
     findWork: (ctx) => works.get(ctx),
   });
   const provider = new Provider(issuerUrl, { ...makeConfiguration(deps, pages), adapter });
@@ -67,11 +68,20 @@ async function finish(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: Request
   }
 }
 
-function makeFindClient({ store, platform }: ProviderDeps) {
+const clientIdShape = /^[A-Za-z0-9_-]{1,64}$/;
+
+function makeFindClient({ store, platform, workOf }: ProviderDeps) {
   return async (clientId: string) => {
-    const app = /^[A-Za-z0-9_-]{1,64}$/.test(clientId) ? await store.findApp(clientId) : null;
+    if (!clientIdShape.test(clientId)) return undefined;
+    const { ctx } = Provider;
+    const app = await (ctx ? once(workOf(ctx), memoryKeys.app(clientId), () => store.findApp(clientId)) : store.findApp(clientId));
     return app ? presentClient(app, platform) : undefined;
   };
+}
+
+function readClientId(ctx: KoaContextWithOIDC): string | null {
+  const clientId = ctx.oidc.route === "authorization" ? ctx.query["client_id"] : undefined;
+  return typeof clientId === "string" && clientIdShape.test(clientId) ? clientId : null;
 }
 
 /** Changes where the library leaves no option: audience, secrets, exact addresses, logout messages. */

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { Provider, type Adapter, type AdapterPayload } from "oidc-provider";
+import { Provider, type Adapter, type AdapterPayload, type KoaContextWithOIDC } from "oidc-provider";
 import type { Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/db.ts";
 import {
@@ -10,15 +10,19 @@ import {
   type FoundArtifact,
   hashId,
 } from "./artifact.ts";
-import type { RequestWork } from "./request-work.ts";
+import type { Lookup } from "./lookup.ts";
+import { memoryKeys, remember, type RequestWork } from "./request-work.ts";
+import type { Store } from "./store.ts";
 import { writeArtifacts } from "./write.ts";
 
 export type StorageDeps = {
   db: Db;
   clock: Clock;
   refreshGraceSeconds: number;
-  findArtifact(key: { kind: string; idHash: Buffer }): Promise<FoundArtifact | null>;
+  store: Pick<Store, "findArtifact" | "findSession" | "findToken">;
   findClient(clientId: string): Promise<AdapterPayload | undefined>;
+  /** The app that an authorization request names, before it is known. */
+  readClientId(ctx: KoaContextWithOIDC): string | null;
   /** The work of a running request; undefined outside of one, where everything is written at once. */
   findWork(ctx: object): RequestWork | undefined;
 };
@@ -72,14 +76,14 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
     ...makeRefusingAdapter(kind),
 
     async find(id) {
-      const found = await deps.findArtifact({ kind, idHash: hashId(id) });
+      const found = await findWithLookup(deps, kind, hashId(id));
       if (!found) return undefined;
       const payload: AdapterPayload = { ...found.payload, jti: id };
       if (found.expiresAt <= deps.clock()) payload.exp = 1;
       if (found.consumedAt && !isInGrace(found, deps)) payload.consumed = Math.floor(found.consumedAt.getTime() / 1000);
       const work = currentWork(deps);
       if (work && payload.grantId) work.found.set(payload.grantId, payload);
-      if (work && kind === "Session" && payload.uid) work.session = { uid: payload.uid, personId: payload.accountId ?? null, idHash: hashId(id), ...found };
+      if (work && kind === "Session" && payload.uid) work.session = { uid: payload.uid, personId: payload.accountId ?? null, idHash: hashId(id), payload: found.payload, expiresAt: found.expiresAt };
       return payload;
     },
 
@@ -113,6 +117,32 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
     // The library asks for each kind of token; one statement ends them all.
     revokeByGrantId: (grantId) => deleteGrant(db.pool, grantId),
   };
+}
+
+// What these bring a person for; who they are and what they may is asked next.
+const lookedUp = new Set(["AuthorizationCode", "RefreshToken"]);
+
+async function findWithLookup(deps: StorageDeps, kind: string, idHash: Buffer): Promise<FoundArtifact | null> {
+  const { store, readClientId } = deps;
+  const work = currentWork(deps);
+  const clientId = kind === "Session" && Provider.ctx ? readClientId(Provider.ctx) : null;
+  if (work && clientId !== null) {
+    const session = await store.findSession({ idHash, clientId });
+    if (session) remember(work, memoryKeys.app(clientId), session.app);
+    return rememberLookup(work, session);
+  }
+  if (!work || !lookedUp.has(kind)) return store.findArtifact({ kind, idHash });
+  const token = await store.findToken({ kind, idHash });
+  if (token?.personId) remember(work, memoryKeys.subject({ ...token, personId: token.personId }), token.subject);
+  return rememberLookup(work, token);
+}
+
+function rememberLookup(work: RequestWork, found: Lookup | null): FoundArtifact | null {
+  if (!found?.personId) return found;
+  const pair = { clientId: found.clientId, personId: found.personId };
+  remember(work, memoryKeys.right(pair), found.right);
+  remember(work, memoryKeys.decisions(pair), found.decisions);
+  return found;
 }
 
 // Inside the grace time a used refresh token goes through the whole check again; writing finds that it was used, and
