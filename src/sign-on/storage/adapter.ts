@@ -176,7 +176,7 @@ function lastingPart({ exp: _exp, iat: _iat, authorizations, ...payload }: Adapt
 }
 
 function toArtifact(kind: string, id: string, { jti: _token, ...payload }: AdapterPayload, expiresAt: Date): Artifact {
-  const isOffline = payload.scope?.split(" ").includes("offline_access") === true;
+  const outlivesSession = kind === "RefreshToken" && payload.scope?.split(" ").includes("offline_access") === true;
   const stored = payload.session?.cookie === undefined ? payload : { ...payload, session: { ...payload.session, cookie: undefined } };
   return {
     kind,
@@ -185,7 +185,7 @@ function toArtifact(kind: string, id: string, { jti: _token, ...payload }: Adapt
     clientId: payload.clientId ?? null,
     personId: payload.accountId ?? null,
     grantId: payload.grantId ?? null,
-    sessionUid: payload.uid ?? (isOffline ? null : (payload.sessionUid ?? null)),
+    sessionUid: payload.uid ?? (outlivesSession ? null : (payload.sessionUid ?? null)),
     expiresAt,
   };
 }
