@@ -1,5 +1,5 @@
 import type { PersonId, SchoolId } from "../directory/index.ts";
-import type { Queryable } from "../platform/db.ts";
+import { arrayParameter, type Queryable } from "../platform/db.ts";
 import type { ClientId } from "./token.ts";
 import { fromSchoolsLettingIn, personMaySignIn, type Sql } from "./visibility.ts";
 
@@ -20,7 +20,7 @@ export const signOnFactsOf = (client: Sql, personId: Sql): Sql => `(
 
 const selectSignOnFacts = `
   SELECT ${signOnFactsOf("asked.client_id", "asked.person_id")} AS facts
-  FROM unnest($1::text[], $2::uuid[]) WITH ORDINALITY AS asked (client_id, person_id, place)
+  FROM unnest(${arrayParameter("$1", "text")}, ${arrayParameter("$2", "uuid")}) WITH ORDINALITY AS asked (client_id, person_id, place)
   ORDER BY asked.place`;
 
 type Pair = { clientId: ClientId; personId: PersonId };

@@ -1,6 +1,6 @@
 import type { ClientId, ScopeName, Sql } from "../access/index.ts";
 import type { PersonId, SchoolId } from "../directory/index.ts";
-import type { Queryable } from "../platform/db.ts";
+import { arrayParameter, type Queryable } from "../platform/db.ts";
 
 /** What a person decided for an app earlier. */
 export type Decisions = { scopes: ScopeName[]; schoolId: SchoolId | null };
@@ -14,7 +14,7 @@ export const decisionsOf = (client: Sql, personId: Sql): Sql => `json_build_obje
 
 const selectDecisions = `
   SELECT ${decisionsOf("asked.client_id", "asked.person_id")} AS decisions
-  FROM unnest($1::text[], $2::uuid[]) WITH ORDINALITY AS asked (client_id, person_id, place)
+  FROM unnest(${arrayParameter("$1", "text")}, ${arrayParameter("$2", "uuid")}) WITH ORDINALITY AS asked (client_id, person_id, place)
   ORDER BY asked.place`;
 
 /** Answers in the order of the pairs. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { fillDatabase, filledApps, findFilled } from "../support/fill.ts";
 import { allScopes } from "../support/make.ts";
 import { startService } from "../support/service.ts";
-import { getAppToken, getUserTokens, giveLogin, postToken } from "../support/token.ts";
+import { askFor, getAppToken, getUserTokens, giveLogin, postToken } from "../support/token.ts";
 import type { Login } from "../support/token.ts";
 
 /** Tables that grow with people: no request may read one from end to end. */
@@ -71,6 +71,7 @@ async function callEverything(login: Login): Promise<void> {
   await get("/idm/schulconnex/v1/person-info", refreshed.access_token);
   await get("/oauth2/userinfo", refreshed.access_token);
   await user.browser.open(`${service.url}/`);
+  await user.browser.open(askFor(service, app).address);
   const give = { client_id: app.clientId, client_secret: app.clientSecret, token: refreshed.refresh_token! };
   await fetch(`${service.url}/oauth2/revoke`, { method: "POST", body: new URLSearchParams(give) });
 }

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { AdapterPayload } from "oidc-provider";
-import type { Queryable } from "../../platform/db.ts";
+import { arrayParameter, type Queryable } from "../../platform/db.ts";
 
 export type Artifact = {
   kind: string;
@@ -36,7 +36,7 @@ export async function findArtifacts(db: Queryable, keys: readonly Key[]): Promis
     name: "sign-on.findArtifacts",
     text: `
       SELECT asked.place::int, ${foundColumns("artifact")}
-      FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS asked (kind, id_hash, place)
+      FROM unnest(${arrayParameter("$1", "text")}, ${arrayParameter("$2", "bytea")}) WITH ORDINALITY AS asked (kind, id_hash, place)
       JOIN oidc_artifact artifact USING (kind, id_hash)`,
     values: [keys.map(({ kind }) => kind), keys.map(({ idHash }) => idHash)],
   });
