@@ -2,8 +2,8 @@ import { defineConfig } from "vitest/config";
 import { installedServers } from "./test/support/servers.ts";
 
 const everything = ["{src,openapi,demo,bench,prisma,test}/**/*.test.ts"];
-// Needs a Chromium and has its own configuration.
-const browser = "test/browser/**";
+// Need a Chromium, or Java and Python, and have configurations of their own.
+const apart = "test/{browser,clients}/**";
 // What would say the same on every PostgreSQL; all else runs once more on each that is installed on the machine.
 const sameEverywhere = ["{src,openapi,demo,bench,prisma}/**", "test/{contract,faults}/**", "test/platform/!(db|migrate).test.ts"];
 const shared = { include: everything, globalSetup: ["test/support/test-server.ts"], testTimeout: 30_000, hookTimeout: 60_000 };
@@ -14,8 +14,8 @@ export default defineConfig({
   test: {
     maxWorkers: 2,
     projects: [
-      { test: { ...shared, name: "embedded", exclude: [browser] } },
-      ...installedServers().map(({ name }) => ({ test: { ...shared, name, exclude: [browser, ...sameEverywhere] } })),
+      { test: { ...shared, name: "embedded", exclude: [apart] } },
+      ...installedServers().map(({ name }) => ({ test: { ...shared, name, exclude: [apart, ...sameEverywhere] } })),
     ],
   },
 });

@@ -68,6 +68,7 @@ async function recordStatements(db: Db, { app, user, people }: World): Promise<R
     db: { pool: recording, readPool: recording },
     checkAccessToken: async () => ({ kind: "valid", token: { clientId: app.clientId, personId: null, scopes } }),
     document: await loadDocument("idm", "bench"),
+    cursorKeys: [],
     log: silentLog,
     checkAnswers: false,
   });

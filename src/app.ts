@@ -16,6 +16,7 @@ import { checkMigrated } from "./platform/migrate.ts";
 import { nameOperations } from "./platform/name-operations.ts";
 import { keepPickedLocale, makePageAssets } from "./platform/pages/index.ts";
 import { logRequests } from "./platform/request-log.ts";
+import { deriveKeys } from "./platform/seal.ts";
 import type { WorkerJob } from "./platform/worker.ts";
 import { makeLastAnswers, makePortalRouter } from "./portal/index.ts";
 import { makePublishRouter } from "./publish/index.ts";
@@ -49,7 +50,7 @@ export async function makeApp(config: Config, { clock, log, db, metrics = makeMe
 
   const signOn = await makeSignOn({ ...config, db, clock, log, count });
   const load = (name: string) => loadDocument(name, config.platform);
-  const reading = { db, log, checkAccessToken: signOn.checkAccessToken, checkAnswers: !config.production };
+  const reading = { db, log, checkAccessToken: signOn.checkAccessToken, cursorKeys: deriveKeys(config.encryptionKeys, "cursor"), checkAnswers: !config.production };
   const idm = makeIdmRouter({ ...reading, document: await load("idm") });
   const schulconnex = makeSchulconnexRouter({ ...reading, document: await load("schulconnex"), document17: await load("schulconnex-1.7") });
   const webhooks = makeWebhooks({ db, clock, log, keys: config.encryptionKeys, reach: { allowPrivateAddresses: config.allowPrivateAddresses, allowHttp: !config.production }, settings: config.webhooks, count: (outcome) => metrics.webhookAttempts.inc({ outcome }) });
@@ -65,10 +66,12 @@ export async function makeApp(config: Config, { clock, log, db, metrics = makeMe
   const last = makeLastAnswers({ log, isUnavailable: isDatabaseUnavailable });
 
   const app = makeExpress(config);
-  app.use(logRequests({ clock, log, metrics }), nameOperations(await load("sign-on"), places), health);
+  app.use(logRequests({ clock, log, metrics }));
+  // Before all else, as nothing else is called so often.
+  app.use(new URL(config.baseUrl).pathname, Router().use("/idm", allowAnyOrigin), idm, schulconnex);
+  app.use(nameOperations(await load("sign-on"), places), health);
   if (config.metricsPort === undefined) app.use(metricsRouter);
   app.use(keepPickedLocale, makePageAssets(), makePublishRouter(config), signOn.router);
-  app.use(new URL(config.baseUrl).pathname, Router().use("/idm", allowAnyOrigin), idm, schulconnex);
   app.use(portal, last.router, last.onError);
 
   return {

@@ -6,6 +6,7 @@ import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/ids.ts";
 import { checkUri } from "./redirect-uri.ts";
 import type { ClientId, ScopeName } from "./token.ts";
+import type { Sql } from "./visibility.ts";
 
 export type App = {
   clientId: ClientId;
@@ -29,10 +30,18 @@ const appColumns = `
     backchannel_logout_uri AS "backchannelLogoutUri", scopes, id_token_algorithm::text AS "idTokenAlgorithm",
     schulconnex_spelling::text AS "schulconnexSpelling"`;
 
-const selectApp = `SELECT ${appColumns} FROM app WHERE client_id = $1`;
+const selectApp = (clientId: Sql): Sql => `SELECT ${appColumns} FROM app WHERE client_id = ${clientId}`;
+
+/** An app as one value, for statements that ask for more than it; `readApp` reads it. */
+export const appOf = (clientId: Sql): Sql => `(SELECT to_json(found) FROM (${selectApp(clientId)}) found)`;
+
+export type AppValue = Omit<App, "secretHash"> & { secretHash: string | null };
+
+// JSON shows bytes as \x and hexadecimal digits.
+export const readApp = ({ secretHash, ...app }: AppValue): App => ({ ...app, secretHash: secretHash === null ? null : Buffer.from(secretHash.slice(2), "hex") });
 
 export async function findApp(db: Queryable, clientId: string): Promise<App | null> {
-  const { rows } = await db.query<App>({ name: "access.findApp", text: selectApp, values: [clientId] });
+  const { rows } = await db.query<App>({ name: "access.findApp", text: selectApp("$1"), values: [clientId] });
   return rows[0] ?? null;
 }
 

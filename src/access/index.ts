@@ -7,17 +7,17 @@
  *             who signed in once stays a user; every reader composes its SQL from visibility.ts and adds no rule.
  * Never knows: HTTP, tokens' storage, sessions, pages, the shape of an answer.
  */
-export { clientSecretMatches, createApp, deleteApp, findApp, listApps, rotateClientSecret, updateApp } from "./app.ts";
-export type { App, AppUpdate, NewApp } from "./app.ts";
+export { appOf, clientSecretMatches, createApp, deleteApp, findApp, listApps, readApp, rotateClientSecret, updateApp } from "./app.ts";
+export type { App, AppUpdate, AppValue, NewApp } from "./app.ts";
 export { changeDirectory } from "./change.ts";
 export { findGrant, listGrants, setGrant, setSignOn, setSync, setSyncedGroups, withdrawGrant } from "./grant.ts";
 export type { GrantKey, GrantSettings, SignOnAudience } from "./grant.ts";
 export { makePurgeJob } from "./purge.ts";
 export { scopeFromWire, scopeOfContract, scopeToWire } from "./scope.ts";
 export { hasSignedIn, recordFirstSignIn, recordSignIn, takeOverSignIn } from "./sign-in.ts";
-export { findSignOnRight, listTiles, makeSignInStatement } from "./sign-on-right.ts";
-export type { SignOnRight, Tile } from "./sign-on-right.ts";
-export { findSubjectClaims } from "./subject-claims.ts";
-export type { SubjectClaims } from "./subject-claims.ts";
+export { decideSignOnRight, findSignOnRight, listSignOnRights, listTiles, makeSignInStatement, signOnFactsOf } from "./sign-on-right.ts";
+export type { SignOnFacts, SignOnRight, Tile } from "./sign-on-right.ts";
+export { claimsAt, findSubject, findSubjectClaims, subjectOf } from "./subject-claims.ts";
+export type { Subject, SubjectClaims } from "./subject-claims.ts";
 export * from "./token.ts";
 export * from "./visibility.ts";

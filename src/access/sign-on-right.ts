@@ -1,35 +1,49 @@
 import type { PersonId, SchoolId } from "../directory/index.ts";
-import type { Queryable } from "../platform/db.ts";
+import { arrayParameter, type Queryable } from "../platform/db.ts";
 import type { ClientId } from "./token.ts";
-import { personMaySignIn, personMaySignInThrough } from "./visibility.ts";
+import { fromSchoolsLettingIn, personMaySignIn, type Sql } from "./visibility.ts";
 
 /** `schools` are those whose grant lets the person in, by name; never empty. */
 export type SignOnRight =
   | { kind: "allowed"; schools: { id: SchoolId; name: string }[] }
   | { kind: "refused"; reason: "person_not_active" | "no_grant" };
 
-export const selectSignOnRight = `
-  SELECT p.status = 'ACTIVE' AS "isActive", s.id, s.name
-  FROM person p
-  LEFT JOIN (affiliation a JOIN school s ON s.id = a.school_id)
-    ON a.person_id = p.id AND ${personMaySignInThrough("$1", "p", "a.school_id")}
-  WHERE p.id = $2
-  ORDER BY s.sort_key, s.id`;
+/** What `decideSignOnRight` decides by. */
+export type SignOnFacts = { isActive: boolean; schools: { id: SchoolId; name: string }[] } | null;
 
-type RightRow = { isActive: boolean; id: SchoolId | null; name: string | null };
+/** The `SignOnFacts` of a person and an app as one value, for statements that ask for more than them. */
+export const signOnFactsOf = (client: Sql, personId: Sql): Sql => `(
+  SELECT json_build_object('isActive', p.status = 'ACTIVE', 'schools', (
+    SELECT coalesce(json_agg(json_build_object('id', s.id, 'name', s.name) ORDER BY s.sort_key, s.id), '[]')
+    FROM school s JOIN (SELECT v_at.school_id ${fromSchoolsLettingIn(client, "p")}) through ON through.school_id = s.id))
+  FROM person p WHERE p.id = ${personId})`;
+
+const selectSignOnFacts = `
+  SELECT ${signOnFactsOf("asked.client_id", "asked.person_id")} AS facts
+  FROM unnest(${arrayParameter("$1", "text")}, ${arrayParameter("$2", "uuid")}) WITH ORDINALITY AS asked (client_id, person_id, place)
+  ORDER BY asked.place`;
+
+type Pair = { clientId: ClientId; personId: PersonId };
 
 /** Decides whether a person may sign in to an app; an unknown person is not active. */
-export async function findSignOnRight(
-  db: Queryable,
-  { clientId, personId }: { clientId: ClientId; personId: PersonId },
-): Promise<SignOnRight> {
-  const { rows } = await db.query<RightRow>({
-    name: "access.findSignOnRight",
-    text: selectSignOnRight,
-    values: [clientId, personId],
+export async function findSignOnRight(db: Queryable, pair: Pair): Promise<SignOnRight> {
+  const [right] = await listSignOnRights(db, [pair]);
+  return right ?? { kind: "refused", reason: "person_not_active" };
+}
+
+/** Decides for many at once, in their order. */
+export async function listSignOnRights(db: Queryable, pairs: readonly Pair[]): Promise<SignOnRight[]> {
+  const { rows } = await db.query<{ facts: SignOnFacts }>({
+    name: "access.listSignOnRights",
+    text: selectSignOnFacts,
+    values: [pairs.map(({ clientId }) => clientId), pairs.map(({ personId }) => personId)],
   });
-  if (!rows[0]?.isActive) return { kind: "refused", reason: "person_not_active" };
-  const schools = rows.flatMap(({ id, name }) => (id !== null && name !== null ? [{ id, name }] : []));
+  return rows.map(({ facts }) => decideSignOnRight(facts));
+}
+
+export function decideSignOnRight(facts: SignOnFacts): SignOnRight {
+  if (!facts?.isActive) return { kind: "refused", reason: "person_not_active" };
+  const { schools } = facts;
   return schools.length > 0 ? { kind: "allowed", schools } : { kind: "refused", reason: "no_grant" };
 }
 

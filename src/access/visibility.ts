@@ -68,17 +68,19 @@ const personIsInAudience = (p: Sql): Sql => `CASE v_grant.sign_on_audience
       WHERE v_member.person_id = ${p}.id AND v_member.school_id = v_grant.school_id)
     ELSE false END`;
 
-/** The school's own grant lets the person sign in to the app. */
-export const personMaySignInThrough = (client: Sql, p: Sql, schoolId: Sql): Sql => `(${p}.status = 'ACTIVE' AND EXISTS (
-  SELECT FROM "grant" v_grant
-  JOIN affiliation v_at ON v_at.school_id = v_grant.school_id AND v_at.person_id = ${p}.id
-  WHERE v_grant.client_id = ${client} AND v_grant.school_id = ${schoolId} AND ${personIsInAudience(p)}))`;
+/**
+ * The schools whose own grant lets the person, while active, sign in to the app.
+ *
+ * Shape: a FROM with its WHERE, to be continued with AND or ORDER BY; binds `v_at` (affiliation).
+ */
+export const fromSchoolsLettingIn = (client: Sql, p: Sql): Sql => `
+  FROM affiliation v_at
+  JOIN "grant" v_grant ON v_grant.client_id = ${client} AND v_grant.school_id = v_at.school_id
+  WHERE v_at.person_id = ${p}.id AND ${personIsInAudience(p)}`;
 
 /** The person may sign in to the app, through whichever of their schools. */
-export const personMaySignIn = (client: Sql, p: Sql): Sql => `(${p}.status = 'ACTIVE' AND EXISTS (
-  SELECT FROM affiliation v_at
-  JOIN "grant" v_grant ON v_grant.client_id = ${client} AND v_grant.school_id = v_at.school_id
-  WHERE v_at.person_id = ${p}.id AND ${personIsInAudience(p)}))`;
+export const personMaySignIn = (client: Sql, p: Sql): Sql =>
+  `(${p}.status = 'ACTIVE' AND EXISTS (SELECT ${fromSchoolsLettingIn(client, p)}))`;
 
 /** The school's list of users shows the person: at that school, which syncs, and may sign in. */
 export const userIsShownAt = (client: Sql, p: Sql, schoolId: Sql): Sql => `(${schoolIsShown(client, schoolId)}

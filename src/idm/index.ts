@@ -11,6 +11,7 @@ import { scopeOfContract, type AccessToken, type CheckAccessToken } from "../acc
 import type { Db } from "../platform/db.ts";
 import { bindOperations, renderProblem, type Handlers, type OpenApiDocument } from "../platform/http/index.ts";
 import type { Log } from "../platform/log.ts";
+import type { EncryptionKeys } from "../platform/seal.ts";
 import type { operations } from "../../generated/openapi/idm.ts";
 import { getGroup } from "./getGroup.ts";
 import { getPerson } from "./getPerson.ts";
@@ -37,18 +38,20 @@ export type IdmDeps = {
   db: Pick<Db, "pool" | "readPool">;
   checkAccessToken: CheckAccessToken;
   document: OpenApiDocument;
+  cursorKeys: EncryptionKeys;
   log: Log;
   /** Holds every answer against the contract: for development and tests. */
   checkAnswers: boolean;
 };
 
-export function makeIdmRouter({ db, checkAccessToken, document, log, checkAnswers }: IdmDeps): Router {
+export function makeIdmRouter({ db, checkAccessToken, document, cursorKeys, log, checkAnswers }: IdmDeps): Router {
   return bindOperations<operations, AccessToken>({
     document,
     handlers: { ...readers, listChanges: makeListChanges(db) },
     checkToken: checkAccessToken,
     scopeName: scopeOfContract,
     pool: db.readPool,
+    cursorKeys,
     log,
     render: renderProblem,
     checkAnswersBy: checkAnswers ? [document] : [],

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from "node:http";
 import { Router, type ErrorRequestHandler, type Request, type Response as AnyResponse } from "express";
 import { AppError } from "../platform/errors.ts";
 import type { Log } from "../platform/log.ts";
@@ -8,6 +9,13 @@ type Failure = "not_found" | "invalid" | "unavailable" | "bug";
 
 const statusOf: Record<Failure, number> = { not_found: 404, invalid: 400, unavailable: 503, bug: 500 };
 
+const messages: Record<Failure, string> = {
+  not_found: "There is nothing at this address.",
+  invalid: "The request cannot be understood.",
+  unavailable: "The service cannot answer just now. Try again later.",
+  bug: "Something went wrong on our side.",
+};
+
 function answer(req: Request, res: Response, failure: Failure, given?: number): void {
   const status = given ?? statusOf[failure];
   if (failure === "unavailable") res.set("Retry-After", "5");
@@ -15,7 +23,8 @@ function answer(req: Request, res: Response, failure: Failure, given?: number): 
     showPage(req, res, "failure", { status, title: (t) => t(`failure.${failure}.title`), model: { failure, requestId: res.locals.requestId } });
     return;
   }
-  res.status(status).set("Cache-Control", "no-store").json({ code: failure, status, requestId: res.locals.requestId });
+  const problem = { type: "about:blank", title: STATUS_CODES[status], status, message: messages[failure], code: failure, requestId: res.locals.requestId };
+  res.status(status).set({ "Cache-Control": "no-store", "Content-Type": "application/problem+json; charset=utf-8" }).send(JSON.stringify(problem));
 }
 
 function tellFailure(error: unknown, isUnavailable: (error: unknown) => boolean): { failure: Failure; status?: number } {

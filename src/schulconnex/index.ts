@@ -11,6 +11,7 @@ import { scopeOfContract, type AccessToken, type CheckAccessToken } from "../acc
 import type { Db } from "../platform/db.ts";
 import { bindOperations, type Handlers, type OpenApiDocument } from "../platform/http/index.ts";
 import type { Log } from "../platform/log.ts";
+import type { EncryptionKeys } from "../platform/seal.ts";
 import type { operations } from "../../generated/openapi/schulconnex.ts";
 import { renderSchulconnex } from "./failure.ts";
 import { getPersonInfo } from "./getPersonInfo.ts";
@@ -25,18 +26,20 @@ export type SchulconnexDeps = {
   document: OpenApiDocument;
   /** The same in the spelling of version 1.7. */
   document17: OpenApiDocument;
+  cursorKeys: EncryptionKeys;
   log: Log;
   /** Holds every answer against the contract, in one of its two spellings: for development and tests. */
   checkAnswers: boolean;
 };
 
-export function makeSchulconnexRouter({ db, checkAccessToken, document, document17, log, checkAnswers }: SchulconnexDeps): Router {
+export function makeSchulconnexRouter({ db, checkAccessToken, document, document17, cursorKeys, log, checkAnswers }: SchulconnexDeps): Router {
   return bindOperations<operations, AccessToken>({
     document,
     handlers,
     checkToken: checkAccessToken,
     scopeName: scopeOfContract,
     pool: db.readPool,
+    cursorKeys,
     log,
     render: renderSchulconnex,
     checkAnswersBy: checkAnswers ? [document, document17] : [],

@@ -45,7 +45,7 @@ function readParts(asked: string[] | undefined): Parts {
   if (asked === undefined) return allParts;
   const names = new Set(asked.map((name) => name.trim().toLowerCase()));
   for (const name of names) {
-    if (name in allParts || name === "beziehungen") continue;
+    if (Object.hasOwn(allParts, name) || name === "beziehungen") continue;
     throw new AppError("invalid", "invalid_request", "The query parameter vollstaendig names an unknown part.");
   }
   const has = (name: keyof Parts) => names.has(name);

@@ -1,21 +1,30 @@
-import type { ClientId, ScopeName } from "../access/index.ts";
+import type { ClientId, ScopeName, Sql } from "../access/index.ts";
 import type { PersonId, SchoolId } from "../directory/index.ts";
-import type { Queryable } from "../platform/db.ts";
+import { arrayParameter, type Queryable } from "../platform/db.ts";
 
 /** What a person decided for an app earlier. */
 export type Decisions = { scopes: ScopeName[]; schoolId: SchoolId | null };
 
-type Pair = { clientId: ClientId; personId: PersonId };
+export type Pair = { clientId: ClientId; personId: PersonId };
 
-export async function findDecisions(db: Queryable, { clientId, personId }: Pair): Promise<Decisions> {
-  const { rows } = await db.query<{ scopes: ScopeName[] | null; schoolId: SchoolId | null }>({
-    name: "sign-on.findDecisions",
-    text: `SELECT
-      (SELECT scopes FROM consent WHERE person_id = $2 AND client_id = $1) AS scopes,
-      (SELECT school_id FROM school_choice WHERE person_id = $2 AND client_id = $1) AS "schoolId"`,
-    values: [clientId, personId],
+/** The `Decisions` of a person for an app as one value, for statements that ask for more than them. */
+export const decisionsOf = (client: Sql, personId: Sql): Sql => `json_build_object(
+  'scopes', coalesce((SELECT scopes FROM consent WHERE consent.person_id = ${personId} AND consent.client_id = ${client}), '{}'),
+  'schoolId', (SELECT school_id FROM school_choice choice WHERE choice.person_id = ${personId} AND choice.client_id = ${client}))`;
+
+const selectDecisions = `
+  SELECT ${decisionsOf("asked.client_id", "asked.person_id")} AS decisions
+  FROM unnest(${arrayParameter("$1", "text")}, ${arrayParameter("$2", "uuid")}) WITH ORDINALITY AS asked (client_id, person_id, place)
+  ORDER BY asked.place`;
+
+/** Answers in the order of the pairs. */
+export async function listDecisions(db: Queryable, pairs: readonly Pair[]): Promise<Decisions[]> {
+  const { rows } = await db.query<{ decisions: Decisions }>({
+    name: "sign-on.listDecisions",
+    text: selectDecisions,
+    values: [pairs.map(({ clientId }) => clientId), pairs.map(({ personId }) => personId)],
   });
-  return { scopes: rows[0]?.scopes ?? [], schoolId: rows[0]?.schoolId ?? null };
+  return rows.map(({ decisions }) => decisions);
 }
 
 /** Adds to what was allowed before; there is no memory of a denial. */

@@ -1,6 +1,6 @@
 import type { PersonId } from "../directory/index.ts";
 import type { Queryable } from "../platform/db.ts";
-import { seal, unseal } from "./keys/encryption.ts";
+import { seal, unseal } from "../platform/seal.ts";
 import { foldUsername } from "./login/index.ts";
 
 const purpose = "login hint";

@@ -1,5 +1,7 @@
 import express, { type NextFunction, type Request, type Response, Router } from "express";
 import type { Provider } from "oidc-provider";
+import { readLocale } from "../platform/pages/index.ts";
+import { renderErrorPage } from "./pages/index.ts";
 
 const libraryPaths = [
   "/oauth2/auth",
@@ -29,6 +31,7 @@ export function makeMount({ issuerUrl, provider }: { issuerUrl: string; provider
   router.use([...libraryPaths, "/interaction", "/sign-in"], speakAsIssuer(issuerUrl));
   router.post(["/oauth2/auth", "/oauth2/sessions/logout"], express.urlencoded({ extended: false, limit: "16kb" }), askAsGet);
   router.all("/oauth2/token", onlyPost);
+  router.get("/oauth2/sessions/logout", refuseNul);
   router.all(libraryPaths, answer);
   return router;
 }
@@ -50,6 +53,14 @@ function askAsGet(req: Request, res: Response): void {
   const fields = new URLSearchParams(Object.entries((req.body ?? {}) as Record<string, string>));
   for (const [name, value] of new URL(req.originalUrl, "http://localhost").searchParams) fields.append(name, value);
   res.redirect(303, `${req.path}?${fields.toString()}`);
+}
+
+// What a logout carries is kept with the session, and PostgreSQL takes no NUL character.
+function refuseNul(req: Request, res: Response, next: NextFunction): void {
+  if (!req.url.includes("%00")) return next();
+  const requestId = (res.locals["requestId"] as string | undefined) ?? null;
+  const { status, headers, html } = renderErrorPage({ status: 400, reason: "invalid_request", requestId }, { locale: readLocale(req) });
+  res.status(status).set(headers).send(html);
 }
 
 function onlyPost(req: Request, res: Response, next: NextFunction): void {

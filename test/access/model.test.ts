@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
+  fromSchoolsLettingIn,
   fromShownGroupsOf,
   fromShownMembersOf,
   groupIsShown,
   groupIsSynced,
   personIsShown,
   personIsSynced,
-  personMaySignInThrough,
   schoolIsShown,
   userIsShown,
   userIsShownAt,
@@ -138,7 +138,7 @@ async function ask({ clientId, schools, groups, people }: { clientId: ClientId; 
     peopleAt: await each(schools, (id) => findPeople(personIsShown("$1", "p", "$2"), id)),
     users: await findPeople(userIsShown("$1", "p")),
     usersAt: await each(schools, (id) => findPeople(userIsShownAt("$1", "p", "$2"), id)),
-    mayThrough: await each(schools, (id) => findPeople(personMaySignInThrough("$1", "p", "$2"), id)),
+    mayThrough: await each(schools, (id) => findPeople(`p.status = 'ACTIVE' AND EXISTS (SELECT ${fromSchoolsLettingIn("$1", "p")} AND v_at.school_id = $2)`, id)),
     groupsOf: await each(people, (id) => find(groups, `SELECT g.id ${fromShownGroupsOf("$1", "$2")}`, id)),
     membersOf: await each(groups, (id) => find(people, `SELECT p.id ${fromShownMembersOf("$2")}`, id)),
   };

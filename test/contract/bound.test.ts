@@ -42,6 +42,7 @@ const bind = (given: Partial<Record<keyof operations | "getTeapot", unknown>>) =
     checkToken: async () => ({ kind: "unknown" }),
     scopeName: (scope) => scope,
     pool: { options: {} } as pg.Pool,
+    cursorKeys: [],
     log: silentLog,
     render: renderProblem,
     checkAnswersBy: [],
@@ -69,7 +70,7 @@ test.each([
   const pool = { options: {}, query: async () => ({ rows: [[body]] }) } as unknown as pg.Pool;
   const token = { clientId: "app", personId: null, scopes: new Set(["groups:read"]) } as unknown as AccessToken;
   const answerWith = async (checkAnswers: boolean) => {
-    const router = makeIdmRouter({ db: { readPool: pool }, checkAccessToken: async () => ({ kind: "valid", token }), document, log: silentLog, checkAnswers });
+    const router = makeIdmRouter({ db: { pool, readPool: pool }, checkAccessToken: async () => ({ kind: "valid", token }), document, cursorKeys: [], log: silentLog, checkAnswers });
     const server = express().use(router).listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
     const { port } = server.address() as { port: number };

@@ -1,6 +1,9 @@
+import { readFileSync } from "node:fs";
 import { request } from "node:http";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
 import { testDatabase } from "../support/database.ts";
 import { startMain, startProgram } from "../support/program.ts";
 
@@ -76,4 +79,18 @@ test("what takes longer than two seconds at the start says so, and a signal ends
   child.kill("SIGTERM");
   expect(await ended).toEqual({ code: 0, signal: null });
   await giveBack();
+});
+
+test("when the embedded PostgreSQL is gone the process says so and ends with 1, and the next start has everything back", async () => {
+  const dataDir = makeDataDir();
+  onTestFinished(() => removeDataDir(dataDir));
+  const { ended, says } = await startMain({ DATA_DIR: dataDir });
+  const [pid] = readFileSync(join(dataDir, "postgres", "postmaster.pid"), "utf8").split("\n");
+  process.kill(Number(pid), "SIGKILL");
+  await says(/the embedded PostgreSQL has ended by itself/);
+  expect(await ended).toEqual({ code: 1, signal: null });
+  const next = await startMain({ DATA_DIR: dataDir });
+  expect((await fetch(`${next.url}/health/ready`)).status).toBe(200);
+  next.child.kill("SIGTERM");
+  await next.ended;
 });

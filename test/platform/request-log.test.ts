@@ -58,6 +58,14 @@ test("an unknown address is a page for people and JSON for programs", async () =
   const page = await fetch(`${url}/nope`, { headers: { accept: "text/html", "accept-language": "en" } });
   expect([page.status, page.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
   expect(await page.text()).toContain("Nothing here");
-  const json = await fetch(`${url}/nope`, { headers: { accept: "application/json" } });
-  expect(await json.json()).toMatchObject({ code: "not_found", status: 404 });
+  const json = await fetch(`${url}/idm/ep/v2/schools`, { headers: { accept: "application/json" } });
+  expect(json.headers.get("content-type")).toBe("application/problem+json; charset=utf-8");
+  expect(await json.json()).toEqual({
+    type: "about:blank",
+    title: "Not Found",
+    status: 404,
+    message: "There is nothing at this address.",
+    code: "not_found",
+    requestId: json.headers.get("x-request-id"),
+  });
 });

@@ -2,6 +2,7 @@ import { Router, type Request, type RequestHandler, type Response } from "expres
 import type pg from "pg";
 import { AppError } from "../errors.ts";
 import type { Log } from "../log.ts";
+import type { EncryptionKeys } from "../seal.ts";
 import type { JsonList, JsonMade, JsonRead } from "./answer.ts";
 import { findBearer, refuseContext, refuseMissingToken, refuseScope, refuseToken } from "./bearer.ts";
 import { listOperations, type OpenApiDocument, type Operation } from "./document.ts";
@@ -22,6 +23,8 @@ export type Binding<Operations, Caller extends Token> = {
   /** The name under which a token keeps a scope that the contract writes in full. */
   scopeName: (inContract: string) => string;
   pool: pg.Pool;
+  /** Seal the cursors of pages; the same in every process. */
+  cursorKeys: EncryptionKeys;
   log: Log;
   render: RenderFailure;
   /** Holds every 200 against these documents, one of which has to agree; none: answers go out unchecked. */
@@ -54,7 +57,7 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
     const answer: RequestHandler = async (req, res) => {
       const given = handle({ caller: res.locals["caller"], path: req.params, query: req.query });
       if (given instanceof AppError) throw given;
-      const sending = { req, res, pool: binding.pool, check, readTogether, streamList };
+      const sending = { req, res, pool: binding.pool, check, readTogether, streamList, cursorKeys: binding.cursorKeys };
       if (given.kind === "read") await sendRead(given, sending);
       else await (given.kind === "list" ? sendList(given, sending) : sendMade(given, sending));
     };

@@ -5,9 +5,10 @@ import { etagOf, headersOf, isNotModified } from "./etag.ts";
 import { readCursor, writeCursor } from "./page-position.ts";
 import type { ReadTogether } from "./read-together.ts";
 import type { StreamList } from "./stream-list.ts";
+import type { EncryptionKeys } from "../seal.ts";
 import type { BodyCheck } from "./validation.ts";
 
-export type Sending = { req: Request; res: Response; pool: pg.Pool; check: BodyCheck | null; readTogether: ReadTogether; streamList: StreamList };
+export type Sending = { req: Request; res: Response; pool: pg.Pool; check: BodyCheck | null; readTogether: ReadTogether; streamList: StreamList; cursorKeys: EncryptionKeys };
 
 /** Answers one record; its absence is the answer's own error. */
 export async function sendRead({ query, client, id, missing }: JsonRead<unknown>, sending: Sending): Promise<void> {
@@ -33,11 +34,12 @@ export async function sendList(list: JsonList<unknown>, sending: Sending): Promi
 }
 
 const defaultLimit = 100;
+const shortText = 16_384;
 
 async function sendPage({ query, values, missing }: JsonList<unknown>, page: Page, sending: Sending): Promise<void> {
   const limit = page.limit ?? defaultLimit;
   const owner = JSON.stringify([query.name, values]);
-  const after = page.cursor === undefined ? null : readCursor(page.cursor, owner);
+  const after = page.cursor === undefined ? null : readCursor(sending.cursorKeys, page.cursor, owner);
   type Row = [shown: boolean, item: string | null, sortKey: string, id: string];
   const { rows } = await sending.pool.query<Row>({
     ...(after === null ? { name: `${query.name}_page`, text: query.page } : { name: `${query.name}_next_page`, text: query.nextPage }),
@@ -47,7 +49,7 @@ async function sendPage({ query, values, missing }: JsonList<unknown>, page: Pag
   if (!rows[0]![0]) throw missing!();
   const items = rows.flatMap(([, item]) => (item === null ? [] : [item])).slice(0, limit);
   const last = rows.length > limit ? rows[limit - 1]! : null;
-  const link = last === null ? null : nextLink(sending.req, limit, writeCursor({ sortKey: last[2], id: last[3] }, owner));
+  const link = last === null ? null : nextLink(sending.req, limit, writeCursor(sending.cursorKeys, { sortKey: last[2], id: last[3] }, owner));
   if (link !== null) sending.res.setHeader("Link", link);
   sendBody(`[${items.join(",")}]`, sending, link ?? "");
 }
@@ -62,9 +64,10 @@ function nextLink(req: Request, limit: number, cursor: string): string {
 /** `beside` is what else of the answer the tag has to tell apart: an unchanged page may have got a page behind it. */
 function sendBody(text: string, { req, res, check }: Sending, beside = ""): void {
   check?.(JSON.parse(text));
-  const body = Buffer.from(text);
+  // A short text goes out in one write with its headers; a long one is turned into bytes once, for tag and body.
+  const body = text.length < shortText ? text : Buffer.from(text);
   const etag = etagOf(beside === "" ? body : text + beside);
-  const headers = { ...headersOf(etag), "Content-Type": "application/json; charset=utf-8", "Content-Length": body.length };
-  if (isNotModified(req, etag)) res.writeHead(304, headersOf(etag)).end();
-  else res.writeHead(200, headers).end(body);
+  if (isNotModified(req, etag)) return void res.writeHead(304, headersOf(etag)).end();
+  const headers = { ...headersOf(etag), "Content-Type": "application/json; charset=utf-8", "Content-Length": Buffer.byteLength(body) };
+  res.writeHead(200, headers).end(body);
 }

@@ -27,10 +27,18 @@ export function makeRequestCheck(document: OpenApiDocument): (place: Place) => R
   const validator = new RequestValidator(copyOf<OpenAPIV3.DocumentV3>(document), options);
   return ({ path, operation }) => {
     const parameters = (operation.parameters ?? []).map((parameter) => resolve(document, parameter));
+    const pathNames = parameters.filter((parameter) => parameter.in === "path").map(({ name }) => name);
     const place = { expressRoute: path, openApiRoute: path, schema: copyOf<OpenAPIV3.OperationObject>(operation) };
+    const plain = operation.requestBody === undefined && parameters.every(isUuidInPath) && pathNames.length > 0;
     return (req, res, next) => {
+      // Most calls carry one id and nothing else: there is nothing more to ask the validator then.
+      if (plain && !req.url.includes("?") && pathNames.every((name) => uuid.test(String(req.params[name])))) {
+        next();
+        return;
+      }
       checkSpelling(req);
       readBooleans(req, parameters);
+      checkIntegers(req, parameters);
       // Without a body in the contract none is read, and its type must not choose (and fill) a cache of checks.
       if (operation.requestBody === undefined) delete req.headers["content-type"];
       const request: Partial<OpenApiRequest> = req;
@@ -45,6 +53,9 @@ export function makeRequestCheck(document: OpenApiDocument): (place: Place) => R
     };
   };
 }
+
+/** Or left alone when it is not there. */
+const isUuidInPath = (parameter: Parameter) => (parameter.in === "path" ? parameter.schema?.format === "uuid" : parameter.required !== true);
 
 // What follows must not run inside the validator: its `try` is not for the handler's errors.
 const noNext = (() => undefined) as never;
@@ -98,6 +109,15 @@ function readBooleans(req: Request, parameters: Parameter[]): void {
     if (schema?.type !== "boolean" || typeof given !== "string") continue;
     const value = { ...req.query, [name]: given.toLowerCase() };
     Object.defineProperty(req, "query", { value, writable: true, enumerable: true, configurable: true });
+  }
+}
+
+// The validator reads whatever JavaScript takes for a number: 1e2, 0x10.
+function checkIntegers(req: Request, parameters: Parameter[]): void {
+  for (const { name, schema } of parameters) {
+    const given = req.query[name];
+    if (schema?.type !== "integer" || typeof given !== "string" || /^-?\d+$/.test(given)) continue;
+    throw invalid(`The query parameter ${name} must be ${wordsFor(schema)}.`);
   }
 }
 

@@ -1,7 +1,7 @@
 import { recordAudit } from "../../events/index.ts";
 import { withTransaction, type Db, type Queryable } from "../../platform/db.ts";
 import { DatabaseStartError } from "../../platform/postgres/index.ts";
-import { seal, unseal, type EncryptionKeys } from "./encryption.ts";
+import { seal, unseal, type EncryptionKeys } from "../../platform/seal.ts";
 import { rootPurpose } from "./shared-secrets.ts";
 import { purposeOf } from "./signing-keys.ts";
 

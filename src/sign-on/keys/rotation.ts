@@ -1,7 +1,7 @@
 import { recordAudit } from "../../events/index.ts";
 import type { Db, Queryable } from "../../platform/db.ts";
 import { withTransaction } from "../../platform/db.ts";
-import type { EncryptionKeys } from "./encryption.ts";
+import type { EncryptionKeys } from "../../platform/seal.ts";
 import { type Algorithm, algorithms, makeSigningKey, type NewKey } from "./signing-keys.ts";
 
 type Deps = { db: Db; keys: EncryptionKeys; now: Date };

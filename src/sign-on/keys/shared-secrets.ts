@@ -1,7 +1,7 @@
 import { hkdfSync, randomBytes } from "node:crypto";
 import type { Db } from "../../platform/db.ts";
 import { DatabaseStartError } from "../../platform/postgres/index.ts";
-import { type EncryptionKeys, seal, unseal } from "./encryption.ts";
+import { type EncryptionKeys, seal, unseal } from "../../platform/seal.ts";
 
 /** Secrets that all processes share; each is derived from one root and is of use for its purpose only. */
 export type SharedSecrets = { cookies: Buffer; csrf: Buffer; loginHint: Buffer; signInTraces: Buffer; replay: Buffer };

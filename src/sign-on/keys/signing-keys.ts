@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { calculateJwkThumbprint, type JWK } from "jose";
 import type { Queryable } from "../../platform/db.ts";
 import { DatabaseStartError } from "../../platform/postgres/index.ts";
-import { type EncryptionKeys, seal, unseal } from "./encryption.ts";
+import { type EncryptionKeys, seal, unseal } from "../../platform/seal.ts";
 
 export const algorithms = ["RS256", "ES256", "EdDSA"] as const;
 export type Algorithm = (typeof algorithms)[number];

@@ -107,6 +107,8 @@ function isDevice(device: string | null): device is string {
 }
 
 async function findCredential(db: Db, username: string, places: Buffer[]): Promise<Credential | null> {
+  // PostgreSQL takes no NUL character; nobody has one in the name.
+  if (username.includes("\0")) return null;
   const found = await db.pool.query<Credential>({
     name: "find-credential",
     text: `SELECT person_id, password_hash,

@@ -1,29 +1,31 @@
 import type { Account, AccountClaims, KoaContextWithOIDC } from "oidc-provider";
-import { type ClientId, findSignOnRight, findSubjectClaims, hasSignedIn, makeSignInStatement, recordFirstSignIn, type SignOnRight } from "../../access/index.ts";
+import { claimsAt, type ClientId, findSubject, hasSignedIn, makeSignInStatement, recordFirstSignIn, type SignOnRight } from "../../access/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
 import { makeAuditStatement } from "../../events/index.ts";
 import { makeUuid } from "../../platform/ids.ts";
-import { type Decisions, findDecisions } from "../consent.ts";
-import { once } from "../storage/request-work.ts";
+import type { Decisions, Pair } from "../consent.ts";
+import { memoryKeys, once } from "../storage/request-work.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { presentClaims } from "./claims.ts";
 
-type Standing = { right: SignOnRight; decisions: Decisions };
-type Pair = { clientId: ClientId; personId: PersonId };
-
-/** Whether the person may use the app now, and what they decided about it; asked once a request. */
-export function findStanding(deps: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair): Promise<Standing> {
-  return once(deps.workOf(ctx), `standing ${pair.clientId} ${pair.personId}`, async () => {
-    const [right, decisions] = await Promise.all([findSignOnRight(deps.db.pool, pair), findDecisions(deps.db.pool, pair)]);
-    return { right, decisions };
-  });
+/** Whether the person may use the app now; asked once a request. */
+export function findRight(deps: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair): Promise<SignOnRight> {
+  return once(deps.workOf(ctx), memoryKeys.right(pair), () => deps.store.findRight(pair));
 }
 
-/** The school that a sign-on is for: the remembered choice while it still holds, else the only one; null asks for a choice. */
-export function chooseSchool({ right, decisions }: Standing): SchoolId | null {
+/** What the person decided about the app earlier; asked once a request. */
+export function findPastDecisions(deps: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair): Promise<Decisions> {
+  return once(deps.workOf(ctx), memoryKeys.decisions(pair), () => deps.store.findDecisions(pair));
+}
+
+/** The school that a sign-on is for: the only one, or the remembered choice while it still holds; null asks for a choice. */
+export async function findSchool(deps: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair): Promise<SchoolId | null> {
+  const right = await findRight(deps, ctx, pair);
   if (right.kind === "refused") return null;
-  const chosen = right.schools.find(({ id }) => id === decisions.schoolId);
-  return (chosen ?? (right.schools.length === 1 ? right.schools[0] : undefined))?.id ?? null;
+  const [only, another] = right.schools;
+  if (only && !another) return only.id;
+  const { schoolId } = await findPastDecisions(deps, ctx, pair);
+  return right.schools.find(({ id }) => id === schoolId)?.id ?? null;
 }
 
 type Token = { kind?: string; scopes?: Set<string> };
@@ -37,15 +39,16 @@ type Token = { kind?: string; scopes?: Set<string> };
 export function makeFindAccount(deps: ProviderDeps) {
   return async (ctx: KoaContextWithOIDC, sub: string, token?: Token): Promise<Account | undefined> => {
     const pair = { clientId: ctx.oidc.client?.clientId as ClientId, personId: sub as PersonId };
-    const standing = await findStanding(deps, ctx, pair);
-    if (token && standing.right.kind === "refused") return undefined;
+    const right = await findRight(deps, ctx, pair);
+    if (token && right.kind === "refused") return undefined;
     if (token?.kind === "AuthorizationCode") await addSignInFacts(deps, ctx, pair);
     return {
       accountId: sub,
       async claims(use, _scope, requested) {
-        const subject = await findSubjectClaims(deps.db.pool, { ...pair, schoolId: chooseSchool(standing) });
+        const schoolId = await findSchool(deps, ctx, pair);
+        const subject = await once(deps.workOf(ctx), memoryKeys.subject(pair), () => findSubject(deps.db.pool, pair));
         if (!subject) throw new Error("the person vanished during the request");
-        return { sub, ...presentClaims(subject), ...(use === "id_token" ? makeTokenClaims(deps, ctx, requested) : {}) } as AccountClaims;
+        return { sub, ...presentClaims(claimsAt(subject, schoolId)), ...(use === "id_token" ? makeTokenClaims(deps, ctx, requested) : {}) } as AccountClaims;
       },
     };
   };

@@ -15,10 +15,16 @@ type TokenAnswer = { token_type?: string; scope?: string; error?: string; error_
 function polishTokenAnswer(ctx: KoaContextWithOIDC): void {
   const body = (ctx.body ?? {}) as TokenAnswer;
   if (ctx.status >= 400) {
-    refuseToken(ctx, body.error ?? "invalid_request", body.error_description);
+    refuseToken(ctx, isOthersGrant(ctx, body) ? "unauthorized_client" : (body.error ?? "invalid_request"), body.error_description);
     return;
   }
   ctx.body = { ...body, token_type: body.token_type?.toLowerCase(), scope: body.scope ?? "" };
+}
+
+// Source: RFC 6749 section 5.2. The library calls it an invalid request.
+function isOthersGrant({ oidc }: KoaContextWithOIDC, { error }: TokenAnswer): boolean {
+  const grantType = oidc.params?.["grant_type"];
+  return error === "invalid_request" && typeof grantType === "string" && oidc.client?.grantTypeAllowed(grantType) === false;
 }
 
 export function refuseToken(ctx: KoaContextWithOIDC, error: string, description?: string): void {

@@ -1,7 +1,7 @@
 import { errors, type KoaContextWithOIDC } from "oidc-provider";
 import { type ClientId, scopeFromWire, scopeToWire } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
-import { findStanding } from "./account.ts";
+import { findPastDecisions } from "./account.ts";
 import type { ProviderDeps } from "./deps.ts";
 
 /**
@@ -14,7 +14,7 @@ export function makeLoadGrant(deps: ProviderDeps) {
     const { provider, client, session, params } = ctx.oidc;
     const clientId = client?.clientId as ClientId;
     const personId = session?.accountId as PersonId;
-    const { decisions } = await findStanding(deps, ctx, { clientId, personId });
+    const decisions = await findPastDecisions(deps, ctx, { clientId, personId });
 
     // The library copies these into the code, from there into the tokens.
     Object.assign((ctx.oidc.claims.id_token ??= {}), { sid: null, rat: { value: Number(params?.["rat"]) } });

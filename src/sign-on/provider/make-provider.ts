@@ -1,12 +1,13 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { type Client, errors, type KoaContextWithOIDC, Provider } from "oidc-provider";
 import { makeAdapterFactory } from "../storage/adapter.ts";
-import { type RequestWork, startRequestWork } from "../storage/request-work.ts";
+import { memoryKeys, once, type RequestWork, startRequestWork } from "../storage/request-work.ts";
 import { polishAnswer, refuseToken } from "./answers.ts";
 import { presentClient } from "./client.ts";
 import { makeConfiguration } from "./configuration.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { nameClientOfHint } from "./logout-hint.ts";
+import { dropIdleNonce } from "./nonce.ts";
 import { refuseOtherModes } from "./response-mode.ts";
 import { auditLogout, recordLogout } from "./logout.ts";
 import type { ShowPages } from "./pages.ts";
@@ -28,18 +29,21 @@ export function makeProvider(given: Omit<ProviderDeps, "workOf">, pages: ShowPag
     db,
     clock,
     refreshGraceSeconds: lifetimes.refreshGraceSeconds,
-    findArtifact: deps.store.findArtifact,
+    store: deps.store,
     findClient: makeFindClient(deps),
+    readClientId,
     findWork: (ctx) => works.get(ctx),
   });
   const provider = new Provider(issuerUrl, { ...makeConfiguration(deps, pages), adapter });
   // Behind the mount the request always says that it came to ISSUER_URL.
   provider.proxy = true;
   provider.on("server_error", (ctx, err) => deps.log.error({ err, route: ctx.oidc.route }, "sign-on failed"));
+  (provider as NodeJS.EventEmitter).on("error", (err: unknown) => deps.log.warn({ err }, "sign-on could not answer"));
   provider.on("end_session.success", (ctx) => auditLogout(deps, ctx));
   provider.use(async (ctx, next) => {
     await nameClientOfHint(provider, ctx);
     refuseOtherModes(provider, ctx);
+    dropIdleNonce(provider, ctx);
     const work = deps.workOf(ctx);
     await next();
     const { oidc } = ctx as Partial<KoaContextWithOIDC>;
@@ -64,11 +68,20 @@ async function finish(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: Request
   }
 }
 
-function makeFindClient({ store, platform }: ProviderDeps) {
+const clientIdShape = /^[A-Za-z0-9_-]{1,64}$/;
+
+function makeFindClient({ store, platform, workOf }: ProviderDeps) {
   return async (clientId: string) => {
-    const app = /^[A-Za-z0-9_-]{1,64}$/.test(clientId) ? await store.findApp(clientId) : null;
+    if (!clientIdShape.test(clientId)) return undefined;
+    const { ctx } = Provider;
+    const app = await (ctx ? once(workOf(ctx), memoryKeys.app(clientId), () => store.findApp(clientId)) : store.findApp(clientId));
     return app ? presentClient(app, platform) : undefined;
   };
+}
+
+function readClientId(ctx: KoaContextWithOIDC): string | null {
+  const clientId = ctx.oidc.route === "authorization" ? ctx.query["client_id"] : undefined;
+  return typeof clientId === "string" && clientIdShape.test(clientId) ? clientId : null;
 }
 
 /** Changes where the library leaves no option: audience, secrets, exact addresses, logout messages. */

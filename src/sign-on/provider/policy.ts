@@ -4,7 +4,7 @@ import type { PersonId } from "../../directory/index.ts";
 import { recordAudit } from "../../events/index.ts";
 import { findHintedPerson } from "../login-hint.ts";
 import { once } from "../storage/request-work.ts";
-import { chooseSchool, findStanding, requestIdOf } from "./account.ts";
+import { findRight, findSchool, requestIdOf } from "./account.ts";
 import type { ProviderDeps } from "./deps.ts";
 
 const { Check, Prompt, base } = interactionPolicy;
@@ -45,7 +45,7 @@ function makeHintCheck({ db, secrets, workOf }: ProviderDeps) {
 
 function makeRightCheck(deps: ProviderDeps) {
   const check: Checked = async (ctx, pair) => {
-    const { right } = await findStanding(deps, ctx, pair);
+    const right = await findRight(deps, ctx, pair);
     if (right.kind === "allowed") return false;
     const { clock, db } = deps;
     const audit = { ...pair, at: clock(), action: "sign_in_refused", requestId: requestIdOf(ctx), detail: { reason: right.reason } };
@@ -54,7 +54,7 @@ function makeRightCheck(deps: ProviderDeps) {
   };
   const details = async (ctx: KoaContextWithOIDC) => {
     const pair = { clientId: ctx.oidc.client?.clientId as ClientId, personId: ctx.oidc.session?.accountId as PersonId };
-    const { right } = await findStanding(deps, ctx, pair);
+    const right = await findRight(deps, ctx, pair);
     return right.kind === "refused" ? { reason: right.reason } : {};
   };
   return new Check("sign_on_right", "the user may not sign in to this app", "access_denied", withPerson(check), details);
@@ -62,6 +62,6 @@ function makeRightCheck(deps: ProviderDeps) {
 
 function makeSchoolCheck(deps: ProviderDeps) {
   const check: Checked = async (ctx, pair) =>
-    ctx.oidc.requestParamScopes.has("school") && chooseSchool(await findStanding(deps, ctx, pair)) === null;
+    ctx.oidc.requestParamScopes.has("school") && (await findSchool(deps, ctx, pair)) === null;
   return new Check("school_choice", "the user has to choose a school", "interaction_required", withPerson(check));
 }

@@ -1,6 +1,6 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
 import { recordAudit } from "../../events/index.ts";
-import { seal, unseal } from "../keys/encryption.ts";
+import { seal, unseal } from "../../platform/seal.ts";
 import { deleteGrant, findArtifact } from "../storage/artifact.ts";
 import { type RequestWork, toWrite } from "../storage/request-work.ts";
 import { type Write, writeArtifacts } from "../storage/write.ts";

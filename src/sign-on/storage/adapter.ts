@@ -1,4 +1,5 @@
-import { Provider, type Adapter, type AdapterPayload } from "oidc-provider";
+import { isDeepStrictEqual } from "node:util";
+import { Provider, type Adapter, type AdapterPayload, type KoaContextWithOIDC } from "oidc-provider";
 import type { Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/db.ts";
 import {
@@ -9,15 +10,19 @@ import {
   type FoundArtifact,
   hashId,
 } from "./artifact.ts";
-import type { RequestWork } from "./request-work.ts";
+import type { Lookup } from "./lookup.ts";
+import { memoryKeys, remember, type RequestWork } from "./request-work.ts";
+import type { Store } from "./store.ts";
 import { writeArtifacts } from "./write.ts";
 
 export type StorageDeps = {
   db: Db;
   clock: Clock;
   refreshGraceSeconds: number;
-  findArtifact(key: { kind: string; idHash: Buffer }): Promise<FoundArtifact | null>;
+  store: Pick<Store, "findArtifact" | "findSession" | "findToken">;
   findClient(clientId: string): Promise<AdapterPayload | undefined>;
+  /** The app that an authorization request names, before it is known. */
+  readClientId(ctx: KoaContextWithOIDC): string | null;
   /** The work of a running request; undefined outside of one, where everything is written at once. */
   findWork(ctx: object): RequestWork | undefined;
 };
@@ -71,14 +76,14 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
     ...makeRefusingAdapter(kind),
 
     async find(id) {
-      const found = await deps.findArtifact({ kind, idHash: hashId(id) });
+      const found = await findWithLookup(deps, kind, hashId(id));
       if (!found) return undefined;
       const payload: AdapterPayload = { ...found.payload, jti: id };
       if (found.expiresAt <= deps.clock()) payload.exp = 1;
       if (found.consumedAt && !isInGrace(found, deps)) payload.consumed = Math.floor(found.consumedAt.getTime() / 1000);
       const work = currentWork(deps);
       if (work && payload.grantId) work.found.set(payload.grantId, payload);
-      if (work && kind === "Session" && payload.uid) work.session = { uid: payload.uid, personId: payload.accountId ?? null };
+      if (work && kind === "Session" && payload.uid) work.session = { uid: payload.uid, personId: payload.accountId ?? null, idHash: hashId(id), payload: found.payload, expiresAt: found.expiresAt };
       return payload;
     },
 
@@ -114,6 +119,32 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
   };
 }
 
+// What these bring a person for; who they are and what they may is asked next.
+const lookedUp = new Set(["AuthorizationCode", "RefreshToken"]);
+
+async function findWithLookup(deps: StorageDeps, kind: string, idHash: Buffer): Promise<FoundArtifact | null> {
+  const { store, readClientId } = deps;
+  const work = currentWork(deps);
+  const clientId = kind === "Session" && Provider.ctx ? readClientId(Provider.ctx) : null;
+  if (work && clientId !== null) {
+    const session = await store.findSession({ idHash, clientId });
+    if (session) remember(work, memoryKeys.app(clientId), session.app);
+    return rememberLookup(work, session);
+  }
+  if (!work || !lookedUp.has(kind)) return store.findArtifact({ kind, idHash });
+  const token = await store.findToken({ kind, idHash });
+  if (token?.personId) remember(work, memoryKeys.subject({ ...token, personId: token.personId }), token.subject);
+  return rememberLookup(work, token);
+}
+
+function rememberLookup(work: RequestWork, found: Lookup | null): FoundArtifact | null {
+  if (!found?.personId) return found;
+  const pair = { clientId: found.clientId, personId: found.personId };
+  remember(work, memoryKeys.right(pair), found.right);
+  remember(work, memoryKeys.decisions(pair), found.decisions);
+  return found;
+}
+
 // Inside the grace time a used refresh token goes through the whole check again; writing finds that it was used, and
 // the stored answer is given once more.
 function isInGrace(found: { consumedAt: Date | null; replay: Buffer | null }, { clock, refreshGraceSeconds }: StorageDeps): boolean {
@@ -121,14 +152,31 @@ function isInGrace(found: { consumedAt: Date | null; replay: Buffer | null }, { 
   return clock().getTime() - found.consumedAt.getTime() <= refreshGraceSeconds * 1000;
 }
 
-// The library gives a session a new id by destroying the old one first.
+// The library gives a session a new id by destroying the old one first, and saves it at every request.
 function changeSession(work: RequestWork, { idHash, payload, personId, expiresAt }: Artifact): void {
   work.sessionEnds = false;
+  if (work.session && isSameSession(work.session, { idHash, payload, expiresAt })) return;
   work.sessionChange = { uid: payload.uid ?? "", idHash, payload, personId, expiresAt };
 }
 
+type SessionState = Pick<Artifact, "idHash" | "payload" | "expiresAt">;
+
+// A session that lives a minute longer is not worth a write.
+const worthwhileMs = 60_000;
+
+function isSameSession(before: SessionState, after: SessionState): boolean {
+  if (!before.idHash.equals(after.idHash) || after.expiresAt.getTime() - before.expiresAt.getTime() > worthwhileMs) return false;
+  return isDeepStrictEqual(lastingPart(before.payload), lastingPart(after.payload));
+}
+
+// A grant is of one authorization only, and is not looked up in the session again.
+function lastingPart({ exp: _exp, iat: _iat, authorizations, ...payload }: AdapterPayload): unknown {
+  const apps = Object.entries(authorizations ?? {}).map(([clientId, { grantId: _grantId, ...state }]) => [clientId, state]);
+  return JSON.parse(JSON.stringify({ ...payload, authorizations: Object.fromEntries(apps) as object }));
+}
+
 function toArtifact(kind: string, id: string, { jti: _token, ...payload }: AdapterPayload, expiresAt: Date): Artifact {
-  const isOffline = payload.scope?.split(" ").includes("offline_access") === true;
+  const outlivesSession = kind === "RefreshToken" && payload.scope?.split(" ").includes("offline_access") === true;
   const stored = payload.session?.cookie === undefined ? payload : { ...payload, session: { ...payload.session, cookie: undefined } };
   return {
     kind,
@@ -137,7 +185,7 @@ function toArtifact(kind: string, id: string, { jti: _token, ...payload }: Adapt
     clientId: payload.clientId ?? null,
     personId: payload.accountId ?? null,
     grantId: payload.grantId ?? null,
-    sessionUid: payload.uid ?? (isOffline ? null : (payload.sessionUid ?? null)),
+    sessionUid: payload.uid ?? (outlivesSession ? null : (payload.sessionUid ?? null)),
     expiresAt,
   };
 }

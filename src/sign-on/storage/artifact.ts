@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { AdapterPayload } from "oidc-provider";
-import type { Queryable } from "../../platform/db.ts";
+import { arrayParameter, type Queryable } from "../../platform/db.ts";
 
 export type Artifact = {
   kind: string;
@@ -18,19 +18,29 @@ export type FoundArtifact = { payload: AdapterPayload; consumedAt: Date | null; 
 /** The library's id of an artifact is the token itself; only its hash is stored. */
 export const hashId = (id: string): Buffer => hash("sha256", id, "buffer");
 
-type Key = { kind: string; idHash: Buffer };
+export type Key = { kind: string; idHash: Buffer };
+
+/** The columns of a `FoundArtifact`. */
+export const foundColumns = (artifact: string): string =>
+  `${artifact}.payload, ${artifact}.consumed_at AS "consumedAt", ${artifact}.replay, ${artifact}.expires_at AS "expiresAt"`;
+
+/** Brings rows into the order of what was asked; null where nothing was found. */
+export function answerEach<Row extends { place: number }, Answer>(asked: readonly unknown[], rows: readonly Row[], read: (row: Row) => Answer): (Answer | null)[] {
+  const answers = asked.map((): Answer | null => null);
+  for (const row of rows) answers[row.place - 1] = read(row);
+  return answers;
+}
 
 export async function findArtifacts(db: Queryable, keys: readonly Key[]): Promise<(FoundArtifact | null)[]> {
   const { rows } = await db.query<FoundArtifact & { place: number }>({
     name: "sign-on.findArtifacts",
     text: `
-      SELECT asked.place::int, payload, consumed_at AS "consumedAt", replay, expires_at AS "expiresAt"
-      FROM unnest($1::text[], $2::bytea[]) WITH ORDINALITY AS asked (kind, id_hash, place)
-      JOIN oidc_artifact USING (kind, id_hash)`,
+      SELECT asked.place::int, ${foundColumns("artifact")}
+      FROM unnest(${arrayParameter("$1", "text")}, ${arrayParameter("$2", "bytea")}) WITH ORDINALITY AS asked (kind, id_hash, place)
+      JOIN oidc_artifact artifact USING (kind, id_hash)`,
     values: [keys.map(({ kind }) => kind), keys.map(({ idHash }) => idHash)],
   });
-  const found = new Map(rows.map((row) => [row.place, row]));
-  return keys.map((_key, index) => found.get(index + 1) ?? null);
+  return answerEach(keys, rows, (row) => row);
 }
 
 export async function findArtifact(db: Queryable, key: Key): Promise<FoundArtifact | null> {

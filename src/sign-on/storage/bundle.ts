@@ -23,13 +23,18 @@ export function makeBundle<Item, Answer>(
       for (const { reject } of bundle) reject(error);
     } finally {
       underWay--;
-      if (waiting.length > 0) void send();
+      setImmediate(sendIfFree);
     }
+  };
+
+  // After the input that has arrived was read, so that all of it goes together.
+  const sendIfFree = (): void => {
+    if (waiting.length > 0 && underWay < atOnce) void send();
   };
 
   return (item) =>
     new Promise<Answer>((resolve, reject) => {
       waiting.push({ item, resolve, reject });
-      if (waiting.length === 1 && underWay < atOnce) queueMicrotask(() => void (waiting.length > 0 && underWay < atOnce && send()));
+      if (waiting.length === 1) setImmediate(sendIfFree);
     });
 }

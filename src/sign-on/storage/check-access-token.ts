@@ -3,7 +3,7 @@ import type { AccessToken, CheckAccessToken, ClientId, ScopeName, TokenCheck } f
 import { personMaySignIn, scopeFromWire } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { Db } from "../../platform/db.ts";
+import { arrayParameter, type Db } from "../../platform/db.ts";
 import { hashId } from "./artifact.ts";
 
 type TokenRow = {
@@ -23,7 +23,7 @@ const selectTokens = `
   FROM oidc_artifact token
   JOIN app ON app.client_id = token.client_id
   LEFT JOIN person ON person.id = token.person_id
-  WHERE token.kind IN ('AccessToken', 'ClientCredentials') AND token.id_hash = ANY ($1::bytea[])
+  WHERE token.kind IN ('AccessToken', 'ClientCredentials') AND token.id_hash = ANY (${arrayParameter("$1", "bytea")}::bytea[])
     AND (token.person_id IS NULL OR ${personMaySignIn("token.client_id", "person")})`;
 
 const shape = /^[A-Za-z0-9_-]{43}$/;

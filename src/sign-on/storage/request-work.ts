@@ -1,4 +1,5 @@
 import type { AdapterPayload } from "oidc-provider";
+import type { Pair } from "../consent.ts";
 import type { Artifact } from "./artifact.ts";
 import type { Consumption, SessionChange, Statement, Write } from "./write.ts";
 
@@ -13,7 +14,7 @@ export type RequestWork = {
   removals: Map<string, { kind: string; idHash: Buffer }>;
   consumption: (Omit<Consumption, "replay"> & { id: string; grantId: string | null }) | null;
   /** The session the request came with. */
-  session: { uid: string; personId: string | null } | null;
+  session: ({ uid: string; personId: string | null } & Pick<Artifact, "idHash" | "payload" | "expiresAt">) | null;
   sessionChange: SessionChange | null;
   sessionEnds: boolean;
   /** Found tokens by the grant they belong to. */
@@ -46,6 +47,19 @@ export function once<T>(work: RequestWork, key: string, ask: () => Promise<T>): 
   work.memory.set(key, asking);
   return asking;
 }
+
+/** Keeps what was read together with something else, so that it is not asked for. */
+export function remember(work: RequestWork, key: string, answer: unknown): void {
+  work.memory.set(key, Promise.resolve(answer));
+}
+
+/** The keys of the memory; what is about a person is asked again for another one. */
+export const memoryKeys = {
+  app: (clientId: string) => `app ${clientId}`,
+  right: ({ clientId, personId }: Pair) => `right ${clientId} ${personId}`,
+  decisions: ({ clientId, personId }: Pair) => `decisions ${clientId} ${personId}`,
+  subject: ({ clientId, personId }: Pair) => `subject ${clientId} ${personId}`,
+};
 
 /** Shape: `replay` is kept with a refresh token that the request used up. */
 export function toWrite({ puts, removals, consumption, session, sessionChange, sessionEnds, facts }: RequestWork, replay: Buffer | null): Write {

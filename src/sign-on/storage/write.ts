@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { AdapterPayload } from "oidc-provider";
-import type { Queryable } from "../../platform/db.ts";
+import { arrayParameter, type Queryable } from "../../platform/db.ts";
 import type { Artifact } from "./artifact.ts";
 
 /** Uses a code or refresh token up, unless somebody was faster. */
@@ -72,7 +72,7 @@ const toRow = (put: Artifact): Record<string, unknown> => ({
 });
 
 const deleteArtifacts = `
-  DELETE FROM oidc_artifact WHERE (kind, id_hash) IN (SELECT * FROM unnest($1::text[], $2::bytea[]))`;
+  DELETE FROM oidc_artifact WHERE (kind, id_hash) IN (SELECT * FROM unnest(${arrayParameter("$1", "text")}, ${arrayParameter("$2", "bytea")}))`;
 
 const makeConsumption = ({ kind, idHash, at, replay }: Consumption): Statement => ({
   text: `UPDATE oidc_artifact SET consumed_at = $3, replay = $4 WHERE kind = $1 AND id_hash = $2 AND consumed_at IS NULL RETURNING 1`,

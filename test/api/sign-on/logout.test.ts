@@ -54,8 +54,11 @@ test("refresh tokens with offline_access live on, in this browser's family and e
   const elsewhere = await getUserTokens(service, app, login, { browser: there.browser });
   await here.browser.submit(await here.browser.open(logoutAt({})), "/confirm", { logout: "yes" });
   expect(await userinfo(online.access_token)).toBe(401);
+  expect(await userinfo(here.access_token)).toBe(401);
   expect(await userinfo(elsewhere.access_token)).toBe(200);
-  expect((await refresh(app, here.refresh_token!)).status).toBe(200);
+  const refreshed = await refresh(app, here.refresh_token!);
+  expect(refreshed.status).toBe(200);
+  expect(await userinfo(refreshed.body.access_token)).toBe(200);
   expect((await refresh(app, there.refresh_token!)).status).toBe(200);
 });
 

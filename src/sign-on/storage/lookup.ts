@@ -1,0 +1,57 @@
+import {
+  type App, appOf, type AppValue, type ClientId, decideSignOnRight, readApp, type SignOnFacts, signOnFactsOf, type SignOnRight, type Subject, subjectOf,
+} from "../../access/index.ts";
+import type { PersonId } from "../../directory/index.ts";
+import { arrayParameter, type Queryable } from "../../platform/db.ts";
+import { type Decisions, decisionsOf } from "../consent.ts";
+import { answerEach, type FoundArtifact, foundColumns, type Key } from "./artifact.ts";
+
+/**
+ * What a request asks next about the person and the app of what it brought: read in the same statement.
+ *
+ * Shape: of no person there are no answers.
+ */
+export type Lookup = FoundArtifact & { clientId: ClientId; personId: PersonId | null; right: SignOnRight; decisions: Decisions };
+export type SessionLookup = Lookup & { app: App | null };
+export type TokenLookup = Lookup & { subject: Subject | null };
+
+type Row = Omit<Lookup, "right"> & { place: number; facts: SignOnFacts };
+
+const factsAndDecisions = (client: string, personId: string): string => `
+  ${signOnFactsOf(client, personId)} AS facts, ${decisionsOf(client, personId)} AS decisions`;
+
+// One by one whatever the statistics say: after a quiet night they know of no sessions, and all of a kind would be read.
+const artifactOf = (kind: string, idHash: string): string => `
+  LATERAL (SELECT * FROM oidc_artifact WHERE kind = ${kind} AND id_hash = ${idHash} OFFSET 0)`;
+
+const selectSessions = `
+  SELECT asked.place::int, ${foundColumns("session")}, asked.client_id AS "clientId", session.person_id AS "personId",
+    ${appOf("asked.client_id")} AS app, ${factsAndDecisions("asked.client_id", "session.person_id")}
+  FROM unnest(${arrayParameter("$1", "bytea")}, ${arrayParameter("$2", "text")}) WITH ORDINALITY AS asked (id_hash, client_id, place)
+  CROSS JOIN ${artifactOf("'Session'", "asked.id_hash")} session`;
+
+/** Finds sessions, each with what the app that asks for it wants to know. */
+export async function findSessions(db: Queryable, asked: readonly { idHash: Buffer; clientId: string }[]): Promise<(SessionLookup | null)[]> {
+  const { rows } = await db.query<Row & { app: AppValue | null }>({
+    name: "sign-on.findSessions",
+    text: selectSessions,
+    values: [asked.map(({ idHash }) => idHash), asked.map(({ clientId }) => clientId)],
+  });
+  return answerEach(asked, rows, ({ facts, app, ...row }) => ({ ...row, app: app && readApp(app), right: decideSignOnRight(facts) }));
+}
+
+const selectTokens = `
+  SELECT asked.place::int, ${foundColumns("token")}, token.client_id AS "clientId", token.person_id AS "personId",
+    ${subjectOf("token.client_id", "token.person_id")} AS subject, ${factsAndDecisions("token.client_id", "token.person_id")}
+  FROM unnest(${arrayParameter("$1", "text")}, ${arrayParameter("$2", "bytea")}) WITH ORDINALITY AS asked (kind, id_hash, place)
+  CROSS JOIN ${artifactOf("asked.kind", "asked.id_hash")} token`;
+
+/** Finds tokens, each with what the app that it was given to may know of its person. */
+export async function findTokens(db: Queryable, keys: readonly Key[]): Promise<(TokenLookup | null)[]> {
+  const { rows } = await db.query<Row & { subject: Subject | null }>({
+    name: "sign-on.findTokensWithSubject",
+    text: selectTokens,
+    values: [keys.map(({ kind }) => kind), keys.map(({ idHash }) => idHash)],
+  });
+  return answerEach(keys, rows, ({ facts, ...row }) => ({ ...row, right: decideSignOnRight(facts) }));
+}

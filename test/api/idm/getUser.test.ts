@@ -1,0 +1,57 @@
+import { beforeAll, expect, test } from "vitest";
+import { idm, makeReader, type Reader } from "../../support/api.ts";
+import { makeMakers, type Make } from "../../support/make.ts";
+import { startService, type TestService } from "../../support/service.ts";
+import { getAppToken } from "../../support/token.ts";
+
+let service: TestService;
+let make: Make;
+
+beforeAll(async () => {
+  service = await startService();
+  make = makeMakers(service.db);
+});
+
+async function makeApp(): Promise<{ clientId: Awaited<ReturnType<Make["app"]>>["clientId"]; read: Reader }> {
+  const app = await make.app();
+  return { clientId: app.clientId, read: makeReader(service, await getAppToken(service, app, ["users:read"])) };
+}
+
+test("users asked for at the same time are each answered to the one who asked", async () => {
+  const [one, other] = [await makeApp(), await makeApp()];
+  const schools = [await make.school(), await make.school()] as const;
+  await make.grant({ app: one.clientId, school: schools[0] });
+  await make.grant({ app: other.clientId, school: schools[1] });
+  const people = [...(await make.people({ school: schools[0], count: 25 })).map((id) => ({ id, of: one })), ...(await make.people({ school: schools[1], count: 25 })).map((id) => ({ id, of: other }))];
+  const asked = people.flatMap(({ id, of }) => [one, other].map((app) => ({ id, app, shown: app === of })));
+  const answers = await Promise.all(asked.map(async ({ id, app, shown }) => ({ id, shown, answer: await app.read(`${idm}/users/${id}`) })));
+  for (const { id, shown, answer } of answers) {
+    expect(answer).toMatchObject(shown ? { status: 200, body: { id } } : { status: 404, body: { message: "User not found" } });
+  }
+});
+
+test("who ever signed in stays a user, whatever becomes of the grant, until deleted for good", async () => {
+  const app = await makeApp();
+  const school = await make.school();
+  const person = await make.person({ school });
+  const status = async () => (await app.read(`${idm}/users/${person}`)).status;
+  expect(await status()).toBe(404);
+  await make.grant({ app: app.clientId, school, signOn: "EVERYBODY", sync: false });
+  expect(await status()).toBe(404);
+  await make.signIn({ app: app.clientId, person });
+  expect(await status()).toBe(200);
+  await make.grant({ app: app.clientId, school, signOn: "NOBODY", sync: false });
+  expect(await status()).toBe(200);
+  await service.db.pool.query("DELETE FROM person WHERE id = $1", [person]);
+  expect(await status()).toBe(404);
+});
+
+test("a user shows the active groups that the school syncs, without a name where it keeps none", async () => {
+  const app = await makeApp();
+  const school = await make.school();
+  const [synced, unsynced, deleted] = [await make.group({ school, name: "5a" }), await make.group({ school }), await make.group({ school })];
+  const person = await make.person({ school, name: null, role: "OTHER", groups: [synced, unsynced, deleted] });
+  await make.grant({ app: app.clientId, school, groups: [synced, deleted] });
+  await service.db.pool.query(`UPDATE "group" SET status = 'DELETED', deleted_at = now() WHERE id = $1`, [deleted]);
+  expect((await app.read(`${idm}/users/${person}`)).body).toEqual({ id: person, name: null, status: "ACTIVE", role: "OTHER", groups: [{ id: synced, name: "5a", status: "ACTIVE" }] });
+});

@@ -1,0 +1,121 @@
+import { beforeAll, expect, test } from "vitest";
+import type { ClientId } from "../../../src/access/index.ts";
+import type { GroupId, SchoolId } from "../../../src/directory/index.ts";
+import { makeIdmClient } from "../../../src/publish/index.ts";
+import { makeMakers, type Make } from "../../support/make.ts";
+import { startService, type TestService } from "../../support/service.ts";
+import { getAppToken, type TestApp } from "../../support/token.ts";
+
+let service: TestService;
+let make: Make;
+let client: ReturnType<typeof makeIdmClient>;
+let app: TestApp;
+
+beforeAll(async () => {
+  service = await startService();
+  make = makeMakers(service.db);
+  app = await make.app();
+  client = await clientOf(app);
+});
+
+const clientOf = async (of: TestApp) => makeIdmClient({ baseUrl: service.url, accessToken: await getAppToken(service, of, ["people:read"]) });
+
+async function makeSchool(names: (string | null)[], of: ClientId = app.clientId): Promise<{ id: SchoolId; group: GroupId }> {
+  const id = await make.school();
+  const group = await make.group({ school: id });
+  for (const last of names) await make.person({ school: id, groups: [group], name: last === null ? null : { firstFull: "Kim", firstCall: "Kim", last } });
+  await make.grant({ app: of, school: id, groups: [group] });
+  return { id, group };
+}
+
+type Query = { limit?: number; cursor?: string };
+
+type Page = { names: (string | null)[]; next: Query | null };
+
+async function readPage(id: string, query: Query): Promise<Page> {
+  const { data, response } = await client.GET("/idm/ep/v1/schools/{id}/people", { params: { path: { id }, query } });
+  const link = /<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
+  const following = link === undefined ? null : new URL(link, service.url).searchParams;
+  return { names: data!.map(({ name }) => name?.last ?? null), next: following && { limit: Number(following.get("limit")), cursor: following.get("cursor")! } };
+}
+
+async function readPages(id: string, limit: number, between: (page: number) => Promise<void> = async () => undefined): Promise<(string | null)[][]> {
+  const pages: (string | null)[][] = [];
+  for (let query: Query | null = { limit }; query !== null; ) {
+    const { names, next }: Page = await readPage(id, query);
+    query = next;
+    await between(pages.push(names));
+  }
+  return pages;
+}
+
+test("people come in German dictionary order, those without a name last", async () => {
+  const { id } = await makeSchool(["Zander", "Öztürk", "Ortmann", null, "Müller", "Mueller", "Muster", "Ähre", "Adler", "Großmann"]);
+  const { data } = await client.GET("/idm/ep/v1/schools/{id}/people", { params: { path: { id } } });
+  expect(data!.map(({ name }) => name?.last ?? null)).toEqual(["Adler", "Ähre", "Großmann", "Mueller", "Müller", "Muster", "Ortmann", "Öztürk", "Zander", null]);
+});
+
+test("pages are asked for, follow each other by Link and end without one", async () => {
+  const { id } = await makeSchool(["A", "B", "C", "D", null]);
+  expect(await readPages(id, 2)).toEqual([["A", "B"], ["C", "D"], [null]]);
+  expect(await readPages(id, 5)).toEqual([["A", "B", "C", "D", null]]);
+});
+
+test("pages stay in step while people come and go", async () => {
+  const { id, group } = await makeSchool(["A", "C", "E", "G"]);
+  const pages = await readPages(id, 2, async (page) => {
+    if (page !== 1) return;
+    await service.db.pool.query("DELETE FROM person WHERE home_school_id = $1 AND last = 'C'", [id]);
+    for (const last of ["B", "F"]) await make.person({ school: id, groups: [group], name: { firstFull: "Kim", firstCall: "Kim", last } });
+  });
+  expect(pages).toEqual([["A", "C"], ["E", "F"], ["G"]]);
+});
+
+test("a cursor is good for the list and the app that it was given for, and for nothing else", async () => {
+  const other = await make.app();
+  const { id, group } = await makeSchool(["A", "B"]);
+  await make.grant({ app: other.clientId, school: id, groups: [group] });
+  const second = await makeSchool(["A", "B"]);
+  const { response } = await client.GET("/idm/ep/v1/schools/{id}/people", { params: { path: { id }, query: { limit: 1 } } });
+  const cursor = /cursor=([^>&]+)/.exec(response.headers.get("link")!)![1]!;
+  const statusOf = async (reader: typeof client, school: string, given: string, more = {}) =>
+    (await reader.GET("/idm/ep/v1/schools/{id}/people", { params: { path: { id: school }, query: { limit: 1, cursor: given, ...more } } })).response.status;
+  const bytes = Buffer.from(cursor, "base64url");
+  bytes[15]! ^= 1;
+  const altered = bytes.toString("base64url");
+  expect(await statusOf(client, id, cursor)).toBe(200);
+  expect(await statusOf(client, second.id, cursor)).toBe(400);
+  expect(await statusOf(await clientOf(other), id, cursor)).toBe(400);
+  expect(await statusOf(client, id, cursor, { "show-deleted": true })).toBe(400);
+  expect(await statusOf(client, id, altered)).toBe(400);
+});
+
+test("a cursor holds no name that a log could keep", async () => {
+  const { id } = await makeSchool(["Geheimnis", "Zuletzt"]);
+  const { response } = await client.GET("/idm/ep/v1/schools/{id}/people", { params: { path: { id }, query: { limit: 1 } } });
+  const cursor = new URLSearchParams(/\?([^>]+)>/.exec(response.headers.get("link")!)![1]).get("cursor")!;
+  expect(Buffer.from(cursor, "base64url").toString("latin1").toLowerCase()).not.toContain("geheim");
+});
+
+test("a page whose successor appears has another tag", async () => {
+  const { id, group } = await makeSchool(["A"]);
+  const read = () => client.GET("/idm/ep/v1/schools/{id}/people", { params: { path: { id }, query: { limit: 1 } } });
+  const alone = (await read()).response.headers;
+  await make.person({ school: id, groups: [group], name: { firstFull: "Kim", firstCall: "Kim", last: "B" } });
+  const followed = (await read()).response.headers;
+  expect([alone.get("link"), followed.get("link") === null, alone.get("etag") === followed.get("etag")]).toEqual([null, false, false]);
+});
+
+test("a school of other staff shows no one of them, though they may sign in", async () => {
+  const { id, group } = await makeSchool(["A"]);
+  await make.person({ school: id, groups: [group], role: "OTHER" });
+  const { data } = await client.GET("/idm/ep/v1/schools/{id}/people", { params: { path: { id } } });
+  expect(data).toHaveLength(1);
+});
+
+test("text that JSON, HTML or SQL would stumble over comes back as it is", async () => {
+  const last = `"O'Neill"\\ <b>\n\u2028 😀 $1 --`;
+  const { id } = await makeSchool([last]);
+  const { data } = await client.GET("/idm/ep/v1/schools/{id}/people", { params: { path: { id } } });
+  expect(data![0]!.name!.last).toBe(last);
+});

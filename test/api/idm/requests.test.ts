@@ -1,0 +1,105 @@
+import { request } from "node:http";
+import { once } from "node:events";
+import { beforeAll, expect, test } from "vitest";
+import { demoApp, getReader, idm, idmScopes, makeReader, startDemo, type Reader } from "../../support/api.ts";
+import type { TestService } from "../../support/service.ts";
+import { getAppToken } from "../../support/token.ts";
+
+const school = "a0000000-0000-4000-8000-000000000001";
+const person = "c0000000-0000-4000-8000-000000000002";
+let service: TestService;
+let token: string;
+let read: Reader;
+
+beforeAll(async () => {
+  service = await startDemo();
+  token = await getAppToken(service, demoApp("demo-lernapp"), idmScopes);
+  read = makeReader(service, token);
+});
+
+test.each([
+  ["/schools?limit=0", "The query parameter limit must be an integer from 1 to 1000."],
+  ["/schools?limit=1001", "The query parameter limit must be an integer from 1 to 1000."],
+  ["/schools?limit=ten", "The query parameter limit must be an integer from 1 to 1000."],
+  ["/schools?limit=1.5", "The query parameter limit must be an integer from 1 to 1000."],
+  ["/schools?limit=1e2", "The query parameter limit must be an integer from 1 to 1000."],
+  ["/schools?limit=0x10", "The query parameter limit must be an integer from 1 to 1000."],
+  ["/schools?limit=%201", "The query parameter limit must be an integer from 1 to 1000."],
+  ["/schools?limit=", "The query parameter limit must be an integer from 1 to 1000."],
+  ["/schools?limit=1&limit=2", "The query parameter limit is given more than once."],
+  ["/schools?limit=1&%6cimit=2", "The query parameter limit is given more than once."],
+  ["/schools?cursor=abc", "The query parameter cursor is not one of ours."],
+  ["/schools?cursor=WyJhIiwiYiIsImMiXQ", "The query parameter cursor is not one of ours."],
+  ["/schools?show-deleted=true", "Unknown query parameter: show-deleted."],
+  [`/schools/${school}/users?show-deleted=true`, "Unknown query parameter: show-deleted."],
+  [`/users/${person}?limit=1`, "Unknown query parameter: limit."],
+  [`/schools/${school}/people?show-deleted=maybe`, "The query parameter show-deleted must be true or false."],
+  [`/schools/${school}/people?show-deleted`, "The query parameter show-deleted must be true or false."],
+  ["/schools?constructor=1", "Unknown query parameter: constructor."],
+  ["/schools?__proto__[x]=1", "Unknown query parameter: __proto__"],
+  ["/schools?access_token=x", "Unknown query parameter: access_token."],
+  ["/schools?x=%zz", "The address is not correctly percent-encoded."],
+  ["/users/%ff", "The address is not correctly percent-encoded."],
+])("GET %s is refused: %s", async (path, message) => {
+  const { status, body } = await read(idm + path);
+  expect([status, (body as { message: string }).message]).toEqual([400, expect.stringContaining(message)]);
+  expect(body).toMatchObject({ type: "about:blank", title: "Bad Request", status: 400, requestId: expect.stringMatching(/.{8,}/) as string });
+});
+
+test.each(["bearer", "BEARER", "Bearer"])("the scheme may be written %s", async (scheme) => {
+  const response = await fetch(`${service.url}${idm}/schools`, { headers: { authorization: `${scheme} ${token}` } });
+  expect(response.status).toBe(200);
+});
+
+test.each(["", "Bearer", "Bearer ", "Basic abc", "Token abc"])("an Authorization header of %j is no token", async (authorization) => {
+  const response = await fetch(`${service.url}${idm}/schools`, { headers: { authorization } });
+  expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+});
+
+test("an expired token is refused as invalid", async () => {
+  const late = await startDemo();
+  const own = await getReader(late, demoApp("demo-lernapp"));
+  expect((await own(`${idm}/schools`)).status).toBe(200);
+  late.clock.forwardSeconds(3601);
+  const { status, headers, body } = await own(`${idm}/schools`);
+  expect([status, headers.get("www-authenticate")]).toEqual([401, 'Bearer error="invalid_token"']);
+  expect(body).toMatchObject({ code: "invalid_token" });
+});
+
+test("a body on GET is ignored, whatever it says it is", async () => {
+  for (const type of ["application/json", "text/x-odd; charset=nope", "multipart/form-data", ";;;"]) {
+    const sent = request(`${service.url}${idm}/schools`, { headers: { authorization: `Bearer ${token}`, "content-type": type, "content-length": 5 } });
+    sent.end("{nope");
+    const [response] = (await once(sent, "response")) as [{ statusCode: number; resume(): void }];
+    response.resume();
+    expect(response.statusCode).toBe(200);
+  }
+});
+
+test("ids are read in any casing", async () => {
+  expect(await read(`${idm}/users/${person.toUpperCase()}`)).toMatchObject({ status: 200, body: { id: person } });
+});
+
+test("an answer is for this caller alone, and says which request it was", async () => {
+  const { headers } = await read(`${idm}/schools`, { "x-request-id": "partner-call-0001" });
+  expect([headers.get("cache-control"), headers.get("x-request-id")]).toEqual(["private, no-cache", "partner-call-0001"]);
+  expect((await read(`${idm}/nothing`, { "x-request-id": "partner-call-0002" })).body).toMatchObject({ requestId: "partner-call-0002" });
+});
+
+test("the tag of what changed is another one, and of what an app may not see is none", async () => {
+  const first = await read(`${idm}/users/${person}`);
+  await service.db.pool.query("UPDATE person SET first_call = 'Bodo' WHERE id = $1", [person]);
+  const second = await read(`${idm}/users/${person}`, { "if-none-match": first.headers.get("etag")! });
+  expect([second.status, (second.body as { name: { firstCall: string } }).name.firstCall]).toEqual([200, "Bodo"]);
+  expect((await read(`${idm}/schools/a0000000-0000-4000-8000-000000000002`, { "if-none-match": "*" })).status).toBe(404);
+});
+
+test("without its database the service answers 503 and when to try again", async () => {
+  const gone = await startDemo();
+  const own = await getReader(gone, demoApp("demo-lernapp"));
+  const refuse = () => Promise.reject(Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }));
+  Object.assign(gone.db.pool, { query: refuse, connect: refuse });
+  const { status, headers, body } = await own(`${idm}/schools`);
+  expect([status, headers.get("retry-after")]).toEqual([503, "5"]);
+  expect(body).toMatchObject({ code: "unavailable", message: "The service cannot answer just now. Try again later." });
+});

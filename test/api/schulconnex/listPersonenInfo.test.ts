@@ -1,0 +1,150 @@
+import { beforeAll, expect, test } from "vitest";
+import type { GroupId, SchoolId } from "../../../src/directory/index.ts";
+import { loadDocument } from "../../../src/platform/http/index.ts";
+import { demoApp, getReader, makeReader, schulconnex, startDemo, type Reader } from "../../support/api.ts";
+import { makeMakers, type Make } from "../../support/make.ts";
+import { makeSchemaCheck } from "../../support/schema-check.ts";
+import type { TestService } from "../../support/service.ts";
+import { getAppToken } from "../../support/token.ts";
+
+const path = `${schulconnex}/personen-info`;
+const school = (n: number) => `a0000000-0000-4000-8000-00000000000${String(n)}`;
+const group = (n: number) => `b0000000-0000-4000-8000-00000000000${String(n)}`;
+const person = (n: number) => `c0000000-0000-4000-8000-00000000000${String(n)}`;
+
+type Kontext = { id: string; loeschung: unknown; rolle: string; organisation: { id: string; typ?: string }; gruppen?: { gruppe: { id: string } }[] };
+type Datensatz = { pid: string; person?: { name: unknown; stammorganisation: { id: string } }; personenkontexte: Kontext[] };
+
+let service: TestService;
+let make: Make;
+let read: Reader;
+const records = async (query = "", by = read) => (await by(`${path}${query}`)).body as Datensatz[];
+const pids = async (query: string) => (await records(query)).map(({ pid }) => pid).toSorted();
+
+beforeAll(async () => {
+  service = await startDemo();
+  make = makeMakers(service.db);
+  read = await getReader(service, demoApp("demo-lernapp"));
+});
+
+const organisation = {
+  id: school(1),
+  kennung: "DE-NI-100001",
+  name: "Goethe-Gymnasium Musterstadt",
+  anschrift: { postleitzahl: "26121", ort: "Musterstadt" },
+  typ: "SCHULE",
+};
+
+test("a record is whole: person, home organisation, context, groups and the role in them", async () => {
+  const [record] = await records(`?pid=${person(1)}`);
+  expect(record).toEqual({
+    pid: person(1),
+    person: { name: { vorname: "Ada Marie", familienname: "Beispiel" }, stammorganisation: organisation },
+    personenkontexte: [
+      {
+        id: expect.any(String) as string,
+        loeschung: null,
+        rolle: "LEHR",
+        organisation,
+        gruppen: [
+          { gruppe: { id: group(1), bezeichnung: "Klasse 5a", typ: "Klasse", orgid: school(1) }, gruppenzugehoerigkeit: { rollen: ["Lehr"] } },
+          { gruppe: { id: group(2), bezeichnung: "Mathe 5", typ: "Kurs", orgid: school(1) }, gruppenzugehoerigkeit: { rollen: ["Lehr"] } },
+        ],
+      },
+    ],
+  });
+});
+
+test("a person without a name has name null", async () => {
+  expect((await records(`?pid=${person(3)}`))[0]!.person!.name).toBeNull();
+});
+
+test("filters leave those of whom all hold, and nobody where none matches", async () => {
+  expect(await pids(`?gruppe.id=${group(1)}`)).toEqual([1, 2, 3, 5].map(person));
+  expect(await pids(`?organisation.id=${school(1)}`)).toEqual([1, 2, 3, 5, 7].map(person));
+  expect(await pids(`?gruppe.id=${group(2)}&pid=${person(2)}`)).toEqual([person(2)]);
+  expect(await pids(`?gruppe.id=${group(2)}&pid=${person(3)}`)).toEqual([]);
+  const [record] = await records(`?pid=${person(7)}`);
+  expect(await pids(`?personenkontext.id=${record!.personenkontexte[0]!.id}`)).toEqual([person(7)]);
+});
+
+test.each([`?pid=${person(4)}`, `?gruppe.id=${group(3)}`, `?gruppe.id=${group(5)}`, `?organisation.id=${school(3)}`, `?pid=${person(9)}`])(
+  "%s, which the app does not see, matches nobody",
+  async (query) => {
+    expect(await records(query)).toEqual([]);
+  },
+);
+
+test("a context at a school that does not sync is no filter for a person seen elsewhere", async () => {
+  const { rows } = await service.db.pool.query<{ id: string }>("SELECT id FROM affiliation WHERE person_id = $1 AND school_id = $2", [person(7), school(3)]);
+  expect(await records(`?personenkontext.id=${rows[0]!.id}`)).toEqual([]);
+});
+
+const keysOf = (record: Datensatz) => ({
+  record: Object.keys(record),
+  home: Object.keys(record.person?.stammorganisation ?? {}),
+  context: Object.keys(record.personenkontexte[0]!),
+  organisation: Object.keys(record.personenkontexte[0]!.organisation),
+});
+const short = ["id", "loeschung", "rolle", "organisation"];
+const whole = ["id", "kennung", "name", "anschrift", "typ"];
+
+test.each([
+  ["personen", { record: ["pid", "person", "personenkontexte"], home: ["id"], context: short, organisation: ["id"] }],
+  ["personenkontexte", { record: ["pid", "personenkontexte"], home: [], context: short, organisation: ["id"] }],
+  ["Personenkontexte,GRUPPEN", { record: ["pid", "personenkontexte"], home: [], context: [...short, "gruppen"], organisation: ["id"] }],
+  ["gruppen", { record: ["pid", "personenkontexte"], home: [], context: short, organisation: ["id"] }],
+  ["organisationen,personen", { record: ["pid", "person", "personenkontexte"], home: whole, context: short, organisation: whole }],
+  ["beziehungen", { record: ["pid", "personenkontexte"], home: [], context: short, organisation: ["id"] }],
+  ["personen,personenkontexte,organisationen,gruppen,beziehungen", { record: ["pid", "person", "personenkontexte"], home: whole, context: [...short, "gruppen"], organisation: whole }],
+])("vollstaendig=%s gives just these parts", async (parts, keys) => {
+  const [record] = await records(`?pid=${person(1)}&vollstaendig=${parts}`);
+  expect(keysOf(record!)).toEqual(keys);
+  expect(await records(`?pid=${person(1)}&vollstaendig=${encodeURIComponent(parts)}`)).toEqual([record]);
+});
+
+test.each([
+  ["?pid=x", "00"],
+  ["?vollstaendig=alles", "00"],
+  ["?vollstaendig=constructor", "00"],
+  ["?vollstaendig=", "00"],
+  ["?limit=1", "00"],
+  [`?pid=${person(1)}&pid=${person(2)}`, "17"],
+  ["?vollstaendig=personen&vollstaendig=gruppen", "17"],
+])("%s is refused with 400/%s", async (query, subcode) => {
+  expect(await read(path + query)).toMatchObject({ status: 400, body: { code: "400", subcode } });
+});
+
+test("the home organisation comes first where the app may see it, else the first it may see", async () => {
+  const app = await make.app();
+  const [home, early, late] = [await make.school({ name: "M" }), await make.school({ name: "A" }), await make.school({ name: "Z" })];
+  const groups: GroupId[] = [];
+  for (const id of [home, early, late]) groups.push(await make.group({ school: id }));
+  const id = await make.person({ schools: [home, late, early], groups, role: "TEACHER" });
+  const share = async (...schools: SchoolId[]) => {
+    for (const [n, at] of [home, early, late].entries()) await make.grant({ app: app.clientId, school: at, sync: schools.includes(at), groups: [groups[n]!] });
+    const reader = makeReader(service, await getAppToken(service, app, ["people:read"]));
+    const [record] = await records(`?pid=${id}`, reader);
+    return [record!.person!.stammorganisation.id, ...record!.personenkontexte.map((kontext) => kontext.organisation.id)];
+  };
+  expect(await share(home, early, late)).toEqual([home, home, early, late]);
+  expect(await share(early, late)).toEqual([early, early, late]);
+  expect(await share(late)).toEqual([late, late]);
+});
+
+test("an app registered for version 1.7 reads its spelling, and times with seconds", async () => {
+  const app = await make.app({ schulconnexSpelling: "V1_7" });
+  const at = await make.school();
+  const group17 = await make.group({ school: at, type: "SONSTIG" });
+  const teacher = await make.person({ school: at, role: "TEACHER", groups: [group17] });
+  const gone = await make.person({ school: at, groups: [group17], status: "SOFT_DELETED" });
+  await make.grant({ app: app.clientId, school: at, groups: [group17] });
+  const reader = makeReader(service, await getAppToken(service, app, ["people:read"]));
+  const body = await records("", reader);
+  const contextOf = (pid: string) => body.find((record) => record.pid === pid)!.personenkontexte[0]!;
+  expect(contextOf(teacher)).toMatchObject({ rolle: "Lehr", loeschung: null, organisation: { typ: "Schule" }, gruppen: [{ gruppe: { typ: "Sonstig" }, gruppenzugehoerigkeit: { rollen: ["Lehr"] } }] });
+  expect(contextOf(gone)).toMatchObject({ rolle: "Lern", loeschung: { zeitpunkt: "2026-03-05T08:00:00Z" } });
+  const document = await loadDocument("schulconnex-1.7", "schultor");
+  const response = document.paths[path]!["get"]!.responses["200"];
+  expect(makeSchemaCheck(document)(response, "application/json", body)).toEqual([]);
+});
