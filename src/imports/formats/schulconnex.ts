@@ -27,8 +27,8 @@ export async function readSchulconnex(file: SourceFile, reading: Reading): Promi
 type Given = Reading & { file: string; found: Set<SchoolId>; groups: Map<string, string> };
 
 const roles = new Map<string, PersonRole>([
-  ...(["lern"] as const).map((code) => [code, "STUDENT"] as const),
-  ...(["lehr"] as const).map((code) => [code, "TEACHER"] as const),
+  ["lern", "STUDENT"],
+  ["lehr", "TEACHER"],
   ...["sorgber", "extern", "orgadmin", "leit", "sysadmin"].map((code) => [code, "OTHER"] as const),
 ]);
 const rolesInGroup = new Map<string, PersonRole>([
@@ -90,7 +90,7 @@ function readRecord(element: JsonElement, given: Given): void {
   const at = { line: element.line, column: element.column };
   const schools = [...new Set(order.map(({ schoolId }) => schoolId!))];
   given.staging.person(at, { sourceId, schools, role: order[0]?.role ?? null, name: readName(reader), isDeleted: known.length > 0 && here.length === 0 });
-  for (const context of here) readGroups(reader, { ...given, ...context, sourceId, at });
+  for (const context of ofSchools) if (!context.isDeleted) readGroups(reader, { ...given, ...context, sourceId, at });
 }
 
 function parse(element: JsonElement, given: Given): unknown {
@@ -135,9 +135,9 @@ function readContext(reader: Reader, path: JsonPath, given: Given): Context | nu
   return { path, schoolId, role, isDeleted: deletion !== null && deletion !== undefined };
 }
 
-type Given2 = Given & Context & { sourceId: string; at: { line: number; column: number } };
+type GivenContext = Given & Context & { sourceId: string; at: { line: number; column: number } };
 
-function readGroups(reader: Reader, given: Given2): void {
+function readGroups(reader: Reader, given: GivenContext): void {
   const { path, schoolId, staging, sourceId, at } = given;
   for (let index = 0, count = reader.list([...path, "gruppen"]); index < count; index++) {
     const entry = [...path, "gruppen", index];
@@ -149,7 +149,7 @@ function readGroups(reader: Reader, given: Given2): void {
 }
 
 /** The same group stands in the record of each of its members, and says the same there. */
-function readGroup(reader: Reader, path: JsonPath, { schoolId, staging, groups, carryOvers, at }: Given2): string {
+function readGroup(reader: Reader, path: JsonPath, { schoolId, staging, groups, carryOvers, at }: GivenContext): string {
   const sourceId = reader.text([...path, "id"], 255);
   const name = reader.text([...path, "bezeichnung"]);
   const code = reader.text([...path, "typ"]).toLowerCase();
