@@ -1,7 +1,7 @@
 import type { Queryable } from "../platform/db.ts";
-import { AppError } from "../platform/errors.ts";
+import { AppError, type ErrorKind } from "../platform/errors.ts";
 
-type Refusal = ConstructorParameters<typeof AppError> extends [infer Kind, ...unknown[]] ? readonly [kind: Kind, code: string, message: string] : never;
+type Refusal = readonly [kind: ErrorKind, code: string, message: string];
 
 /** What the record itself refuses, in words; the rest of its constraints is checked before anything is written. */
 const refusals: Readonly<Record<string, Refusal>> = {

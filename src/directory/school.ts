@@ -1,7 +1,7 @@
-import { originOf, type Change } from "./change.ts";
 import { recordAudit } from "../events/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/ids.ts";
+import { originOf, type Change } from "./change.ts";
 import type { SchoolId } from "./ids.ts";
 import { write } from "./refusals.ts";
 import { makeSortKey } from "./sort-key.ts";

@@ -1,7 +1,8 @@
 import { type Configuration, errors, type KoaContextWithOIDC } from "oidc-provider";
-import { scopeNames, scopeToWire } from "../../access/index.ts";
+import { type ClientId, scopeNames, scopeToWire } from "../../access/index.ts";
+import type { PersonId } from "../../directory/index.ts";
 import { recordAudit } from "../../events/index.ts";
-import { makeFindAccount, requestIdOf } from "./account.ts";
+import { findRight, makeFindAccount, requestIdOf } from "./account.ts";
 import { claimsByScope } from "./claims.ts";
 import { appMetadata, isOriginOf } from "./client.ts";
 import type { ProviderDeps } from "./deps.ts";
@@ -30,7 +31,7 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
       pushedAuthorizationRequests: { enabled: false },
       clientCredentials: { enabled: true },
       revocation: { enabled: true, allowedPolicy: isOwner },
-      introspection: { enabled: true, allowedPolicy: isOwner },
+      introspection: { enabled: true, allowedPolicy: makeIntrospectionPolicy(deps) },
       backchannelLogout: { enabled: true },
       rpInitiatedLogout: { enabled: true, logoutSource: pages.showLogoutConfirm, postLogoutSuccessSource: pages.showLoggedOut },
       // The one place that the library asks before it gives client credentials; no app ever names a resource.
@@ -87,6 +88,16 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
 
 async function isOwner(_ctx: KoaContextWithOIDC, client: { clientId: string }, token: { clientId?: string | undefined }): Promise<boolean> {
   return token.clientId === client.clientId;
+}
+
+/** Tokens of somebody who may no longer use the app are as dead here as everywhere. */
+function makeIntrospectionPolicy(deps: ProviderDeps) {
+  return async (ctx: KoaContextWithOIDC, client: { clientId: string }, token: { clientId?: string | undefined; accountId?: string }): Promise<boolean> => {
+    if (!(await isOwner(ctx, client, token))) return false;
+    if (token.accountId === undefined) return true;
+    const pair = { clientId: client.clientId as ClientId, personId: token.accountId as PersonId };
+    return (await findRight(deps, ctx, pair)).kind === "allowed";
+  };
 }
 
 function checkRequestedScopes(platform: string, ctx: KoaContextWithOIDC): void {

@@ -5,7 +5,7 @@ import type { Change, GroupId, PersonId, SchoolId } from "../../../src/directory
 import { withTransaction } from "../../../src/platform/db.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
-import { getAppToken, getUserTokens, giveLogin, postToken, type TestApp } from "../../support/token.ts";
+import { basic, getAppToken, getUserTokens, giveLogin, postToken, type TestApp } from "../../support/token.ts";
 
 const service = await startService();
 const { db, clock } = service;
@@ -17,6 +17,11 @@ let [accessToken, refreshToken] = ["", ""];
 
 const change = (work: (change: Change) => Promise<unknown>) => changeDirectory(db, { at: clock(), actorId: "school" }, work);
 const askSelf = async () => (await fetch(`${service.url}/idm/schulconnex/v1/person-info`, { headers: { authorization: `Bearer ${accessToken}` } })).status;
+const askUserinfo = async () => (await fetch(`${service.url}/oauth2/userinfo`, { headers: { authorization: `Bearer ${accessToken}` } })).status;
+const introspect = async () => {
+  const response = await fetch(`${service.url}/oauth2/introspect`, { method: "POST", headers: basic(app), body: new URLSearchParams({ token: accessToken }) });
+  return ((await response.json()) as { active: boolean }).active;
+};
 const grantGroups = (it: Change) => setSignOn(it, { clientId: app.clientId, schoolId: school, signOn: { kind: "GROUPS", groups: [group] } });
 
 beforeEach(async () => {
@@ -27,7 +32,7 @@ beforeEach(async () => {
   await make.grant({ app: app.clientId, school, signOn: { kind: "GROUPS", groups: [group] }, groups: [group] });
   const tokens = await getUserTokens(service, app, await giveLogin(db, personId), { scopes: ["openid", "offline_access", "people:read"] });
   [accessToken, refreshToken] = [tokens.access_token, tokens.refresh_token!];
-  expect(await askSelf()).toBe(200);
+  expect([await askSelf(), await askUserinfo(), await introspect()]).toEqual([200, 200, true]);
 });
 
 test.each<[claim: string, work: (change: Change) => Promise<unknown>]>([
@@ -39,7 +44,7 @@ test.each<[claim: string, work: (change: Change) => Promise<unknown>]>([
   ["the person is soft-deleted", (it) => softDeletePerson(it, { personId, restoreWindowDays: 30 })],
 ])("tokens of a person are refused at once when %s", async (_claim, work) => {
   await change(work);
-  expect(await askSelf()).toBe(401);
+  expect([await askSelf(), await askUserinfo(), await introspect()]).toEqual([401, 401, false]);
   expect((await postToken(service, app, { grant_type: "refresh_token", refresh_token: refreshToken })).status).toBe(400);
 });
 
