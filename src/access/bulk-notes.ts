@@ -2,7 +2,7 @@ import type { SchoolId } from "../directory/index.ts";
 import { appendAppEvents } from "../events/index.ts";
 import type { Queryable } from "../platform/db.ts";
 import { selectDifference } from "./view-difference.ts";
-import { selectSights, sightColumns } from "./view.ts";
+import { selectOtherUsers, selectPairs, selectSights, selectSightsOf, selectSynced, sightColumns } from "./view.ts";
 import type { Sight } from "./view.ts";
 
 export type BulkNotes = Awaited<ReturnType<typeof makeBulkNotes>>;
@@ -11,7 +11,11 @@ const createTables = `
   SET LOCAL statement_timeout = '15min';
   SET LOCAL work_mem = '64MB';
   CREATE TEMPORARY TABLE change_subject (type text, id uuid, client_id text, round int, PRIMARY KEY (type, id, client_id)) ON COMMIT DROP;
-  CREATE TEMPORARY TABLE change_before (${sightColumns}) ON COMMIT DROP`;
+  CREATE TEMPORARY TABLE change_looked_at (type text, id uuid, client_id text) ON COMMIT DROP;
+  CREATE TEMPORARY TABLE change_pair (client_id text, person_id uuid) ON COMMIT DROP;
+  CREATE TEMPORARY TABLE change_known (client_id text, person_id uuid, is_synced boolean) ON COMMIT DROP;
+  CREATE TEMPORARY TABLE change_before (${sightColumns}) ON COMMIT DROP;
+  CREATE TEMPORARY TABLE change_after (${sightColumns}) ON COMMIT DROP`;
 
 // A subject that is noted for every app needs no note for one.
 const insertSubjects = (from: string, round: number) => `
@@ -25,17 +29,30 @@ const wholeSchool = `(
   UNION ALL SELECT 'person', a.person_id, $2 FROM affiliation a WHERE a.school_id = $1)`;
 
 // What one app saw may have been noted in an earlier round.
-const insertSights = (round: number) => `
-  INSERT INTO change_before
-  SELECT seen.* FROM (${selectSights(`(SELECT type, id, client_id FROM change_subject WHERE round = ${round})`)}) AS seen
+const unlessNoted = (sights: string, round: number) => `
+  SELECT seen.* FROM (${sights}) AS seen
   WHERE NOT EXISTS (
     SELECT FROM change_subject o
     WHERE o.type = seen.type AND o.id = seen.subject_id AND o.client_id = seen.client_id AND o.round < ${round})`;
-
-const widestSubjects = `(
+const ofRound = (round: number) => `SELECT type, id, client_id FROM change_subject WHERE round = ${round}`;
+const widest = `
   SELECT type, id, client_id FROM change_subject t
-  WHERE client_id = '' OR NOT EXISTS (SELECT FROM change_subject o WHERE o.type = t.type AND o.id = t.id AND o.client_id = ''))`;
-export const bulkDifference = selectDifference("change_before AS b", widestSubjects);
+  WHERE client_id = '' OR NOT EXISTS (SELECT FROM change_subject o WHERE o.type = t.type AND o.id = t.id AND o.client_id = '')`;
+
+// Each step is planned for what the one before it left: a guess would join hundreds of thousands of rows one by one.
+const lookAt = (subjects: string) => [
+  "TRUNCATE change_looked_at, change_pair, change_known",
+  `INSERT INTO change_looked_at ${subjects}`,
+  "ANALYZE change_looked_at",
+  `INSERT INTO change_pair ${selectPairs("change_looked_at")}`,
+  "ANALYZE change_pair",
+  `INSERT INTO change_known ${selectSynced("change_pair")}`,
+  "ANALYZE change_known",
+  `INSERT INTO change_known ${selectOtherUsers("change_pair", "change_known")}`,
+  "ANALYZE change_known",
+];
+const sightsOfAll = selectSightsOf("change_known", "change_looked_at");
+const bulkDifference = selectDifference("change_before", "change_after");
 
 /** Makes the tables of a large change, with what was noted so far. Their statements are planned for what the tables hold. */
 export async function makeBulkNotes(tx: Queryable, before: readonly Sight[], noted: { from: string; values: unknown[] }) {
@@ -49,7 +66,8 @@ export async function makeBulkNotes(tx: Queryable, before: readonly Sight[], not
     async note(from: string, values: unknown[]): Promise<void> {
       round += 1;
       await tx.query(insertSubjects(from, round), values);
-      await tx.query(insertSights(round));
+      const sights = selectSights(`(${ofRound(round)})`);
+      await tx.query(`INSERT INTO change_before ${unlessNoted(sights, round)}`);
     },
     /** Once, and before anything is altered: who comes later was not seen. */
     async noteSchool(school: SchoolId, client: string): Promise<void> {
@@ -58,14 +76,19 @@ export async function makeBulkNotes(tx: Queryable, before: readonly Sight[], not
       round += 1;
       await tx.query(insertSubjects(wholeSchool, round), [school, client]);
       await tx.query("ANALYZE change_subject");
-      await tx.query(insertSights(round));
+      await runAll(tx, lookAt(ofRound(round)));
+      await tx.query(`INSERT INTO change_before ${unlessNoted(sightsOfAll, round)}`);
     },
     /** Tells of everything noted and of whoever came to a whole school; answers the number of events. */
     async tell(now: Date): Promise<number> {
       for (const values of schools.values()) await tx.query(insertSubjects(wholeSchool, round + 1), values);
-      await tx.query("ANALYZE change_subject; ANALYZE change_before");
+      await runAll(tx, ["ANALYZE change_subject", ...lookAt(widest), `INSERT INTO change_after ${sightsOfAll}`, "ANALYZE change_before", "ANALYZE change_after"]);
       const { rows } = await tx.query<{ events: number }>(appendAppEvents(bulkDifference), [now]);
       return rows[0]!.events;
     },
   };
+}
+
+async function runAll(tx: Queryable, statements: readonly string[]): Promise<void> {
+  for (const statement of statements) await tx.query(statement);
 }

@@ -1,4 +1,3 @@
-import { selectSights } from "./view.ts";
 import { schoolIsShown } from "./visibility.ts";
 import type { Sql } from "./visibility.ts";
 
@@ -17,7 +16,7 @@ const exists = `CASE type
  * Shape: a row as `appendAppEvents` of events takes it, at most one for each app and subject. Who is deleted leaves with
  *        the status alone and returns with it; who comes into view while deleted is told of on return.
  */
-export const selectDifference = (before: Sql, subject: Sql): Sql => `
+export const selectDifference = (before: Sql, after: Sql): Sql => `
   SELECT client_id, type, subject_id, school_id, action, updated_properties, reason,
     CASE reason WHEN 'soft_deleted' THEN (SELECT v.purge_at FROM person v WHERE v.id = told.subject_id) END AS reason_until,
     -- An app hears of a school before it hears of its people, and of its end after theirs.
@@ -47,7 +46,7 @@ export const selectDifference = (before: Sql, subject: Sql): Sql => `
             .filter((property) => property !== "status")
             .map((property) => `a.${property} AS a_${property}, b.${property} AS b_${property}`)
             .join(", ")}
-        FROM ${before} FULL JOIN (${selectSights(subject)}) a USING (client_id, type, subject_id)
+        FROM ${before} AS b FULL JOIN ${after} AS a USING (client_id, type, subject_id)
       ) AS compared
     ) AS judged
     WHERE action IS NOT NULL

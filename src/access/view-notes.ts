@@ -20,7 +20,10 @@ const valuesOf = (subjects: readonly Subject[]): string[][] => [
 ];
 
 export const fewSights = selectSights(few(1));
-export const fewDifference = selectDifference(`jsonb_to_recordset($5::jsonb) AS b (${sightColumns})`, few(2));
+export const fewDifference = selectDifference(
+  `(SELECT * FROM jsonb_to_recordset($5::jsonb) AS noted (${sightColumns}))`,
+  `(${selectSights(few(2))})`,
+);
 const tellFew = appendAppEvents(fewDifference);
 
 /** Finds what apps see of a few subjects. */
