@@ -8,7 +8,7 @@ import { makeMakers } from "../support/make.ts";
 import { active, differing, follow, listTold, readAll } from "./events-receiver.ts";
 import type { Held, Holdings, Told } from "./events-receiver.ts";
 import { act, deed, signIn } from "./events-world.ts";
-import type { Deed, World } from "./events-world.ts";
+import type { World } from "./events-world.ts";
 
 // Apps that do nothing but follow their events hold what they would read, whatever happened in the directory.
 
@@ -18,7 +18,7 @@ const origin = { at: new Date("2026-02-03T08:00:00Z"), actorId: "test" };
 
 /** A change of some deeds, all or none; or a sign-in. */
 const step = fc.oneof(
-  { weight: 8, arbitrary: fc.record({ deeds: fc.array(deed, { minLength: 1, maxLength: 3 }), isGivenUp: fc.boolean().map((half) => half) }) },
+  { weight: 8, arbitrary: fc.record({ deeds: fc.array(deed, { minLength: 1, maxLength: 3 }), isGivenUp: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ signIn: deed }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer Made> ? Made : never;
@@ -105,7 +105,7 @@ function checkWord({ action, updated_properties, reason }: Told, held: Held | un
 
 test("changes at the same time agree with each other", { timeout: 120_000 }, async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.tuple(step, step, step), { minLength: 4, maxLength: 10 }), async (rounds) => {
+    fc.asyncProperty(fc.array(fc.tuple(step, step, step), { minLength: 3, maxLength: 6 }), async (rounds) => {
       const world = await makeWorld();
       const receivers = await startReceivers(world);
       let seq = await lastSeq();
@@ -125,8 +125,6 @@ test("changes at the same time agree with each other", { timeout: 120_000 }, asy
         }
       }
     }),
-    { numRuns: 20, endOnFailure: true },
+    { numRuns: 10 },
   );
 });
-
-void ({} as Deed);

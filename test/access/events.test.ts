@@ -1,19 +1,136 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { changeDirectory, findGrant } from "../../src/access/index.ts";
+import { changeDirectory, setSignOn, withdrawGrant } from "../../src/access/index.ts";
+import type { ClientId } from "../../src/access/index.ts";
+import { createPerson, deleteGroup, updatePerson } from "../../src/directory/index.ts";
+import type { Change } from "../../src/directory/index.ts";
+import { appEventChannel, sequenceEvents, sweepEvents } from "../../src/events/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 
 const db = await testDatabase();
 const make = makeMakers(db);
+const now = new Date("2026-02-03T08:00:00Z");
+const change = <T>(work: (it: Change) => Promise<T>): Promise<T> => changeDirectory(db, { at: now, actorId: "test" }, work);
 
-test("x", async () => {
+type Row = { type: string; action: string; subject_id: string; updated_properties: string[]; reason: string | null };
+const told = async (client: ClientId): Promise<Row[]> =>
+  (await db.pool.query<Row>("SELECT type, action, subject_id, updated_properties, reason FROM app_event WHERE client_id = $1 ORDER BY seq", [client])).rows;
+const forget = () => db.pool.query("DELETE FROM app_event");
+
+/** A school that syncs one group to an app, with a person in it; events so far are forgotten. */
+async function makeSynced() {
   const school = await make.school();
   const { clientId } = await make.app();
   const group = await make.group({ school });
-  await make.person({ school, groups: [group] });
+  const person = await make.person({ school, groups: [group] });
   await make.grant({ app: clientId, school, groups: [group] });
-  const p2 = await make.person({ school });
-  await make.membership({ group, person: p2 });
-  const { rows } = await db.pool.query("SELECT * FROM app_event ORDER BY seq");
-  console.log(rows);
+  await forget();
+  return { school, clientId, group, person };
+}
+
+test("a change that is given up has told nobody anything", async () => {
+  const { school, clientId } = await makeSynced();
+  const giveUp = change(async (it) => {
+    await createPerson(it, { schools: [school], role: "STUDENT", name: null });
+    await withdrawGrant(it, { clientId, schoolId: school });
+    throw new Error("given up");
+  });
+  await expect(giveUp).rejects.toThrow("given up");
+  expect(await told(clientId)).toEqual([]);
+});
+
+test("a group that is deleted is told of, and so is each of its members, once", async () => {
+  const { school, clientId, group, person } = await makeSynced();
+  await change((it) => setSignOn(it, { clientId, schoolId: school, signOn: { kind: "NOBODY" } }));
+  await change((it) => deleteGroup(it, { groupId: group }));
+  expect(await told(clientId)).toEqual([
+    { type: "person", action: "delete", subject_id: person, updated_properties: [], reason: "no_longer_synced" },
+    { type: "group", action: "delete", subject_id: group, updated_properties: ["status"], reason: "deleted" },
+  ]);
+});
+
+test("a first sign-in makes a person known to an app that no school syncs to; the second says nothing", async () => {
+  const school = await make.school();
+  const { clientId } = await make.app();
+  const person = await make.person({ school });
+  await make.grant({ app: clientId, school, sync: false });
+  for (let count = 0; count < 2; count++) await make.signIn({ app: clientId, person });
+  expect(await told(clientId)).toEqual([{ type: "person", action: "create", subject_id: person, updated_properties: [], reason: null }]);
+});
+
+test("a first sign-in of somebody whom the app knows says nothing", async () => {
+  const { clientId, person } = await makeSynced();
+  await make.signIn({ app: clientId, person });
+  expect(await told(clientId)).toEqual([]);
+});
+
+test("a change of nothing that an app sees says nothing", async () => {
+  const { clientId, person } = await makeSynced();
+  await change((it) => updatePerson(it, { personId: person, sourceSystemIdentifier: "src-1" }));
+  expect(await told(clientId)).toEqual([]);
+});
+
+test("a long change stands in nobody's way to sign in for the first time", async () => {
+  const { school, clientId } = await makeSynced();
+  const stranger = await make.person({ school });
+  await change(async (it) => {
+    await it.touchSchool(school);
+    await make.signIn({ app: clientId, person: stranger });
+  });
+  expect((await db.pool.query("SELECT FROM sign_in WHERE person_id = $1", [stranger])).rowCount).toBe(1);
+});
+
+test("events get their places after the commit, so that one that was late is not passed by", async () => {
+  const { school } = await makeSynced();
+  const slow = await db.pool.connect();
+  await slow.query("BEGIN");
+  await slow.query(insertEvent);
+  await make.person({ school });
+  expect(await sequenceEvents(db)).toBeGreaterThan(0);
+  const { rows: before } = await db.pool.query<{ last: string }>("SELECT last_position AS last FROM event_feed");
+  await slow.query("COMMIT");
+  slow.release();
+  await sequenceEvents(db);
+  const { rows } = await db.pool.query<{ position: string }>("SELECT position FROM app_event WHERE client_id = 'slow'");
+  expect(Number(rows[0]!.position)).toBe(Number(before[0]!.last) + 1);
+});
+
+const insertEvent = `
+  INSERT INTO app_event (id, at, client_id, type, action, subject_id, updated_properties)
+  VALUES (gen_random_uuid(), now(), 'slow', 'person', 'create', gen_random_uuid(), '{}')`;
+
+test("any number of processes give places at the same time, each place once and without a gap", async () => {
+  await forget();
+  for (let count = 0; count < 200; count++) await db.pool.query(insertEvent);
+  const placed = await Promise.all([1, 2, 3, 4].map(() => sequenceEvents(db, 7)));
+  expect(placed.reduce((sum, each) => sum + each, 0)).toBe(200);
+  const { rows } = await db.pool.query(
+    `SELECT count(DISTINCT position)::int AS places, (max(position) - min(position))::int AS span,
+       max(position) = (SELECT last_position FROM event_feed) AS "isLast" FROM app_event`,
+  );
+  expect(rows).toEqual([{ places: 200, span: 199, isLast: true }]);
+});
+
+test("old events are swept, oldest first, and the feed knows up to where", async () => {
+  await forget();
+  for (const at of ["2026-01-01", "2026-01-02", "2026-02-01"]) await db.pool.query(insertEvent.replace("now()", `'${at}'`));
+  await sequenceEvents(db);
+  expect(await sweepEvents(db, new Date("2026-01-15"), 1)).toBe(2);
+  const { rows } = await db.pool.query(`SELECT count(*)::int AS left, (SELECT last_position - swept_position FROM event_feed)::int AS kept FROM app_event`);
+  expect(rows).toEqual([{ left: 1, kept: 1 }]);
+});
+
+test("listeners are nudged when events commit, and not by changes that say nothing", async () => {
+  const { person, group } = await makeSynced();
+  const listener = await db.pool.connect();
+  let nudges = 0;
+  listener.on("notification", () => (nudges += 1));
+  await listener.query(`LISTEN ${appEventChannel}`);
+  await change((it) => updatePerson(it, { personId: person, sourceSystemIdentifier: "src-2" }));
+  await sleep(100);
+  expect(nudges).toBe(0);
+  await change((it) => deleteGroup(it, { groupId: group }));
+  await expect.poll(() => nudges).toBe(1);
+  listener.release(true);
 });
