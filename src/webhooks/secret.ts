@@ -16,10 +16,10 @@ export async function addSecret(tx: Queryable, { endpointId, keys, now }: { endp
 /** A secret as the database holds it, in base64. */
 export type SealedSecret = { id: string; sealed: string };
 
-export function openSecret(keys: EncryptionKeys, { id, sealed }: SealedSecret): SigningSecret {
+/** Null when none of the keys opens it. */
+export function openSecret(keys: EncryptionKeys, { id, sealed }: SealedSecret): SigningSecret | null {
   const plain = unseal(keys, purposeOf(id), Buffer.from(sealed, "base64"));
-  if (plain === null) throw new Error(`none of the encryption keys opens the webhook secret ${id}`);
-  return readSecret(plain.toString());
+  return plain === null ? null : readSecret(plain.toString());
 }
 
 /**
@@ -30,8 +30,9 @@ export function openSecret(keys: EncryptionKeys, { id, sealed }: SealedSecret): 
 export async function reEncryptWebhookSecrets(tx: Queryable, keys: EncryptionKeys): Promise<number> {
   const { rows } = await tx.query<{ id: string; sealed: Buffer }>("SELECT id, sealed FROM webhook_secret FOR UPDATE");
   for (const { id, sealed } of rows) {
-    const { text } = openSecret(keys, { id, sealed: sealed.toString("base64") });
-    await tx.query("UPDATE webhook_secret SET sealed = $2 WHERE id = $1", [id, seal(keys, purposeOf(id), Buffer.from(text))]);
+    const secret = openSecret(keys, { id, sealed: sealed.toString("base64") });
+    if (secret === null) throw new Error(`none of the encryption keys opens the webhook secret ${id}`);
+    await tx.query("UPDATE webhook_secret SET sealed = $2 WHERE id = $1", [id, seal(keys, purposeOf(id), Buffer.from(secret.text))]);
   }
   return rows.length;
 }

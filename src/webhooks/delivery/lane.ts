@@ -44,7 +44,9 @@ type Fresh = Target & Pick<Lane, "state" | "isOpen" | "failures" | "failingSince
 export function refresh(lane: Kept & Partial<Fresh>, endpoint: LeasedEndpoint, keys: EncryptionKeys): Lane {
   const isOpen = endpoint.state === "ACTIVE" || (endpoint.state === "PAUSED" && endpoint.isResumable);
   const health = lane.isHealthChanged ? {} : { failures: endpoint.failures, failingSince: endpoint.failingSince };
-  return Object.assign(lane, { url: new URL(endpoint.url), secrets: endpoint.secrets.map((sealed) => openSecret(keys, sealed)), state: endpoint.state, isOpen }, health) as Lane;
+  // One that cannot be opened is this endpoint's trouble alone: its attempts fail and say so.
+  const secrets = endpoint.secrets.map((sealed) => openSecret(keys, sealed)).filter((secret) => secret !== null);
+  return Object.assign(lane, { url: new URL(endpoint.url), secrets, state: endpoint.state, isOpen }, health) as Lane;
 }
 
 /** Counts a result for or against the endpoint. */

@@ -139,3 +139,14 @@ test("events for a paused endpoint wait until it is resumed; those for a disable
   expect(receiver.received.length).toBe(2);
   await expect(resumeEndpoint(world.db, id, origin())).rejects.toMatchObject({ code: "webhook_endpoint_active" });
 });
+
+test("a secret that no key opens is the trouble of its endpoint alone", async () => {
+  const { id } = await world.endpoint({ clientId, url: `${receiver.url}/locked` });
+  await world.endpoint({ clientId, url: `${receiver.url}/open` });
+  await world.db.pool.query("UPDATE webhook_secret SET sealed = decode(repeat('00', 60), 'hex') WHERE endpoint_id = $1", [id]);
+  await world.tell({ clientId });
+  await world.settle();
+  expect(receiver.received.map(({ path }) => path)).toEqual(["/open"]);
+  const [delivery] = await listDeliveries(world.db.pool, { endpointId: id, limit: 1 });
+  expect((await getDelivery(world.db.pool, delivery!.id)).log).toMatchObject([{ status: null, error: "the endpoint has no valid secret" }]);
+});
