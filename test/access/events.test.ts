@@ -81,6 +81,32 @@ test("a long change stands in nobody's way to sign in for the first time", async
   expect((await db.pool.query("SELECT FROM sign_in WHERE person_id = $1", [stranger])).rowCount).toBe(1);
 });
 
+test("a first sign-in waits for a change that has told what it did, and tells what that leaves to tell", async () => {
+  const { school, clientId, person } = await makeSynced();
+  let signingIn = Promise.resolve();
+  const beforeCommit = async () => {
+    signingIn = make.signIn({ app: clientId, person });
+    await sleep(50);
+  };
+  await changeDirectory(holdingCommit(beforeCommit), { at: now, actorId: "test" }, (it) => withdrawGrant(it, { clientId, schoolId: school }));
+  await signingIn;
+  const ofPerson = (await told(clientId)).filter(({ type }) => type === "person").map(({ action }) => action);
+  expect(ofPerson).toEqual(["delete", "create"]);
+});
+
+/** The database, with something that happens when all is written and nothing committed. */
+function holdingCommit(beforeCommit: () => Promise<void>): Pick<typeof db, "pool"> {
+  const connect = async () => {
+    const client = await db.pool.connect();
+    const query = async (...asked: [string]) => {
+      if (asked[0] === "COMMIT") await beforeCommit();
+      return client.query(...asked);
+    };
+    return { query, release: (broken?: Error) => client.release(broken) };
+  };
+  return { pool: { connect } as unknown as typeof db.pool };
+}
+
 test("events get their places after the commit, so that one that was late is not passed by", async () => {
   const { school } = await makeSynced();
   const slow = await db.pool.connect();
