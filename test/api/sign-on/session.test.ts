@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
-import { askFor, getUserTokens } from "../../support/token.ts";
+import pg from "pg";
+import { expect, test, vi } from "vitest";
+import { askFor, getUserTokens, giveLogin } from "../../support/token.ts";
 import { startWorld } from "./world.ts";
 
 const world = startWorld({ SESSION_SECONDS: "3600" });
@@ -30,4 +31,27 @@ test("a session is written when something about it changes, and lives on while i
   expect((await browser.open(askFor(service, app).address)).url).toContain("code=");
   service.clock.forwardSeconds(3601);
   expect((await browser.open(askFor(service, app).address)).html).toContain("/login");
+});
+
+test("with a session five statements are enough: one reads and one writes, after the app at the exchange", async () => {
+  const { service, login } = world;
+  const app = await world.app();
+  const { browser } = await getUserTokens(service, app, login);
+  const query = vi.spyOn(pg.Client.prototype, "query");
+  try {
+    await getUserTokens(service, app, login, { browser });
+    const names = query.mock.calls.map(([asked]) => (asked as unknown as { name?: string }).name?.replace(/\.[0-9a-f]{16}$/, ""));
+    expect(names).toEqual(["sign-on.findSessions", "sign-on.write", "access.findApp", "sign-on.findTokensWithSubject", "sign-on.write"]);
+  } finally {
+    query.mockRestore();
+  }
+});
+
+test("what was read for the person of the session is asked again for the person who signs in instead", async () => {
+  const { service, make, school, login } = world;
+  const app = await world.app();
+  const { browser } = await getUserTokens(service, app, login);
+  const other = await make.person({ school });
+  const { id_token } = await getUserTokens(service, app, await giveLogin(service.db, other), { browser, params: { prompt: "login" } });
+  expect(JSON.parse(Buffer.from(id_token!.split(".")[1]!, "base64url").toString())).toMatchObject({ sub: other });
 });
