@@ -4,6 +4,7 @@ import { listTiles, makePurgeJob } from "./access/index.ts";
 import type { Config } from "./config.ts";
 import { makeEventSweepJob } from "./events/index.ts";
 import { makeIdmRouter } from "./idm/index.ts";
+import { makeImportSweep } from "./imports/index.ts";
 import type { Clock } from "./platform/clock.ts";
 import { allowAnyOrigin } from "./platform/cors.ts";
 import { isDatabaseUnavailable, type Db } from "./platform/db.ts";
@@ -77,7 +78,7 @@ export async function makeApp(config: Config, { clock, log, db, metrics = makeMe
   return {
     handler: app,
     operationsHandler: makeExpress(config).use(health, metricsRouter, last.router, last.onError),
-    jobs: [...signOn.jobs, makePurgeJob({ db, clock, forget: forgetPerson }), makeEventSweepJob({ db, clock, feedDays: config.changeFeedDays }), ...webhooks.jobs],
+    jobs: [...signOn.jobs, makePurgeJob({ db, clock, forget: forgetPerson }), makeEventSweepJob({ db, clock, feedDays: config.changeFeedDays }), makeImportSweep({ db, clock }), ...webhooks.jobs],
     async close() {
       await webhooks.close();
       await signOn.close();

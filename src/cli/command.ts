@@ -4,8 +4,8 @@ import type { Clock } from "../platform/clock.ts";
 import type { Db } from "../platform/db.ts";
 import type { Argument, Option } from "./option.ts";
 
-/** What a command did: as lines for a person, and as data for --json. */
-export type Result = { lines: readonly string[]; data: object };
+/** What a command did: as lines for a person, and as data for --json; `isRefused` where that says why it did not do it. */
+export type Result = { lines: readonly string[]; data: object; isRefused?: boolean };
 
 /** What a command works with. */
 export type Tools = {

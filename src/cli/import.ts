@@ -101,7 +101,7 @@ async function showImport(db: Db, record: ImportRecord, { faults: limit = 1000, 
   const faults = await listImportFaults(db.pool, record.id, { limit });
   const samples = await sampleImport(db, record.id, now);
   const data = { ...record, faults, samples: Object.fromEntries(samples) };
-  return { lines: importLines(record, faults, samples), data };
+  return { lines: importLines(record, faults, samples), data, isRefused: record.state === "BROKEN" };
 }
 
 function readCarryOvers(texts: readonly string[]): Map<string, string> {

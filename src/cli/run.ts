@@ -31,9 +31,9 @@ export async function runCommandLine(commands: Commands, args: readonly string[]
     }
     if (place.command === undefined) throw new UsageError(place.path.length === 0 ? "A command is missing." : "A verb is missing.");
     const call = readCall(place.command, found.rest);
-    const { lines, data } = await place.command.run(makeTools(terminal), call);
+    const { lines, data, isRefused } = await place.command.run(makeTools(terminal), call);
     terminal.out(json ? JSON.stringify(data) : lines.join("\n"));
-    return exitCodes.done;
+    return isRefused ? exitCodes.refused : exitCodes.done;
   } catch (error) {
     const { exitCode, message, code } = explain(error);
     const help = exitCode === exitCodes.wrongUsage ? `\n\n${makeHelp(commands, place)}` : "";

@@ -31,7 +31,7 @@ export async function applyPart(db: Pick<Db, "pool">, part: Part, rules: ApplyRu
       throw new AppError("conflict", "import_held", "The import would remove too many people or groups of a school. Look at its preview and confirm it.");
     }
     const unsettled = await findUnsettled(tx, part.schoolId);
-    if (!changesNothing(counts)) await write(tx, part, rules);
+    if (!changesNothing(counts)) await write(tx, part, counts, rules);
     await recordApplied(tx, part, counts, origin);
     return { counts, unsettled };
   });
@@ -63,78 +63,87 @@ async function findUnsettled(tx: Queryable, schoolId: SchoolId): Promise<SchoolI
   return rows.map(({ id }) => id);
 }
 
-async function write(tx: Queryable, part: Part, { restoreWindowDays }: ApplyRules): Promise<void> {
+async function write(tx: Queryable, part: Part, counts: Counts, { restoreWindowDays }: ApplyRules): Promise<void> {
   const purgeAt = new Date(part.now.getTime() + restoreWindowDays * 86_400_000);
-  await writePeople(tx, part, purgeAt);
-  await writeGroups(tx, part);
-  await writeMemberships(tx, part);
+  const steps = [...peopleSteps(part, counts.people, purgeAt), ...groupSteps(part, counts.groups), ...membershipSteps(part, counts.memberships)];
+  for (const [count, text, values] of steps) if (count > 0) await tx.query(text, values);
 }
 
-async function writePeople(tx: Queryable, { schoolId, now }: Part, purgeAt: Date): Promise<void> {
-  await tx.query(
+/** How many rows a statement is for; with none it is left out. */
+type Step = [count: number, text: string, values: unknown[]];
+
+const peopleSteps = ({ schoolId, now }: Part, { created, changed, restored, removed, joined, left }: Counts["people"], purgeAt: Date): Step[] => [
+  [
+    created,
     `INSERT INTO person (id, home_school_id, role, first_full, first_call, last, sort_key, source_system_identifier, created_at, updated_at)
      SELECT id, $1, role, first_full, first_call, last, sort_key, source_id, $2, $2 FROM import_person WHERE change = 'created'`,
     [schoolId, now],
-  );
-  await tx.query(
+  ],
+  [
+    // Someone who changed or came back may come from another school.
+    created + changed + restored + joined,
     `INSERT INTO affiliation (id, person_id, school_id) SELECT ${newId("$2")}, id, $1 FROM import_person WHERE joins AND id IS NOT NULL`,
     [schoolId, now],
-  );
-  await tx.query(
+  ],
+  [
+    changed + restored,
     `UPDATE person p SET home_school_id = $1, role = i.role, first_full = i.first_full, first_call = i.first_call, last = i.last,
        sort_key = i.sort_key, status = 'ACTIVE', soft_deleted_at = NULL, purge_at = NULL, updated_at = $2
      FROM import_person i WHERE i.id = p.id AND i.change IN ('changed', 'restored')`,
     [schoolId, now],
-  );
-  await tx.query(
+  ],
+  [
+    removed,
     `UPDATE person p SET status = 'SOFT_DELETED', soft_deleted_at = $1, purge_at = $2, updated_at = $1
      FROM import_person i WHERE i.id = p.id AND i.change = 'removed'`,
     [now, purgeAt],
-  );
-  await tx.query("DELETE FROM affiliation a USING import_person i WHERE i.leaves AND a.person_id = i.id AND a.school_id = $1", [schoolId]);
-}
+  ],
+  [left, "DELETE FROM affiliation a USING import_person i WHERE i.leaves AND a.person_id = i.id AND a.school_id = $1", [schoolId]],
+];
 
-async function writeGroups(tx: Queryable, { schoolId, schoolYear, now }: Part): Promise<void> {
-  // Ids that go from group to group are freed first; a group that lost its id to another one is none of the import's any more.
-  await tx.query(
+const groupSteps = ({ schoolId, schoolYear, now }: Part, { created, changed, restored, removed, carriedOver }: Counts["groups"]): Step[] => [
+  [
+    // Ids that go from group to group are freed first; a group that lost its id to another one is none of the import's any more.
+    carriedOver,
     `UPDATE "group" g SET source_system_identifier = NULL FROM import_group i
      WHERE g.school_id = $1 AND i.change = 'carried_over' AND (g.id = i.id OR g.source_system_identifier = i.source_id)`,
     [schoolId],
-  );
-  await tx.query(
+  ],
+  [
+    created,
     `INSERT INTO "group" (id, school_id, name, sort_key, type, source_system_identifier, created_at, updated_at)
      SELECT id, $1, name, sort_key, type, source_id, $2, $2 FROM import_group WHERE change = 'created'`,
     [schoolId, now],
-  );
-  await tx.query(
+  ],
+  [
+    changed + restored + carriedOver,
     `UPDATE "group" g SET name = i.name, sort_key = i.sort_key, type = i.type, source_system_identifier = i.source_id,
        status = 'ACTIVE', deleted_at = NULL, updated_at = $1
      FROM import_group i WHERE i.id = g.id AND i.change IN ('changed', 'restored', 'carried_over')`,
     [now],
-  );
-  await tx.query(
+  ],
+  [
+    removed,
     `UPDATE "group" g SET status = 'DELETED', deleted_at = $1, updated_at = $1 FROM import_group i WHERE i.id = g.id AND i.change = 'removed'`,
     [now],
-  );
-  await tx.query(
+  ],
+  [
+    carriedOver,
     `INSERT INTO group_carry_over (school_id, school_year, previous_source_id, source_id, at)
      SELECT $1, $2, previous_source_id, source_id, $3 FROM import_group WHERE change = 'carried_over'`,
     [schoolId, schoolYear, now],
-  );
-}
+  ],
+];
 
-async function writeMemberships(tx: Queryable, { schoolId }: Part): Promise<void> {
-  await tx.query(
-    `DELETE FROM membership m USING import_membership i WHERE i.change = 'removed' AND m.group_id = i.group_id AND m.person_id = i.person_id`,
-  );
-  await tx.query(
-    `UPDATE membership m SET role = i.role FROM import_membership i WHERE i.change = 'changed' AND m.group_id = i.group_id AND m.person_id = i.person_id`,
-  );
-  await tx.query(
+const membershipSteps = ({ schoolId }: Part, { created, changed, removed }: Counts["memberships"]): Step[] => [
+  [removed, `DELETE FROM membership m USING import_membership i WHERE i.change = 'removed' AND m.group_id = i.group_id AND m.person_id = i.person_id`, []],
+  [changed, `UPDATE membership m SET role = i.role FROM import_membership i WHERE i.change = 'changed' AND m.group_id = i.group_id AND m.person_id = i.person_id`, []],
+  [
+    created,
     `INSERT INTO membership (group_id, person_id, school_id, role) SELECT group_id, person_id, $1, role FROM import_membership WHERE change = 'created'`,
     [schoolId],
-  );
-}
+  ],
+];
 
 async function recordApplied(tx: Queryable, { importId, schoolId }: Part, counts: Counts, origin: Origin): Promise<void> {
   await tx.query(

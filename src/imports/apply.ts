@@ -51,9 +51,13 @@ async function applyEach(db: Pick<Db, "pool">, id: ImportId, schools: readonly S
     rules.onProgress?.({ phase: "applying", done: index, total: schools.length });
     const result = await applyPart(db, await makePart(db.pool, id, schoolId, origin.at), rules, origin);
     for (const school of result.unsettled) unsettled.add(school);
+    if (isPowerOfTwo(index + 1)) await db.pool.query('ANALYZE person, affiliation, "group", membership');
   }
   return unsettled;
 }
+
+// By itself PostgreSQL notices only every minute how tables grow, and until then reads them whole for every school.
+const isPowerOfTwo = (number: number): boolean => (number & (number - 1)) === 0;
 
 function checkState(state: string): void {
   const refusals: Record<string, string> = {

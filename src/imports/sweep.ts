@@ -8,7 +8,7 @@ const waitingDays = 7;
 /** Rosters hold names, so one that nobody applies is thrown away after a week; its numbers stay. */
 export function makeImportSweep({ db, clock }: { db: Pick<Db, "pool">; clock: Clock }): WorkerJob {
   return {
-    name: "sweep-imports",
+    name: "imports.sweep",
     everySeconds: 3600,
     async run() {
       const before = new Date(clock().getTime() - waitingDays * 86_400_000);

@@ -117,7 +117,7 @@ test("OneRoster carries groups over by a column of its own", async () => {
 });
 
 test("a OneRoster delta changes what it names and nothing else", async () => {
-  const { school, officialId } = await makeSchool();
+  const { officialId } = await makeSchool();
   const orgs = `sourcedId,type,identifier\no-${officialId},school,${officialId}\n`;
   const o = `o-${officialId}`;
   await run(await zip({

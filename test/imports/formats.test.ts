@@ -1,7 +1,9 @@
+import { join } from "node:path";
 import { expect, test } from "vitest";
+import { previewImport } from "../../src/imports/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
-import { fingerprint, makeImporter, readDirectory, zip } from "./rosters.ts";
+import { fingerprint, makeImporter, now, readDirectory, zip } from "./rosters.ts";
 
 const db = await testDatabase();
 const make = makeMakers(db);
@@ -94,5 +96,14 @@ r5,,,u-admin,primary,siteAdministrator,,,district
     ];
     await run(JSON.stringify(records, null, spell("a") === "A" ? 2 : 0));
     expect(await fingerprint(db)).toBe(before);
+  }
+});
+
+test("the rosters of the demo world are without fault", async () => {
+  const schoolId = await make.school({ officialId: "DE-NI-100001" });
+  for (const [file, created] of [["plain.csv", 4], ["oneroster.zip", 3], ["personen-info.json", 1]] as const) {
+    const path = join(import.meta.dirname, "../../demo/roster", file);
+    const { state, schools } = await previewImport(db, { path, schoolId, holdShare: 1 / 3 }, { at: now });
+    expect([file, state, schools[0]?.counts.people.created]).toEqual([file, "READY", created]);
   }
 });

@@ -14,7 +14,7 @@ export async function openSourceFile(path: string): Promise<SourceFile & { kind:
   return { name: basename(path), size, kind: await findKind(path), open: async () => createReadStream(path, { highWaterMark: chunkBytes }) };
 }
 
-const chunkBytes = 256 * 1024;
+const chunkBytes = 64 * 1024;
 
 async function findKind(path: string): Promise<FileKind> {
   const handle = await open(path);

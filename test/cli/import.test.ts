@@ -1,0 +1,53 @@
+import { readFile } from "node:fs/promises";
+import { expect, test } from "vitest";
+import { testDatabase } from "../support/database.ts";
+import { makeMakers } from "../support/make.ts";
+import { startProgram } from "../support/program.ts";
+import { writeRoster } from "../imports/rosters.ts";
+
+const db = await testDatabase();
+const make = makeMakers(db);
+
+async function schultor(...args: string[]): Promise<{ code: number | null; output: string }> {
+  const { output, ended } = startProgram(["src/schultor.ts", "import", ...args], { DATABASE_URL: db.url });
+  const { code } = await ended;
+  return { code, output: output() };
+}
+
+test("the template is previewed, applied, shown and listed from the command line", async () => {
+  const school = await make.school();
+  const template = await schultor("template");
+  expect(template.code).toBe(0);
+  const path = await writeRoster(template.output, "template.csv");
+  expect((await readFile(path, "utf8")).startsWith("\ufeffid;role;")).toBe(true);
+
+  const previewed = await schultor("preview", path, "--school", school);
+  expect(previewed.output).toContain("people       4 created");
+  const id = /Import (\S+): PLAIN, BULK, READY/.exec(previewed.output)![1]!;
+  expect(await db.prisma.person.count()).toBe(0);
+
+  const applied = await schultor("apply", id, "--json");
+  expect(applied.code).toBe(0);
+  const result = JSON.parse(applied.output.split("\n").find((line) => line.startsWith("{"))!) as object;
+  expect(result).toMatchObject({ id, state: "APPLIED", schools: [{ id: school, state: "APPLIED" }] });
+  expect(await db.prisma.person.count()).toBe(4);
+  expect((await schultor("show", id)).output).toContain("It has been applied.");
+  expect((await schultor("list", "--school", school)).output).toContain(id);
+  expect(await schultor("apply", id)).toMatchObject({ code: 3, output: expect.stringContaining("applied already") });
+});
+
+test("a broken roster prints every fault with its place, and a held one says how to confirm it", async () => {
+  const school = await make.school();
+  const broken = await writeRoster("id;role;first_name;last_name\n1;pupil;Ada;Muster\n1;student;Bo;Bei\n", "broken.csv");
+  const { code, output } = await schultor("preview", broken, "--school", school);
+  expect([code, output]).toEqual([3, expect.stringContaining("broken.csv:2:2 role: The role is not student, teacher or other.\nbroken.csv:3:1 id: The id stands in line 2 already.\nThe file has 2 fault(s); nothing was changed.")]);
+
+  const roster = (ids: number[]) => writeRoster(`id;role;first_name;last_name\n${ids.map((id) => `${id};student;A;B\n`).join("")}`);
+  const idIn = ({ output: text }: { output: string }) => /Import (\S+):/.exec(text)![1]!;
+  await schultor("apply", idIn(await schultor("preview", await roster([1, 2]), "--school", school)));
+  const held = await schultor("preview", await roster([1]), "--school", school);
+  expect(held.output).toContain(`import confirm ${idIn(held)}`);
+  expect((await schultor("apply", idIn(held))).code).toBe(3);
+  expect((await schultor("confirm", idIn(held))).code).toBe(0);
+  expect(await db.prisma.person.count({ where: { homeSchoolId: school, status: "ACTIVE" } })).toBe(1);
+}, 60_000);

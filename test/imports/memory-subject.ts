@@ -1,0 +1,10 @@
+/** Previews a roster in a process of its own and says how much memory that took at most. */
+import { previewImport } from "../../src/imports/index.ts";
+import { openDatabase } from "../../src/platform/db.ts";
+import type { SchoolId } from "../../src/directory/index.ts";
+
+const [path, schoolId] = process.argv.slice(2) as [string, SchoolId];
+const db = openDatabase({ url: process.env["DATABASE_URL"]!, poolSize: 2 });
+const { state, schools } = await previewImport(db, { path, schoolId, holdShare: 1 }, { at: new Date() });
+await db.close();
+console.log(JSON.stringify({ state, created: schools[0]?.counts.people.created, memoryMb: Math.round(process.resourceUsage().maxRSS / 1024) }));
