@@ -340,7 +340,7 @@ export const StagedPersonScalarFieldEnum = {
   column: 'column',
   sourceId: 'sourceId',
   schoolId: 'schoolId',
-  schoolIds: 'schoolIds',
+  homeSchoolId: 'homeSchoolId',
   role: 'role',
   firstFull: 'firstFull',
   firstCall: 'firstCall',

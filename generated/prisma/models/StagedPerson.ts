@@ -45,6 +45,7 @@ export type StagedPersonMinAggregateOutputType = {
   column: number | null
   sourceId: string | null
   schoolId: string | null
+  homeSchoolId: string | null
   role: string | null
   firstFull: string | null
   firstCall: string | null
@@ -60,6 +61,7 @@ export type StagedPersonMaxAggregateOutputType = {
   column: number | null
   sourceId: string | null
   schoolId: string | null
+  homeSchoolId: string | null
   role: string | null
   firstFull: string | null
   firstCall: string | null
@@ -75,7 +77,7 @@ export type StagedPersonCountAggregateOutputType = {
   column: number
   sourceId: number
   schoolId: number
-  schoolIds: number
+  homeSchoolId: number
   role: number
   firstFull: number
   firstCall: number
@@ -105,6 +107,7 @@ export type StagedPersonMinAggregateInputType = {
   column?: true
   sourceId?: true
   schoolId?: true
+  homeSchoolId?: true
   role?: true
   firstFull?: true
   firstCall?: true
@@ -120,6 +123,7 @@ export type StagedPersonMaxAggregateInputType = {
   column?: true
   sourceId?: true
   schoolId?: true
+  homeSchoolId?: true
   role?: true
   firstFull?: true
   firstCall?: true
@@ -135,7 +139,7 @@ export type StagedPersonCountAggregateInputType = {
   column?: true
   sourceId?: true
   schoolId?: true
-  schoolIds?: true
+  homeSchoolId?: true
   role?: true
   firstFull?: true
   firstCall?: true
@@ -238,7 +242,7 @@ export type StagedPersonGroupByOutputType = {
   column: number
   sourceId: string
   schoolId: string | null
-  schoolIds: string[]
+  homeSchoolId: string | null
   role: string | null
   firstFull: string | null
   firstCall: string | null
@@ -277,7 +281,7 @@ export type StagedPersonWhereInput = {
   column?: Prisma.IntFilter<"StagedPerson"> | number
   sourceId?: Prisma.StringFilter<"StagedPerson"> | string
   schoolId?: Prisma.UuidNullableFilter<"StagedPerson"> | string | null
-  schoolIds?: Prisma.StringNullableListFilter<"StagedPerson">
+  homeSchoolId?: Prisma.UuidNullableFilter<"StagedPerson"> | string | null
   role?: Prisma.StringNullableFilter<"StagedPerson"> | string | null
   firstFull?: Prisma.StringNullableFilter<"StagedPerson"> | string | null
   firstCall?: Prisma.StringNullableFilter<"StagedPerson"> | string | null
@@ -293,7 +297,7 @@ export type StagedPersonOrderByWithRelationInput = {
   column?: Prisma.SortOrder
   sourceId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrderInput | Prisma.SortOrder
-  schoolIds?: Prisma.SortOrder
+  homeSchoolId?: Prisma.SortOrderInput | Prisma.SortOrder
   role?: Prisma.SortOrderInput | Prisma.SortOrder
   firstFull?: Prisma.SortOrderInput | Prisma.SortOrder
   firstCall?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -313,7 +317,7 @@ export type StagedPersonWhereUniqueInput = Prisma.AtLeast<{
   column?: Prisma.IntFilter<"StagedPerson"> | number
   sourceId?: Prisma.StringFilter<"StagedPerson"> | string
   schoolId?: Prisma.UuidNullableFilter<"StagedPerson"> | string | null
-  schoolIds?: Prisma.StringNullableListFilter<"StagedPerson">
+  homeSchoolId?: Prisma.UuidNullableFilter<"StagedPerson"> | string | null
   role?: Prisma.StringNullableFilter<"StagedPerson"> | string | null
   firstFull?: Prisma.StringNullableFilter<"StagedPerson"> | string | null
   firstCall?: Prisma.StringNullableFilter<"StagedPerson"> | string | null
@@ -329,7 +333,7 @@ export type StagedPersonOrderByWithAggregationInput = {
   column?: Prisma.SortOrder
   sourceId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrderInput | Prisma.SortOrder
-  schoolIds?: Prisma.SortOrder
+  homeSchoolId?: Prisma.SortOrderInput | Prisma.SortOrder
   role?: Prisma.SortOrderInput | Prisma.SortOrder
   firstFull?: Prisma.SortOrderInput | Prisma.SortOrder
   firstCall?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -353,7 +357,7 @@ export type StagedPersonScalarWhereWithAggregatesInput = {
   column?: Prisma.IntWithAggregatesFilter<"StagedPerson"> | number
   sourceId?: Prisma.StringWithAggregatesFilter<"StagedPerson"> | string
   schoolId?: Prisma.UuidNullableWithAggregatesFilter<"StagedPerson"> | string | null
-  schoolIds?: Prisma.StringNullableListFilter<"StagedPerson">
+  homeSchoolId?: Prisma.UuidNullableWithAggregatesFilter<"StagedPerson"> | string | null
   role?: Prisma.StringNullableWithAggregatesFilter<"StagedPerson"> | string | null
   firstFull?: Prisma.StringNullableWithAggregatesFilter<"StagedPerson"> | string | null
   firstCall?: Prisma.StringNullableWithAggregatesFilter<"StagedPerson"> | string | null
@@ -369,7 +373,7 @@ export type StagedPersonCreateInput = {
   column: number
   sourceId: string
   schoolId?: string | null
-  schoolIds?: Prisma.StagedPersonCreateschoolIdsInput | string[]
+  homeSchoolId?: string | null
   role?: string | null
   firstFull?: string | null
   firstCall?: string | null
@@ -385,7 +389,7 @@ export type StagedPersonUncheckedCreateInput = {
   column: number
   sourceId: string
   schoolId?: string | null
-  schoolIds?: Prisma.StagedPersonCreateschoolIdsInput | string[]
+  homeSchoolId?: string | null
   role?: string | null
   firstFull?: string | null
   firstCall?: string | null
@@ -401,7 +405,7 @@ export type StagedPersonUpdateInput = {
   column?: Prisma.IntFieldUpdateOperationsInput | number
   sourceId?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  schoolIds?: Prisma.StagedPersonUpdateschoolIdsInput | string[]
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -417,7 +421,7 @@ export type StagedPersonUncheckedUpdateInput = {
   column?: Prisma.IntFieldUpdateOperationsInput | number
   sourceId?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  schoolIds?: Prisma.StagedPersonUpdateschoolIdsInput | string[]
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -433,7 +437,7 @@ export type StagedPersonCreateManyInput = {
   column: number
   sourceId: string
   schoolId?: string | null
-  schoolIds?: Prisma.StagedPersonCreateschoolIdsInput | string[]
+  homeSchoolId?: string | null
   role?: string | null
   firstFull?: string | null
   firstCall?: string | null
@@ -449,7 +453,7 @@ export type StagedPersonUpdateManyMutationInput = {
   column?: Prisma.IntFieldUpdateOperationsInput | number
   sourceId?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  schoolIds?: Prisma.StagedPersonUpdateschoolIdsInput | string[]
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -465,7 +469,7 @@ export type StagedPersonUncheckedUpdateManyInput = {
   column?: Prisma.IntFieldUpdateOperationsInput | number
   sourceId?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
-  schoolIds?: Prisma.StagedPersonUpdateschoolIdsInput | string[]
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -486,7 +490,7 @@ export type StagedPersonCountOrderByAggregateInput = {
   column?: Prisma.SortOrder
   sourceId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
-  schoolIds?: Prisma.SortOrder
+  homeSchoolId?: Prisma.SortOrder
   role?: Prisma.SortOrder
   firstFull?: Prisma.SortOrder
   firstCall?: Prisma.SortOrder
@@ -508,6 +512,7 @@ export type StagedPersonMaxOrderByAggregateInput = {
   column?: Prisma.SortOrder
   sourceId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
+  homeSchoolId?: Prisma.SortOrder
   role?: Prisma.SortOrder
   firstFull?: Prisma.SortOrder
   firstCall?: Prisma.SortOrder
@@ -523,6 +528,7 @@ export type StagedPersonMinOrderByAggregateInput = {
   column?: Prisma.SortOrder
   sourceId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
+  homeSchoolId?: Prisma.SortOrder
   role?: Prisma.SortOrder
   firstFull?: Prisma.SortOrder
   firstCall?: Prisma.SortOrder
@@ -537,15 +543,6 @@ export type StagedPersonSumOrderByAggregateInput = {
   column?: Prisma.SortOrder
 }
 
-export type StagedPersonCreateschoolIdsInput = {
-  set: string[]
-}
-
-export type StagedPersonUpdateschoolIdsInput = {
-  set?: string[]
-  push?: string | string[]
-}
-
 
 
 export type StagedPersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -555,7 +552,7 @@ export type StagedPersonSelect<ExtArgs extends runtime.Types.Extensions.Internal
   column?: boolean
   sourceId?: boolean
   schoolId?: boolean
-  schoolIds?: boolean
+  homeSchoolId?: boolean
   role?: boolean
   firstFull?: boolean
   firstCall?: boolean
@@ -571,7 +568,7 @@ export type StagedPersonSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   column?: boolean
   sourceId?: boolean
   schoolId?: boolean
-  schoolIds?: boolean
+  homeSchoolId?: boolean
   role?: boolean
   firstFull?: boolean
   firstCall?: boolean
@@ -587,7 +584,7 @@ export type StagedPersonSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   column?: boolean
   sourceId?: boolean
   schoolId?: boolean
-  schoolIds?: boolean
+  homeSchoolId?: boolean
   role?: boolean
   firstFull?: boolean
   firstCall?: boolean
@@ -603,7 +600,7 @@ export type StagedPersonSelectScalar = {
   column?: boolean
   sourceId?: boolean
   schoolId?: boolean
-  schoolIds?: boolean
+  homeSchoolId?: boolean
   role?: boolean
   firstFull?: boolean
   firstCall?: boolean
@@ -612,7 +609,7 @@ export type StagedPersonSelectScalar = {
   isDeleted?: boolean
 }
 
-export type StagedPersonOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "row" | "line" | "column" | "sourceId" | "schoolId" | "schoolIds" | "role" | "firstFull" | "firstCall" | "last" | "sortKey" | "isDeleted", ExtArgs["result"]["stagedPerson"]>
+export type StagedPersonOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "row" | "line" | "column" | "sourceId" | "schoolId" | "homeSchoolId" | "role" | "firstFull" | "firstCall" | "last" | "sortKey" | "isDeleted", ExtArgs["result"]["stagedPerson"]>
 
 export type $StagedPersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "StagedPerson"
@@ -624,7 +621,7 @@ export type $StagedPersonPayload<ExtArgs extends runtime.Types.Extensions.Intern
     column: number
     sourceId: string
     schoolId: string | null
-    schoolIds: string[]
+    homeSchoolId: string | null
     role: string | null
     firstFull: string | null
     firstCall: string | null
@@ -1060,7 +1057,7 @@ export interface StagedPersonFieldRefs {
   readonly column: Prisma.FieldRef<"StagedPerson", 'Int'>
   readonly sourceId: Prisma.FieldRef<"StagedPerson", 'String'>
   readonly schoolId: Prisma.FieldRef<"StagedPerson", 'String'>
-  readonly schoolIds: Prisma.FieldRef<"StagedPerson", 'String[]'>
+  readonly homeSchoolId: Prisma.FieldRef<"StagedPerson", 'String'>
   readonly role: Prisma.FieldRef<"StagedPerson", 'String'>
   readonly firstFull: Prisma.FieldRef<"StagedPerson", 'String'>
   readonly firstCall: Prisma.FieldRef<"StagedPerson", 'String'>

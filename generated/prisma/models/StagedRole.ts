@@ -217,7 +217,7 @@ export type StagedRoleGroupByOutputType = {
   line: number
   column: number
   personSourceId: string
-  schoolId: string
+  schoolId: string | null
   role: string
   isPrimary: boolean
   isDeleted: boolean
@@ -252,7 +252,7 @@ export type StagedRoleWhereInput = {
   line?: Prisma.IntFilter<"StagedRole"> | number
   column?: Prisma.IntFilter<"StagedRole"> | number
   personSourceId?: Prisma.StringFilter<"StagedRole"> | string
-  schoolId?: Prisma.UuidFilter<"StagedRole"> | string
+  schoolId?: Prisma.UuidNullableFilter<"StagedRole"> | string | null
   role?: Prisma.StringFilter<"StagedRole"> | string
   isPrimary?: Prisma.BoolFilter<"StagedRole"> | boolean
   isDeleted?: Prisma.BoolFilter<"StagedRole"> | boolean
@@ -264,7 +264,7 @@ export type StagedRoleOrderByWithRelationInput = {
   line?: Prisma.SortOrder
   column?: Prisma.SortOrder
   personSourceId?: Prisma.SortOrder
-  schoolId?: Prisma.SortOrder
+  schoolId?: Prisma.SortOrderInput | Prisma.SortOrder
   role?: Prisma.SortOrder
   isPrimary?: Prisma.SortOrder
   isDeleted?: Prisma.SortOrder
@@ -280,7 +280,7 @@ export type StagedRoleWhereUniqueInput = Prisma.AtLeast<{
   line?: Prisma.IntFilter<"StagedRole"> | number
   column?: Prisma.IntFilter<"StagedRole"> | number
   personSourceId?: Prisma.StringFilter<"StagedRole"> | string
-  schoolId?: Prisma.UuidFilter<"StagedRole"> | string
+  schoolId?: Prisma.UuidNullableFilter<"StagedRole"> | string | null
   role?: Prisma.StringFilter<"StagedRole"> | string
   isPrimary?: Prisma.BoolFilter<"StagedRole"> | boolean
   isDeleted?: Prisma.BoolFilter<"StagedRole"> | boolean
@@ -292,7 +292,7 @@ export type StagedRoleOrderByWithAggregationInput = {
   line?: Prisma.SortOrder
   column?: Prisma.SortOrder
   personSourceId?: Prisma.SortOrder
-  schoolId?: Prisma.SortOrder
+  schoolId?: Prisma.SortOrderInput | Prisma.SortOrder
   role?: Prisma.SortOrder
   isPrimary?: Prisma.SortOrder
   isDeleted?: Prisma.SortOrder
@@ -312,7 +312,7 @@ export type StagedRoleScalarWhereWithAggregatesInput = {
   line?: Prisma.IntWithAggregatesFilter<"StagedRole"> | number
   column?: Prisma.IntWithAggregatesFilter<"StagedRole"> | number
   personSourceId?: Prisma.StringWithAggregatesFilter<"StagedRole"> | string
-  schoolId?: Prisma.UuidWithAggregatesFilter<"StagedRole"> | string
+  schoolId?: Prisma.UuidNullableWithAggregatesFilter<"StagedRole"> | string | null
   role?: Prisma.StringWithAggregatesFilter<"StagedRole"> | string
   isPrimary?: Prisma.BoolWithAggregatesFilter<"StagedRole"> | boolean
   isDeleted?: Prisma.BoolWithAggregatesFilter<"StagedRole"> | boolean
@@ -324,7 +324,7 @@ export type StagedRoleCreateInput = {
   line: number
   column: number
   personSourceId: string
-  schoolId: string
+  schoolId?: string | null
   role: string
   isPrimary: boolean
   isDeleted: boolean
@@ -336,7 +336,7 @@ export type StagedRoleUncheckedCreateInput = {
   line: number
   column: number
   personSourceId: string
-  schoolId: string
+  schoolId?: string | null
   role: string
   isPrimary: boolean
   isDeleted: boolean
@@ -348,7 +348,7 @@ export type StagedRoleUpdateInput = {
   line?: Prisma.IntFieldUpdateOperationsInput | number
   column?: Prisma.IntFieldUpdateOperationsInput | number
   personSourceId?: Prisma.StringFieldUpdateOperationsInput | string
-  schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   isPrimary?: Prisma.BoolFieldUpdateOperationsInput | boolean
   isDeleted?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -360,7 +360,7 @@ export type StagedRoleUncheckedUpdateInput = {
   line?: Prisma.IntFieldUpdateOperationsInput | number
   column?: Prisma.IntFieldUpdateOperationsInput | number
   personSourceId?: Prisma.StringFieldUpdateOperationsInput | string
-  schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   isPrimary?: Prisma.BoolFieldUpdateOperationsInput | boolean
   isDeleted?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -372,7 +372,7 @@ export type StagedRoleCreateManyInput = {
   line: number
   column: number
   personSourceId: string
-  schoolId: string
+  schoolId?: string | null
   role: string
   isPrimary: boolean
   isDeleted: boolean
@@ -384,7 +384,7 @@ export type StagedRoleUpdateManyMutationInput = {
   line?: Prisma.IntFieldUpdateOperationsInput | number
   column?: Prisma.IntFieldUpdateOperationsInput | number
   personSourceId?: Prisma.StringFieldUpdateOperationsInput | string
-  schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   isPrimary?: Prisma.BoolFieldUpdateOperationsInput | boolean
   isDeleted?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -396,7 +396,7 @@ export type StagedRoleUncheckedUpdateManyInput = {
   line?: Prisma.IntFieldUpdateOperationsInput | number
   column?: Prisma.IntFieldUpdateOperationsInput | number
   personSourceId?: Prisma.StringFieldUpdateOperationsInput | string
-  schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.StringFieldUpdateOperationsInput | string
   isPrimary?: Prisma.BoolFieldUpdateOperationsInput | boolean
   isDeleted?: Prisma.BoolFieldUpdateOperationsInput | boolean
@@ -516,7 +516,7 @@ export type $StagedRolePayload<ExtArgs extends runtime.Types.Extensions.Internal
     line: number
     column: number
     personSourceId: string
-    schoolId: string
+    schoolId: string | null
     role: string
     isPrimary: boolean
     isDeleted: boolean

@@ -82,6 +82,5 @@ function makeRow(file: string, { line, fields }: CsvRecord, headings: Map<string
 export function findTextProblem(value: string, maxLength: number): [code: string, message: string] | null {
   if (value === "") return ["value_missing", "A value is missing."];
   if (value.length > maxLength) return ["value_too_long", `The value is longer than ${maxLength} characters.`];
-  // eslint-disable-next-line no-control-regex -- PostgreSQL keeps no text with this sign
   return /\u0000/.test(value) ? ["value_unreadable", "The value holds a sign that is no text."] : null;
 }
