@@ -55,7 +55,7 @@ export const rosterImport: Noun = {
       takes,
       run: (tools, { given }) =>
         withImports(tools, async (db, onProgress) => {
-          await confirmImport(db, given.import);
+          await confirmImport(db, given.import, tools.origin());
           return applied(db, tools, given.import, onProgress);
         }),
     }),

@@ -1,9 +1,10 @@
 import type { SchoolId } from "../directory/index.ts";
+import { recordAudit } from "../events/index.ts";
 import type { Origin } from "../events/index.ts";
 import { withTransaction, type Db } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { applyPart, type ApplyRules } from "./apply-part.ts";
-import { makePart } from "./preview.ts";
+import { foreseeImport, makePart } from "./preview.ts";
 import type { OnProgress } from "./progress.ts";
 import { deleteStaged, getImport, type ImportId, type ImportRecord } from "./record.ts";
 
@@ -32,16 +33,18 @@ export async function applyImport(db: Pick<Db, "pool">, id: ImportId, rules: App
 }
 
 /** Agrees to what the preview of a held import says it removes; what it removes beyond that holds it again. */
-export async function confirmImport(db: Pick<Db, "pool">, id: ImportId): Promise<void> {
+export async function confirmImport(db: Pick<Db, "pool">, id: ImportId, origin: Origin): Promise<void> {
   const { state } = await getImport(db.pool, id);
   if (state !== "HELD") throw new AppError("conflict", "import_not_held", "The import is not held, so there is nothing to confirm.");
   await withTransaction(db, async (tx) => {
-    await tx.query(
+    const { rows } = await tx.query<{ schoolId: SchoolId; people: number; groups: number }>(
       `UPDATE import_school SET state = 'READY', confirmed_people = (counts #>> '{people,removed}')::int, confirmed_groups = (counts #>> '{groups,removed}')::int
-       WHERE import_id = $1 AND state = 'HELD'`,
+       WHERE import_id = $1 AND state = 'HELD'
+       RETURNING school_id AS "schoolId", confirmed_people AS people, confirmed_groups AS groups`,
       [id],
     );
     await tx.query("UPDATE import SET state = 'READY' WHERE id = $1 AND state = 'HELD'", [id]);
+    for (const { schoolId, ...removed } of rows) await recordAudit(tx, { ...origin, action: "import_confirmed", schoolId, detail: { importId: id, removed } });
   });
 }
 
@@ -49,7 +52,11 @@ async function applyEach(db: Pick<Db, "pool">, id: ImportId, schools: readonly S
   const unsettled = new Set<SchoolId>();
   for (const [index, schoolId] of schools.entries()) {
     rules.onProgress?.({ phase: "applying", done: index, total: schools.length });
-    const result = await applyPart(db, await makePart(db.pool, id, schoolId, origin.at), rules, origin);
+    const result = await applyPart(db, await makePart(db.pool, id, schoolId, origin.at), rules, origin).catch(async (error: unknown) => {
+      // The school has changed since the preview; what is to be confirmed now is what would be removed now.
+      if (error instanceof AppError && error.code === "import_held") await foreseeImport(db, id, [schoolId], rules.holdShare, origin.at);
+      throw error;
+    });
     for (const school of result.unsettled) unsettled.add(school);
     if (isPowerOfTwo(index + 1)) await db.pool.query('ANALYZE person, affiliation, "group", membership');
   }

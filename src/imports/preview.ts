@@ -48,13 +48,18 @@ export async function previewImport(db: Pick<Db, "pool">, wanted: NewImport, ori
   });
   await analyzeStaged(db.pool);
   const { schools, state } = await getImport(db.pool, id);
-  let done = 0;
-  for (const school of state === "READY" ? schools : []) {
-    wanted.onProgress?.({ phase: "comparing", done: done++, total: schools.length });
-    await withTransaction(db, (tx) => foresee(tx, id, school.id, wanted.holdShare, origin.at));
+  const waiting = state === "READY" ? schools.map((school) => school.id) : [];
+  await foreseeImport(db, id, waiting, wanted.holdShare, origin.at, wanted.onProgress);
+  return getImport(db.pool, id);
+}
+
+/** Works out what an import would do to each of the schools, and holds it where that is too much. */
+export async function foreseeImport(db: Pick<Db, "pool">, id: ImportId, schools: readonly SchoolId[], holdShare: number, now: Date, onProgress?: OnProgress): Promise<void> {
+  for (const [index, school] of schools.entries()) {
+    onProgress?.({ phase: "comparing", done: index, total: schools.length });
+    await withTransaction(db, (tx) => foresee(tx, id, school, holdShare, now));
   }
   await db.pool.query("UPDATE import SET state = 'HELD' WHERE id = $1 AND EXISTS (SELECT FROM import_school WHERE import_id = $1 AND state = 'HELD')", [id]);
-  return getImport(db.pool, id);
 }
 
 /** A few of what an import that waits would do to each school, as the directory is now. */

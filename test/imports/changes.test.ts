@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { changeDirectory, findApp } from "../../src/access/index.ts";
 import { softDeletePerson } from "../../src/directory/index.ts";
-import { applyImport, confirmImport, getImport, sampleImport } from "../../src/imports/index.ts";
+import { applyImport, confirmImport, getImport, makeImportSweep, sampleImport } from "../../src/imports/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
-import { fingerprint, makeImporter, now, readDirectory, rules, zip } from "./rosters.ts";
+import { fingerprint, makeImporter, now, origin, readDirectory, rules, zip } from "./rosters.ts";
 
 const db = await testDatabase();
 const make = makeMakers(db);
@@ -59,7 +59,7 @@ test("an import that removes more than a third of the people or groups is held u
   await expect(apply(held.id)).rejects.toMatchObject({ code: "import_held" });
   expect(await fingerprint(db)).toBe(before);
   expect((await preview(six(6).replaceAll("5b", "5a"), { school })).state).toBe("HELD");
-  await confirmImport(db, held.id);
+  await confirmImport(db, held.id, origin);
   expect((await apply(held.id)).state).toBe("APPLIED");
   expect(await db.prisma.person.count({ where: { homeSchoolId: school, status: "ACTIVE" } })).toBe(3);
   await expect(apply(held.id)).rejects.toMatchObject({ code: "import_applied" });
@@ -70,10 +70,28 @@ test("agreeing to a removal does not agree to a larger one that the school's cha
   const people = (ids: number[]) => header + ids.map((id) => `${id};student;A;;B${id};;;\n`).join("");
   await run(people([1, 2, 3, 4]), { school });
   const held = await preview(people([1, 2]), { school });
-  await confirmImport(db, held.id);
+  await confirmImport(db, held.id, origin);
   await run(people([1, 2, 3, 4, 5, 6, 7]), { school });
   await expect(apply(held.id)).rejects.toMatchObject({ code: "import_held" });
   expect(await db.prisma.person.count({ where: { homeSchoolId: school, status: "ACTIVE" } })).toBe(7);
+
+  expect(await getImport(db.pool, held.id)).toMatchObject({ state: "HELD", schools: [{ counts: { people: { removed: 5 }, before: { people: 7 } } }] });
+  await confirmImport(db, held.id, origin);
+  await apply(held.id);
+  expect(await db.prisma.person.count({ where: { homeSchoolId: school, status: "ACTIVE" } })).toBe(2);
+  expect(await db.prisma.audit.count({ where: { schoolId: school, action: "import_confirmed" } })).toBe(2);
+});
+
+test("a roster that nobody applies is thrown away after a week, and only its numbers stay", async () => {
+  const { school } = await makeSchool();
+  const { id } = await preview(`${header}1;student;Ada;;Muster;5a;;\n`, { school });
+  const sweepAt = (days: number) => makeImportSweep({ db, clock: () => new Date(now.getTime() + days * 86_400_000) }).run(new AbortController().signal);
+  await sweepAt(6);
+  expect(await db.prisma.stagedPerson.count({ where: { importId: id } })).toBe(1);
+  await sweepAt(8);
+  expect(await db.prisma.stagedPerson.count({ where: { importId: id } })).toBe(0);
+  expect(await getImport(db.pool, id)).toMatchObject({ state: "EXPIRED", schools: [{ counts: { people: { created: 1 } } }] });
+  await expect(apply(id)).rejects.toMatchObject({ code: "import_expired" });
 });
 
 test("at the change of the school year groups are carried over with their ids or end, the preview shows which, and only once", async () => {

@@ -9,7 +9,7 @@ import { makeDataDir } from "../support/data-dir.ts";
 
 export const now = new Date("2026-02-03T08:00:00Z");
 export const rules = { holdShare: 1 / 3, restoreWindowDays: 30 };
-const origin = { at: now, actorId: "test" };
+export const origin = { at: now, actorId: "test" };
 const folder = makeDataDir();
 let count = 0;
 
@@ -36,7 +36,7 @@ export const makeImporter = (db: Pick<Db, "pool">) => {
   const run = async (content: string | Buffer, wishes: Wishes = {}): Promise<ImportRecord> => {
     const previewed = await preview(content, wishes);
     if (previewed.state === "BROKEN") throw new Error(`broken: ${JSON.stringify(await listImportFaults(db.pool, previewed.id))}`);
-    if (previewed.state === "HELD" && wishes.agree !== false) await confirmImport(db, previewed.id);
+    if (previewed.state === "HELD" && wishes.agree !== false) await confirmImport(db, previewed.id, origin);
     return applyImport(db, previewed.id, rules, origin);
   };
   const faults = async (content: string | Buffer, wishes: Wishes = {}): Promise<string[]> => {
