@@ -14,7 +14,7 @@ export { findGrant, listGrants, setGrant, setSignOn, setSync, setSyncedGroups, w
 export type { GrantKey, GrantSettings, SignOnAudience } from "./grant.ts";
 export { makePurgeJob } from "./purge.ts";
 export { scopeFromWire, scopeOfContract, scopeToWire } from "./scope.ts";
-export { hasSignedIn, recordFirstSignIn, recordSignIn, takeOverSignIn } from "./sign-in.ts";
+export { recordFirstSignIn, recordSignIn, takeOverSignIn } from "./sign-in.ts";
 export { decideSignOnRight, findSignOnRight, listSignOnRights, listTiles, makeSignInStatement, signOnFactsOf } from "./sign-on-right.ts";
 export type { SignOnFacts, SignOnRight, Tile } from "./sign-on-right.ts";
 export { claimsAt, findSubject, findSubjectClaims, subjectOf } from "./subject-claims.ts";

@@ -18,7 +18,7 @@ export async function recordSignIn(db: Pick<Db, "pool">, signIn: SignIn): Promis
 
 const selectSignIn = "SELECT FROM sign_in WHERE client_id = $1 AND person_id = $2";
 
-export async function hasSignedIn(db: Queryable, { clientId, personId }: Omit<SignIn, "at">): Promise<boolean> {
+async function hasSignedIn(db: Queryable, { clientId, personId }: Omit<SignIn, "at">): Promise<boolean> {
   const { rowCount } = await db.query({ name: "access.hasSignedIn", text: selectSignIn, values: [clientId, personId] });
   return rowCount !== 0;
 }

@@ -3,17 +3,18 @@ import { arrayParameter, type Queryable } from "../platform/db.ts";
 import type { ClientId } from "./token.ts";
 import { fromSchoolsLettingIn, personMaySignIn, type Sql } from "./visibility.ts";
 
-/** `schools` are those whose grant lets the person in, by name; never empty. */
+/** `schools` are those whose grant lets the person in, by name; never empty. `isUser`: whether they signed in to the app before. */
 export type SignOnRight =
-  | { kind: "allowed"; schools: { id: SchoolId; name: string }[] }
+  | { kind: "allowed"; schools: { id: SchoolId; name: string }[]; isUser: boolean }
   | { kind: "refused"; reason: "person_not_active" | "no_grant" };
 
 /** What `decideSignOnRight` decides by. */
-export type SignOnFacts = { isActive: boolean; schools: { id: SchoolId; name: string }[] } | null;
+export type SignOnFacts = { isActive: boolean; isUser: boolean; schools: { id: SchoolId; name: string }[] } | null;
 
 /** The `SignOnFacts` of a person and an app as one value, for statements that ask for more than them. */
 export const signOnFactsOf = (client: Sql, personId: Sql): Sql => `(
-  SELECT json_build_object('isActive', p.status = 'ACTIVE', 'schools', (
+  SELECT json_build_object('isActive', p.status = 'ACTIVE',
+    'isUser', EXISTS (SELECT FROM sign_in earlier WHERE earlier.client_id = ${client} AND earlier.person_id = p.id), 'schools', (
     SELECT coalesce(json_agg(json_build_object('id', s.id, 'name', s.name) ORDER BY s.sort_key, s.id), '[]')
     FROM school s JOIN (SELECT v_at.school_id ${fromSchoolsLettingIn(client, "p")}) through ON through.school_id = s.id))
   FROM person p WHERE p.id = ${personId})`;
@@ -43,8 +44,8 @@ export async function listSignOnRights(db: Queryable, pairs: readonly Pair[]): P
 
 export function decideSignOnRight(facts: SignOnFacts): SignOnRight {
   if (!facts?.isActive) return { kind: "refused", reason: "person_not_active" };
-  const { schools } = facts;
-  return schools.length > 0 ? { kind: "allowed", schools } : { kind: "refused", reason: "no_grant" };
+  const { schools, isUser } = facts;
+  return schools.length > 0 ? { kind: "allowed", schools, isUser } : { kind: "refused", reason: "no_grant" };
 }
 
 export const upsertSignIn = `

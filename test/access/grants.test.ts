@@ -73,7 +73,7 @@ test("of several schools those are named whose own grant lets the person in, in 
   for (const school of [zoo, arbor]) await make.grant({ app: clientId, school });
   await make.grant({ app: clientId, school: closed, signOn: { kind: "ROLES", roles: ["TEACHER"] } });
   const person = await make.person({ schools: [zoo, closed, arbor] });
-  expect(await right(clientId, person)).toEqual({ kind: "allowed", schools: [{ id: arbor, name: "Ärzteschule" }, { id: zoo, name: "Zooschule" }] });
+  expect(await right(clientId, person)).toEqual({ kind: "allowed", schools: [{ id: arbor, name: "Ärzteschule" }, { id: zoo, name: "Zooschule" }], isUser: false });
 });
 
 test("setting a grant again replaces the audience and the groups", async () => {

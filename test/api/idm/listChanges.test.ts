@@ -5,10 +5,11 @@ import { deletePerson, restorePerson, softDeletePerson, updatePerson } from "../
 import type { Change, GroupId, PersonId, SchoolId } from "../../../src/directory/index.ts";
 import { sweepEvents } from "../../../src/events/index.ts";
 import { makeIdmClient } from "../../../src/publish/index.ts";
+import { setCredential } from "../../../src/sign-on/index.ts";
 import { idmScopes } from "../../support/api.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService, type TestService } from "../../support/service.ts";
-import { getAppToken } from "../../support/token.ts";
+import { getAppToken, getUserTokens } from "../../support/token.ts";
 
 let service: TestService;
 let make: ReturnType<typeof makeMakers>;
@@ -73,6 +74,20 @@ test("a school that takes everything back says so, people first and itself last"
     ["group", "delete", "access_withdrawn"],
     ["school", "delete", "access_withdrawn"],
   ]);
+});
+
+test("whoever signs in for the first time enters the view of an app that knew nothing of them; later sign-ins say nothing", async () => {
+  const app = await make.app();
+  const school = await make.school();
+  const person = await make.person({ school });
+  await make.grant({ app: app.clientId, school, sync: false });
+  const login = { username: `first-${person.slice(-6)}`, password: "correct horse battery" };
+  await setCredential(service.db.pool, { personId: person, ...login, now: service.clock() });
+  const client = makeIdmClient({ baseUrl: service.url, accessToken: await getAppToken(service, app, idmScopes) });
+  const after = (await client.GET("/idm/ep/v1/changes")).data!.next;
+  for (let count = 0; count < 2; count++) await getUserTokens(service, app, login);
+  const { data } = await client.GET("/idm/ep/v1/changes", { params: { query: { after } } });
+  expect(data!.changes).toMatchObject([{ type: "person", action: "create", personId: person, schoolId: null }]);
 });
 
 test("pages follow each other without gap or repetition, and every cursor leads on", async () => {
