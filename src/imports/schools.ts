@@ -3,8 +3,9 @@ import type { Queryable } from "../platform/db.ts";
 
 /** The schools of the directory, as files name them: by official id. */
 export type Schools = {
-  /** The school that a file's key or official id stands for; where the caller named one school, that is it. */
+  /** The school of the first of these names that is an official id, or an id of ours. */
   find(...names: readonly string[]): SchoolId | undefined;
+  /** The one school that the import is for, where the caller named one. */
   readonly only: SchoolId | undefined;
 };
 

@@ -12,8 +12,6 @@ export type Orgs = {
   readonly schools: ReadonlySet<SchoolId>;
 };
 
-export const isKnownOrg = (orgs: Orgs, sourcedId: string): boolean => orgs.faulty.has(sourcedId);
-
 /** Schools are found by their identifier, which is the official id, or else by their sourcedId. */
 export async function readOrgs(files: ReadonlyMap<string, SourceFile>, mode: ImportMode, { staging, schools, onBytes }: Reading): Promise<Orgs> {
   const file = files.get("orgs.csv");
@@ -27,13 +25,11 @@ export async function readOrgs(files: ReadonlyMap<string, SourceFile>, mode: Imp
       if (row.get("status").toLowerCase() === "tobedeleted") return void faulty.add(sourcedId);
       const school = schools.find(row.get("identifier"), sourcedId) ?? schools.only;
       const isOther = school !== undefined && schools.only !== undefined && school !== schools.only;
-      if (school === undefined || isOther) {
-        faulty.add(sourcedId);
-        row.fault("identifier", isOther ? "other_school" : "unknown_school", isOther ? "This is another school than the import is for." : "No school of the directory has this official id.");
-      } else {
-        known.set(sourcedId, school);
-        found.add(school);
-      }
+      if (isOther) row.fault("identifier", "other_school", "This is another school than the import is for.");
+      if (school === undefined) row.fault("identifier", "unknown_school", "No school of the directory has this official id.");
+      if (school === undefined || isOther) return void faulty.add(sourcedId);
+      known.set(sourcedId, school);
+      found.add(school);
     });
   }
   return {
@@ -41,9 +37,10 @@ export async function readOrgs(files: ReadonlyMap<string, SourceFile>, mode: Imp
       const school = known.get(sourcedId);
       if (school !== undefined || file !== undefined) return school;
       const named = schools.find(sourcedId);
-      const only = schools.only === undefined || named === undefined || named === schools.only ? (named ?? schools.only) : undefined;
-      if (only !== undefined) found.add(only);
-      return only;
+      if (named !== undefined && schools.only !== undefined && named !== schools.only) return undefined;
+      const here = named ?? schools.only;
+      if (here !== undefined) found.add(here);
+      return here;
     },
     faulty,
     schools: found,

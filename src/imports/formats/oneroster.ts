@@ -3,7 +3,7 @@ import type { Archive } from "../read/zip.ts";
 import { readTable, type Row } from "../read/table.ts";
 import type { ImportMode, Places, Read, Reading } from "./format.ts";
 import { checkFiles, readManifest } from "./oneroster-manifest.ts";
-import { isKnownOrg, readOrgs, type Orgs } from "./oneroster-orgs.ts";
+import { readOrgs, type Orgs } from "./oneroster-orgs.ts";
 
 /**
  * Reads the CSV files of OneRoster 1.1 and 1.2 that say who is where; all others are passed over.
@@ -18,7 +18,7 @@ export async function readOneRoster({ files }: Archive, reading: Reading): Promi
   const table = (name: string, required: readonly string[], onRow: (row: Row) => void): Promise<void> => {
     const file = files.get(name);
     if (file === undefined || manifest.absent.has(name)) return Promise.resolve();
-    return readTable({ file, required: [...required], onBytes: reading.onBytes }, reading.staging, onRow);
+    return readTable({ file, required, onBytes: reading.onBytes }, reading.staging, onRow);
   };
   const given = { ...reading, orgs, mode: manifest.mode };
   const ofRole = isRolesApart ? [] : ["orgSourcedIds", "role"];
@@ -84,7 +84,7 @@ function readName(row: Row): PersonName {
 /** Undefined with a fault for an organisation nobody knows, null for one that is no school. */
 function findSchool(row: Row, heading: string, key: string, orgs: Orgs): SchoolId | null | undefined {
   const school = orgs.find(key);
-  if (school === undefined && key !== "" && !isKnownOrg(orgs, key)) row.fault(heading, "unknown_org", "The organisation is neither in orgs.csv nor a school of the directory.");
+  if (school === undefined && key !== "" && !orgs.faulty.has(key)) row.fault(heading, "unknown_org", "The organisation is neither in orgs.csv nor a school of the directory.");
   return school;
 }
 
