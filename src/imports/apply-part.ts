@@ -67,7 +67,13 @@ async function write(tx: Queryable, part: Part, counts: Counts, { restoreWindowD
   const purgeAt = new Date(part.now.getTime() + restoreWindowDays * 86_400_000);
   const steps = [...peopleSteps(part, counts.people, purgeAt), ...groupSteps(part, counts.groups), ...membershipSteps(part, counts.memberships)];
   for (const [count, text, values] of steps) if (count > 0) await tx.query(text, values);
+  // What follows is planned by what PostgreSQL knows of the tables, and of rows that are not committed yet it learns only like this.
+  if (counts.people.created + counts.memberships.created > manyRows) await tx.query(countRows);
 }
+
+const manyRows = 10_000;
+/** Lets PostgreSQL count the directory's rows, unless somebody else is at it. */
+export const countRows = 'ANALYZE (SKIP_LOCKED) person, affiliation, "group", membership';
 
 /** How many rows a statement is for; with none it is left out. */
 type Step = [count: number, text: string, values: unknown[]];

@@ -3,7 +3,7 @@ import { recordAudit } from "../events/index.ts";
 import type { Origin } from "../events/index.ts";
 import { withTransaction, type Db } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { applyPart, type ApplyRules } from "./apply-part.ts";
+import { applyPart, countRows, type ApplyRules } from "./apply-part.ts";
 import { foreseeImport, makePart } from "./preview.ts";
 import type { OnProgress } from "./progress.ts";
 import { deleteStaged, getImport, type ImportId, type ImportRecord } from "./record.ts";
@@ -58,7 +58,7 @@ async function applyEach(db: Pick<Db, "pool">, id: ImportId, schools: readonly S
       throw error;
     });
     for (const school of result.unsettled) unsettled.add(school);
-    if (isPowerOfTwo(index + 1)) await db.pool.query('ANALYZE person, affiliation, "group", membership');
+    if (isPowerOfTwo(index + 1)) await db.pool.query(countRows);
   }
   return unsettled;
 }
