@@ -19,6 +19,7 @@ type Seen = Record<"listSchools" | "listSchoolUsers" | "listSchoolGroups" | "lis
   getPerson: Entry;
   listPersonenInfo: { pid: string; personenkontexte: { loeschung: { zeitpunkt: string } | null }[] }[];
   getPersonInfo: { pid: string; person: { name: unknown } };
+  listChanges: { changes: Entry[]; next: string; more: boolean };
   hiddenPerson: string;
 };
 
@@ -82,11 +83,15 @@ test("reads the record of the person who signed in", () => {
   expect(seen.getPersonInfo).toMatchObject({ pid: person(2), person: { name: { vorname: "Bo Emil", familienname: "Muster" } } });
 });
 
+test("takes the place in the change feed from which to go on", () => {
+  expect(seen.listChanges).toMatchObject({ changes: [], more: false, next: expect.any(String) as string });
+});
+
 test("leaves no read of the contract out", () => {
   const documents = ["idm", "schulconnex"].map((name) => readDocument(join(bundleFolder, `${name}.yaml`)));
   const operations = documents.flatMap((document) => Object.keys(document.paths).flatMap((path) => Object.values(operationsOf(document, path))));
   const offered = operations.filter(({ responses }) => "200" in responses).map(({ operationId }) => operationId);
-  expect(offered).toHaveLength(10);
+  expect(offered).toHaveLength(11);
   expect(Object.keys(seen)).toEqual(expect.arrayContaining(offered));
 });
 

@@ -31,8 +31,8 @@ def person_records(access_token):
     )
 
 
-schools, users, groups, people = (
-    make(api) for make in (idm.SchoolsApi, idm.UsersApi, idm.GroupsApi, idm.PeopleApi)
+schools, users, groups, people, changes = (
+    make(api) for make in (idm.SchoolsApi, idm.UsersApi, idm.GroupsApi, idm.PeopleApi, idm.ChangesApi)
 )
 
 
@@ -63,6 +63,7 @@ print(
             "getPerson": plain(people.get_person(person_id)),
             "listPersonenInfo": plain(person_records(token.access_token).list_personen_info()),
             "getPersonInfo": plain(person_records(user_token).get_person_info()),
+            "listChanges": plain(changes.list_changes()),
             "hiddenPerson": refusal(people.get_person, hidden_id),
         },
         # Enums and dates are values of their own in a model.
