@@ -1,4 +1,4 @@
-import type { RequestListener } from "node:http";
+import type { RequestListener, ServerResponse } from "node:http";
 import express, { type Express, Router } from "express";
 import { listTiles, makePurgeJob } from "./access/index.ts";
 import type { Config } from "./config.ts";
@@ -14,9 +14,9 @@ import type { Log } from "./platform/log.ts";
 import { makeMetricsRouter } from "./platform/metrics-router.ts";
 import { makeMetrics, watchPools, type Metrics } from "./platform/metrics.ts";
 import { checkMigrated } from "./platform/migrate.ts";
-import { nameOperations } from "./platform/name-operations.ts";
+import { makeOperationNames } from "./platform/name-operations.ts";
 import { keepPickedLocale, makePageAssets } from "./platform/pages/index.ts";
-import { logRequests } from "./platform/request-log.ts";
+import { makeRequestWatch } from "./platform/request-log.ts";
 import { deriveKeys } from "./platform/seal.ts";
 import type { WorkerJob } from "./platform/worker.ts";
 import { makeLastAnswers, makePortalRouter } from "./portal/index.ts";
@@ -67,17 +67,27 @@ export async function makeApp(config: Config, { clock, log, db, metrics = makeMe
   const last = makeLastAnswers({ log, isUnavailable: isDatabaseUnavailable });
 
   const app = makeExpress(config);
-  app.use(logRequests({ clock, log, metrics }));
   // Before all else, as nothing else is called so often.
   app.use(new URL(config.baseUrl).pathname, Router().use("/idm", allowAnyOrigin), idm, schulconnex);
-  app.use(nameOperations(await load("sign-on"), places), health);
+  app.use(health);
   if (config.metricsPort === undefined) app.use(metricsRouter);
   app.use(keepPickedLocale, makePageAssets(), makePublishRouter(config), signOn.router);
   app.use(portal, last.router, last.onError);
 
+  const operations = makeExpress(config).use(health, metricsRouter, last.router, last.onError);
+
+  const watch = makeRequestWatch({ clock, log, metrics, nameOperation: makeOperationNames(await load("sign-on"), places) });
+  const protect = makeProtect(config);
   return {
-    handler: app,
-    operationsHandler: makeExpress(config).use(health, metricsRouter, last.router, last.onError),
+    handler(req, res) {
+      protect(res);
+      watch(req, res);
+      if (!signOn.answerBusy(req, res)) app(req, res);
+    },
+    operationsHandler(req, res) {
+      protect(res);
+      operations(req, res);
+    },
     jobs: [...signOn.jobs, makePurgeJob({ db, clock, forget: forgetPerson }), makeEventSweepJob({ db, clock, feedDays: config.changeFeedDays }), makeImportSweep({ db, clock }), ...webhooks.jobs],
     async close() {
       await webhooks.close();
@@ -92,12 +102,16 @@ const places = ["interaction", "sign-in", "docs", "openapi", "assets", "health",
 function makeExpress(config: Config): Express {
   const app = express();
   app.disable("x-powered-by").disable("etag").set("trust proxy", config.trustedProxies);
-  app.use((_req, res, next) => {
-    res.set("X-Content-Type-Options", "nosniff");
-    if (config.issuerUrl.startsWith("https:")) res.set("Strict-Transport-Security", "max-age=31536000");
-    next();
-  });
   return app;
+}
+
+/** The headers of every answer. */
+function makeProtect({ issuerUrl }: Config): (res: ServerResponse) => void {
+  const isSecure = issuerUrl.startsWith("https:");
+  return (res) => {
+    res.setHeader("X-Content-Type-Options", "nosniff");
+    if (isSecure) res.setHeader("Strict-Transport-Security", "max-age=31536000");
+  };
 }
 
 function listHealthChecks({ pool }: Db): HealthCheck[] {

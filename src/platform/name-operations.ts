@@ -1,17 +1,15 @@
-import type { RequestHandler } from "express";
 import { listOperations, type OpenApiDocument } from "./http/index.ts";
 
 /**
- * Names requests for log and metrics where no bound operation does it later.
+ * Names requests for log and metrics where no bound operation does it.
  *
  * Shape: an operation of the document by method and path (paths without parameters only); else the first part of the
  *        path, if it is one of `places`; else none.
  */
-export function nameOperations(document: OpenApiDocument, places: readonly string[]): RequestHandler {
+export function makeOperationNames(document: OpenApiDocument, places: readonly string[]): (method: string, path: string) => string | undefined {
   const names = new Map(listOperations(document).map(({ method, path, operation }) => [`${method.toUpperCase()} ${path}`, operation.operationId]));
-  return (req, res, next) => {
-    const [, place = ""] = req.path.split("/");
-    res.locals["operation"] = names.get(`${req.method} ${req.path}`) ?? (places.includes(place) ? place : undefined);
-    next();
+  return (method, path) => {
+    const [, place = ""] = path.split("/", 2);
+    return names.get(`${method} ${path}`) ?? (places.includes(place) ? place : undefined);
   };
 }

@@ -1,6 +1,7 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import express, { type NextFunction, type Request, type Response, Router } from "express";
 import type { Provider } from "oidc-provider";
-import { readLocale } from "../platform/pages/index.ts";
+import { picksLocale, readLocale } from "../platform/pages/index.ts";
 import { renderErrorPage } from "./pages/index.ts";
 
 const libraryPaths = [
@@ -17,34 +18,58 @@ const libraryPaths = [
   "/.well-known/jwks.json",
 ];
 
+// Called most of all, and they need nothing of what stands before the others.
+const busyPaths = new Set(["GET /oauth2/auth", "POST /oauth2/token"]);
+
+type Answer = (req: IncomingMessage, res: ServerResponse) => unknown;
+
+export type Mount = {
+  router: Router;
+  /** Answers a request of the busiest kinds without express; false for all others, which the router answers. */
+  answerBusy(req: IncomingMessage, res: ServerResponse): boolean;
+};
+
 /** Puts the provider behind its paths; `provider` answers the one of now. */
-export function makeMount({ issuerUrl, provider }: { issuerUrl: string; provider(): Provider }): Router {
+export function makeMount({ issuerUrl, provider }: { issuerUrl: string; provider(): Provider }): Mount {
   const router = Router();
-  const callbacks = new WeakMap<Provider, (req: Request, res: Response) => unknown>();
-  const answer = (req: Request, res: Response): unknown => {
+  const callbacks = new WeakMap<Provider, Answer>();
+  const answer: Answer = (req, res) => {
     const current = provider();
     let callback = callbacks.get(current);
     if (!callback) callbacks.set(current, (callback = current.callback()));
     return callback(req, res);
   };
+  const speakAsIssuer = makeSpeakAsIssuer(issuerUrl);
 
-  router.use([...libraryPaths, "/interaction", "/sign-in"], speakAsIssuer(issuerUrl));
+  router.use([...libraryPaths, "/interaction", "/sign-in"], (req: Request, _res: Response, next: NextFunction) => {
+    speakAsIssuer(req);
+    next();
+  });
   router.post(["/oauth2/auth", "/oauth2/sessions/logout"], express.urlencoded({ extended: false, limit: "16kb" }), askAsGet);
   router.all("/oauth2/token", onlyPost);
   router.get("/oauth2/sessions/logout", refuseNul);
   router.all(libraryPaths, answer);
-  return router;
+  return {
+    router,
+    answerBusy(req, res) {
+      const { url = "", method = "" } = req;
+      const queryAt = url.indexOf("?");
+      if (!busyPaths.has(`${method} ${queryAt < 0 ? url : url.slice(0, queryAt)}`) || picksLocale(req)) return false;
+      speakAsIssuer(req);
+      void answer(req, res);
+      return true;
+    },
+  };
 }
 
 /** Lets every request look as if it had come to ISSUER_URL: the Host and X-Forwarded headers of a request count for nothing. */
-function speakAsIssuer(issuerUrl: string) {
+function makeSpeakAsIssuer(issuerUrl: string): (req: IncomingMessage) => void {
   const { host, protocol } = new URL(issuerUrl);
-  return (req: Request, _res: Response, next: NextFunction): void => {
-    req.headers.host = host;
-    req.headers["x-forwarded-proto"] = protocol.slice(0, -1);
-    delete req.headers["x-forwarded-host"];
-    delete req.headers[":authority"];
-    next();
+  return ({ headers }) => {
+    headers.host = host;
+    headers["x-forwarded-proto"] = protocol.slice(0, -1);
+    delete headers["x-forwarded-host"];
+    delete headers[":authority"];
   };
 }
 

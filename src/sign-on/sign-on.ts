@@ -16,7 +16,7 @@ import { makeLoginHint } from "./login-hint.ts";
 import { makeCheckPassword, sweepSignInTraces } from "./login/index.ts";
 import { makeLogoutJob } from "./logout/job.ts";
 import { makeSender } from "./logout/send.ts";
-import { makeMount } from "./mount.ts";
+import { makeMount, type Mount } from "./mount.ts";
 import { type Count, observeProvider } from "./observe.ts";
 import { findSignedInPerson, makePlatformSignIn } from "./platform-sign-in.ts";
 import type { Lifetimes } from "./provider/deps.ts";
@@ -44,6 +44,8 @@ export type SignOnOptions = {
 export type SignOn = {
   /** Mount at "/" and before any body parser. */
   router: Router;
+  /** Asked before express: the busiest requests are answered without it. */
+  answerBusy: Mount["answerBusy"];
   checkAccessToken: CheckAccessToken;
   findSignedInPerson(req: Request, res: Response): Promise<PersonId | null>;
   /** What a page calls the person; null for somebody without a name. */
@@ -86,8 +88,10 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     provider: () => provider,
   };
   const sender = makeSender(options);
+  const mount = makeMount({ issuerUrl, provider: deps.provider });
   return {
-    router: Router().use(makeMount({ issuerUrl, provider: deps.provider }), makeInteractionRouter(deps), makePlatformSignIn(deps)),
+    router: Router().use(mount.router, makeInteractionRouter(deps), makePlatformSignIn(deps)),
+    answerBusy: mount.answerBusy,
     checkAccessToken: makeCheckAccessToken({ db, clock, platform }),
     findSignedInPerson: (req, res) => findSignedInPerson(deps, req, res),
     findPersonName,

@@ -10,6 +10,6 @@ export { makePageAssets } from "./assets.ts";
 export { formTarget, pageHeaders } from "./csp.ts";
 export { renderPage, type Page, type PageContext } from "./layout.ts";
 export { chooseLocale, locales, type Locale } from "./locale.ts";
-export { keepPickedLocale, readLocale } from "./read-locale.ts";
+export { keepPickedLocale, picksLocale, readLocale } from "./read-locale.ts";
 export { makeTemplates, type Render } from "./templates.ts";
 export { emphasise, makeTranslator, type Texts, type Translate } from "./texts.ts";

@@ -17,7 +17,12 @@ export const keepPickedLocale: RequestHandler = (req, res, next) => {
   next();
 };
 
+/** Whether a request picks a language, which `keepPickedLocale` then keeps. */
+export const picksLocale = (req: IncomingMessage): boolean => readPick(req) !== undefined;
+
 function readPick(req: IncomingMessage): Locale | undefined {
-  const pick = new URLSearchParams(req.url?.split("?")[1]).get("lang");
+  const query = req.url?.split("?")[1];
+  if (!query?.includes("lang=")) return undefined;
+  const pick = new URLSearchParams(query).get("lang");
   return locales.find((locale) => locale === pick);
 }

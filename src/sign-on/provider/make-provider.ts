@@ -15,15 +15,7 @@ import { settle } from "./settle.ts";
 
 /** Builds the provider with the signing keys of now; other keys mean another provider. */
 export function makeProvider(given: Omit<ProviderDeps, "workOf">, pages: ShowPages): Provider {
-  const works = new WeakMap<object, RequestWork>();
-  const deps: ProviderDeps = {
-    ...given,
-    workOf(ctx) {
-      let work = works.get(ctx);
-      if (!work) works.set(ctx, (work = startRequestWork()));
-      return work;
-    },
-  };
+  const deps: ProviderDeps = { ...given, workOf };
   const { db, clock, lifetimes, issuerUrl } = deps;
   const adapter = makeAdapterFactory({
     db,
@@ -32,7 +24,7 @@ export function makeProvider(given: Omit<ProviderDeps, "workOf">, pages: ShowPag
     store: deps.store,
     findClient: makeFindClient(deps),
     readClientId,
-    findWork: (ctx) => works.get(ctx),
+    findWork: (ctx) => (ctx as Working)[workKey],
   });
   const provider = new Provider(issuerUrl, { ...makeConfiguration(deps, pages), adapter });
   // Behind the mount the request always says that it came to ISSUER_URL.
@@ -52,6 +44,12 @@ export function makeProvider(given: Omit<ProviderDeps, "workOf">, pages: ShowPag
   adaptModels(provider, deps);
   return provider;
 }
+
+// On the context itself: a WeakMap of what lives this shortly keeps the garbage collector busy.
+const workKey = Symbol("work");
+type Working = { [workKey]?: RequestWork };
+
+const workOf = (ctx: object): RequestWork => ((ctx as Working)[workKey] ??= startRequestWork());
 
 async function finish(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: RequestWork, pages: ShowPages): Promise<void> {
   const hasFailed = ctx.status >= 500;
