@@ -69,3 +69,4 @@ server.on("request", (request, response) => {
 });
 process.send?.({ url: issuer });
 process.once("SIGTERM", () => process.exit(0));
+process.once("disconnect", () => process.exit(1));

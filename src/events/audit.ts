@@ -36,6 +36,11 @@ export function makeAuditStatement(line: AuditLine): { text: string; values: unk
   };
 }
 
+/** SQL that records one audit line for each row of a relation with the columns id (a UUIDv7), at, client_id, person_id and request_id. */
+export const recordAuditFrom = (relation: string, action: string): string => `
+  INSERT INTO audit (id, at, action, client_id, person_id, request_id)
+  SELECT id, at, '${action}', client_id, person_id, request_id FROM ${relation}`;
+
 export async function recordAudit(tx: Queryable, line: AuditLine): Promise<void> {
   await tx.query({ name: "events.recordAudit", ...makeAuditStatement(line) });
 }

@@ -8,7 +8,7 @@
  * Never knows: what a school, an app or a session is; names, addresses and tokens of anybody.
  */
 export { appendAppEvents, appEventChannel } from "./app-event.ts";
-export { makeAuditStatement, recordAudit } from "./audit.ts";
+export { makeAuditStatement, recordAudit, recordAuditFrom } from "./audit.ts";
 export type { AuditLine, Origin } from "./audit.ts";
 export { listEvents } from "./feed.ts";
 export type { AppEvent, AppEventAction, AppEventType, DeleteReason, Events } from "./feed.ts";

@@ -73,6 +73,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return unavailableCodes.test(code) || unavailableMessages.test(error.message);
 }
 
+/** Whether the server refused the statement, so that for certain nothing of it was written. */
+export function isRefused(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && !isDatabaseUnavailable(error);
+}
+
 const unavailableCodes = /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|08...|53[03]00|57P0[123])$/;
 const unavailableMessages = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 

@@ -1,7 +1,6 @@
 import type { Account, AccountClaims, KoaContextWithOIDC } from "oidc-provider";
-import { claimsAt, type ClientId, findSubject, makeSignInStatement, recordFirstSignIn, type SignOnRight } from "../../access/index.ts";
+import { claimsAt, type ClientId, findSubject, recordFirstSignIn, type SignOnRight } from "../../access/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
-import { makeAuditStatement } from "../../events/index.ts";
 import { makeUuid } from "../../platform/ids.ts";
 import type { Decisions, Pair } from "../consent.ts";
 import { memoryKeys, once } from "../storage/request-work.ts";
@@ -41,7 +40,7 @@ export function makeFindAccount(deps: ProviderDeps) {
     const pair = { clientId: ctx.oidc.client?.clientId as ClientId, personId: sub as PersonId };
     const right = await findRight(deps, ctx, pair);
     if (token && right.kind === "refused") return undefined;
-    if (token?.kind === "AuthorizationCode") await addSignInFacts(deps, ctx, pair, right);
+    if (token?.kind === "AuthorizationCode") await noteSignIn(deps, ctx, pair, right);
     return {
       accountId: sub,
       async claims(use, _scope, requested) {
@@ -60,11 +59,10 @@ function makeTokenClaims({ clock }: ProviderDeps, ctx: KoaContextWithOIDC, reque
   return { jti: makeUuid(clock()), at_hash: ctx.oidc.accessToken?.jti, rat: rat?.value };
 }
 
-async function addSignInFacts({ db, clock, workOf }: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair, right: SignOnRight): Promise<void> {
+async function noteSignIn({ db, clock, workOf }: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair, right: SignOnRight): Promise<void> {
   const at = clock();
   if (right.kind === "allowed" && !right.isUser) await recordFirstSignIn(db, { ...pair, at });
-  const audit = makeAuditStatement({ ...pair, at, action: "signed_in", requestId: requestIdOf(ctx) });
-  workOf(ctx).facts.push(makeSignInStatement({ ...pair, at }), audit);
+  workOf(ctx).signIn = { ...pair, at, requestId: requestIdOf(ctx) };
 }
 
 export function requestIdOf(ctx: { res: object }): string | undefined {

@@ -5,6 +5,7 @@ import { recordAudit } from "../../events/index.ts";
 import { findRight, makeFindAccount, requestIdOf } from "./account.ts";
 import { claimsByScope } from "./claims.ts";
 import { appMetadata, isOriginOf } from "./client.ts";
+import { makeCookieSignatures } from "./cookie-signatures.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { checkScopes, makeExtraParams, makeLoadGrant } from "./grant.ts";
 import { makePolicy } from "./policy.ts";
@@ -68,7 +69,7 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
     revokeGrantPolicy: (ctx) => recordReuse(deps, ctx),
     jwks: { keys: deps.signingKeys.map(({ privateJwk }) => privateJwk) as NonNullable<Configuration["jwks"]>["keys"] },
     enabledJWA: { idTokenSigningAlgValues: ["RS256", "ES256", "EdDSA"] },
-    cookies: { keys: [secrets.cookies.toString("base64url")] },
+    cookies: { keys: makeCookieSignatures(secrets.cookies) },
     ttl: {
       AuthorizationCode: lifetimes.codeSeconds,
       AccessToken: lifetimes.accessTokenSeconds,

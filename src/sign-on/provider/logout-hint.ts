@@ -1,7 +1,7 @@
 import { decodeJwt } from "jose";
 import type { Provider } from "oidc-provider";
 
-type Context = { path: string; query: NodeJS.Dict<string | string[]> };
+type Context = { query: NodeJS.Dict<string | string[]> };
 
 /**
  * Turns a valid `id_token_hint` of a logout into the `client_id` it was made for.
@@ -9,7 +9,6 @@ type Context = { path: string; query: NodeJS.Dict<string | string[]> };
  * The library reads `aud` as one text, and ours is a list. A hint that does not hold stays, and is refused there.
  */
 export async function nameClientOfHint(provider: Provider, ctx: Context): Promise<void> {
-  if (ctx.path !== provider.pathFor("end_session")) return;
   const { id_token_hint: hint, client_id: named, ...others } = ctx.query;
   if (typeof hint !== "string") return;
   const clientId = readAudience(hint);

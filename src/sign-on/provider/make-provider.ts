@@ -32,10 +32,13 @@ export function makeProvider(given: Omit<ProviderDeps, "workOf">, pages: ShowPag
   provider.on("server_error", (ctx, err) => deps.log.error({ err, route: ctx.oidc.route }, "sign-on failed"));
   (provider as NodeJS.EventEmitter).on("error", (err: unknown) => deps.log.warn({ err }, "sign-on could not answer"));
   provider.on("end_session.success", (ctx) => auditLogout(deps, ctx));
+  const [authorizationPath, logoutPath] = [provider.pathFor("authorization"), provider.pathFor("end_session")];
   provider.use(async (ctx, next) => {
-    await nameClientOfHint(provider, ctx);
-    refuseOtherModes(provider, ctx);
-    dropIdleNonce(provider, ctx);
+    if (ctx.path === logoutPath) await nameClientOfHint(provider, ctx);
+    if (ctx.path === authorizationPath) {
+      refuseOtherModes(ctx);
+      dropIdleNonce(ctx);
+    }
     const work = deps.workOf(ctx);
     await next();
     const { oidc } = ctx as Partial<KoaContextWithOIDC>;

@@ -2,7 +2,7 @@ import type { KoaContextWithOIDC } from "oidc-provider";
 import { recordAudit } from "../../events/index.ts";
 import { seal, unseal } from "../../platform/seal.ts";
 import { deleteGrant, findArtifact } from "../storage/artifact.ts";
-import { type RequestWork, toWrite } from "../storage/request-work.ts";
+import { type RequestWork, toTokenUse, toWrite } from "../storage/request-work.ts";
 import { type Write, writeArtifacts } from "../storage/write.ts";
 import { requestIdOf } from "./account.ts";
 import { refuseToken } from "./answers.ts";
@@ -12,17 +12,20 @@ type Replay = { scope: string; answeredAt: number; body: { expires_in: number } 
 
 /** Writes what the request wants written; where another request was faster, changes the answer. */
 export async function settle(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: RequestWork): Promise<void> {
-  const write = toWrite(work, makeReplay(deps, ctx, work));
-  if (await writeAll(deps, write)) return;
-  if (work.consumption) await answerUsedToken(deps, ctx, work.consumption);
+  const { consumption } = work;
+  if (consumption) {
+    const use = toTokenUse(work, consumption, makeReplay(deps, ctx, consumption));
+    if (!(await deps.store.useToken(use))) await answerUsedToken(deps, ctx, consumption);
+    return;
+  }
   // The session has ended while this request ran: ask again, without it.
-  else if (ctx.oidc.route === "authorization") ctx.redirect(ctx.href);
+  if (!(await writeAll(deps, toWrite(work))) && ctx.oidc.route === "authorization") ctx.redirect(ctx.href);
 }
 
 async function writeAll({ db, store }: ProviderDeps, write: Write): Promise<boolean> {
-  const { condition, puts, removals = [], endedSession, facts = [] } = write;
+  const { sessionChange, puts, removals = [], endedSession, facts = [] } = write;
   const [put] = puts;
-  const isAlone = put && puts.length === 1 && !condition && removals.length === 0 && !endedSession && facts.length === 0;
+  const isAlone = put && puts.length === 1 && !sessionChange && removals.length === 0 && !endedSession && facts.length === 0;
   if (!isAlone) return writeArtifacts(db.pool, write);
   await store.put(put);
   return true;
@@ -54,8 +57,8 @@ const requestedScope = (ctx: KoaContextWithOIDC): string => [...ctx.oidc.request
 const purposeOf = (consumption: { idHash: Buffer }): string => `replay ${consumption.idHash.toString("hex")}`;
 
 // The answer is kept encrypted in the row of the token that it was given for.
-function makeReplay({ secrets, clock }: ProviderDeps, ctx: KoaContextWithOIDC, { consumption }: RequestWork): Buffer | null {
-  if (consumption?.kind !== "RefreshToken" || ctx.status !== 200) return null;
+function makeReplay({ secrets, clock }: ProviderDeps, ctx: KoaContextWithOIDC, consumption: Consumption): Buffer | null {
+  if (consumption.kind !== "RefreshToken" || ctx.status !== 200) return null;
   const replay = { scope: requestedScope(ctx), answeredAt: clock().getTime(), body: ctx.body };
   return seal([secrets.replay], purposeOf(consumption), Buffer.from(JSON.stringify(replay)));
 }

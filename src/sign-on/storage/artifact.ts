@@ -18,6 +18,26 @@ export type FoundArtifact = { payload: AdapterPayload; consumedAt: Date | null; 
 /** The library's id of an artifact is the token itself; only its hash is stored. */
 export const hashId = (id: string): Buffer => hash("sha256", id, "buffer");
 
+/** The columns of `toRow` in a `jsonb_to_recordset`. */
+export const artifactRow = "kind text, id_hash text, payload jsonb, client_id text, person_id uuid, grant_id text, session_uid text, expires_at timestamptz";
+
+export const insertArtifactsFrom = (relation: string): string => `
+  INSERT INTO oidc_artifact (kind, id_hash, payload, client_id, person_id, grant_id, session_uid, expires_at)
+  SELECT kind, decode(id_hash, 'hex'), payload, client_id, person_id, grant_id, session_uid, expires_at
+  FROM ${relation}
+  ON CONFLICT (kind, id_hash) DO UPDATE SET payload = excluded.payload, expires_at = excluded.expires_at`;
+
+export const toRow = (artifact: Artifact): Record<string, unknown> => ({
+  kind: artifact.kind,
+  id_hash: artifact.idHash.toString("hex"),
+  payload: artifact.payload,
+  client_id: artifact.clientId,
+  person_id: artifact.personId,
+  grant_id: artifact.grantId,
+  session_uid: artifact.sessionUid,
+  expires_at: artifact.expiresAt,
+});
+
 export type Key = { kind: string; idHash: Buffer };
 
 /** The columns of a `FoundArtifact`. */

@@ -1,7 +1,8 @@
 import type { AdapterPayload } from "oidc-provider";
 import type { Pair } from "../consent.ts";
 import type { Artifact } from "./artifact.ts";
-import type { Consumption, SessionChange, Statement, Write } from "./write.ts";
+import type { SignIn, TokenUse } from "./use-token.ts";
+import type { SessionChange, Statement, Write } from "./write.ts";
 
 /**
  * What one request at the provider has read and wants written.
@@ -12,7 +13,9 @@ import type { Consumption, SessionChange, Statement, Write } from "./write.ts";
 export type RequestWork = {
   puts: Map<string, Artifact>;
   removals: Map<string, { kind: string; idHash: Buffer }>;
-  consumption: (Omit<Consumption, "replay"> & { id: string; grantId: string | null }) | null;
+  /** The code or refresh token that the request uses up. */
+  consumption: (Pick<TokenUse, "kind" | "idHash" | "at"> & { id: string; grantId: string | null }) | null;
+  signIn: SignIn | null;
   /** The session the request came with. */
   session: ({ uid: string; personId: string | null } & Pick<Artifact, "idHash" | "payload" | "expiresAt">) | null;
   sessionChange: SessionChange | null;
@@ -30,6 +33,7 @@ export function startRequestWork(): RequestWork {
     puts: new Map(),
     removals: new Map(),
     consumption: null,
+    signIn: null,
     session: null,
     sessionChange: null,
     sessionEnds: false,
@@ -61,13 +65,18 @@ export const memoryKeys = {
   subject: ({ clientId, personId }: Pair) => `subject ${clientId} ${personId}`,
 };
 
-/** Shape: `replay` is kept with a refresh token that the request used up. */
-export function toWrite({ puts, removals, consumption, session, sessionChange, sessionEnds, facts }: RequestWork, replay: Buffer | null): Write {
+/** What a request that uses a token up wants written; nothing else changes in it. */
+export function toTokenUse({ puts, signIn }: RequestWork, { kind, idHash, at }: NonNullable<RequestWork["consumption"]>, replay: Buffer | null): TokenUse {
+  return { kind, idHash, at, replay, puts: [...puts.values()], signIn };
+}
+
+/** What every other request wants written. */
+export function toWrite({ puts, removals, session, sessionChange, sessionEnds, facts }: RequestWork): Write {
   return {
     puts: [...puts.values()],
     removals: [...removals.values()],
     endedSession: sessionEnds ? (session?.uid ?? null) : null,
-    condition: consumption ? { ...consumption, replay } : sessionChange,
+    sessionChange,
     facts,
   };
 }

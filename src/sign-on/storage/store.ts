@@ -1,9 +1,10 @@
 import { type App, findApp, listSignOnRights, type SignOnRight } from "../../access/index.ts";
-import type { Db } from "../../platform/db.ts";
+import { type Db, isRefused } from "../../platform/db.ts";
 import { type Decisions, listDecisions, type Pair } from "../consent.ts";
 import { type Artifact, findArtifacts, type FoundArtifact, type Key } from "./artifact.ts";
 import { makeBundle } from "./bundle.ts";
 import { findSessions, findTokens, type SessionLookup, type TokenLookup } from "./lookup.ts";
+import { type TokenUse, useTokens } from "./use-token.ts";
 import { writeArtifacts } from "./write.ts";
 
 /** What requests at the same time ask and write together. */
@@ -16,9 +17,11 @@ export type Store = {
   findDecisions(pair: Pair): Promise<Decisions>;
   /** Stores an artifact that depends on nothing else. */
   put(artifact: Artifact): Promise<unknown>;
+  /** Uses a token up with all that is given for it; false when somebody was faster. */
+  useToken(use: TokenUse): Promise<boolean>;
 };
 
-const bundles = { atOnce: 2, largest: 100 };
+const bundles = { atOnce: 4, largest: 100, patienceMs: 5 };
 
 export function makeStore({ pool }: Db): Store {
   return {
@@ -35,5 +38,17 @@ export function makeStore({ pool }: Db): Store {
       await writeArtifacts(pool, { puts });
       return puts;
     }, bundles),
+    useToken: makeBundle((uses: TokenUse[]) => useTogether(pool, uses), bundles),
   };
+}
+
+// Uses may get into each other's way, or into that of a change of the person: then each goes alone, and what fails
+// fails for itself. Where a connection broke they may have been written, and nobody asks again.
+async function useTogether(pool: Db["pool"], uses: TokenUse[]): Promise<(boolean | Promise<boolean>)[]> {
+  try {
+    return await useTokens(pool, uses);
+  } catch (error) {
+    if (uses.length === 1 || !isRefused(error)) throw error;
+    return uses.map(async (use) => (await useTokens(pool, [use]))[0] === true);
+  }
 }

@@ -41,7 +41,7 @@ test("with a session five statements are enough: one reads and one writes, after
   try {
     await getUserTokens(service, app, login, { browser });
     const names = query.mock.calls.map(([asked]) => (asked as unknown as { name?: string }).name?.replace(/\.[0-9a-f]{16}$/, ""));
-    expect(names).toEqual(["sign-on.findSessions", "sign-on.write", "access.findApp", "sign-on.findTokensWithSubject", "sign-on.write"]);
+    expect(names).toEqual(["sign-on.findSessions", "sign-on.write", "access.findApp", "sign-on.findTokensWithSubject", "sign-on.useTokens"]);
   } finally {
     query.mockRestore();
   }

@@ -1,0 +1,72 @@
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import type { ClientId } from "../../../src/access/index.ts";
+import type { PersonId } from "../../../src/directory/index.ts";
+import { type Artifact, hashId } from "../../../src/sign-on/storage/artifact.ts";
+import { makeStore } from "../../../src/sign-on/storage/store.ts";
+import type { TokenUse } from "../../../src/sign-on/storage/use-token.ts";
+import { testDatabase } from "../../support/database.ts";
+import { makeMakers } from "../../support/make.ts";
+
+const db = await testDatabase();
+const store = makeStore(db);
+const make = makeMakers(db);
+const at = new Date("2026-02-03T08:00:00Z");
+const { clientId } = await make.app();
+const school = await make.school();
+const person = await make.person({ school });
+
+type Told = { token: string; use: TokenUse };
+
+const artifact = (kind: string, id: string, personId: PersonId): Artifact => ({
+  ...{ kind, idHash: hashId(id), payload: { kind }, clientId, personId, grantId: id, sessionUid: null },
+  expiresAt: new Date("2026-02-03T09:00:00Z"),
+});
+
+async function makeUse(signIn: { clientId: ClientId; personId: PersonId } = { clientId, personId: person }): Promise<Told> {
+  const [code, token] = [randomUUID(), randomUUID()];
+  await store.put(artifact("AuthorizationCode", code, signIn.personId));
+  const puts = [artifact("AccessToken", token, signIn.personId)];
+  return { token, use: { kind: "AuthorizationCode", idHash: hashId(code), at, replay: null, puts, signIn: { ...signIn, at, requestId: code } } };
+}
+
+const isThere = async (token: string): Promise<boolean> => (await store.findArtifact({ kind: "AccessToken", idHash: hashId(token) })) !== null;
+
+async function countAudit({ use }: Told): Promise<number> {
+  const { rows } = await db.pool.query<{ count: number }>("SELECT count(*)::int FROM audit WHERE action = 'signed_in' AND request_id = $1", [use.signIn?.requestId]);
+  return rows[0]!.count;
+}
+
+test("many at once are all written, also several sign-ins of one person", async () => {
+  const uses = await Promise.all(Array.from({ length: 30 }, () => makeUse()));
+  expect(await Promise.all(uses.map(({ use }) => store.useToken(use)))).toEqual(uses.map(() => true));
+  for (const told of uses) {
+    expect(await isThere(told.token)).toBe(true);
+    expect(await countAudit(told)).toBe(1);
+  }
+  const { rows } = await db.pool.query("SELECT last_sign_in_at FROM sign_in WHERE client_id = $1 AND person_id = $2", [clientId, person]);
+  expect(rows).toEqual([{ last_sign_in_at: at }]);
+});
+
+test("one code twice at once counts once, with what is given for it", async () => {
+  const [first, other, innocent] = [await makeUse(), await makeUse(), await makeUse()];
+  const again = { ...other, use: { ...other.use, idHash: first.use.idHash } };
+  const told = [first, again, innocent];
+  const used = await Promise.all(told.map(({ use }) => store.useToken(use)));
+  expect(used.filter(Boolean)).toHaveLength(2);
+  expect(used[2]).toBe(true);
+  for (const [index, one] of told.entries()) {
+    expect(await isThere(one.token)).toBe(used[index]);
+    expect(await countAudit(one)).toBe(used[index] ? 1 : 0);
+  }
+});
+
+test("one that cannot be written fails alone and leaves nothing behind", async () => {
+  const uses = [await makeUse(), await makeUse({ clientId, personId: randomUUID() as PersonId }), await makeUse()];
+  const outcomes = await Promise.allSettled(uses.map(({ use }) => store.useToken(use)));
+  expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(await Promise.all(uses.map(({ token }) => isThere(token)))).toEqual([true, false, true]);
+  expect(await countAudit(uses[1]!)).toBe(0);
+  // Its code is as good as before.
+  expect(await store.useToken({ ...uses[1]!.use, signIn: null })).toBe(true);
+});
