@@ -49,23 +49,23 @@ export async function startSubject(name: string, module: string, env: Record<str
   };
 }
 
-/** Requests per second of one URL over a number of connections; anything but 2xx counts as failed. */
-export async function measureUrls(
-  base: string,
-  options: { paths: readonly string[]; headers?: Record<string, string>; connections: number; seconds: number },
-): Promise<Rate> {
-  const result = await autocannon({
-    url: base,
-    connections: options.connections,
-    duration: options.seconds,
-    requests: options.paths.map((path) => ({ method: "GET", path, ...(options.headers && { headers: options.headers }) })),
-  });
+type Load = { connections: number; seconds: number };
+type BenchRequest = { method: "GET" | "POST"; path: string; headers?: Record<string, string>; body?: string };
+
+/** Requests per second over a number of connections, each asking one after another; anything but 2xx counts as failed. */
+export async function measureRequests(base: string, { requests, connections, seconds }: Load & { requests: BenchRequest[] }): Promise<Rate> {
+  const result = await autocannon({ url: base, connections, duration: seconds, requests });
   return {
     perSecond: result.requests.average,
     p50Ms: result.latency.p50,
     p99Ms: result.latency.p99,
     failed: result.non2xx + result.errors + result.timeouts,
   };
+}
+
+/** The same for GETs. */
+export function measureUrls(base: string, { paths, headers, ...load }: Load & { paths: readonly string[]; headers?: Record<string, string> }): Promise<Rate> {
+  return measureRequests(base, { ...load, requests: paths.map((path) => ({ method: "GET", path, ...(headers && { headers }) })) });
 }
 
 /**
@@ -75,7 +75,7 @@ export async function measureUrls(
  */
 export async function measureFlow(
   flow: (lane: number) => Promise<void>,
-  options: { connections: number; seconds: number },
+  options: Load,
 ): Promise<Rate> {
   const durations: number[] = [];
   let failed = 0;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
 import { PrismaClient } from "../../generated/prisma/client.ts";
@@ -36,6 +37,7 @@ export function openDatabase(options: DatabaseOptions): Db {
     readPool,
     prisma,
     async close() {
+      await Promise.all([settle(pool), settle(readPool)]);
       await prisma.$disconnect();
       await pool.end();
       if (readPool !== pool) await readPool.end();
@@ -80,6 +82,15 @@ export function isRefused(error: unknown): boolean {
 
 const unavailableCodes = /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|08...|53[03]00|57P0[123])$/;
 const unavailableMessages = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
+
+const settleMs = { pause: 25, most: 2000 };
+
+// A request whose caller has left still asks its last questions; nobody waits for it elsewhere.
+async function settle(pool: pg.Pool): Promise<void> {
+  const isIdle = () => pool.idleCount === pool.totalCount && pool.waitingCount === 0;
+  const end = performance.now() + settleMs.most;
+  for (let idle = 0; idle < 2 && performance.now() < end; idle = isIdle() ? idle + 1 : 0) await sleep(settleMs.pause);
+}
 
 function makePool(url: string, options: DatabaseOptions): pg.Pool {
   const pool = new pg.Pool({
