@@ -1,11 +1,11 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { type Client, errors, type KoaContextWithOIDC, Provider } from "oidc-provider";
 import { makeAdapterFactory } from "../storage/adapter.ts";
-import { memoryKeys, once, type RequestWork, startRequestWork } from "../storage/request-work.ts";
+import { type RequestWork, startRequestWork } from "../storage/request-work.ts";
 import { polishAnswer, refuseToken } from "./answers.ts";
-import { presentClient } from "./client.ts";
 import { makeConfiguration } from "./configuration.ts";
 import type { ProviderDeps } from "./deps.ts";
+import { makeFindClient, readClientId } from "./find-client.ts";
 import { nameClientOfHint } from "./logout-hint.ts";
 import { dropIdleNonce } from "./nonce.ts";
 import { refuseOtherModes } from "./response-mode.ts";
@@ -67,22 +67,6 @@ async function finish(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: Request
     if (ctx.oidc.route === "token") refuseToken(ctx, "server_error");
     else await pages.showError(ctx, { error: "server_error" }, error as Error);
   }
-}
-
-const clientIdShape = /^[A-Za-z0-9_-]{1,64}$/;
-
-function makeFindClient({ store, platform, workOf }: ProviderDeps) {
-  return async (clientId: string) => {
-    if (!clientIdShape.test(clientId)) return undefined;
-    const { ctx } = Provider;
-    const app = await (ctx ? once(workOf(ctx), memoryKeys.app(clientId), () => store.findApp(clientId)) : store.findApp(clientId));
-    return app ? presentClient(app, platform) : undefined;
-  };
-}
-
-function readClientId(ctx: KoaContextWithOIDC): string | null {
-  const clientId = ctx.oidc.route === "authorization" ? ctx.query["client_id"] : undefined;
-  return typeof clientId === "string" && clientIdShape.test(clientId) ? clientId : null;
 }
 
 /** Changes where the library leaves no option: audience, secrets, exact addresses, logout messages. */

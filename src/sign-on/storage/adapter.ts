@@ -11,7 +11,7 @@ import {
   hashId,
 } from "./artifact.ts";
 import type { Lookup } from "./lookup.ts";
-import { memoryKeys, remember, type RequestWork } from "./request-work.ts";
+import { memoryKeys, once, remember, type RequestWork } from "./request-work.ts";
 import type { Store } from "./store.ts";
 import { writeArtifacts } from "./write.ts";
 
@@ -132,7 +132,7 @@ async function findWithLookup(deps: StorageDeps, kind: string, idHash: Buffer): 
     return rememberLookup(work, session);
   }
   if (!work || !lookedUp.has(kind)) return store.findArtifact({ kind, idHash });
-  const token = await store.findToken({ kind, idHash });
+  const { token } = await once(work, memoryKeys.token({ kind, idHash }), () => store.findToken({ kind, idHash, clientId: null }));
   if (token?.personId) remember(work, memoryKeys.subject({ ...token, personId: token.personId }), token.subject);
   return rememberLookup(work, token);
 }

@@ -15,6 +15,10 @@ export type Lookup = FoundArtifact & { clientId: ClientId; personId: PersonId | 
 export type SessionLookup = Lookup & { app: App | null };
 export type TokenLookup = Lookup & { subject: Subject | null };
 
+/** A token and the app that presents it, which may be another than the one it was given to. */
+export type Presented = { token: TokenLookup | null; app: App | null };
+export type AskedToken = Key & { clientId: string | null };
+
 type Row = Omit<Lookup, "right"> & { place: number; facts: SignOnFacts };
 
 const factsAndDecisions = (client: string, personId: string): string => `
@@ -41,17 +45,24 @@ export async function findSessions(db: Queryable, asked: readonly { idHash: Buff
 }
 
 const selectTokens = `
-  SELECT asked.place::int, ${foundColumns("token")}, token.client_id AS "clientId", token.person_id AS "personId",
+  SELECT asked.place::int, token.kind IS NOT NULL AS "isThere", ${appOf("asked.client_id")} AS app,
+    ${foundColumns("token")}, token.client_id AS "clientId", token.person_id AS "personId",
     ${subjectOf("token.client_id", "token.person_id")} AS subject, ${factsAndDecisions("token.client_id", "token.person_id")}
-  FROM unnest(${arrayParameter("$1", "text")}, ${arrayParameter("$2", "bytea")}) WITH ORDINALITY AS asked (kind, id_hash, place)
-  CROSS JOIN ${artifactOf("asked.kind", "asked.id_hash")} token`;
+  FROM unnest(${arrayParameter("$1", "text")}, ${arrayParameter("$2", "bytea")}, ${arrayParameter("$3", "text")})
+    WITH ORDINALITY AS asked (kind, id_hash, client_id, place)
+  LEFT JOIN ${artifactOf("asked.kind", "asked.id_hash")} token ON true`;
 
-/** Finds tokens, each with what the app that it was given to may know of its person. */
-export async function findTokens(db: Queryable, keys: readonly Key[]): Promise<(TokenLookup | null)[]> {
-  const { rows } = await db.query<Row & { subject: Subject | null }>({
+type TokenRow = Row & { isThere: boolean; app: AppValue | null; subject: Subject | null };
+
+/** Finds tokens, each with the app that presents it and what the app that it was given to may know of its person. */
+export async function findTokens(db: Queryable, asked: readonly AskedToken[]): Promise<(Presented | null)[]> {
+  const { rows } = await db.query<TokenRow>({
     name: "sign-on.findTokensWithSubject",
     text: selectTokens,
-    values: [keys.map(({ kind }) => kind), keys.map(({ idHash }) => idHash)],
+    values: [asked.map(({ kind }) => kind), asked.map(({ idHash }) => idHash), asked.map(({ clientId }) => clientId)],
   });
-  return answerEach(keys, rows, ({ facts, ...row }) => ({ ...row, right: decideSignOnRight(facts) }));
+  return answerEach(asked, rows, ({ isThere, app, facts, ...row }) => ({
+    app: app && readApp(app),
+    token: isThere ? { ...row, right: decideSignOnRight(facts) } : null,
+  }));
 }

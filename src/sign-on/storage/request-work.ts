@@ -1,6 +1,6 @@
 import type { AdapterPayload } from "oidc-provider";
 import type { Pair } from "../consent.ts";
-import type { Artifact } from "./artifact.ts";
+import type { Artifact, Key } from "./artifact.ts";
 import type { SignIn, TokenUse } from "./use-token.ts";
 import type { SessionChange, Statement, Write } from "./write.ts";
 
@@ -60,6 +60,7 @@ export function remember(work: RequestWork, key: string, answer: unknown): void 
 /** The keys of the memory; what is about a person is asked again for another one. */
 export const memoryKeys = {
   app: (clientId: string) => `app ${clientId}`,
+  token: ({ kind, idHash }: Key) => `token ${kind} ${idHash.toString("base64url")}`,
   right: ({ clientId, personId }: Pair) => `right ${clientId} ${personId}`,
   decisions: ({ clientId, personId }: Pair) => `decisions ${clientId} ${personId}`,
   subject: ({ clientId, personId }: Pair) => `subject ${clientId} ${personId}`,

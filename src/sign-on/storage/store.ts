@@ -3,7 +3,7 @@ import { type Db, isRefused } from "../../platform/db.ts";
 import { type Decisions, listDecisions, type Pair } from "../consent.ts";
 import { type Artifact, findArtifacts, type FoundArtifact, type Key } from "./artifact.ts";
 import { makeBundle } from "./bundle.ts";
-import { findSessions, findTokens, type SessionLookup, type TokenLookup } from "./lookup.ts";
+import { type AskedToken, findSessions, findTokens, type Presented, type SessionLookup } from "./lookup.ts";
 import { type TokenUse, useTokens } from "./use-token.ts";
 import { writeArtifacts } from "./write.ts";
 
@@ -11,7 +11,7 @@ import { writeArtifacts } from "./write.ts";
 export type Store = {
   findArtifact(key: Key): Promise<FoundArtifact | null>;
   findSession(asked: { idHash: Buffer; clientId: string }): Promise<SessionLookup | null>;
-  findToken(key: Key): Promise<TokenLookup | null>;
+  findToken(asked: AskedToken): Promise<Presented>;
   findApp(clientId: string): Promise<App | null>;
   findRight(pair: Pair): Promise<SignOnRight>;
   findDecisions(pair: Pair): Promise<Decisions>;
@@ -27,7 +27,7 @@ export function makeStore({ pool }: Db): Store {
   return {
     findArtifact: makeBundle((keys) => findArtifacts(pool, keys), bundles),
     findSession: makeBundle((asked) => findSessions(pool, asked), bundles),
-    findToken: makeBundle((keys) => findTokens(pool, keys), bundles),
+    findToken: makeBundle(async (asked: AskedToken[]) => (await findTokens(pool, asked)).map((found) => found ?? { token: null, app: null }), bundles),
     findApp: makeBundle(async (clientIds: string[]) => {
       const apps = new Map([...new Set(clientIds)].map((clientId) => [clientId, findApp(pool, clientId)]));
       return Promise.all(clientIds.map(async (clientId) => (await apps.get(clientId)) ?? null));

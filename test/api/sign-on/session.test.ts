@@ -33,7 +33,7 @@ test("a session is written when something about it changes, and lives on while i
   expect((await browser.open(askFor(service, app).address)).html).toContain("/login");
 });
 
-test("with a session five statements are enough: one reads and one writes, after the app at the exchange", async () => {
+test("with a session four statements are enough: one reads and one writes, at the authorization and at the exchange", async () => {
   const { service, login } = world;
   const app = await world.app();
   const { browser } = await getUserTokens(service, app, login);
@@ -41,7 +41,7 @@ test("with a session five statements are enough: one reads and one writes, after
   try {
     await getUserTokens(service, app, login, { browser });
     const names = query.mock.calls.map(([asked]) => (asked as unknown as { name?: string }).name?.replace(/\.[0-9a-f]{16}$/, ""));
-    expect(names).toEqual(["sign-on.findSessions", "sign-on.write", "access.findApp", "sign-on.findTokensWithSubject", "sign-on.useTokens"]);
+    expect(names).toEqual(["sign-on.findSessions", "sign-on.write", "sign-on.findTokensWithSubject", "sign-on.useTokens"]);
   } finally {
     query.mockRestore();
   }

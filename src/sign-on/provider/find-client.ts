@@ -1,0 +1,39 @@
+import { type KoaContextWithOIDC, Provider } from "oidc-provider";
+import type { App } from "../../access/index.ts";
+import { hashId, type Key } from "../storage/artifact.ts";
+import { memoryKeys, once } from "../storage/request-work.ts";
+import { presentClient } from "./client.ts";
+import type { ProviderDeps } from "./deps.ts";
+
+const clientIdShape = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Finds an app for the library, at the token endpoint together with the code or refresh token that it presents. */
+export function makeFindClient({ store, platform, workOf }: ProviderDeps) {
+  return async (clientId: string) => {
+    if (!clientIdShape.test(clientId)) return undefined;
+    const { ctx } = Provider;
+    const app = await (ctx ? once(workOf(ctx), memoryKeys.app(clientId), () => findAppWithToken(ctx, clientId)) : store.findApp(clientId));
+    return app ? presentClient(app, platform) : undefined;
+  };
+
+  // Of an app that presents a code or a refresh token, the token is asked for next.
+  async function findAppWithToken(ctx: KoaContextWithOIDC, clientId: string): Promise<App | null> {
+    const presented = readToken(ctx);
+    if (!presented) return store.findApp(clientId);
+    return (await once(workOf(ctx), memoryKeys.token(presented), () => store.findToken({ ...presented, clientId }))).app;
+  }
+}
+
+function readToken({ oidc }: KoaContextWithOIDC): Key | null {
+  if (oidc.route !== "token") return null;
+  const { grant_type: grantType, code, refresh_token: refreshToken } = (oidc.body ?? {}) as Record<string, unknown>;
+  if (grantType === "authorization_code" && typeof code === "string") return { kind: "AuthorizationCode", idHash: hashId(code) };
+  if (grantType === "refresh_token" && typeof refreshToken === "string") return { kind: "RefreshToken", idHash: hashId(refreshToken) };
+  return null;
+}
+
+/** The app that an authorization request names. */
+export function readClientId(ctx: KoaContextWithOIDC): string | null {
+  const clientId = ctx.oidc.route === "authorization" ? ctx.query["client_id"] : undefined;
+  return typeof clientId === "string" && clientIdShape.test(clientId) ? clientId : null;
+}
