@@ -20,38 +20,46 @@ import { openBenchDatabase } from "./database.ts";
 type Took = { previewMs: number; applyMs: number; memoryMb: number; people: number };
 
 const people = Number(process.env["BENCH_PEOPLE"] ?? 100_000);
-const schools = Number(process.env["BENCH_SCHOOLS"] ?? 100);
+const shapes = (process.env["BENCH_SCHOOLS"] ?? "100,1").split(",").map(Number);
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 3);
-const groupsPerSchool = Math.ceil(people / schools / 25);
 const tables = ["person", "affiliation", '"group"', "membership"];
 
 const folder = await mkdtemp(join(tmpdir(), "schultor-bench-import-"));
-const database = await openBenchDatabase();
 try {
-  const roster = await writeRoster();
-  const make = makeMakers(database.db);
-  const app = await make.app();
-  for (let n = 0; n < schools; n++) await make.grant({ app: app.clientId, school: await make.school({ officialId: `DE-XX-${n}` }) });
-  console.log(`${people} people in ${3 * people} memberships, ${schools} schools; ${((await stat(roster)).size / 1e6).toFixed(0)} MB zipped`);
-  console.log("| Round | Preview | Import | COPY | Ratio, whole | Ratio, import alone | Memory |\n|---|---|---|---|---|---|---|");
-  for (let round = 0; round <= rounds; round++) {
-    await empty(database.db);
-    const { previewMs, applyMs, memoryMb, people: made } = await runImport(roster);
-    if (made !== people) throw new Error(`${made} people were made instead of ${people}`);
-    await dump(database.db);
-    await empty(database.db);
-    const copyMs = await copyBack(database.db);
-    const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
-    const ratio = (ms: number) => (ms / copyMs).toFixed(2);
-    const cells = [seconds(previewMs), seconds(applyMs), seconds(copyMs), ratio(previewMs + applyMs), ratio(applyMs), `${memoryMb.toFixed(0)} MB`];
-    console.log(`| ${round === 0 ? "warm-up" : round} | ${cells.join(" | ")} |`);
-  }
+  for (const schools of shapes) await compareShape(schools);
 } finally {
-  await database.close();
   await rm(folder, { recursive: true });
 }
 
-async function writeRoster(): Promise<string> {
+async function compareShape(schools: number): Promise<void> {
+  const database = await openBenchDatabase();
+  const { db } = database;
+  try {
+    const roster = await writeRoster(schools);
+    const make = makeMakers(db);
+    const app = await make.app();
+    for (let n = 0; n < schools; n++) await make.grant({ app: app.clientId, school: await make.school({ officialId: `DE-XX-${n}` }) });
+    console.log(`${people} people in ${3 * people} memberships, ${schools} schools; ${((await stat(roster)).size / 1e6).toFixed(0)} MB zipped`);
+    console.log("| Round | Preview | Import | COPY | Ratio, whole | Ratio, import alone | Memory |\n|---|---|---|---|---|---|---|");
+    for (let round = 0; round <= rounds; round++) {
+      await empty(db);
+      const { previewMs, applyMs, memoryMb, people: made } = await runImport(roster, database.url);
+      if (made !== people) throw new Error(`${made} people were made instead of ${people}`);
+      await dump(db);
+      await empty(db);
+      const copyMs = await copyBack(db);
+      const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
+      const ratio = (ms: number) => (ms / copyMs).toFixed(2);
+      const cells = [seconds(previewMs), seconds(applyMs), seconds(copyMs), ratio(previewMs + applyMs), ratio(applyMs), `${memoryMb.toFixed(0)} MB`];
+      console.log(`| ${round === 0 ? "warm-up" : round} | ${cells.join(" | ")} |`);
+    }
+  } finally {
+    await database.close();
+  }
+}
+
+async function writeRoster(schools: number): Promise<string> {
+  const groupsPerSchool = Math.ceil(people / schools / 25);
   const path = join(folder, "roster.zip");
   const zip = new ZipFile();
   const add = (name: string, lines: () => Generator<string>) => {
@@ -100,8 +108,8 @@ function* batched(lines: Generator<string>): Generator<string> {
   yield batch;
 }
 
-async function runImport(roster: string): Promise<Took> {
-  const child = fork(fileURLToPath(new URL("./subjects/import.ts", import.meta.url)), { env: { ...process.env, DATABASE_URL: database.url, BENCH_ROSTER: roster } });
+async function runImport(roster: string, url: string): Promise<Took> {
+  const child = fork(fileURLToPath(new URL("./subjects/import.ts", import.meta.url)), { env: { ...process.env, DATABASE_URL: url, BENCH_ROSTER: roster } });
   const ended = once(child, "exit");
   const [took] = (await Promise.race([once(child, "message"), ended.then(() => [undefined])])) as [Took | undefined];
   await ended;

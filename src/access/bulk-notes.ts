@@ -13,6 +13,7 @@ const createTables = `
   CREATE TEMPORARY TABLE change_subject (type text, id uuid, client_id text, round int, PRIMARY KEY (type, id, client_id)) ON COMMIT DROP;
   CREATE TEMPORARY TABLE change_looked_at (type text, id uuid, client_id text) ON COMMIT DROP;
   CREATE TEMPORARY TABLE change_pair (client_id text, person_id uuid) ON COMMIT DROP;
+  CREATE TEMPORARY TABLE change_synced (client_id text, person_id uuid, is_synced boolean) ON COMMIT DROP;
   CREATE TEMPORARY TABLE change_known (client_id text, person_id uuid, is_synced boolean) ON COMMIT DROP;
   CREATE TEMPORARY TABLE change_before (${sightColumns}) ON COMMIT DROP;
   CREATE TEMPORARY TABLE change_after (${sightColumns}) ON COMMIT DROP`;
@@ -41,14 +42,15 @@ const widest = `
 
 // Each step is planned for what the one before it left: a guess would join hundreds of thousands of rows one by one.
 const lookAt = (subjects: string) => [
-  "TRUNCATE change_looked_at, change_pair, change_known",
+  "TRUNCATE change_looked_at, change_pair, change_synced, change_known",
   `INSERT INTO change_looked_at ${subjects}`,
   "ANALYZE change_looked_at",
   `INSERT INTO change_pair ${selectPairs("change_looked_at")}`,
   "ANALYZE change_pair",
-  `INSERT INTO change_known ${selectSynced("change_pair")}`,
-  "ANALYZE change_known",
-  `INSERT INTO change_known ${selectOtherUsers("change_pair", "change_known")}`,
+  `INSERT INTO change_synced ${selectSynced("change_pair")}`,
+  "ANALYZE change_synced",
+  // From a table of its own: one that is looked through while it is filled is looked through again and again.
+  `INSERT INTO change_known SELECT * FROM change_synced UNION ALL ${selectOtherUsers("change_pair", "change_synced")}`,
   "ANALYZE change_known",
 ];
 const sightsOfAll = selectSightsOf("change_known", "change_looked_at");
