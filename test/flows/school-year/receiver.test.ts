@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { request } from "node:http";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { makeReceiver, type Receiver } from "./partner/receiver.ts";
 import type { Hint } from "./partner/records.ts";
@@ -50,4 +51,13 @@ test("an event that cannot be worked on is confirmed and tried again before the 
   expect([await post(ada), await post(bo)]).toEqual([204, 204]);
   await receiver.settled();
   expect(taken).toEqual(["person ada create", "person bo delete"]);
+});
+
+test("a request that breaks off does no harm", async () => {
+  const half = request(url, { method: "POST", headers: { "content-length": 100 } });
+  const isBroken = new Promise((resolve) => half.once("error", resolve));
+  half.write("{");
+  setTimeout(() => half.destroy(new Error("broken off")), 20);
+  await isBroken;
+  expect(await post(ada)).toBe(204);
 });

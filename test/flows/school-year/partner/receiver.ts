@@ -50,7 +50,7 @@ export function makeReceiver({ secret, take, retryMs = 1000 }: Wishes): Receiver
     working = null;
   }
 
-  return { listener: (request, response) => void receive(request, response), settled: () => working ?? Promise.resolve() };
+  return { listener: (request, response) => void receive(request, response).catch(() => response.destroy()), settled: () => working ?? Promise.resolve() };
 }
 
 function hintOf(event: Event): Hint {
