@@ -99,6 +99,13 @@ module.exports = {
       to: { path: "\\.test\\.ts$" },
     },
     {
+      name: "partner-knows-the-contract-only",
+      comment: "The partner of the school year is an example for partners: HTTP, and types generated from what is published.",
+      severity: "error",
+      from: { path: "^test/flows/school-year/partner/" },
+      to: { dependencyTypesNot: ["core"], pathNot: "^test/flows/school-year/partner/|^generated/openapi/[^/]+\\.ts$" },
+    },
+    {
       name: "no-dev-dependency-in-src",
       comment: "npm ci --omit=dev must be enough to run the service.",
       severity: "error",

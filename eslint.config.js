@@ -66,6 +66,18 @@ export default tseslint.config(
     },
   },
   {
+    files: ["test/**/*.ts", "**/*.test.ts"],
+    rules: {
+      "no-restricted-syntax": [
+        "error",
+        {
+          selector: "CallExpression[callee.object.name='fc'][callee.property.name='assert']:not([arguments.1.callee.name='walks'])",
+          message: "How often and from which seed a property is tried is said by walks() of test/support/walks.ts.",
+        },
+      ],
+    },
+  },
+  {
     files: ["openapi/rules/**/*.js", "eslint.config.js"],
     extends: [tseslint.configs.strict],
     rules: { "no-console": "error", eqeqeq: "error" },

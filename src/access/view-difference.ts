@@ -39,7 +39,7 @@ export const selectDifference = (before: Sql, after: Sql): Sql => `
           WHEN is_new_status THEN CASE WHEN a_active THEN 'restore' ELSE 'delete' END
           WHEN is_staying AND (${properties.filter((property) => property !== "status").map(isChanged).join(" OR ")}) THEN 'update' END AS action
       FROM (
-        SELECT client_id, type, subject_id, coalesce(a.school_id, b.school_id) AS school_id,
+        SELECT client_id, type, subject_id, CASE WHEN a.is_active IS NULL THEN b.school_id ELSE a.school_id END AS school_id,
           b.is_active IS NOT NULL AS was_known, a.is_active IS NOT NULL AS is_known, num_nulls(a.is_active, b.is_active) = 0 AS is_staying,
           coalesce(a.is_active <> b.is_active, false) AS is_new_status, a.is_active AS a_active, b.is_synced AS b_synced,
           ${properties

@@ -13,19 +13,23 @@ export type ApplyRules = {
   restoreWindowDays: number;
 };
 
+/** A school to be brought there once more: someone's home was not there yet, or people moved away from it. */
+export type Unsettled = { id: SchoolId; movedAway: number };
+
 /**
  * Brings one school to what an import says, in one transaction, and tells the apps of it.
  *
- * Shape:  `unsettled` are schools to be brought there once more: someone's home was not there yet, or someone moved away from it.
+ * Shape:  `movedAway` is how many of its people other parts of the import have taken home to their schools; they count as there before.
  * Errors: conflict when it would remove too much and nobody agreed to that.
  */
-export async function applyPart(db: Pick<Db, "pool">, part: Part, rules: ApplyRules, origin: Origin): Promise<{ counts: Counts; unsettled: SchoolId[] }> {
+export async function applyPart(db: Pick<Db, "pool">, part: Part & { movedAway: number }, rules: ApplyRules, origin: Origin): Promise<{ counts: Counts; unsettled: Unsettled[] }> {
   return changeDirectory(db, origin, async (change) => {
     const { tx } = change;
     await change.touchSchool(part.schoolId);
     await findDifference(tx, part);
     if (await touchIncomers(change)) await findDifference(tx, part);
     const counts = await countDifference(tx, part.schoolId);
+    counts.before.people += part.movedAway;
     const agreed = await findAgreed(tx, part);
     if (isHeld(counts, rules.holdShare, agreed)) {
       throw new AppError("conflict", "import_held", "The import would remove too many people or groups of a school. Look at its preview and confirm it.");
@@ -54,13 +58,13 @@ async function findAgreed(tx: Queryable, { importId, schoolId }: Part): Promise<
   return rows[0] ?? { people: 0, groups: 0 };
 }
 
-async function findUnsettled(tx: Queryable, schoolId: SchoolId): Promise<SchoolId[]> {
-  const { rows } = await tx.query<{ id: SchoolId }>(
-    `SELECT DISTINCT left_home AS id FROM import_person WHERE left_home IS NOT NULL
-     UNION SELECT $1::uuid WHERE EXISTS (SELECT FROM import_person WHERE joins AND id IS NULL)`,
+async function findUnsettled(tx: Queryable, schoolId: SchoolId): Promise<Unsettled[]> {
+  const { rows } = await tx.query<Unsettled>(
+    `SELECT left_home AS id, (count(*) FILTER (WHERE change = 'changed'))::int AS "movedAway" FROM import_person WHERE left_home IS NOT NULL GROUP BY left_home
+     UNION ALL SELECT $1::uuid, 0 WHERE EXISTS (SELECT FROM import_person WHERE joins AND id IS NULL)`,
     [schoolId],
   );
-  return rows.map(({ id }) => id);
+  return rows;
 }
 
 async function write(tx: Queryable, part: Part, counts: Counts, { restoreWindowDays }: ApplyRules): Promise<void> {

@@ -22,7 +22,7 @@ export async function applyImport(db: Pick<Db, "pool">, id: ImportId, rules: App
     const waiting = now.filter((school) => school.state !== "APPLIED").map((school) => school.id);
     const unsettled = await applyEach(db, id, waiting, rules, origin);
     // Everybody's home is there by now.
-    await applyEach(db, id, [...unsettled].filter((school) => waiting.includes(school)), rules, origin);
+    await applyEach(db, id, [...unsettled.keys()].filter((school) => waiting.includes(school)), rules, origin);
     await withTransaction(db, async (tx) => {
       await tx.query("SET LOCAL statement_timeout = '60min'");
       await tx.query("UPDATE import SET state = 'APPLIED', applied_at = $2 WHERE id = $1", [id, origin.at]);
@@ -49,15 +49,16 @@ export async function confirmImport(db: Pick<Db, "pool">, id: ImportId, origin: 
 }
 
 async function applyEach(db: Pick<Db, "pool">, id: ImportId, schools: readonly SchoolId[], rules: ApplyRules & { onProgress?: OnProgress | undefined }, origin: Origin) {
-  const unsettled = new Set<SchoolId>();
+  const unsettled = new Map<SchoolId, number>();
   for (const [index, schoolId] of schools.entries()) {
     rules.onProgress?.({ phase: "applying", done: index, total: schools.length });
-    const result = await applyPart(db, await makePart(db.pool, id, schoolId, origin.at), rules, origin).catch(async (error: unknown) => {
+    const part = { ...(await makePart(db.pool, id, schoolId, origin.at)), movedAway: unsettled.get(schoolId) ?? 0 };
+    const result = await applyPart(db, part, rules, origin).catch(async (error: unknown) => {
       // The school has changed since the preview; what is to be confirmed now is what would be removed now.
       if (error instanceof AppError && error.code === "import_held") await foreseeImport(db, id, [schoolId], rules.holdShare, origin.at);
       throw error;
     });
-    for (const school of result.unsettled) unsettled.add(school);
+    for (const { id: school, movedAway } of result.unsettled) unsettled.set(school, (unsettled.get(school) ?? 0) + movedAway);
     if (isPowerOfTwo(index + 1)) await db.pool.query(countRows);
   }
   return unsettled;

@@ -16,6 +16,9 @@ Redoc.init(
     theme: {
       colors: {
         primary: { main: dark ? "#7fd1cf" : "#0f5c63" },
+        error: { main: dark ? "#ffb4a8" : "#b3261e" },
+        success: { main: dark ? "#8fd694" : "#1d6b2a" },
+        responses: { redirect: { color: dark ? "#ffd28a" : "#7a4f00" } },
         text: { primary: ink, secondary: dark ? "#a9bcbd" : "#4d6266" },
       },
       schema: { nestedBackground: dark ? "#1d3538" : "#f6f3ec" },
@@ -33,3 +36,9 @@ Redoc.init(
   place,
 );
 place.style.backgroundColor = card;
+
+// What Redoc leaves out for those who read by ear or by keyboard; it goes on drawing when something is opened.
+new MutationObserver(() => {
+  for (const heading of place.querySelectorAll("h5:not([aria-level])")) heading.setAttribute("aria-level", "3");
+  for (const code of place.querySelectorAll("pre:not([tabindex])")) code.tabIndex = 0;
+}).observe(place, { childList: true, subtree: true });

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import express, { type NextFunction, type Request, type Response, Router } from "express";
 import type { Provider } from "oidc-provider";
 import { picksLocale, readLocale } from "../platform/pages/index.ts";
+import { refuseOtherMethods } from "./other-methods.ts";
 import { renderErrorPage } from "./pages/index.ts";
 
 const libraryPaths = [
@@ -46,9 +47,8 @@ export function makeMount({ issuerUrl, provider }: { issuerUrl: string; provider
     next();
   });
   router.post(["/oauth2/auth", "/oauth2/sessions/logout"], express.urlencoded({ extended: false, limit: "16kb" }), askAsGet);
-  router.all("/oauth2/token", onlyPost);
   router.get("/oauth2/sessions/logout", refuseNul);
-  router.all(libraryPaths, answer);
+  router.all(libraryPaths, refuseOtherMethods, answer);
   return {
     router,
     answerBusy(req, res) {
@@ -86,9 +86,4 @@ function refuseNul(req: Request, res: Response, next: NextFunction): void {
   const requestId = (res.locals["requestId"] as string | undefined) ?? null;
   const { status, headers, html } = renderErrorPage({ status: 400, reason: "invalid_request", requestId }, { locale: readLocale(req) });
   res.status(status).set(headers).send(html);
-}
-
-function onlyPost(req: Request, res: Response, next: NextFunction): void {
-  if (req.method === "POST" || req.method === "OPTIONS") return next();
-  res.status(400).set({ "Cache-Control": "no-store" }).json({ error: "invalid_request", error_description: "the token endpoint takes POST" });
 }

@@ -6,6 +6,7 @@ import type { ClientId } from "../../src/access/index.ts";
 import { AppError } from "../../src/platform/errors.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
+import { walkTimeoutMs, walks } from "../support/walks.ts";
 import { active, differing, follow, listTold, readAll } from "./events-receiver.ts";
 import type { Held, Holdings, Told } from "./events-receiver.ts";
 import { act, deed, signIn } from "./events-world.ts";
@@ -24,9 +25,6 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer Made> ? Made : never;
 class GivenUp extends Error {}
-
-// Fixed, so that a failure is a failure for everybody; another number is another walk.
-const seed = 20_260_203;
 
 async function makeWorld(): Promise<World> {
   const clients: ClientId[] = [];
@@ -70,7 +68,7 @@ async function startReceivers(world: World): Promise<Map<ClientId, Holdings>> {
   return receivers;
 }
 
-test("whatever happens, the set that an app reconstructs from its events is what it may read", { timeout: 120_000 }, async () => {
+test("whatever happens, the set that an app reconstructs from its events is what it may read", { timeout: walkTimeoutMs }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), async (steps) => {
       const world = await makeWorld();
@@ -95,7 +93,7 @@ test("whatever happens, the set that an app reconstructs from its events is what
         }
       }
     }),
-    { numRuns: 25, seed },
+    walks(25),
   );
 });
 
@@ -126,7 +124,7 @@ const crowdedStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: deed.map((made) => ({ signIn: made })) },
 );
 
-test("changes at the same time agree with each other", { timeout: 120_000 }, async () => {
+test("changes at the same time agree with each other", { timeout: walkTimeoutMs }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(crowdedStep, crowdedStep, crowdedStep), { minLength: 5, maxLength: 10 }), async (rounds) => {
       const world = await makeCrowdedWorld();
@@ -143,7 +141,7 @@ test("changes at the same time agree with each other", { timeout: 120_000 }, asy
         }
       }
     }),
-    { numRuns: 25, seed },
+    walks(25),
   );
 });
 

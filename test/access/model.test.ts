@@ -16,6 +16,7 @@ import type { ClientId, SignOnAudience } from "../../src/access/index.ts";
 import type { GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
+import { walkTimeoutMs, walks } from "../support/walks.ts";
 
 // What decisions on visibility say, once more and in other words, over worlds that nobody thought of.
 
@@ -144,11 +145,11 @@ async function ask({ clientId, schools, groups, people }: { clientId: ClientId; 
   };
 }
 
-test("the SQL of visibility says what its decisions say, whatever the world", { timeout: 120_000 }, async () => {
+test("the SQL of visibility says what its decisions say, whatever the world", { timeout: walkTimeoutMs }, async () => {
   await fc.assert(
     fc.asyncProperty(world, async (made) => {
       expect(await ask(await build(made))).toEqual(say(made));
     }),
-    { numRuns: 60 },
+    walks(60),
   );
 });

@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makePageAssets } from "../../src/platform/pages/index.ts";
 import { makePublishRouter } from "../../src/publish/index.ts";
-import { expectAccessible, useBrowser, type Look } from "./support/browser.ts";
+import { expectAccessible, expectReadable, useBrowser, type Look } from "./support/browser.ts";
 
 const { newPage } = useBrowser();
 let server: Server;
@@ -46,12 +46,13 @@ describe.each(looks)("on a $size", (look) => {
     ["schulconnex", "Get the record of the signed-in person"],
     ["schulconnex-1.7", "Get the record of the signed-in person"],
     ["sign-on", "Sign a person in"],
-  ])("the reference of %s is drawn, fits, and asks nobody else", async (name, operation) => {
+    ["webhooks", "Be told that a person changed"],
+  ])("the reference of %s is drawn, accessible, and asks nobody else", async (name, operation) => {
     const page = await newPage(look);
     const foreign = listForeignRequests(page);
     await page.goto(`${url}/docs/${name}`);
     await page.getByRole("heading", { name: operation }).first().waitFor();
-    expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
+    await expectReadable(page);
     expect(foreign).toEqual([]);
   });
 });
@@ -61,6 +62,14 @@ test("an operation is found by searching", async () => {
   await page.goto(`${url}/docs/idm`);
   await page.getByPlaceholder("Search...").fill("members");
   await page.getByRole("search").getByText("Get a group with its members").first().waitFor();
+});
+
+test("what a reference draws later is accessible too", async () => {
+  const page = await newPage({ size: "desk", colorScheme: "dark" });
+  await page.goto(`${url}/docs/webhooks`);
+  await page.getByRole("button", { name: /^default/ }).first().click();
+  await page.getByText("Seconds, or a date, before which it should not be tried again").first().waitFor();
+  await expectReadable(page);
 });
 
 test("without JavaScript the reference leads to the description itself", async () => {

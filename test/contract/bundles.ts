@@ -4,7 +4,7 @@ import { parse } from "yaml";
 
 type Media = { schema: object; example?: unknown; examples?: Record<string, { $ref?: string; value?: unknown }> };
 type Content = Record<string, Media>;
-type Parameter = { name: string; in: string; schema: object; example?: unknown };
+export type Parameter = { name: string; in: string; required?: boolean; schema: object; example?: unknown };
 type Operation = {
   operationId: string;
   parameters?: (Parameter | { $ref: string })[];

@@ -21,10 +21,12 @@ const planted: [rule: string, file: string, text: string][] = [
   ["no-restricted-properties", "src/idm/environment.ts", "export const port = process.env;"],
   ["no-restricted-imports", "src/idm/imported.ts", 'import { env } from "node:process";\nexport const port = env;'],
   ["no-console", "src/idm/console.ts", 'console.log("hello");'],
+  ["no-restricted-syntax", "test/imports/seedless.test.ts", 'import fc from "fast-check";\nfc.assert(fc.property(fc.nat(), (n) => n >= 0), { numRuns: 5 });'],
   ["eqeqeq", "src/idm/equal.ts", "export const same = (a: string, b: string) => a == b;"],
 ];
 const allowed: [file: string, text: string][] = [
   ["src/config.ts", "export const port = process.env;"],
+  ["test/imports/seeded.test.ts", 'import fc from "fast-check";\ndeclare function walks(n: number): object;\nfc.assert(fc.property(fc.nat(), (n) => n >= 0), walks(5));'],
   ["openapi/tools/talk.ts", 'console.log("hello", process.env);'],
 ];
 

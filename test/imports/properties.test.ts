@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
+import { walkTimeoutMs, walks } from "../support/walks.ts";
 import { fingerprint, makeImporter, readDirectory, zip } from "./rosters.ts";
 
 const db = await testDatabase();
@@ -76,9 +77,9 @@ test("a whole roster after another one leaves what it leaves alone, and once mor
       await bulk(b);
       expect(await fingerprint(db)).toBe(before);
     }),
-    { numRuns: 12, endOnFailure: true },
+    walks(12),
   );
-}, 120_000);
+}, walkTimeoutMs);
 
 test("a delta leaves what the whole roster leaves, and ids survive it and the way back", async () => {
   const stable = (of: Roster): Roster => ({ ...of, classes: of.classes.map((one) => ({ ...one, school: schools[Number(one.id.slice(1)) % 2]! })) });
@@ -101,6 +102,6 @@ test("a delta leaves what the whole roster leaves, and ids survive it and the wa
       await bulk(a);
       expect(await db.prisma.person.findMany({ where: { status: "ACTIVE" }, select: { id: true, sourceSystemIdentifier: true }, orderBy: { id: "asc" } })).toEqual(ids.toSorted((x, y) => (x.id < y.id ? -1 : 1)));
     }),
-    { numRuns: 12, endOnFailure: true },
+    walks(12),
   );
-}, 120_000);
+}, walkTimeoutMs);

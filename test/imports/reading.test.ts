@@ -7,6 +7,7 @@ import { openSourceFile } from "../../src/imports/read/source.ts";
 import { findEncoding } from "../../src/imports/read/text.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
+import { walks } from "../support/walks.ts";
 import { makeImporter, readDirectory, writeRoster } from "./rosters.ts";
 
 /** Hands a text over in pieces of the given sizes, over and over. */
@@ -44,6 +45,7 @@ test("what is written as CSV is read as it was, with its lines, however it is cu
       fc.pre(!records.some((fields) => /\r$/m.test(fields.join("|").replaceAll("\r\n", ""))));
       expect(readCsv(text, pieces)).toEqual({ records: expected, faults: [] });
     }),
+    walks(100),
   );
 });
 
@@ -66,6 +68,7 @@ test("the elements of a JSON array come as they stand in the file, however it is
       expect(elements.map((element) => JSON.parse(element.text) as unknown)).toEqual(JSON.parse(text));
       for (const { line, column, text: element } of elements) expect(text.split("\n").slice(line - 1).join("\n").slice(column - 1).startsWith(element)).toBe(true);
     }),
+    walks(100),
   );
 });
 

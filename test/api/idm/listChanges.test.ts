@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { changeDirectory, setSyncedGroups, withdrawGrant } from "../../../src/access/index.ts";
+import { changeDirectory, setSync, setSyncedGroups, withdrawGrant } from "../../../src/access/index.ts";
 import type { ClientId, ScopeName } from "../../../src/access/index.ts";
 import { deletePerson, restorePerson, softDeletePerson, updatePerson } from "../../../src/directory/index.ts";
 import type { Change, GroupId, PersonId, SchoolId } from "../../../src/directory/index.ts";
@@ -88,6 +88,15 @@ test("whoever signs in for the first time enters the view of an app that knew no
   for (let count = 0; count < 2; count++) await getUserTokens(service, app, login);
   const { data } = await client.GET("/idm/ep/v1/changes", { params: { query: { after } } });
   expect(data!.changes).toMatchObject([{ type: "person", action: "create", personId: person, schoolId: null }]);
+});
+
+test("a user who stays one though no school of theirs syncs any more is told of without a school", async () => {
+  const { read, now, clientId, person, school } = await makeApp();
+  await make.signIn({ app: clientId, person });
+  const after = await now();
+  await change((it) => setSync(it, { clientId, schoolId: school, sync: false }));
+  const { data } = await read({ after });
+  expect(data!.changes.filter(({ type }) => type === "person")).toMatchObject([{ action: "update", updatedProperties: ["groups"], personId: person, schoolId: null }]);
 });
 
 test("pages follow each other without gap or repetition, and every cursor leads on", async () => {

@@ -59,11 +59,16 @@ export function useBrowser(): { newPage(look?: Look): Promise<Page> } {
   };
 }
 
-/** Expects that axe finds nothing, that nothing is wider than the window, and that every control is big enough to tap. */
-export async function expectAccessible(page: Page, name = page.url()): Promise<void> {
+/** Expects that axe finds nothing and that nothing is wider than the window. */
+export async function expectReadable(page: Page, name = page.url()): Promise<void> {
   const { violations } = await new AxeBuilder({ page }).options({ rules: { "target-size": { enabled: true } } }).analyze();
   expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`), name).toEqual([]);
   expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth"), `${name} is too wide`).toBeLessThanOrEqual(0);
+}
+
+/** Expects besides that every control is big enough to tap. */
+export async function expectAccessible(page: Page, name = page.url()): Promise<void> {
+  await expectReadable(page, name);
   expect(await page.evaluate(lowControls), name).toEqual([]);
 }
 
