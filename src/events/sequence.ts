@@ -11,8 +11,13 @@ type Storage = Pick<Db, "pool">;
  */
 export async function sequenceEvents(db: Storage, batch = 5000): Promise<number> {
   let placed = 0;
-  for (let last = batch; last === batch && (await isAnyWaiting(db)); placed += last) last = await placeBatch(db, batch);
+  for (let last = batch; last === batch; placed += last) last = await sequenceSome(db, batch);
   return placed;
+}
+
+/** Places the first of them; answers how many, fewer than `batch` when there are no more. */
+export async function sequenceSome(db: Storage, batch: number): Promise<number> {
+  return (await isAnyWaiting(db)) ? placeBatch(db, batch) : 0;
 }
 
 async function isAnyWaiting({ pool }: Storage): Promise<boolean> {

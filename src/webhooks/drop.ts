@@ -23,7 +23,7 @@ export async function dropPending(tx: Queryable, endpointId: string, now: Date):
 
 const findDisabled = `
   SELECT w.id FROM webhook_endpoint w
-  CROSS JOIN LATERAL (SELECT FROM webhook_delivery d WHERE d.endpoint_id = w.id AND d.due_at IS NOT NULL ORDER BY d.due_at LIMIT 1) pending
+  CROSS JOIN LATERAL (SELECT FROM webhook_delivery d WHERE d.endpoint_id = w.id AND d.due_at > '-infinity' ORDER BY d.due_at LIMIT 1) pending
   WHERE w.state = 'DISABLED' LIMIT 1`;
 
 /** Gives up what disabled endpoints have left, in turns that are short for those who wait. */

@@ -1,4 +1,4 @@
-import { appEventChannel, sequenceEvents } from "../events/index.ts";
+import { appEventChannel, sequenceSome } from "../events/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Db } from "../platform/db.ts";
 import { makeGuardedSender, type Reach } from "../platform/guarded-request.ts";
@@ -41,11 +41,12 @@ export function makeWebhooks({ db, clock, log, keys, reach, settings, leaseSecon
       everySeconds: 1,
       wait: (seconds, signal) => (listen(), events.wait(seconds, signal)),
       async run(signal) {
-        await sequenceEvents(db);
-        for (let read = fanOutBatch; read === fanOutBatch && !signal.aborted; ) {
-          const batch = await fanOut(db, { now: clock(), limit: fanOutBatch });
-          read = batch.read;
-          if (batch.made > 0) deliveries.wake();
+        // Part by part: of a large change the first events arrive while the last ones are still placed.
+        for (let isMore = true; isMore && !signal.aborted; ) {
+          const placed = await sequenceSome(db, fanOutBatch);
+          const { read, made } = await fanOut(db, { now: clock(), limit: fanOutBatch });
+          if (made > 0) deliveries.wake();
+          isMore = placed === fanOutBatch || read === fanOutBatch;
         }
       },
     },

@@ -17,7 +17,8 @@ export async function lockQueues(tx: Queryable, mode: keyof typeof locks): Promi
   await tx.query(locks[mode]);
 }
 
-/** SQL: whether a delivery is the first of its queue, or waits behind it. */
+/** SQL: whether a delivery is due, is the first of its queue, or waits behind it. Each is said as the index says that is for it. */
+export const isDue = (d: string, at: string): string => `${d}.due_at > '-infinity' AND ${d}.due_at <= ${at}`;
 export const isFirst = (d: string): string => `${d}.state = 'PENDING' AND ${d}.due_at IS NOT NULL`;
 export const isWaiting = (d: string): string => `${d}.state = 'PENDING' AND ${d}.due_at IS NULL`;
 

@@ -8,8 +8,8 @@ DROP INDEX "webhook_delivery_subject_idx";
 
 ALTER TABLE "webhook_delivery" ADD CONSTRAINT "webhook_delivery_due_check" CHECK ("state" = 'PENDING' OR "due_at" IS NULL);
 
--- What may be sent, by when; that it is one of each subject; and what waits behind it. Each has a condition of its own, so that
--- a statement fits one of them alone, whatever the statistics say.
-CREATE INDEX "webhook_delivery_due_idx" ON "webhook_delivery" ("endpoint_id", "due_at", "id") WHERE "due_at" IS NOT NULL;
+-- What may be sent, by when; that it is one of each subject; and what waits behind it. No condition follows from another, so that
+-- a statement fits one index alone, whatever the statistics say.
+CREATE INDEX "webhook_delivery_due_idx" ON "webhook_delivery" ("endpoint_id", "due_at", "id") WHERE "due_at" > '-infinity';
 CREATE UNIQUE INDEX "webhook_delivery_one_first_idx" ON "webhook_delivery" ("endpoint_id", "subject_id") WHERE "state" = 'PENDING' AND "due_at" IS NOT NULL;
 CREATE INDEX "webhook_delivery_waiting_idx" ON "webhook_delivery" ("endpoint_id", "subject_id", "id") WHERE "state" = 'PENDING' AND "due_at" IS NULL;

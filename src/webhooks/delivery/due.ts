@@ -1,4 +1,5 @@
 import type { Queryable } from "../../platform/db.ts";
+import { isDue } from "../queue.ts";
 
 export type Due = { id: string; endpointId: string; messageId: string; eventType: string; isTest: boolean; body: string; attempts: number; attemptsSpent: number };
 
@@ -10,7 +11,7 @@ const selectDue = `
   FROM unnest($1::uuid[], $2::int[]) AS wanted (endpoint_id, room)
   CROSS JOIN LATERAL (
     SELECT * FROM webhook_delivery d
-    WHERE d.endpoint_id = wanted.endpoint_id AND d.due_at <= $3 AND d.id <> ALL ($4::bigint[])
+    WHERE d.endpoint_id = wanted.endpoint_id AND ${isDue("d", "$3")} AND d.id <> ALL ($4::bigint[])
     ORDER BY d.due_at, d.id LIMIT wanted.room) d`;
 
 /** Finds what is due for leased endpoints, without what is `known` to be under way. */
