@@ -18,6 +18,7 @@ import { makeOperationNames } from "./platform/name-operations.ts";
 import { keepPickedLocale, makePageAssets } from "./platform/pages/index.ts";
 import { makeRequestWatch } from "./platform/request-log.ts";
 import { deriveKeys } from "./platform/seal.ts";
+import { makeStatisticsJob } from "./platform/statistics.ts";
 import type { WorkerJob } from "./platform/worker.ts";
 import { makeLastAnswers, makePortalRouter } from "./portal/index.ts";
 import { makePublishRouter } from "./publish/index.ts";
@@ -88,7 +89,7 @@ export async function makeApp(config: Config, { clock, log, db, metrics = makeMe
       protect(res);
       operations(req, res);
     },
-    jobs: [...signOn.jobs, makePurgeJob({ db, clock, forget: forgetPerson }), makeEventSweepJob({ db, clock, feedDays: config.changeFeedDays }), makeImportSweep({ db, clock }), ...webhooks.jobs],
+    jobs: [...signOn.jobs, makePurgeJob({ db, clock, forget: forgetPerson }), makeEventSweepJob({ db, clock, feedDays: config.changeFeedDays }), makeStatisticsJob(db), makeImportSweep({ db, clock }), ...webhooks.jobs],
     async close() {
       await webhooks.close();
       await signOn.close();

@@ -4,6 +4,7 @@ import { systemClock } from "../../src/platform/clock.ts";
 import { openDatabase } from "../../src/platform/db.ts";
 import { makeLog } from "../../src/platform/log.ts";
 import { makeMetrics } from "../../src/platform/metrics.ts";
+import { makeStatisticsJob } from "../../src/platform/statistics.ts";
 import { startWorker } from "../../src/platform/worker.ts";
 import { makeWebhooks } from "../../src/webhooks/index.ts";
 
@@ -12,7 +13,7 @@ const log = makeLog({ level: config.logLevel, format: "json" });
 const db = openDatabase({ url: config.databaseUrl!, poolSize: config.databasePoolSize });
 const leaseSeconds = Number(process.env["LEASE_SECONDS"] ?? 15);
 const webhooks = makeWebhooks({ db, clock: systemClock, log, keys: config.encryptionKeys, reach: config, settings: config.webhooks, leaseSeconds });
-const worker = startWorker(webhooks.jobs, { log, metrics: makeMetrics() });
+const worker = startWorker([...webhooks.jobs, makeStatisticsJob(db)], { log, metrics: makeMetrics() });
 process.send?.({ url: "ready" });
 process.once("SIGTERM", () => void stop());
 

@@ -12,5 +12,5 @@ export { makeAuditStatement, recordAudit, recordAuditFrom } from "./audit.ts";
 export type { AuditLine, Origin } from "./audit.ts";
 export { listEvents } from "./feed.ts";
 export type { AppEvent, AppEventAction, AppEventType, DeleteReason, Events } from "./feed.ts";
-export { sequenceEvents } from "./sequence.ts";
+export { sequenceEvents, sequenceSome } from "./sequence.ts";
 export { makeEventSweepJob, sweepEvents } from "./sweep.ts";

@@ -11,8 +11,13 @@ type Storage = Pick<Db, "pool">;
  */
 export async function sequenceEvents(db: Storage, batch = 5000): Promise<number> {
   let placed = 0;
-  while (await isAnyWaiting(db)) placed += await placeBatch(db, batch);
+  for (let last = batch; last === batch; placed += last) last = await sequenceSome(db, batch);
   return placed;
+}
+
+/** Places the first of them; answers how many, fewer than `batch` when there are no more. */
+export async function sequenceSome(db: Storage, batch: number): Promise<number> {
+  return (await isAnyWaiting(db)) ? placeBatch(db, batch) : 0;
 }
 
 async function isAnyWaiting({ pool }: Storage): Promise<boolean> {
@@ -22,13 +27,12 @@ async function isAnyWaiting({ pool }: Storage): Promise<boolean> {
 
 // The events are looked for after the row is held: what a process that was faster has placed waits no more.
 const takeTurn = "SELECT FROM event_feed FOR UPDATE";
+// Updated by the primary key alone: statistics know of no event that waits, and would make a loop over all of them for each.
 const place = `
-  WITH waiting AS (
-    SELECT seq FROM app_event WHERE position IS NULL ORDER BY seq LIMIT $1),
-  numbered AS (
-    SELECT seq, feed.last_position + row_number() OVER (ORDER BY seq) AS position FROM waiting, event_feed feed),
+  WITH waiting AS MATERIALIZED (
+    SELECT id, row_number() OVER (ORDER BY seq) AS place FROM (SELECT id, seq FROM app_event WHERE position IS NULL ORDER BY seq LIMIT $1) next),
   placed AS (
-    UPDATE app_event e SET position = numbered.position FROM numbered WHERE e.seq = numbered.seq AND e.position IS NULL)
+    UPDATE app_event e SET position = (SELECT last_position FROM event_feed) + waiting.place FROM waiting WHERE e.id = waiting.id)
   UPDATE event_feed SET last_position = last_position + (SELECT count(*) FROM waiting)
   RETURNING (SELECT count(*)::int FROM waiting) AS placed`;
 

@@ -7,6 +7,7 @@ import { makeUuid } from "../platform/ids.ts";
 import type { EncryptionKeys } from "../platform/seal.ts";
 import { setEndpointState, type Reason } from "./endpoint-state.ts";
 import type { EventType } from "./payload.ts";
+import { isFirst, isWaiting } from "./queue.ts";
 import { addSecret } from "./secret.ts";
 
 export type Endpoint = {
@@ -28,7 +29,8 @@ export type Endpoint = {
 const selectEndpoint = `
   SELECT w.id, w.client_id AS "clientId", w.url, w.event_types AS "eventTypes", w.state::text, w.reason, w.state_changed_at AS "stateChangedAt",
     w.resume_at AS "resumeAt", w.failing_since AS "failingSince", w.created_at AS "createdAt",
-    (SELECT count(*) FROM webhook_delivery d WHERE d.endpoint_id = w.id AND d.state = 'PENDING')::int AS pending
+    ((SELECT count(*) FROM webhook_delivery d WHERE d.endpoint_id = w.id AND ${isFirst("d")})
+     + (SELECT count(*) FROM webhook_delivery d WHERE d.endpoint_id = w.id AND ${isWaiting("d")}))::int AS pending
   FROM webhook_endpoint w`;
 
 /** The endpoints of an app, or of all. */
@@ -116,15 +118,19 @@ export async function resumeEndpoint(db: Db, id: string, origin: Origin): Promis
   });
 }
 
-/** Takes an endpoint away with its secrets and its log. */
+const removeLog = `
+  WITH gone AS (DELETE FROM webhook_delivery WHERE id = ANY (ARRAY(SELECT id FROM webhook_delivery WHERE endpoint_id = $1 LIMIT 5000)) RETURNING id),
+  attempts AS (DELETE FROM webhook_attempt a USING gone WHERE a.delivery_id = gone.id)
+  SELECT FROM gone`;
+
+/** Takes an endpoint away with its secrets and its log. What of that is left after a crash goes when it is old. */
 export async function removeEndpoint(db: Db, id: string, origin: Origin): Promise<void> {
   await withTransaction(db, async (tx) => {
     const { clientId } = await getEndpoint(tx, id);
     await tx.query("DELETE FROM webhook_endpoint WHERE id = $1", [id]);
-    await tx.query("DELETE FROM webhook_attempt a USING webhook_delivery d WHERE a.delivery_id = d.id AND d.endpoint_id = $1", [id]);
-    await tx.query("DELETE FROM webhook_delivery WHERE endpoint_id = $1", [id]);
     await recordAudit(tx, { ...origin, action: "webhook_endpoint_removed", clientId, detail: { endpointId: id } });
   });
+  while ((await db.pool.query({ name: "webhooks.removeLog", text: removeLog, values: [id] })).rowCount);
 }
 
 export const disabled = (): AppError => new AppError("conflict", "webhook_endpoint_disabled", "The webhook endpoint is disabled; resume it first");

@@ -2,7 +2,8 @@
  * webhooks: carries what apps are told to where they want to be told.
  *
  * Nouns:      endpoint (an app's address, its event types, secrets and state), delivery (one event for one endpoint, its body frozen),
- *             attempt (one request and what came of it), lease (one process's right to deliver to an endpoint).
+ *             queue (what one subject has pending for one endpoint), attempt (one request and what came of it), lease (one process's
+ *             right to deliver to an endpoint).
  * Invariants: what is committed is delivered at least once and under one webhook-id; of one subject one delivery is under way at a time;
  *             no endpoint waits for another; secrets are told once and kept sealed; no address inside the network is called.
  * Never knows: what a school, a person or a group is, who may see what, or why something changed.

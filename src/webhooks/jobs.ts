@@ -1,4 +1,4 @@
-import { appEventChannel, sequenceEvents } from "../events/index.ts";
+import { appEventChannel, sequenceSome } from "../events/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Db } from "../platform/db.ts";
 import { makeGuardedSender, type Reach } from "../platform/guarded-request.ts";
@@ -7,6 +7,7 @@ import { listenFor, makeNudge, type Listener } from "../platform/nudge.ts";
 import type { EncryptionKeys } from "../platform/seal.ts";
 import type { WorkerJob } from "../platform/worker.ts";
 import { makePump } from "./delivery/pump.ts";
+import { dropLeft } from "./drop.ts";
 import { deliveryChannel, fanOut } from "./fan-out.ts";
 import { sweepWebhooks } from "./sweep.ts";
 
@@ -40,20 +41,22 @@ export function makeWebhooks({ db, clock, log, keys, reach, settings, leaseSecon
       everySeconds: 1,
       wait: (seconds, signal) => (listen(), events.wait(seconds, signal)),
       async run(signal) {
-        await sequenceEvents(db);
-        for (let read = fanOutBatch; read === fanOutBatch && !signal.aborted; ) {
-          const batch = await fanOut(db.pool, { now: clock(), limit: fanOutBatch });
-          read = batch.read;
-          if (batch.made > 0) deliveries.wake();
+        // Part by part: of a large change the first events arrive while the last ones are still placed.
+        for (let isMore = true; isMore && !signal.aborted; ) {
+          const placed = await sequenceSome(db, fanOutBatch);
+          const { read, made } = await fanOut(db, { now: clock(), limit: fanOutBatch });
+          if (made > 0) deliveries.wake();
+          isMore = placed === fanOutBatch || read === fanOutBatch;
         }
       },
     },
     { name: "webhooks.deliver", everySeconds: 1, wait: (seconds, signal) => (listen(), deliveries.wait(seconds, signal)), run: pump.run },
+    { name: "webhooks.drop", everySeconds: 30, run: (signal) => dropLeft(db, { now: clock(), signal }) },
     {
       name: "webhooks.sweep",
       everySeconds: 3600,
       async run(signal) {
-        const swept = await sweepWebhooks(db.pool, { now: clock(), logDays: settings.logDays, signal });
+        const swept = await sweepWebhooks(db, { now: clock(), logDays: settings.logDays, signal });
         if (swept > 0) log.info({ swept }, "old webhook deliveries were removed");
       },
     },

@@ -5,6 +5,7 @@ import { makeUuid } from "../platform/ids.ts";
 import { disabled, getEndpoint } from "./endpoint.ts";
 import { deliveryChannel } from "./fan-out.ts";
 import { makeTestPayload, type EventType } from "./payload.ts";
+import { joinFirst, lockQueues } from "./queue.ts";
 
 export type DeliveryState = "PENDING" | "DELIVERED" | "FAILED";
 
@@ -17,6 +18,7 @@ export type Delivery = {
   body: string;
   state: DeliveryState;
   attempts: number;
+  /** Of the first that its subject has pending; those behind it have none. */
   nextAttemptAt: Date | null;
   createdAt: Date;
   finishedAt: Date | null;
@@ -25,7 +27,7 @@ export type Delivery = {
 export type Attempt = { number: number; at: Date; durationMs: number; status: number | null; error: string | null; /** The first bytes of the answer's body, as text. */ answer: string | null };
 
 const columns = `id::text, message_id AS "messageId", endpoint_id AS "endpointId", event_type AS "eventType", is_test AS "isTest", body, state::text, attempts,
-  CASE WHEN state = 'PENDING' THEN next_attempt_at END AS "nextAttemptAt", created_at AS "createdAt", finished_at AS "finishedAt"`;
+  due_at AS "nextAttemptAt", created_at AS "createdAt", finished_at AS "finishedAt"`;
 
 /** The deliveries of an endpoint, the newest first. */
 export async function listDeliveries(db: Queryable, of: { endpointId: string; state?: DeliveryState | undefined; limit: number }): Promise<Delivery[]> {
@@ -49,16 +51,25 @@ export async function getDelivery(db: Queryable, id: string): Promise<Delivery &
 
 /** Delivers once more, with all its tries and the same webhook-id. Errors: not_found, conflict while it waits anyway or its endpoint is disabled. */
 export async function redeliver(db: Db, id: string, origin: Origin): Promise<void> {
-  await withTransaction(db, async (tx) => {
-    const { endpointId, state } = await findDelivery(tx, id);
-    if (state === "PENDING") throw new AppError("conflict", "webhook_delivery_pending", "The delivery waits to be sent already");
-    await repeat(tx, { endpointId, condition: "id = $3", value: id }, origin);
-  });
+  const { endpointId, state } = await findDelivery(db.pool, id);
+  if (state === "PENDING") throw new AppError("conflict", "webhook_delivery_pending", "The delivery waits to be sent already");
+  await repeat(db, { endpointId, ids: [id] }, origin);
 }
+
+const mostRepeated = 1000;
+const findFailed = `
+  SELECT id::text FROM webhook_delivery WHERE endpoint_id = $1 AND state = 'FAILED' AND created_at >= $2 AND id > $3 ORDER BY id LIMIT ${mostRepeated}`;
 
 /** Delivers everything once more that failed and was made since; answers how many. Errors: not_found, conflict for a disabled endpoint. */
 export async function redeliverFailed(db: Db, { endpointId, since }: { endpointId: string; since: Date }, origin: Origin): Promise<number> {
-  return withTransaction(db, (tx) => repeat(tx, { endpointId, condition: "state = 'FAILED' AND created_at >= $3", value: since }, origin));
+  let repeated = 0;
+  for (let after = "0", isMore = true; isMore; ) {
+    const { rows } = await db.pool.query<{ id: string }>(findFailed, [endpointId, since, after]);
+    repeated += await repeat(db, { endpointId, ids: rows.map(({ id }) => id) }, origin);
+    isMore = rows.length === mostRepeated;
+    after = rows.at(-1)?.id ?? after;
+  }
+  return repeated;
 }
 
 /** Sends an endpoint an event that tells of no change. Errors: not_found, conflict for a disabled endpoint. */
@@ -67,7 +78,7 @@ export async function sendTestEvent(db: Db, { endpointId, eventType }: { endpoin
     const { clientId } = await getUsableEndpoint(tx, endpointId);
     const subjectId = makeUuid(origin.at);
     const { rows } = await tx.query<{ id: string }>(
-      `INSERT INTO webhook_delivery (message_id, endpoint_id, event_type, subject_id, is_test, body, next_attempt_at, created_at)
+      `INSERT INTO webhook_delivery (message_id, endpoint_id, event_type, subject_id, is_test, body, due_at, created_at)
        VALUES ($1, $2, $3, $4, true, $5, $6, $6) RETURNING id::text`,
       [makeUuid(origin.at), endpointId, eventType, subjectId, makeTestPayload(eventType, subjectId), origin.at],
     );
@@ -77,18 +88,23 @@ export async function sendTestEvent(db: Db, { endpointId, eventType }: { endpoin
   });
 }
 
-type Repeat = { endpointId: string; condition: string; value: unknown };
+const repeatDeliveries = `
+  UPDATE webhook_delivery d SET state = 'PENDING', due_at = CASE WHEN asked.leads AND first.id IS NULL THEN $2::timestamptz END, attempts_spent = attempts, finished_at = NULL
+  FROM (
+    SELECT id, endpoint_id, subject_id, row_number() OVER (PARTITION BY subject_id ORDER BY id) = 1 AS leads
+    FROM webhook_delivery WHERE id = ANY ($1) AND state <> 'PENDING') asked
+  ${joinFirst("asked")}
+  WHERE d.id = asked.id`;
 
-async function repeat(tx: Queryable, { endpointId, condition, value }: Repeat, origin: Origin): Promise<number> {
-  const { clientId } = await getUsableEndpoint(tx, endpointId);
-  const { rowCount } = await tx.query(
-    `UPDATE webhook_delivery SET state = 'PENDING', attempts_spent = attempts, next_attempt_at = $2, finished_at = NULL
-     WHERE endpoint_id = $1 AND state <> 'PENDING' AND ${condition}`,
-    [endpointId, origin.at, value],
-  );
-  await recordAudit(tx, { ...origin, action: "webhook_deliveries_repeated", clientId, detail: { endpointId, deliveries: rowCount ?? 0 } });
-  await tx.query(`NOTIFY ${deliveryChannel}`);
-  return rowCount ?? 0;
+async function repeat(db: Db, { endpointId, ids }: { endpointId: string; ids: readonly string[] }, origin: Origin): Promise<number> {
+  return withTransaction(db, async (tx) => {
+    await lockQueues(tx, "exclusive");
+    const { clientId } = await getUsableEndpoint(tx, endpointId);
+    const { rowCount } = await tx.query(repeatDeliveries, [ids, origin.at]);
+    await recordAudit(tx, { ...origin, action: "webhook_deliveries_repeated", clientId, detail: { endpointId, deliveries: rowCount ?? 0 } });
+    await tx.query(`NOTIFY ${deliveryChannel}`);
+    return rowCount ?? 0;
+  });
 }
 
 async function getUsableEndpoint(tx: Queryable, id: string) {

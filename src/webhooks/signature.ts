@@ -1,7 +1,7 @@
-import { createHmac, randomBytes } from "node:crypto";
+import { createHmac, createSecretKey, randomBytes, type KeyObject } from "node:crypto";
 
 /** A secret as the partner has it, and the key that Standard Webhooks makes of it. */
-export type SigningSecret = { text: string; key: Buffer };
+export type SigningSecret = { text: string; key: KeyObject };
 
 const prefix = "whsec_";
 
@@ -11,7 +11,7 @@ export function makeSecretText(): string {
 }
 
 export function readSecret(text: string): SigningSecret {
-  return { text, key: Buffer.from(text.slice(prefix.length), "base64") };
+  return { text, key: createSecretKey(text.slice(prefix.length), "base64") };
 }
 
 export type Signed = { messageId: string; eventType: string; isTest: boolean; body: string };

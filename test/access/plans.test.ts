@@ -1,5 +1,6 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { explainPrepared, type Plan } from "../support/explain.ts";
 import { fillDatabase, filledApps, findFilled } from "../support/fill.ts";
 import { allScopes } from "../support/make.ts";
 import { startService } from "../support/service.ts";
@@ -14,16 +15,6 @@ const large = new Set([
 const size = { schools: 300, people: 60_000 };
 
 type Statement = { name?: string | undefined; text: string; values: unknown[] };
-type Plan = {
-  "Node Type": string;
-  "Relation Name"?: string;
-  "Actual Rows"?: number;
-  "Actual Loops"?: number;
-  "Rows Removed by Filter"?: number;
-  "Rows Removed by Join Filter"?: number;
-  Plans?: Plan[];
-};
-
 const service = await startService();
 const app = { clientId: filledApps.few, clientSecret: "secret", redirectUri: "https://app.example/callback" };
 const seen = new Map<string, Statement>();
@@ -82,23 +73,12 @@ async function explain({ text, values }: Statement, mode: "force_custom_plan" | 
   try {
     await client.query(`BEGIN; SET LOCAL plan_cache_mode = ${mode}`);
     await client.query(`PREPARE explained AS ${text}`);
-    const given = values.map((value) => (value === null || value === undefined ? "NULL" : client.escapeLiteral(asText(value)))).join(", ");
     // What was written once cannot be written again, so that a write is only planned.
     const analyze = /\b(INSERT|UPDATE|DELETE)\b/.test(text) ? "off" : "on";
-    const { rows } = await client.query<{ "QUERY PLAN": { Plan: Plan }[] }>(
-      `EXPLAIN (ANALYZE ${analyze}, FORMAT JSON) EXECUTE explained${given && `(${given})`}`,
-    );
-    return rows[0]!["QUERY PLAN"][0]!.Plan;
+    return await explainPrepared(client, "explained", { values, options: `ANALYZE ${analyze}` });
   } finally {
     client.release(true);
   }
-}
-
-function asText(value: unknown): string {
-  if (value instanceof Date) return value.toISOString();
-  if (Buffer.isBuffer(value)) return `\\x${value.toString("hex")}`;
-  if (Array.isArray(value)) return `{${value.map((item) => JSON.stringify(asText(item))).join(",")}}`;
-  return typeof value === "object" ? JSON.stringify(value) : String(value as string);
 }
 
 const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];

@@ -20,21 +20,21 @@ export type WebhookWorld = {
   endpoint(of: { clientId: string; url: string; eventTypes?: EventType[] }): Promise<{ id: string; secret: string }>;
   /** Writes events as a change would and commits them; answers their ids, which are the webhook-ids. */
   tell(...events: Told[]): Promise<string[]>;
-  run(job: "fanOut" | "deliver" | "sweep"): Promise<void>;
+  run(job: "fanOut" | "deliver" | "drop" | "sweep", signal?: AbortSignal): Promise<void>;
   /** Carries everything that is due to its receivers. */
   settle(): Promise<void>;
 };
 
-type Wishes = { settings?: Partial<WebhookSettings>; reach?: Reach; log?: Log; random?: () => number };
+type Wishes = { db?: TestDatabase; settings?: Partial<WebhookSettings>; reach?: Reach; log?: Log; random?: () => number };
 
 /** The webhooks of a database of their own, with a clock that stands; jobs run when a test runs them. */
 export async function startWebhooks(wishes: Wishes = {}): Promise<WebhookWorld> {
-  const db = await testDatabase();
+  const db = wishes.db ?? (await testDatabase());
   const clock = makeTestClock();
   const make = makeMakers(db);
   const { jobs, close } = makeWebhooks({ db, clock, log: wishes.log ?? silentLog, keys, reach: wishes.reach ?? inside, settings: { ...settings, ...wishes.settings }, random: wishes.random ?? (() => 0.5) });
   afterAll(close);
-  const run = (name: string) => jobs.find((job) => job.name === `webhooks.${name}`)!.run(new AbortController().signal);
+  const run = (name: string, signal = new AbortController().signal) => jobs.find((job) => job.name === `webhooks.${name}`)!.run(signal);
   return {
     db,
     clock,

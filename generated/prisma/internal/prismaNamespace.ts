@@ -3603,7 +3603,7 @@ export const WebhookDeliveryScalarFieldEnum = {
   state: 'state',
   attempts: 'attempts',
   attemptsSpent: 'attemptsSpent',
-  nextAttemptAt: 'nextAttemptAt',
+  dueAt: 'dueAt',
   createdAt: 'createdAt',
   finishedAt: 'finishedAt'
 } as const

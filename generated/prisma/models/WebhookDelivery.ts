@@ -49,7 +49,7 @@ export type WebhookDeliveryMinAggregateOutputType = {
   state: $Enums.WebhookDeliveryState | null
   attempts: number | null
   attemptsSpent: number | null
-  nextAttemptAt: Date | null
+  dueAt: Date | null
   createdAt: Date | null
   finishedAt: Date | null
 }
@@ -65,7 +65,7 @@ export type WebhookDeliveryMaxAggregateOutputType = {
   state: $Enums.WebhookDeliveryState | null
   attempts: number | null
   attemptsSpent: number | null
-  nextAttemptAt: Date | null
+  dueAt: Date | null
   createdAt: Date | null
   finishedAt: Date | null
 }
@@ -81,7 +81,7 @@ export type WebhookDeliveryCountAggregateOutputType = {
   state: number
   attempts: number
   attemptsSpent: number
-  nextAttemptAt: number
+  dueAt: number
   createdAt: number
   finishedAt: number
   _all: number
@@ -111,7 +111,7 @@ export type WebhookDeliveryMinAggregateInputType = {
   state?: true
   attempts?: true
   attemptsSpent?: true
-  nextAttemptAt?: true
+  dueAt?: true
   createdAt?: true
   finishedAt?: true
 }
@@ -127,7 +127,7 @@ export type WebhookDeliveryMaxAggregateInputType = {
   state?: true
   attempts?: true
   attemptsSpent?: true
-  nextAttemptAt?: true
+  dueAt?: true
   createdAt?: true
   finishedAt?: true
 }
@@ -143,7 +143,7 @@ export type WebhookDeliveryCountAggregateInputType = {
   state?: true
   attempts?: true
   attemptsSpent?: true
-  nextAttemptAt?: true
+  dueAt?: true
   createdAt?: true
   finishedAt?: true
   _all?: true
@@ -246,7 +246,7 @@ export type WebhookDeliveryGroupByOutputType = {
   state: $Enums.WebhookDeliveryState
   attempts: number
   attemptsSpent: number
-  nextAttemptAt: Date
+  dueAt: Date | null
   createdAt: Date
   finishedAt: Date | null
   _count: WebhookDeliveryCountAggregateOutputType | null
@@ -285,7 +285,7 @@ export type WebhookDeliveryWhereInput = {
   state?: Prisma.EnumWebhookDeliveryStateFilter<"WebhookDelivery"> | $Enums.WebhookDeliveryState
   attempts?: Prisma.IntFilter<"WebhookDelivery"> | number
   attemptsSpent?: Prisma.IntFilter<"WebhookDelivery"> | number
-  nextAttemptAt?: Prisma.DateTimeFilter<"WebhookDelivery"> | Date | string
+  dueAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"WebhookDelivery"> | Date | string
   finishedAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
 }
@@ -301,7 +301,7 @@ export type WebhookDeliveryOrderByWithRelationInput = {
   state?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
   attemptsSpent?: Prisma.SortOrder
-  nextAttemptAt?: Prisma.SortOrder
+  dueAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   finishedAt?: Prisma.SortOrderInput | Prisma.SortOrder
 }
@@ -320,7 +320,7 @@ export type WebhookDeliveryWhereUniqueInput = Prisma.AtLeast<{
   state?: Prisma.EnumWebhookDeliveryStateFilter<"WebhookDelivery"> | $Enums.WebhookDeliveryState
   attempts?: Prisma.IntFilter<"WebhookDelivery"> | number
   attemptsSpent?: Prisma.IntFilter<"WebhookDelivery"> | number
-  nextAttemptAt?: Prisma.DateTimeFilter<"WebhookDelivery"> | Date | string
+  dueAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"WebhookDelivery"> | Date | string
   finishedAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
 }, "id">
@@ -336,7 +336,7 @@ export type WebhookDeliveryOrderByWithAggregationInput = {
   state?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
   attemptsSpent?: Prisma.SortOrder
-  nextAttemptAt?: Prisma.SortOrder
+  dueAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   finishedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.WebhookDeliveryCountOrderByAggregateInput
@@ -360,7 +360,7 @@ export type WebhookDeliveryScalarWhereWithAggregatesInput = {
   state?: Prisma.EnumWebhookDeliveryStateWithAggregatesFilter<"WebhookDelivery"> | $Enums.WebhookDeliveryState
   attempts?: Prisma.IntWithAggregatesFilter<"WebhookDelivery"> | number
   attemptsSpent?: Prisma.IntWithAggregatesFilter<"WebhookDelivery"> | number
-  nextAttemptAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookDelivery"> | Date | string
+  dueAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookDelivery"> | Date | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookDelivery"> | Date | string
   finishedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookDelivery"> | Date | string | null
 }
@@ -376,7 +376,7 @@ export type WebhookDeliveryCreateInput = {
   state?: $Enums.WebhookDeliveryState
   attempts?: number
   attemptsSpent?: number
-  nextAttemptAt: Date | string
+  dueAt?: Date | string | null
   createdAt: Date | string
   finishedAt?: Date | string | null
 }
@@ -392,7 +392,7 @@ export type WebhookDeliveryUncheckedCreateInput = {
   state?: $Enums.WebhookDeliveryState
   attempts?: number
   attemptsSpent?: number
-  nextAttemptAt: Date | string
+  dueAt?: Date | string | null
   createdAt: Date | string
   finishedAt?: Date | string | null
 }
@@ -408,7 +408,7 @@ export type WebhookDeliveryUpdateInput = {
   state?: Prisma.EnumWebhookDeliveryStateFieldUpdateOperationsInput | $Enums.WebhookDeliveryState
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   attemptsSpent?: Prisma.IntFieldUpdateOperationsInput | number
-  nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -424,7 +424,7 @@ export type WebhookDeliveryUncheckedUpdateInput = {
   state?: Prisma.EnumWebhookDeliveryStateFieldUpdateOperationsInput | $Enums.WebhookDeliveryState
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   attemptsSpent?: Prisma.IntFieldUpdateOperationsInput | number
-  nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -440,7 +440,7 @@ export type WebhookDeliveryCreateManyInput = {
   state?: $Enums.WebhookDeliveryState
   attempts?: number
   attemptsSpent?: number
-  nextAttemptAt: Date | string
+  dueAt?: Date | string | null
   createdAt: Date | string
   finishedAt?: Date | string | null
 }
@@ -456,7 +456,7 @@ export type WebhookDeliveryUpdateManyMutationInput = {
   state?: Prisma.EnumWebhookDeliveryStateFieldUpdateOperationsInput | $Enums.WebhookDeliveryState
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   attemptsSpent?: Prisma.IntFieldUpdateOperationsInput | number
-  nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -472,7 +472,7 @@ export type WebhookDeliveryUncheckedUpdateManyInput = {
   state?: Prisma.EnumWebhookDeliveryStateFieldUpdateOperationsInput | $Enums.WebhookDeliveryState
   attempts?: Prisma.IntFieldUpdateOperationsInput | number
   attemptsSpent?: Prisma.IntFieldUpdateOperationsInput | number
-  nextAttemptAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
@@ -488,7 +488,7 @@ export type WebhookDeliveryCountOrderByAggregateInput = {
   state?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
   attemptsSpent?: Prisma.SortOrder
-  nextAttemptAt?: Prisma.SortOrder
+  dueAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   finishedAt?: Prisma.SortOrder
 }
@@ -510,7 +510,7 @@ export type WebhookDeliveryMaxOrderByAggregateInput = {
   state?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
   attemptsSpent?: Prisma.SortOrder
-  nextAttemptAt?: Prisma.SortOrder
+  dueAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   finishedAt?: Prisma.SortOrder
 }
@@ -526,7 +526,7 @@ export type WebhookDeliveryMinOrderByAggregateInput = {
   state?: Prisma.SortOrder
   attempts?: Prisma.SortOrder
   attemptsSpent?: Prisma.SortOrder
-  nextAttemptAt?: Prisma.SortOrder
+  dueAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   finishedAt?: Prisma.SortOrder
 }
@@ -554,7 +554,7 @@ export type WebhookDeliverySelect<ExtArgs extends runtime.Types.Extensions.Inter
   state?: boolean
   attempts?: boolean
   attemptsSpent?: boolean
-  nextAttemptAt?: boolean
+  dueAt?: boolean
   createdAt?: boolean
   finishedAt?: boolean
 }, ExtArgs["result"]["webhookDelivery"]>
@@ -570,7 +570,7 @@ export type WebhookDeliverySelectCreateManyAndReturn<ExtArgs extends runtime.Typ
   state?: boolean
   attempts?: boolean
   attemptsSpent?: boolean
-  nextAttemptAt?: boolean
+  dueAt?: boolean
   createdAt?: boolean
   finishedAt?: boolean
 }, ExtArgs["result"]["webhookDelivery"]>
@@ -586,7 +586,7 @@ export type WebhookDeliverySelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
   state?: boolean
   attempts?: boolean
   attemptsSpent?: boolean
-  nextAttemptAt?: boolean
+  dueAt?: boolean
   createdAt?: boolean
   finishedAt?: boolean
 }, ExtArgs["result"]["webhookDelivery"]>
@@ -602,12 +602,12 @@ export type WebhookDeliverySelectScalar = {
   state?: boolean
   attempts?: boolean
   attemptsSpent?: boolean
-  nextAttemptAt?: boolean
+  dueAt?: boolean
   createdAt?: boolean
   finishedAt?: boolean
 }
 
-export type WebhookDeliveryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "messageId" | "endpointId" | "eventType" | "subjectId" | "isTest" | "body" | "state" | "attempts" | "attemptsSpent" | "nextAttemptAt" | "createdAt" | "finishedAt", ExtArgs["result"]["webhookDelivery"]>
+export type WebhookDeliveryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "messageId" | "endpointId" | "eventType" | "subjectId" | "isTest" | "body" | "state" | "attempts" | "attemptsSpent" | "dueAt" | "createdAt" | "finishedAt", ExtArgs["result"]["webhookDelivery"]>
 
 export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "WebhookDelivery"
@@ -623,7 +623,7 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
     state: $Enums.WebhookDeliveryState
     attempts: number
     attemptsSpent: number
-    nextAttemptAt: Date
+    dueAt: Date | null
     createdAt: Date
     finishedAt: Date | null
   }, ExtArgs["result"]["webhookDelivery"]>
@@ -1059,7 +1059,7 @@ export interface WebhookDeliveryFieldRefs {
   readonly state: Prisma.FieldRef<"WebhookDelivery", 'WebhookDeliveryState'>
   readonly attempts: Prisma.FieldRef<"WebhookDelivery", 'Int'>
   readonly attemptsSpent: Prisma.FieldRef<"WebhookDelivery", 'Int'>
-  readonly nextAttemptAt: Prisma.FieldRef<"WebhookDelivery", 'DateTime'>
+  readonly dueAt: Prisma.FieldRef<"WebhookDelivery", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"WebhookDelivery", 'DateTime'>
   readonly finishedAt: Prisma.FieldRef<"WebhookDelivery", 'DateTime'>
 }

@@ -22,11 +22,11 @@ export async function attempt(delivery: Due, { url, secrets }: Target, deps: Att
   }
   const tries = delivery.attempts - delivery.attemptsSpent + 1;
   const isTaken = answer !== null && answer.status >= 200 && answer.status <= 299;
-  const nextAttemptAt = isTaken ? null : chooseRetry({ retrySeconds: deps.retrySeconds, tries, retryAfter: answer?.retryAfter ?? null, now: deps.clock(), random: deps.random() });
+  const dueAt = isTaken ? null : chooseRetry({ retrySeconds: deps.retrySeconds, tries, retryAfter: answer?.retryAfter ?? null, now: deps.clock(), random: deps.random() });
   return {
     id: delivery.id,
-    state: isTaken ? "DELIVERED" : nextAttemptAt === null ? "FAILED" : "PENDING",
-    nextAttemptAt,
+    state: isTaken ? "DELIVERED" : dueAt === null ? "FAILED" : "PENDING",
+    dueAt,
     at,
     durationMs: Math.round(performance.now() - began),
     status: answer?.status ?? null,

@@ -1,4 +1,5 @@
 import type { Queryable } from "../../platform/db.ts";
+import { isDue } from "../queue.ts";
 import type { SealedSecret } from "../secret.ts";
 
 /** An endpoint as whoever delivers to it needs it. */
@@ -31,9 +32,9 @@ const takeLeases = `
   UPDATE webhook_endpoint w SET leased_by = $1, leased_until = $3
   WHERE w.id IN (
     SELECT due.id FROM webhook_endpoint due
+    CROSS JOIN LATERAL (SELECT FROM webhook_delivery d WHERE d.endpoint_id = due.id AND ${isDue("d", "$2")} ORDER BY d.due_at LIMIT 1) delivery
     WHERE (due.leased_until IS NULL OR due.leased_until <= $2) AND (due.state = 'ACTIVE' OR due.resume_at <= $2)
-      AND EXISTS (SELECT FROM webhook_delivery d WHERE d.endpoint_id = due.id AND d.state = 'PENDING' AND d.next_attempt_at <= $2)
-    LIMIT $4 FOR UPDATE SKIP LOCKED)
+    LIMIT $4 FOR UPDATE OF due SKIP LOCKED)
     AND ${unhurried}
   ${returned}`;
 

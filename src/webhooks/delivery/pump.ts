@@ -75,7 +75,7 @@ export function makePump(deps: PumpDeps): { run(signal: AbortSignal): Promise<vo
     const now = clock();
     while (finished.length > 0) {
       const batch = finished.slice(0, mostRecorded);
-      await record(db.pool, batch.map(({ result }) => result), now);
+      await record(db, batch.map(({ result }) => result), now);
       finished.splice(0, batch.length);
       for (const { lane, result } of batch) {
         lane.known.delete(result.id);

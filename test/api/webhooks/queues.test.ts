@@ -1,0 +1,200 @@
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { makeUuid } from "../../../src/platform/ids.ts";
+import { disableEndpoint, getEndpoint, listDeliveries, pauseEndpoint, redeliver, redeliverFailed, removeEndpoint, resumeEndpoint } from "../../../src/webhooks/index.ts";
+import { answer, startReceiver, type Receiver } from "../../support/receiver.ts";
+import { startWebhooks, type WebhookWorld } from "../../support/webhooks.ts";
+
+let world: WebhookWorld;
+let receiver: Receiver;
+let clientId: string;
+let endpoint: { id: string };
+
+beforeAll(async () => {
+  world = await startWebhooks({ settings: { retrySeconds: [5] } });
+  receiver = await startReceiver();
+});
+beforeEach(async () => {
+  clientId = await world.app();
+  endpoint = await world.endpoint({ clientId, url: receiver.url });
+  receiver.received.length = 0;
+  receiver.script(answer(204));
+});
+
+const origin = () => ({ at: world.clock(), actorId: "test" });
+const person = () => makeUuid(world.clock());
+const ids = () => receiver.received.map(({ headers }) => headers["webhook-id"]);
+const query = async (sql: string, ...values: unknown[]) => (await world.db.pool.query<Record<string, unknown>>(sql, values)).rows;
+
+/** Queues that have no first, which would wait for ever. */
+const listStuck = () => query("SELECT endpoint_id, subject_id FROM webhook_delivery WHERE state = 'PENDING' GROUP BY 1, 2 HAVING count(due_at) <> 1");
+
+test("an event that is fanned out while the one before it is written down is delivered after it", async () => {
+  const subjectId = person();
+  const told = await world.tell({ clientId, subjectId });
+  await world.run("fanOut");
+  const holder = await world.db.pool.connect();
+  await holder.query("BEGIN; SELECT FROM webhook_delivery FOR UPDATE");
+  const countWaiting = async () => (await query("SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")).length;
+
+  const delivering = world.run("deliver");
+  await expect.poll(countWaiting).toBe(1);
+  told.push(...(await world.tell({ clientId, subjectId })));
+  let isFannedOut = false;
+  const fanningOut = world.run("fanOut").then(() => (isFannedOut = true));
+  await expect.poll(async () => isFannedOut || (await countWaiting()) === 2).toBe(true);
+  await holder.query("ROLLBACK");
+  holder.release();
+  await Promise.all([delivering, fanningOut]);
+  await world.run("deliver");
+  expect(ids()).toEqual(told);
+});
+
+test("whatever meets, every queue has one first: events, two processes, failures, repetition, disabling and sweep", async () => {
+  const own = await startWebhooks({ db: world.db, settings: { retrySeconds: [5], logDays: 0.001 } });
+  const subjects = Array.from({ length: 5 }, person);
+  const any = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)]!;
+  receiver.script((_call, response) => setTimeout(() => response.writeHead(any([204, 204, 204, 500])).end(), Math.random() * 3));
+  const operations: (() => Promise<unknown>)[] = [
+    () => redeliverFailed(world.db, { endpointId: endpoint.id, since: new Date(0) }, origin()),
+    async () => {
+      const finished = (await listDeliveries(world.db.pool, { endpointId: endpoint.id, limit: 50 })).filter(({ state }) => state !== "PENDING");
+      if (finished.length > 0) await redeliver(world.db, any(finished).id, origin());
+    },
+    () => disableEndpoint(world.db, endpoint.id, origin()),
+    () => resumeEndpoint(world.db, endpoint.id, origin()),
+    () => own.run("drop"),
+    () => own.run("sweep"),
+  ];
+  const meet = async () => {
+    await world.tell(...Array.from({ length: 12 }, () => ({ clientId, subjectId: any(subjects) })));
+    // What an operator asks for may be refused by what happened a moment ago.
+    await Promise.all([own.run("fanOut"), world.run("deliver"), own.run("deliver"), any(operations)().catch(() => {}), any(operations)().catch(() => {})]);
+    world.clock.forwardSeconds(6);
+  };
+  for (let round = 0; round < 60; round++) {
+    await meet();
+    expect(await listStuck()).toEqual([]);
+  }
+  await resumeEndpoint(world.db, endpoint.id, origin()).catch(() => {});
+  receiver.script(answer(204));
+  for (let round = 0; round < 8; round++) {
+    world.clock.forwardSeconds(60);
+    await world.settle();
+  }
+  expect((await getEndpoint(world.db.pool, endpoint.id)).pending).toBe(0);
+});
+
+test("an event that is sent again takes turns with those of its subject that wait", async () => {
+  const subjectId = person();
+  receiver.script(answer(500));
+  const [old] = await world.tell({ clientId, subjectId });
+  await world.settle();
+  world.clock.forwardSeconds(6);
+  await world.settle();
+  const [failed] = await listDeliveries(world.db.pool, { endpointId: endpoint.id, state: "FAILED", limit: 1 });
+  const [next, last] = await world.tell({ clientId, subjectId }, { clientId, subjectId });
+  await world.run("fanOut");
+  await redeliver(world.db, failed!.id, origin());
+  expect(await listStuck()).toEqual([]);
+  receiver.received.length = 0;
+  receiver.script(answer(204));
+  await world.run("deliver");
+  expect(ids()).toEqual([next, old, last]);
+});
+
+test("what was given up while under way and arrived after all makes way for nobody a second time", async () => {
+  const subjectId = person();
+  let finish = (): void => {};
+  receiver.script((_call, response) => void (finish = () => response.writeHead(204).end()));
+  const [late] = await world.tell({ clientId, subjectId });
+  await world.run("fanOut");
+  const delivering = world.run("deliver");
+  await expect.poll(() => receiver.received.length).toBe(1);
+  await disableEndpoint(world.db, endpoint.id, origin());
+  await resumeEndpoint(world.db, endpoint.id, origin());
+  const [next, last] = await world.tell({ clientId, subjectId }, { clientId, subjectId });
+  await world.run("fanOut");
+  receiver.script(answer(204));
+  finish();
+  await delivering;
+  await world.run("deliver");
+  expect(ids()).toEqual([late, next, last]);
+});
+
+/** Events of three people that wait for an endpoint, more than are given up or asked for at once. */
+async function makeMany(): Promise<string[]> {
+  const subjects = [person(), person(), person()];
+  const told = await world.tell(...Array.from({ length: 2400 }, (_, n) => ({ clientId, subjectId: subjects[n % 3]! })));
+  await world.run("fanOut");
+  return told;
+}
+
+test("of much that waits for an endpoint that is disabled the first part is given up at once, the rest soon", async () => {
+  await makeMany();
+  await disableEndpoint(world.db, endpoint.id, origin());
+  expect((await getEndpoint(world.db.pool, endpoint.id)).pending).toBe(1400);
+  await world.run("drop");
+  expect((await getEndpoint(world.db.pool, endpoint.id)).pending).toBe(0);
+  await resumeEndpoint(world.db, endpoint.id, origin());
+  await world.settle();
+  expect(receiver.received).toEqual([]);
+});
+
+test("what is left when it is resumed before that is delivered, in order", async () => {
+  const told = await makeMany();
+  await disableEndpoint(world.db, endpoint.id, origin());
+  await resumeEndpoint(world.db, endpoint.id, origin());
+  await world.settle();
+  expect(receiver.received).toHaveLength(1400);
+  for (const [n] of [0, 1, 2].entries()) {
+    const own = told.filter((_id, index) => index % 3 === n);
+    const arrived = ids().filter((id) => own.includes(String(id)));
+    expect(arrived).toEqual(own.filter((id) => arrived.includes(id)));
+  }
+});
+
+test("much that failed is sent again, of each subject in order", async () => {
+  const told = await makeMany();
+  await disableEndpoint(world.db, endpoint.id, origin());
+  await world.run("drop");
+  await resumeEndpoint(world.db, endpoint.id, origin());
+  expect(await redeliverFailed(world.db, { endpointId: endpoint.id, since: new Date(0) }, origin())).toBe(2400);
+  expect(await query("SELECT sum((detail->>'deliveries')::int)::int AS total FROM audit WHERE action = 'webhook_deliveries_repeated' AND client_id = $1", clientId)).toEqual([{ total: 2400 }]);
+  await world.run("deliver");
+  for (const [n] of [0, 1, 2].entries()) expect(ids().filter((id) => told.indexOf(String(id)) % 3 === n)).toEqual(told.filter((_id, index) => index % 3 === n));
+});
+
+test("when an event that waited is too old to be kept, the next of its subject takes its place", async () => {
+  const subjectId = person();
+  await pauseEndpoint(world.db, endpoint.id, origin());
+  await world.tell({ clientId, subjectId });
+  await world.run("fanOut");
+  world.clock.forwardSeconds(20 * 86_400);
+  const [later] = await world.tell({ clientId, subjectId });
+  await world.run("fanOut");
+  world.clock.forwardSeconds(11 * 86_400);
+  await world.run("sweep");
+  await resumeEndpoint(world.db, endpoint.id, origin());
+  await world.run("deliver");
+  expect(ids()).toEqual([later]);
+});
+
+test("an endpoint with a long log is gone with all of it", async () => {
+  await query(
+    `INSERT INTO webhook_delivery (message_id, endpoint_id, event_type, subject_id, body, state, created_at, finished_at)
+     SELECT gen_random_uuid(), $1, 'person', gen_random_uuid(), '{}', 'DELIVERED', now(), now() FROM generate_series(1, 6000)`,
+    endpoint.id,
+  );
+  await removeEndpoint(world.db, endpoint.id, origin());
+  expect(await query("SELECT FROM webhook_delivery WHERE endpoint_id = $1", endpoint.id)).toEqual([]);
+});
+
+test.each([
+  ["webhook_delivery_one_first_idx", "two firsts of one subject", "UPDATE webhook_delivery SET due_at = now() WHERE endpoint_id = $1"],
+  ["webhook_delivery_due_check", "something finished that is due", "UPDATE webhook_delivery SET state = 'FAILED', finished_at = now() WHERE endpoint_id = $1"],
+])("%s refuses %s", async (constraint, _claim, sql) => {
+  const subjectId = person();
+  await world.tell({ clientId, subjectId }, { clientId, subjectId });
+  await world.run("fanOut");
+  await expect(query(sql, endpoint.id)).rejects.toMatchObject({ constraint });
+});
