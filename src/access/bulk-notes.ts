@@ -2,8 +2,9 @@ import type { SchoolId } from "../directory/index.ts";
 import { appendAppEvents } from "../events/index.ts";
 import type { Queryable } from "../platform/db.ts";
 import { selectDifference } from "./view-difference.ts";
-import { selectOtherUsers, selectPairs, selectSights, selectSightsOf, selectSynced, sightColumns } from "./view.ts";
+import { selectMet, selectOtherUsers, selectPairs, selectSights, selectSightsOf, selectSynced, sightColumns } from "./view.ts";
 import type { Sight } from "./view.ts";
+import type { Subject } from "./view-notes.ts";
 
 export type BulkNotes = Awaited<ReturnType<typeof makeBulkNotes>>;
 
@@ -56,11 +57,16 @@ const lookAt = (subjects: string) => [
 const sightsOfAll = selectSightsOf("change_known", "change_looked_at");
 const bulkDifference = selectDifference("change_before", "change_after");
 
+const noteSights = `
+  INSERT INTO change_before SELECT * FROM jsonb_to_recordset($1::jsonb) AS b (${sightColumns})
+  WHERE NOT EXISTS (
+    SELECT FROM change_before o WHERE o.type = b.type AND o.subject_id = b.subject_id AND o.client_id = b.client_id)`;
+
 /** Makes the tables of a large change, with what was noted so far. Their statements are planned for what the tables hold. */
 export async function makeBulkNotes(tx: Queryable, before: readonly Sight[], noted: { from: string; values: unknown[] }) {
   await tx.query(createTables);
   await tx.query(insertSubjects(noted.from, 0), noted.values);
-  await tx.query(`INSERT INTO change_before SELECT * FROM jsonb_to_recordset($1::jsonb) AS b (${sightColumns})`, [JSON.stringify(before)]);
+  await tx.query(noteSights, [JSON.stringify(before)]);
   const schools = new Map<string, [SchoolId, string]>();
   let round = 0;
 
@@ -80,6 +86,13 @@ export async function makeBulkNotes(tx: Queryable, before: readonly Sight[], not
       await tx.query("ANALYZE change_subject");
       await runAll(tx, lookAt(ofRound(round)));
       await tx.query(`INSERT INTO change_before ${unlessNoted(sightsOfAll, round)}`);
+    },
+    async findMet(): Promise<Subject[]> {
+      await tx.query("ANALYZE change_before");
+      return (await tx.query<Subject>(selectMet("change_subject", "change_before"))).rows;
+    },
+    async noteMet(sights: readonly Sight[]): Promise<void> {
+      await tx.query(noteSights, [JSON.stringify(sights)]);
     },
     /** Tells of everything noted and of whoever came to a whole school; answers the number of events. */
     async tell(now: Date): Promise<number> {

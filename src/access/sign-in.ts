@@ -23,6 +23,9 @@ async function hasSignedIn(db: Queryable, { clientId, personId }: Omit<SignIn, "
   return rowCount !== 0;
 }
 
+// Of several at once one is the first.
+const insertSignIn = "INSERT INTO sign_in (client_id, person_id, first_sign_in_at, last_sign_in_at) VALUES ($1, $2, $3, $3) ON CONFLICT DO NOTHING";
+
 /** Makes the person a user of the app; an app that saw nothing of them until now is told. */
 export async function recordFirstSignIn(db: Pick<Db, "pool">, signIn: SignIn): Promise<void> {
   const { clientId, personId, at } = signIn;
@@ -31,8 +34,9 @@ export async function recordFirstSignIn(db: Pick<Db, "pool">, signIn: SignIn): P
     withTransaction(db, async (tx) => {
       await holdForSignIn(tx, personId);
       const before = await findSights(tx, subjects);
-      await tx.query({ name: "access.recordSignIn", ...makeSignInStatement(signIn) });
-      if (before.length === 0) await tellDifference(tx, at, before, subjects);
+      const { rowCount } = await tx.query({ name: "access.recordFirstSignIn", text: insertSignIn, values: [clientId, personId, at] });
+      if (rowCount === 0) await tx.query({ name: "access.recordSignIn", ...makeSignInStatement(signIn) });
+      else if (before.length === 0) await tellDifference(tx, at, before, subjects);
     });
   await againAfterDeadlock(record);
 }

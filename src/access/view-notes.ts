@@ -1,11 +1,11 @@
 import type { PersonId, SchoolId, Touched } from "../directory/index.ts";
 import { appendAppEvents } from "../events/index.ts";
-import type { Queryable } from "../platform/db.ts";
+import { withTransaction, type Db, type Queryable } from "../platform/db.ts";
 import { makeBulkNotes } from "./bulk-notes.ts";
 import type { BulkNotes } from "./bulk-notes.ts";
 import { makeSchoolLocks } from "./school-locks.ts";
 import { selectDifference } from "./view-difference.ts";
-import { selectSights, sightColumns } from "./view.ts";
+import { selectMet, selectSights, sightColumns } from "./view.ts";
 import type { Sight } from "./view.ts";
 
 /** A piece of what apps see; an empty `client` stands for every app. */
@@ -25,6 +25,8 @@ export const fewDifference = selectDifference(
   `(${selectSights(few(2))})`,
 );
 const tellFew = appendAppEvents(fewDifference);
+const notedSights = `SELECT * FROM jsonb_to_recordset($4::jsonb) AS noted (${sightColumns})`;
+const fewMet = selectMet(`(SELECT * FROM ${few(1)} AS named (type, id, client_id))`, `(${notedSights})`);
 
 /** Finds what apps see of a few subjects. */
 export async function findSights(tx: Queryable, subjects: readonly Subject[]): Promise<Sight[]> {
@@ -43,9 +45,9 @@ export async function tellDifference(tx: Queryable, now: Date, before: readonly 
  * Makes what remembers, for one change, what every app saw before it.
  *
  * Shape: a subject is noted once, at its first touch. The first touch of a whole school turns to tables, which hold
- *        any number of subjects.
+ *        any number of subjects. `db` is where others see what the change found, and what came since.
  */
-export function makeViewNotes(tx: Queryable) {
+export function makeViewNotes(tx: Queryable, db: Pick<Db, "pool">) {
   const locks = makeSchoolLocks(tx);
   const noted = new Map<string, Subject>();
   const before: Sight[] = [];
@@ -81,10 +83,31 @@ export function makeViewNotes(tx: Queryable) {
     const people = [...noted.values()].filter(({ type }) => type === "person").map(({ id }) => id as PersonId);
     await locks.hold({ people, schools: [], groups: [], membersOf: [] });
     await locks.holdForTelling();
+    await noteMet();
     return bulk ? bulk.tell(now) : tellDifference(tx, now, before, [...noted.values()]);
   };
 
+  /** Apps were told of those who signed in for the first time since they were noted: they count as seen before. */
+  const noteMet = async (): Promise<void> => {
+    const met = bulk ? await bulk.findMet() : await findMet(tx, before, [...noted.values()]);
+    if (met.length === 0) return;
+    const sights = await withTransaction(db, (other) => findSights(other, met));
+    if (bulk) await bulk.noteMet(sights);
+    else {
+      const seen = new Set(before.map(keyOf));
+      before.push(...sights.filter((sight) => !seen.has(keyOf(sight))));
+    }
+  };
+
   return { touch, touchSchool, settle };
+}
+
+const keyOf = ({ client_id, type, subject_id }: Sight): string => `${type} ${subject_id} ${client_id}`;
+
+async function findMet(tx: Queryable, before: readonly Sight[], subjects: readonly Subject[]): Promise<Subject[]> {
+  if (!subjects.some(({ type }) => type === "person")) return [];
+  const { rows } = await tx.query<Subject>({ name: "access.findMet", text: fewMet, values: [...valuesOf(subjects), JSON.stringify(before)] });
+  return rows;
 }
 
 async function findMembers(tx: Queryable, groups: readonly string[]): Promise<PersonId[]> {

@@ -1,0 +1,109 @@
+import { beforeEach, expect, test } from "vitest";
+import { changeDirectory, recordFirstSignIn, recordSignIn, takeOverSignIn } from "../../src/access/index.ts";
+import type { ClientId } from "../../src/access/index.ts";
+import { deletePerson, softDeletePerson, updatePerson, type Change, type PersonId, type SchoolId } from "../../src/directory/index.ts";
+import { testDatabase } from "../support/database.ts";
+import { makeMakers } from "../support/make.ts";
+
+// First sign-ins do not wait for a change that is at work; whatever meets, an app is told of a person as if one came after the other.
+const db = await testDatabase();
+const make = makeMakers(db);
+const now = new Date("2026-02-03T08:00:00Z");
+const change = <T>(work: (it: Change) => Promise<T>): Promise<T> => changeDirectory(db, { at: now, actorId: "test" }, work);
+const name = { firstFull: "Kim", firstCall: "Kim", last: "Neu" };
+
+let clientId: ClientId;
+let school: SchoolId;
+let person: PersonId;
+
+/** An app that knows people by their sign-ins only. */
+beforeEach(async () => {
+  ({ clientId } = await make.app());
+  school = await make.school();
+  person = await make.person({ school });
+  await make.grant({ app: clientId, school, sync: false });
+});
+
+const signIn = () => recordSignIn(db, { clientId, personId: person, at: now });
+const told = async (): Promise<[string, string[]][]> => {
+  const { rows } = await db.pool.query<{ action: string; properties: string[] }>(
+    `SELECT action, updated_properties AS properties FROM app_event WHERE client_id = $1 AND subject_id = $2 ORDER BY seq`,
+    [clientId, person],
+  );
+  return rows.map(({ action, properties }) => [action, properties]);
+};
+
+test("within a change that alters nothing an app sees: one create", async () => {
+  await change(async (it) => {
+    await it.touch({ people: [person] });
+    await signIn();
+    await updatePerson(it, { personId: person, sourceSystemIdentifier: "src-1" });
+  });
+  expect(await told()).toEqual([["create", []]]);
+});
+
+test("within a change of the name: what it alters is told after the create", async () => {
+  await change(async (it) => {
+    await it.touch({ people: [person] });
+    await signIn();
+    await updatePerson(it, { personId: person, name });
+  });
+  expect(await told()).toEqual([["create", []], ["update", ["name"]]]);
+});
+
+test("within a change of the whole school: the same", async () => {
+  const other = await make.person({ school });
+  await change(async (it) => {
+    await it.touchSchool(school);
+    await signIn();
+    await recordSignIn(db, { clientId, personId: other, at: now });
+    await updatePerson(it, { personId: person, name });
+  });
+  expect(await told()).toEqual([["create", []], ["update", ["name"]]]);
+  const { rows } = await db.pool.query("SELECT action FROM app_event WHERE subject_id = $1", [other]);
+  expect(rows).toEqual([{ action: "create" }]);
+});
+
+test("of somebody who was touched before the school was: the same", async () => {
+  await change(async (it) => {
+    await it.touch({ people: [person] });
+    await signIn();
+    await it.touchSchool(school);
+  });
+  expect(await told()).toEqual([["create", []]]);
+});
+
+test("before somebody who was touched is deleted: the deletion is told", async () => {
+  await change(async (it) => {
+    await it.touch({ people: [person] });
+    await signIn();
+    await softDeletePerson(it, { personId: person, restoreWindowDays: 30 });
+  });
+  expect(await told()).toEqual([["create", []], ["delete", ["status"]]]);
+});
+
+test("before somebody who was touched is deleted for good: the deletion is told", async () => {
+  await change(async (it) => {
+    await it.touch({ people: [person] });
+    await signIn();
+    await softDeletePerson(it, { personId: person, restoreWindowDays: 0 });
+    await deletePerson(it, { personId: person, forget: () => Promise.resolve() });
+  });
+  expect(await told()).toEqual([["create", []], ["delete", []]]);
+});
+
+test("one that the change itself takes over: one create", async () => {
+  await change(async (it) => {
+    await it.touchSchool(school);
+    await takeOverSignIn(it, { clientId, personId: person, at: now });
+  });
+  expect(await told()).toEqual([["create", []]]);
+});
+
+test("several at once: one create", async () => {
+  for (let round = 0; round < 20; round++) {
+    person = await make.person({ school });
+    await Promise.all([1, 2, 3, 4].map(() => recordFirstSignIn(db, { clientId, personId: person, at: now })));
+    expect(await told()).toEqual([["create", []]]);
+  }
+});
