@@ -8,7 +8,10 @@ import type { IdmHandler } from "./handler.ts";
 
 type Change = components["schemas"]["Change"];
 
-/** Makes the handler of the change feed. What was committed before a call is in its answer, also when no worker runs. */
+/**
+ * Makes the handler of the change feed. What was committed before a call is in its answer, also when no worker runs; with a
+ * replica, what that has received.
+ */
 export const makeListChanges =
   (db: Pick<Db, "pool" | "readPool">): IdmHandler<"listChanges"> =>
   ({ caller, query }) =>
@@ -17,10 +20,13 @@ export const makeListChanges =
       await sequenceEvents(db);
       const types = typesFor(caller);
       const asked = { clientId: caller.clientId, types, after, limit: query.limit ?? 100 };
-      // From the server of the lists, so that a place is never ahead of what is read after it. To a replica that lags, a
-      // place may seem never given.
+      // From the server of the lists: a place is never ahead of what is read after it. To a replica that is behind, a place may
+      // seem never given; then nothing is new there, and what the primary knows would lead past what the lists show.
       let read = await listEvents(db.readPool, asked);
-      if (read.kind === "expired" && db.readPool !== db.pool) read = await listEvents(db.pool, asked);
+      if (read.kind === "expired" && after !== null && db.readPool !== db.pool) {
+        const known = await listEvents(db.pool, { ...asked, limit: 1 });
+        if (known.kind === "events") read = { kind: "events", events: [], next: after, more: false };
+      }
       if (read.kind === "expired") throw expired();
       return { changes: read.events.map(present), next: writePlace(read.next), more: read.more };
     });

@@ -7,16 +7,28 @@ import { sweepEvents } from "../../../src/events/index.ts";
 import { makeIdmClient } from "../../../src/publish/index.ts";
 import { setCredential } from "../../../src/sign-on/index.ts";
 import { idmScopes } from "../../support/api.ts";
+import { testDatabase } from "../../support/database.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService, type TestService } from "../../support/service.ts";
 import { getAppToken, getUserTokens } from "../../support/token.ts";
 
 let service: TestService;
 let make: ReturnType<typeof makeMakers>;
+let behind: Awaited<ReturnType<typeof startBehind>>;
 beforeAll(async () => {
   service = await startService();
   make = makeMakers(service.db, service.clock());
+  behind = await startBehind();
 });
+
+/** A service whose replica has received nothing yet. */
+async function startBehind() {
+  const { pool: readPool } = await testDatabase();
+  const own = await startService({ db: { ...(await testDatabase()), readPool } });
+  const app = await makeMakers(own.db).app();
+  const client = makeIdmClient({ baseUrl: own.url, accessToken: await getAppToken(own, app, idmScopes) });
+  return { service: own, app, read: (query: { after?: string }) => client.GET("/idm/ep/v1/changes", { params: { query } }) };
+}
 
 const change = <T>(work: (it: Change) => Promise<T>): Promise<T> => changeDirectory(service.db, { at: service.clock(), actorId: "test" }, work);
 
@@ -162,4 +174,18 @@ test.each(["x", "Y2hhbmdlcyB4", Buffer.from("changes -1").toString("base64url")]
 test("a place that was never given answers 410, as after a restored backup", async () => {
   const { read } = await makeApp();
   expect((await read({ after: Buffer.from("changes 999999999").toString("base64url") })).response.status).toBe(410);
+});
+
+test("of a place that a replica has not reached nothing is new there, and the place stays", async () => {
+  const { app, read, service: own } = behind;
+  const shareSchool = async () => makeMakers(own.db).grant({ app: app.clientId, school: await makeMakers(own.db).school() });
+  const place = (position: number) => Buffer.from(`changes ${position}`).toString("base64url");
+  const last = async () => Number((await own.db.pool.query<{ last: string }>("SELECT last_position AS last FROM event_feed")).rows[0]!.last);
+  await shareSchool();
+  expect((await read({})).data!.next).toBe(place(0));
+  const reached = place(await last());
+  expect(reached).not.toBe(place(0));
+  await shareSchool();
+  expect((await read({ after: reached })).data).toEqual({ changes: [], next: reached, more: false });
+  expect((await read({ after: place((await last()) + 1) })).response.status).toBe(410);
 });
