@@ -46,10 +46,12 @@ const hasAll = (headings: Map<string, number>, required: readonly string[]): boo
 
 function readHeadings(file: string, { line, fields }: CsvRecord, required: readonly string[], staging: Staging): Map<string, number> {
   const headings = new Map<string, number>();
+  // Where a file has no headings, its first line is a person; faults are kept, and names must not be.
+  const isOurs = (name: string) => required.some((heading) => heading.toLowerCase() === name);
   for (const [index, field] of fields.entries()) {
     const name = field.trim().toLowerCase();
     if (name === "") continue;
-    if (headings.has(name)) staging.fault({ file, line, column: index + 1, field: field.trim() }, "column_twice", "The file has two columns of this name.");
+    if (headings.has(name)) staging.fault({ file, line, column: index + 1, field: isOurs(name) ? field.trim() : null }, "column_twice", "The file has two columns of this name.");
     else headings.set(name, index);
   }
   for (const name of required) {
