@@ -4,6 +4,7 @@ import type { Origin } from "../events/index.ts";
 import { withTransaction, type Db } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { applyPart, countRows, type ApplyRules } from "./apply-part.ts";
+import { holdSchools } from "./locks.ts";
 import { foreseeImport, makePart } from "./preview.ts";
 import type { OnProgress } from "./progress.ts";
 import { deleteStaged, getImport, type ImportId, type ImportRecord } from "./record.ts";
@@ -16,7 +17,7 @@ import { deleteStaged, getImport, type ImportId, type ImportRecord } from "./rec
  */
 export async function applyImport(db: Pick<Db, "pool">, id: ImportId, rules: ApplyRules & { onProgress?: OnProgress | undefined }, origin: Origin): Promise<ImportRecord> {
   const { schools } = await getImport(db.pool, id);
-  await holdSchools(db, schools.map((school) => school.id), async () => {
+  await holdSchools(db, { importId: id, schools: schools.map((school) => school.id) }, async () => {
     const { state, schools: now } = await getImport(db.pool, id);
     checkState(state);
     const waiting = now.filter((school) => school.state !== "APPLIED").map((school) => school.id);
@@ -77,19 +78,4 @@ function checkState(state: string): void {
   };
   const refusal = refusals[state];
   if (refusal !== undefined) throw new AppError("conflict", `import_${state.toLowerCase()}`, refusal);
-}
-
-/** Two imports never work on one school; the second is told so instead of waiting. The locks go with their connection. */
-async function holdSchools(db: Pick<Db, "pool">, schools: readonly SchoolId[], work: () => Promise<void>): Promise<void> {
-  const client = await db.pool.connect();
-  try {
-    const { rows } = await client.query<{ held: boolean }>(
-      "SELECT bool_and(pg_try_advisory_lock(hashtextextended('import ' || id, 0))) AS held FROM unnest($1::uuid[]) AS school (id)",
-      [schools],
-    );
-    if (rows[0]?.held === false) throw new AppError("conflict", "import_running", "Another import of one of these schools is running. Try again when it has ended.");
-    await work();
-  } finally {
-    await client.query("SELECT pg_advisory_unlock_all()").then(() => client.release(), (error: unknown) => client.release(error as Error));
-  }
 }
