@@ -4,11 +4,9 @@ import { changeDirectory, type ClientId } from "../../src/access/index.ts";
 import { softDeletePerson, type GroupId, type PersonId, type SchoolId } from "../../src/directory/index.ts";
 import { makeUuid } from "../../src/platform/ids.ts";
 import { hashId } from "../../src/sign-on/storage/artifact.ts";
-import { makeStore } from "../../src/sign-on/storage/store.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { startProgram } from "../support/program.ts";
-import { giveLogin } from "../support/token.ts";
 import { findTraces, listTablesOfPeople } from "../support/traces.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -26,24 +24,28 @@ const kept = {
   tombstone: "the id and the date of the deletion, which the contract answers with",
 };
 
-const softDelete = (personId: PersonId, at: Date) => changeDirectory(db, { at }, (change) => softDeletePerson(change, { personId, restoreWindowDays: 30 }));
+const softDelete = (people: readonly PersonId[], at: Date) =>
+  changeDirectory(db, { at }, async (change) => {
+    for (const personId of people) await softDeletePerson(change, { personId, restoreWindowDays: 30 });
+  });
 
 type Places = { school: SchoolId; groups: GroupId[]; app: ClientId };
 
-/** A person who has a row in every table that holds people. */
-async function makePerson({ school, groups, app: clientId }: Places): Promise<PersonId> {
-  const personId = await make.person({ school, groups });
-  await giveLogin(db, personId);
-  await make.signIn({ app: clientId, person: personId });
-  const [store, expiresAt] = [makeStore(db), later(60)];
+/** People who have a row in every table that holds people. */
+async function makePeople(count: number, { school, groups, app: clientId }: Places): Promise<PersonId[]> {
+  const people = await make.people({ school, groups, count });
+  const each = <T>(row: (personId: PersonId) => T) => ({ data: people.map((personId) => ({ personId, ...row(personId) })) });
+  await db.prisma.credential.createMany(each((id) => ({ username: `user-${id}`, passwordHash: "$argon2id$none", updatedAt: start })));
+  await db.prisma.signIn.createMany(each(() => ({ clientId, firstSignInAt: start, lastSignInAt: start })));
+  await db.prisma.consent.createMany(each(() => ({ clientId, scopes: ["openid"], grantedAt: start })));
+  await db.prisma.schoolChoice.createMany(each(() => ({ clientId, schoolId: school })));
+  await db.prisma.signInPlace.createMany(each((id) => ({ place: new Uint8Array(hashId(id)), lastUsedAt: start })));
+  await db.prisma.logoutNotice.createMany(each((id) => ({ id: makeUuid(start), clientId, sid: id, nextAttemptAt: later(60), createdAt: start })));
   for (const kind of ["Session", "RefreshToken", "AccessToken"]) {
-    await store.put({ kind, idHash: hashId(`${kind} ${personId}`), payload: { kind, accountId: personId }, clientId, personId, grantId: personId, sessionUid: personId, expiresAt });
+    const artifact = { kind, clientId, expiresAt: later(60) };
+    await db.prisma.oidcArtifact.createMany(each((id) => ({ ...artifact, idHash: new Uint8Array(hashId(kind + id)), payload: { accountId: id }, grantId: id, sessionUid: id })));
   }
-  await db.prisma.consent.create({ data: { personId, clientId, scopes: ["openid"], grantedAt: start } });
-  await db.prisma.schoolChoice.create({ data: { personId, clientId, schoolId: school } });
-  await db.prisma.signInPlace.create({ data: { personId, place: new Uint8Array(hashId(personId)), lastUsedAt: start } });
-  await db.prisma.logoutNotice.create({ data: { id: makeUuid(start), clientId, personId, sid: personId, nextAttemptAt: later(60), createdAt: start } });
-  return personId;
+  return people;
 }
 
 type Progress = { left: number; credentials: number; tombstones: number; told: number };
@@ -65,13 +67,12 @@ test(`kill -9 ${kills} times in the middle of the purge: whoever is due is gone 
   await make.grant({ app: synced, school, groups });
   await make.grant({ app: signedIn, school, sync: false });
   await make.grant({ app: stranger, school: await make.school() });
-  const makeOne = () => makePerson({ school, groups, app: signedIn });
-  const due: PersonId[] = [];
-  for (let n = 0; n < 100; n++) due.push(await makeOne());
-  const others = [await makeOne(), await makeOne(), await makeOne()];
-  for (const person of due) await softDelete(person, start);
+  const places = { school, groups, app: signedIn };
+  const due = await makePeople(100, places);
+  const others = await makePeople(3, places);
+  await softDelete(due, start);
   // Two are within their restore window, the third was never deleted.
-  for (const person of others.slice(0, 2)) await softDelete(person, later(10));
+  await softDelete(others.slice(0, 2), later(10));
   const untouched = await findTraces(db, others);
   const tables = (await listTablesOfPeople(db)).filter((table) => !(table in kept));
   expect(Object.keys(await findTraces(db, due))).toEqual(expect.arrayContaining(tables));
