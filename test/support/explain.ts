@@ -28,8 +28,8 @@ function asText(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value as string);
 }
 
-/** What a run of a named statement read: pages, and for how many rows or things. */
-export type Cost = { name: string; pages: number; things: number };
+/** What a run of a named statement read: pages, for how many rows or things, and tables from end to end. */
+export type Cost = { name: string; pages: number; things: number; scanned: string[] };
 
 type Named = { name: string; text: string; values?: unknown[] };
 const isNamed = (asked: unknown): asked is Named => typeof asked === "object" && asked !== null && "name" in asked && /\b(FROM|UPDATE)\b/.test((asked as Named).text);
@@ -50,7 +50,7 @@ export function measureStatements(db: Db): { db: Db; costs: Cost[] } {
     await client.query("ROLLBACK TO before");
     const result = await client.query<Record<string, unknown>>(asked);
     const counts = Object.values(result.rows[0] ?? {}).filter((value) => typeof value === "number");
-    costs.push({ name: asked.name, pages: countPages(plan), things: Math.max(result.rowCount ?? 0, ...counts) });
+    costs.push({ name: asked.name, pages: countPages(plan), things: Math.max(result.rowCount ?? 0, ...counts), scanned: listScanned(plan) });
     return result;
   }
   const connect = async (): Promise<pg.PoolClient> => {
@@ -85,3 +85,5 @@ function countPages(plan: Plan): number {
   const apart = (plan.Plans ?? []).filter((node) => node["Subplan Name"]?.startsWith("CTE "));
   return (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0) + apart.reduce((sum, node) => sum + countPages(node), 0);
 }
+
+const listScanned = (plan: Plan): string[] => [...(plan["Node Type"] === "Seq Scan" ? [plan["Relation Name"]!] : []), ...(plan.Plans ?? []).flatMap(listScanned)];

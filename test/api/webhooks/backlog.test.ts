@@ -10,8 +10,9 @@ import { startWebhooks, type WebhookWorld } from "../../support/webhooks.ts";
 const waiting = 20_000;
 const start = "2026-02-03T08:00:00Z";
 
-/** What a statement may read: some pages to find its way, and some for each row that it is about. */
-const listFaults = (costs: readonly Cost[]): Cost[] => costs.filter(({ pages, things }) => pages > 400 + 60 * things);
+/** A statement may read some pages to find its way, and some for each row that it is about; no large table from end to end. */
+const listFaults = (costs: readonly Cost[], large = ["webhook_delivery"]): Cost[] =>
+  costs.filter(({ pages, things, scanned }) => pages > 400 + 60 * things || scanned.some((table) => large.includes(table)));
 
 type Endpoint = { clientId: string; id: string };
 type Fill = { endpoint: Endpoint; subjects: number; dueIn?: string; isDone?: boolean };
@@ -66,7 +67,8 @@ test.each(["in a table that was empty a moment ago", "in the log of many days"])
   const { few, many, later, paused, disabled, healthy } = endpoints;
   const isLong = where.includes("log");
   if (isLong) for (const endpoint of Object.values(endpoints)) await fill(db, { endpoint, subjects: waiting, isDone: true });
-  await db.pool.query("VACUUM ANALYZE webhook_delivery");
+  await db.pool.query("INSERT INTO webhook_attempt (delivery_id, number, at, duration_ms, status) SELECT id, 1, created_at, 5, 204 FROM webhook_delivery");
+  await db.pool.query("VACUUM ANALYZE webhook_delivery, webhook_attempt");
   await warmUp(world, healthy);
   await fill(db, { endpoint: few, subjects: 10 });
   await fill(db, { endpoint: many, subjects: waiting });
@@ -90,7 +92,7 @@ test.each(["in a table that was empty a moment ago", "in the log of many days"])
 
   const jobs = ["fanOut", "lease", "findDue", "record", "release", "dropWaiting", "findDisabled", "sweep"].map((name) => `webhooks.${name}`);
   expect([...new Set(costs.map(({ name }) => name))]).toEqual(expect.arrayContaining(["events.isAnyWaiting", "events.place", ...jobs]));
-  expect(listFaults(costs)).toEqual([]);
+  expect(listFaults(costs, isLong ? ["webhook_delivery", "webhook_attempt"] : ["webhook_delivery"])).toEqual([]);
 }, 120_000);
 
 test("a statement that looks for the first among what waits is found", async () => {
