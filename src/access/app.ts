@@ -1,4 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { checkText, cleanText } from "../directory/index.ts";
 import { recordAudit } from "../events/index.ts";
 import type { Origin } from "../events/index.ts";
 import type { Queryable } from "../platform/db.ts";
@@ -85,7 +86,7 @@ export async function createApp(
   if (await findApp(tx, clientId)) throw new AppError("conflict", "client_id_taken", "Another app has this client id.");
   await tx.query(insertApp, [
     clientId,
-    app.name.trim(),
+    cleanText(app.name),
     app.type,
     clientSecret && hashSecret(clientSecret),
     app.pkceRequired ?? true,
@@ -118,7 +119,7 @@ export async function updateApp(tx: Queryable, update: AppUpdate, origin: Origin
   checkAddresses(after, origin.allowLoopbackHttp);
   await tx.query(updateColumns, [
     after.clientId,
-    after.name.trim(),
+    cleanText(after.name),
     after.pkceRequired,
     after.redirectUris,
     after.postLogoutRedirectUris,
@@ -147,8 +148,7 @@ const makeSecret = (): string => randomBytes(32).toString("base64url");
 
 function checkRegistration({ name, type, clientId, clientSecret, pkceRequired }: NewApp): void {
   const refuse = (code: string, message: string) => new AppError("invalid", code, message);
-  if (name.trim() === "") throw refuse("app_name_empty", "An app has a name.");
-  if (name.trim().length > 200) throw refuse("app_name_too_long", "A name of an app has up to 200 characters.");
+  checkText("name", name);
   if (clientId !== undefined && !/^[A-Za-z0-9_-]{1,64}$/.test(clientId)) {
     throw refuse("client_id_refused", "A client id has up to 64 characters of A-Z, a-z, 0-9, _ and -.");
   }

@@ -4,8 +4,11 @@ import type { Clock } from "../platform/clock.ts";
 import type { Db } from "../platform/db.ts";
 import type { Argument, Option } from "./option.ts";
 
-/** What a command did: as lines for a person, and as data for --json; `isRefused` where that says why it did not do it. */
-export type Result = { lines: readonly string[]; data: object; isRefused?: boolean };
+/**
+ * What a command did: as lines for a person, and as data for --json; `isRefused` where that says why it did not do it,
+ * `isFile` where the lines are a file of our own to be saved, in which nothing is escaped.
+ */
+export type Result = { lines: readonly string[]; data: object; isRefused?: boolean; isFile?: boolean };
 
 /** What a command works with. */
 export type Tools = {

@@ -77,7 +77,7 @@ export const rosterImport: Noun = {
     }),
     template: makeCommand({
       summary: "Print a plain CSV file to fill in: `… import template > roster.csv`. Its columns are explained in src/imports/FORMATS.md.",
-      run: async () => ({ lines: [plainTemplate().trimEnd()], data: { template: plainTemplate() } }),
+      run: async () => ({ lines: [plainTemplate().trimEnd()], isFile: true, data: { template: plainTemplate() } }),
     }),
   },
 };

@@ -1,10 +1,13 @@
 import type { Group, Person, School } from "../directory/index.ts";
 import type { App, GrantSettings, SignOnAudience } from "../access/index.ts";
 import type { Result } from "./command.ts";
+import { escapeUnprintable } from "../platform/unprintable.ts";
 import { option } from "./option.ts";
 
 /** Rows as columns that stand under each other. */
-export function alignColumns(rows: readonly (readonly string[])[]): string[] {
+export function alignColumns(table: readonly (readonly string[])[]): string[] {
+  // Here already, so that a column is as wide as what is printed.
+  const rows = table.map((row) => row.map(escapeUnprintable));
   const widths: number[] = [];
   for (const row of rows) row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, cell.length)));
   return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join("  ").trimEnd());

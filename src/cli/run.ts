@@ -2,6 +2,7 @@ import { ConfigError, type Config } from "../config.ts";
 import { systemClock } from "../platform/clock.ts";
 import { isDatabaseUnavailable } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
+import { escapeLines, escapeUnprintable } from "../platform/unprintable.ts";
 import { DatabaseStartError } from "../platform/postgres/index.ts";
 import type { Command, Noun, Tools } from "./command.ts";
 import { withMigratedDatabase } from "./database.ts";
@@ -31,13 +32,13 @@ export async function runCommandLine(commands: Commands, args: readonly string[]
     }
     if (place.command === undefined) throw new UsageError(place.path.length === 0 ? "A command is missing." : "A verb is missing.");
     const call = readCall(place.command, found.rest);
-    const { lines, data, isRefused } = await place.command.run(makeTools(terminal), call);
-    terminal.out(json ? JSON.stringify(data) : lines.join("\n"));
+    const { lines, data, isRefused, isFile } = await place.command.run(makeTools(terminal), call);
+    terminal.out(json ? escapeUnprintable(JSON.stringify(data)) : (isFile ? lines : lines.map(escapeUnprintable)).join("\n"));
     return isRefused ? exitCodes.refused : exitCodes.done;
   } catch (error) {
     const { exitCode, message, code } = explain(error);
     const help = exitCode === exitCodes.wrongUsage ? `\n\n${makeHelp(commands, place)}` : "";
-    terminal.err(json ? JSON.stringify({ error: message, code }) : `${message}${help}`);
+    terminal.err(json ? escapeUnprintable(JSON.stringify({ error: message, code })) : escapeLines(`${message}${help}`));
     return exitCode;
   }
 }
@@ -47,7 +48,7 @@ function makeTools({ err, readConfig }: Terminal): Tools {
   return {
     config,
     clock: systemClock,
-    tell: err,
+    tell: (line) => err(escapeLines(line)),
     origin: () => ({ at: systemClock(), actorId: "command-line" }),
     withDatabase: (work) => withMigratedDatabase(config, err, work),
   };

@@ -20,6 +20,7 @@ export async function findSchool(db: Queryable, schoolId: SchoolId): Promise<Sch
   return rows[0] ?? null;
 }
 
+const cleanSearch = (search: string | undefined) => search?.normalize("NFC");
 const contains = (column: string, parameter: string) => `(${parameter}::text IS NULL OR position(lower(${parameter}) IN lower(${column})) > 0)`;
 const follows = (table: string, parameter: string) =>
   `(${parameter}::uuid IS NULL OR (sort_key, id) > (SELECT sort_key, id FROM ${table} WHERE id = ${parameter}))`;
@@ -28,7 +29,7 @@ export async function listSchools(db: Queryable, { search, limit, after }: Part)
   const { rows } = await db.query<School>(
     `SELECT ${schoolColumns} FROM school
      WHERE ${contains("name || ' ' || official_id", "$1")} AND ${follows("school", "$3")} ORDER BY sort_key, id LIMIT $2`,
-    [search, limit, after],
+    [cleanSearch(search), limit, after],
   );
   return rows;
 }
@@ -58,7 +59,7 @@ export async function listGroups(db: Queryable, { schoolId, withDeleted, search,
     `SELECT ${groupColumns} FROM "group"
      WHERE school_id = $4 AND ($5 OR status = 'ACTIVE') AND ${contains("name", "$1")} AND ${follows('"group"', "$3")}
      ORDER BY sort_key, id LIMIT $2`,
-    [search, limit, after, schoolId, withDeleted],
+    [cleanSearch(search), limit, after, schoolId, withDeleted],
   );
   return rows;
 }
@@ -102,7 +103,7 @@ export async function listPeople(db: Queryable, { schoolId, groupId, status, sea
        AND ($6::person_status IS NULL OR status = $6)
        AND ${contains("concat_ws(' ', first_full, last, source_system_identifier)", "$1")} AND ${follows("person", "$3")}
      ORDER BY sort_key, id LIMIT $2`,
-    [search, limit, after, schoolId, groupId, status],
+    [cleanSearch(search), limit, after, schoolId, groupId, status],
   );
   return rows;
 }

@@ -6,7 +6,7 @@ import { originOf, type Change } from "./change.ts";
 import type { GroupId, SchoolId } from "./ids.ts";
 import { write } from "./refusals.ts";
 import { makeSortKey } from "./sort-key.ts";
-import { checkText } from "./text.ts";
+import { checkIdentifier, checkText } from "./text.ts";
 import { checkGroupStep, type GroupStatus, type GroupStep } from "./transitions.ts";
 
 export type GroupType = "KLASSE" | "KURS" | "SONSTIG";
@@ -29,7 +29,7 @@ export async function createGroup(change: Change, group: NewGroup): Promise<Grou
   const id = group.id ?? (makeUuid(change.now) as GroupId);
   const name = checkText("name", group.name);
   const source = group.sourceSystemIdentifier ?? null;
-  const identifier = source === null ? null : checkText("sourceSystemIdentifier", source, 255);
+  const identifier = source === null ? null : checkIdentifier("sourceSystemIdentifier", source);
   await change.touch({ groups: [id], schools: [schoolId] });
   await write(change.tx, insertGroup, [id, schoolId, name, makeSortKey(name), type, identifier, change.now]);
   await recordAudit(change.tx, { ...originOf(change), action: "group_created", schoolId, detail: { groupId: id } });

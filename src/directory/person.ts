@@ -6,7 +6,7 @@ import { originOf, type Change } from "./change.ts";
 import type { PersonId, SchoolId } from "./ids.ts";
 import { write } from "./refusals.ts";
 import { makePersonSortKey } from "./sort-key.ts";
-import { checkText } from "./text.ts";
+import { checkIdentifier, checkText } from "./text.ts";
 import { checkPersonStep, type PersonStatus, type PersonStep } from "./transitions.ts";
 
 export type PersonRole = "STUDENT" | "TEACHER" | "OTHER";
@@ -103,7 +103,7 @@ function checkPerson({ role, name, sourceSystemIdentifier }: Pick<NewPerson, "ro
     firstFull: name && checkText("firstFull", name.firstFull),
     firstCall: name && checkText("firstCall", name.firstCall),
     last: name && checkText("last", name.last),
-    sourceSystemIdentifier: source === null ? null : checkText("sourceSystemIdentifier", source, 255),
+    sourceSystemIdentifier: source === null ? null : checkIdentifier("sourceSystemIdentifier", source),
   };
 }
 

@@ -5,7 +5,7 @@ import { originOf, type Change } from "./change.ts";
 import type { SchoolId } from "./ids.ts";
 import { write } from "./refusals.ts";
 import { makeSortKey } from "./sort-key.ts";
-import { checkShape, checkText } from "./text.ts";
+import { checkIdentifier, checkShape, checkText } from "./text.ts";
 
 export type SchoolAddress = { address: string; addressAddition: string | null; city: string; zipCode: string };
 
@@ -82,7 +82,7 @@ function checkSchool({ name, officialId, address, location, schoolingLevel }: Om
   const { addressAddition } = address;
   return {
     name: checkText("name", name),
-    officialId: checkText("officialId", officialId, 64),
+    officialId: checkIdentifier("officialId", officialId, 64),
     address: checkText("address", address.address),
     addressAddition: addressAddition === null ? null : checkText("addressAddition", addressAddition),
     city: checkText("city", address.city),

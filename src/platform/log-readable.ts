@@ -1,11 +1,12 @@
 import type { DestinationStream } from "pino";
+import { escapeLines, escapeUnprintable } from "./unprintable.ts";
 
 const quiet = new Set(["time", "level", "msg", "err"]);
 
 type Line = { time: string; level: string; msg?: string; err?: { stack?: string; message?: string; internal?: string; cause?: Line["err"] } };
 
 function presentError(err: NonNullable<Line["err"]>): string {
-  const own = `\n    ${[err.stack ?? err.message, err.internal].filter(Boolean).join("\n").replaceAll("\n", "\n    ")}`;
+  const own = `\n    ${escapeLines([err.stack ?? err.message, err.internal].filter(Boolean).join("\n")).replaceAll("\n", "\n    ")}`;
   return err.cause === undefined ? own : `${own}\n    caused by:${presentError(err.cause)}`;
 }
 
@@ -15,7 +16,7 @@ function presentLine(text: string): string {
     .filter(([key]) => !quiet.has(key))
     .map(([key, value]) => `${key}=${typeof value === "string" ? value : JSON.stringify(value)}`);
   const level = line.level === "info" ? "" : `${line.level.toUpperCase()} `;
-  return `${line.time.slice(11, 19)} ${level}${[line.msg, ...fields].filter(Boolean).join(" ")}${line.err === undefined ? "" : presentError(line.err)}\n`;
+  return `${line.time.slice(11, 19)} ${level}${escapeUnprintable([line.msg, ...fields].filter(Boolean).join(" "))}${line.err === undefined ? "" : presentError(line.err)}\n`;
 }
 
 /** Turns pino's JSON lines into lines for reading. */

@@ -1,6 +1,7 @@
 import { pino, type DestinationStream, type Logger } from "pino";
 import { makeReadableStream } from "./log-readable.ts";
 import { hideSecrets } from "./log-secrets.ts";
+import { escapeLines } from "./unprintable.ts";
 
 export type Log = Logger;
 
@@ -24,7 +25,9 @@ export function makeLog({ level, format, to }: LogOptions): Log {
     serializers: { err: (err: unknown) => err },
   };
   const destination = to ?? pino.destination({ dest: 1, sync: true });
-  return pino(options, format === "readable" ? makeReadableStream(destination) : destination);
+  // JSON itself escapes only the controls of ASCII.
+  const escaped: DestinationStream = { write: (text) => destination.write(escapeLines(text)) };
+  return pino(options, format === "readable" ? makeReadableStream(destination) : escaped);
 }
 
 export const silentLog: Log = pino({ level: "silent" });

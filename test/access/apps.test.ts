@@ -56,7 +56,7 @@ test("a registration is changed in what is given, under the rules of a new one",
   await update({ name: "Lernwelt ", scopes: ["schools:read"], loginUrl: null });
   expect(await findApp(db.pool, clientId)).toEqual({ ...before, name: "Lernwelt", scopes: ["schools:read"], loginUrl: null });
   await expect(update({ redirectUris: ["http://app.example/"] })).rejects.toMatchObject({ code: "uri_refused" });
-  await expect(update({ name: " " })).rejects.toMatchObject({ code: "app_name_empty" });
+  await expect(update({ name: " " })).rejects.toMatchObject({ code: "text_empty" });
   const nobody = withTransaction(db, (tx) => updateApp(tx, { clientId: "nobody" as ClientId, name: "X" }, { ...origin, allowLoopbackHttp: false }));
   await expect(nobody).rejects.toMatchObject({ kind: "not_found", code: "app_not_found" });
   expect(await db.prisma.audit.findMany({ where: { clientId, action: "app_updated" } })).toMatchObject([{ detail: { changed: ["name", "scopes", "loginUrl"] } }]);
