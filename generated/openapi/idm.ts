@@ -182,7 +182,8 @@ export interface paths {
          *     3. Call with `after` set to the `next` that you kept, and follow the changes. Whatever happened during your reading is among them; a change
          *        that you have seen already does no harm. Keep the new `next`, and go on while `more` is true; then come back later.
          *
-         *     Changes are kept for at least 30 days. A place that is older answers 410: read everything again, beginning with step 1.
+         *     Changes are kept for at least 30 days. A place that is older answers 410, and one that your app was not given 400 with `invalid_cursor`: read
+         *     everything again, beginning with step 1.
          *
          *     A change carries ids only. Read the record for its present state; what answers 404 by then has been changed again, and a later change says
          *     so. One change of one person is one entry, though the person may be both user and person. Whoever comes into view while they are deleted
@@ -463,7 +464,7 @@ export interface components {
         Change: {
             /**
              * @description The place of this change; a later call with it as `after` begins behind it.
-             * @example Y2hhbmdlcyAxMDQy
+             * @example dpPnf3EvvoZOiclDDWHfez2CbdX1MoN_KYKMOxMOWldYbO6g
              */
             cursor: string;
             type: components["schemas"]["ChangeType"];
@@ -512,7 +513,7 @@ export interface components {
             changes: components["schemas"]["Change"][];
             /**
              * @description The place behind all this. Keep it, and send it as `after` next time; its inside is not for you to read.
-             * @example Y2hhbmdlcyAxMDQy
+             * @example dpPnf3EvvoZOiclDDWHfez2CbdX1MoN_KYKMOxMOWldYbO6g
              */
             next: string;
             /**
@@ -706,7 +707,7 @@ export interface components {
         /**
          * @description The place behind which to read: `next` of an earlier answer, or `cursor` of one of its changes. Without it the answer has no changes, only
          *     the place of now.
-         * @example Y2hhbmdlcyAxMDQy
+         * @example dpPnf3EvvoZOiclDDWHfez2CbdX1MoN_KYKMOxMOWldYbO6g
          */
         After: string;
         /**
@@ -1145,7 +1146,7 @@ export interface operations {
                 /**
                  * @description The place behind which to read: `next` of an earlier answer, or `cursor` of one of its changes. Without it the answer has no changes, only
                  *     the place of now.
-                 * @example Y2hhbmdlcyAxMDQy
+                 * @example dpPnf3EvvoZOiclDDWHfez2CbdX1MoN_KYKMOxMOWldYbO6g
                  */
                 after?: components["parameters"]["After"];
                 /**

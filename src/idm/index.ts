@@ -47,7 +47,7 @@ export type IdmDeps = {
 export function makeIdmRouter({ db, checkAccessToken, document, cursorKeys, log, checkAnswers }: IdmDeps): Router {
   return bindOperations<operations, AccessToken>({
     document,
-    handlers: { ...readers, listChanges: makeListChanges(db) },
+    handlers: { ...readers, listChanges: makeListChanges(db, cursorKeys) },
     checkToken: checkAccessToken,
     scopeName: scopeOfContract,
     pool: db.readPool,

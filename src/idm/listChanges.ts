@@ -3,7 +3,9 @@ import { listEvents, sequenceEvents, type AppEvent, type AppEventType } from "..
 import type { Db } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { answerMade } from "../platform/http/index.ts";
+import type { EncryptionKeys } from "../platform/seal.ts";
 import type { components } from "../../generated/openapi/idm.ts";
+import { readChangeCursor, writeChangeCursor } from "./change-cursor.ts";
 import type { IdmHandler } from "./handler.ts";
 
 type Change = components["schemas"]["Change"];
@@ -13,10 +15,11 @@ type Change = components["schemas"]["Change"];
  * replica, what that has received.
  */
 export const makeListChanges =
-  (db: Pick<Db, "pool" | "readPool">): IdmHandler<"listChanges"> =>
+  (db: Pick<Db, "pool" | "readPool">, cursorKeys: EncryptionKeys): IdmHandler<"listChanges"> =>
   ({ caller, query }) =>
     answerMade(async () => {
-      const after = query.after === undefined ? null : readPlace(query.after);
+      const write = (position: string) => writeChangeCursor(cursorKeys, caller.clientId, position);
+      const after = query.after === undefined ? null : readChangeCursor(cursorKeys, caller.clientId, query.after);
       await sequenceEvents(db);
       const types = typesFor(caller);
       const asked = { clientId: caller.clientId, types, after, limit: query.limit ?? 100 };
@@ -28,7 +31,7 @@ export const makeListChanges =
         if (known.kind === "events") read = { kind: "events", events: [], next: after, more: false };
       }
       if (read.kind === "expired") throw expired();
-      return { changes: read.events.map(present), next: writePlace(read.next), more: read.more };
+      return { changes: read.events.map((event) => present(event, write)), next: write(read.next), more: read.more };
     });
 
 const scopesFor: Record<AppEventType, ScopeName[]> = {
@@ -40,9 +43,9 @@ const scopesFor: Record<AppEventType, ScopeName[]> = {
 const typesFor = ({ scopes }: AccessToken): AppEventType[] =>
   (["person", "group", "school"] as const).filter((type) => scopesFor[type].some((scope) => scopes.has(scope)));
 
-function present({ position, type, action, updatedProperties, at, subjectId, schoolId, reason, reasonUntil }: AppEvent): Change {
+function present({ position, type, action, updatedProperties, at, subjectId, schoolId, reason, reasonUntil }: AppEvent, write: (position: string) => string): Change {
   return {
-    cursor: writePlace(position),
+    cursor: write(position),
     type,
     action,
     ...(updatedProperties.length > 0 && { updatedProperties }),
@@ -53,14 +56,6 @@ function present({ position, type, action, updatedProperties, at, subjectId, sch
     ...(reason !== null && { reason }),
     ...(reasonUntil !== null && { until: reasonUntil.toISOString() }),
   };
-}
-
-const writePlace = (position: string): string => Buffer.from(`changes ${position}`).toString("base64url");
-
-function readPlace(cursor: string): string {
-  const position = /^changes (\d{1,18})$/.exec(Buffer.from(cursor, "base64url").toString("latin1"))?.[1];
-  if (position === undefined) throw new AppError("invalid", "invalid_cursor", "The query parameter after is not one of ours.");
-  return position;
 }
 
 const expired = () => new AppError("gone", "cursor_expired", "Changes behind this cursor are no longer kept. Read everything again.");

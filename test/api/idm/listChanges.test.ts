@@ -4,6 +4,9 @@ import type { ClientId, ScopeName } from "../../../src/access/index.ts";
 import { deletePerson, restorePerson, softDeletePerson, updatePerson } from "../../../src/directory/index.ts";
 import type { Change, GroupId, PersonId, SchoolId } from "../../../src/directory/index.ts";
 import { sweepEvents } from "../../../src/events/index.ts";
+import { readConfig } from "../../../src/config.ts";
+import { writeChangeCursor } from "../../../src/idm/change-cursor.ts";
+import { deriveKeys } from "../../../src/platform/seal.ts";
 import { makeIdmClient } from "../../../src/publish/index.ts";
 import { setCredential } from "../../../src/sign-on/index.ts";
 import { idmScopes } from "../../support/api.ts";
@@ -20,6 +23,9 @@ beforeAll(async () => {
   make = makeMakers(service.db, service.clock());
   behind = await startBehind();
 });
+
+const cursorKeys = deriveKeys(readConfig({ NODE_ENV: "test" }).encryptionKeys, "cursor");
+const place = (clientId: string, position: number) => writeChangeCursor(cursorKeys, clientId, String(position));
 
 /** A service whose replica has received nothing yet. */
 async function startBehind() {
@@ -166,26 +172,42 @@ test("a place whose changes are no longer kept answers 410, one of today goes on
   expect((await read({ after: kept })).data!.changes).toHaveLength(1);
 });
 
-test.each(["x", "Y2hhbmdlcyB4", Buffer.from("changes -1").toString("base64url")])("the place %s is refused as none of ours", async (after) => {
+test.each(["x", "Y2hhbmdlcyB4", Buffer.from("changes 1").toString("base64url"), "A".repeat(48)])("the place %s is refused as none of ours", async (after) => {
   const { read } = await makeApp();
   expect((await read({ after })).error).toMatchObject({ status: 400, code: "invalid_cursor" });
 });
 
 test("a place that was never given answers 410, as after a restored backup", async () => {
-  const { read } = await makeApp();
-  expect((await read({ after: Buffer.from("changes 999999999").toString("base64url") })).response.status).toBe(410);
+  const { read, clientId } = await makeApp();
+  expect((await read({ after: place(clientId, 999_999_999) })).response.status).toBe(410);
+});
+
+test("a place says nothing of how much happened elsewhere, and belongs to the app that was given it", async () => {
+  const [one, other] = [await makeApp(), await makeApp()];
+  const after = await one.now();
+  expect(await one.now()).toBe(after);
+  expect(await other.now()).not.toBe(after);
+  await make.person({ school: one.school });
+  const { data } = await one.read({ after });
+  const cursors = [after, data!.next, data!.changes[0]!.cursor];
+  expect(data!.next).toBe(data!.changes[0]!.cursor);
+  for (const cursor of cursors) {
+    expect(cursor).toHaveLength(48);
+    expect((await other.read({ after: cursor })).error).toMatchObject({ status: 400, code: "invalid_cursor" });
+    const altered = `${cursor.startsWith("A") ? "B" : "A"}${cursor.slice(1)}`;
+    expect((await one.read({ after: altered })).error).toMatchObject({ status: 400, code: "invalid_cursor" });
+  }
 });
 
 test("of a place that a replica has not reached nothing is new there, and the place stays", async () => {
   const { app, read, service: own } = behind;
   const shareSchool = async () => makeMakers(own.db).grant({ app: app.clientId, school: await makeMakers(own.db).school() });
-  const place = (position: number) => Buffer.from(`changes ${position}`).toString("base64url");
   const last = async () => Number((await own.db.pool.query<{ last: string }>("SELECT last_position AS last FROM event_feed")).rows[0]!.last);
   await shareSchool();
-  expect((await read({})).data!.next).toBe(place(0));
-  const reached = place(await last());
-  expect(reached).not.toBe(place(0));
+  expect((await read({})).data!.next).toBe(place(app.clientId, 0));
+  const reached = place(app.clientId, await last());
+  expect(reached).not.toBe(place(app.clientId, 0));
   await shareSchool();
   expect((await read({ after: reached })).data).toEqual({ changes: [], next: reached, more: false });
-  expect((await read({ after: place((await last()) + 1) })).response.status).toBe(410);
+  expect((await read({ after: place(app.clientId, (await last()) + 1) })).response.status).toBe(410);
 });
