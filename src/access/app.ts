@@ -5,6 +5,7 @@ import type { Origin } from "../events/index.ts";
 import type { Queryable } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/ids.ts";
+import type { BackchannelLogoutUri } from "./backchannel-logout.ts";
 import { checkUri } from "./redirect-uri.ts";
 import type { ClientId, ScopeName } from "./token.ts";
 import type { Sql } from "./visibility.ts";
@@ -19,7 +20,7 @@ export type App = {
   redirectUris: string[];
   postLogoutRedirectUris: string[];
   loginUrl: string | null;
-  backchannelLogoutUri: string | null;
+  backchannelLogoutUri: BackchannelLogoutUri | null;
   scopes: ScopeName[];
   idTokenAlgorithm: "RS256" | "ES256" | "EdDSA";
   schulconnexSpelling: "V1_4" | "V1_7";

@@ -9,6 +9,8 @@
  */
 export { appOf, clientSecretMatches, createApp, deleteApp, findApp, listApps, readApp, rotateClientSecret, updateApp } from "./app.ts";
 export type { App, AppUpdate, AppValue, NewApp } from "./app.ts";
+export { checkBackchannelLogoutUri } from "./backchannel-logout.ts";
+export type { BackchannelLogoutUri } from "./backchannel-logout.ts";
 export { changeDirectory } from "./change.ts";
 export { findGrant, listGrants, setGrant, setSignOn, setSync, setSyncedGroups, withdrawGrant } from "./grant.ts";
 export type { GrantKey, GrantSettings, SignOnAudience } from "./grant.ts";

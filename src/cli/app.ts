@@ -1,4 +1,4 @@
-import { createApp, deleteApp, findApp, listApps, rotateClientSecret, scopeNames, updateApp } from "../access/index.ts";
+import { checkBackchannelLogoutUri, createApp, deleteApp, findApp, listApps, rotateClientSecret, scopeNames, updateApp } from "../access/index.ts";
 import type { App, ClientId } from "../access/index.ts";
 import { withTransaction } from "../platform/db.ts";
 import type { Queryable } from "../platform/db.ts";
@@ -6,6 +6,7 @@ import { done, found, inDatabase } from "./change.ts";
 import { makeCommand, type Noun, type Tools } from "./command.ts";
 import { alignColumns, appColumns, recordLines } from "./lines.ts";
 import { argument, option, required } from "./option.ts";
+import { reachOf } from "./reach.ts";
 
 const takes = { app: argument.text<ClientId>() };
 
@@ -36,14 +37,14 @@ type Written = {
 };
 
 /** What was given, in the words of a registration. */
-function readRegistration(written: Written): Partial<Omit<App, "clientId" | "type" | "secretHash">> {
+async function readRegistration(tools: Tools, written: Written): Promise<Partial<Omit<App, "clientId" | "type" | "secretHash">>> {
   const { name, redirectUri, postLogoutRedirectUri, loginUrl, backchannelLogoutUri, scope, idTokenAlgorithm, schulconnexSpelling, noPkce } = written;
   return {
     ...(name !== undefined && { name }),
     ...(redirectUri && { redirectUris: [...redirectUri] }),
     ...(postLogoutRedirectUri && { postLogoutRedirectUris: [...postLogoutRedirectUri] }),
     ...(loginUrl !== undefined && { loginUrl }),
-    ...(backchannelLogoutUri !== undefined && { backchannelLogoutUri }),
+    ...(backchannelLogoutUri !== undefined && { backchannelLogoutUri: await checkBackchannelLogoutUri(backchannelLogoutUri, reachOf(tools)) }),
     ...(scope && { scopes: [...new Set(scope)] }),
     ...(idTokenAlgorithm && { idTokenAlgorithm }),
     ...(schulconnexSpelling && { schulconnexSpelling }),
@@ -71,7 +72,7 @@ export const app: Noun = {
       },
       run: async (tools, { options: { type = "CONFIDENTIAL", clientId, name, ...rest } }) => {
         const id = clientId === undefined ? {} : { clientId: clientId as ClientId };
-        const registration = { scopes: [], redirectUris: [], ...readRegistration(rest), ...id, name, type };
+        const registration = { scopes: [], redirectUris: [], ...(await readRegistration(tools, rest)), ...id, name, type };
         const made = await write(tools, (tx) => createApp(tx, registration, origins(tools)));
         return { lines: [`Client id: ${made.clientId}`, ...secretLines(made.clientSecret)], data: made };
       },
@@ -81,7 +82,7 @@ export const app: Noun = {
       takes,
       options: properties,
       run: async (tools, { given, options }) => {
-        const update = readRegistration(options);
+        const update = await readRegistration(tools, options);
         if (Object.keys(update).length > 0) await write(tools, (tx) => updateApp(tx, { clientId: given.app, ...update }, origins(tools)));
         return done("The registration is as you said.", { clientId: given.app, changed: Object.keys(update) });
       },

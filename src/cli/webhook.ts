@@ -6,9 +6,10 @@ import type { Attempt, Delivery, Endpoint } from "../webhooks/index.ts";
 import type { Origin } from "../events/index.ts";
 import type { Db } from "../platform/db.ts";
 import { done, inDatabase } from "./change.ts";
-import { makeCommand, type Noun, type Result, type Tools } from "./command.ts";
+import { makeCommand, type Noun, type Result } from "./command.ts";
 import { alignColumns, defaultLimit, recordLines } from "./lines.ts";
 import { argument, option, required } from "./option.ts";
+import { reachOf } from "./reach.ts";
 
 const endpoint = { endpoint: argument.id() };
 const delivery = { delivery: argument.text() };
@@ -41,9 +42,6 @@ const simple = (summary: string, line: string, change: (db: Db, id: string, orig
       return done(line, { id: given.endpoint });
     },
   });
-
-// The same address is judged again at each connection, by the service and its own setting.
-const reachOf = ({ config }: Tools) => ({ allowPrivateAddresses: config.allowPrivateAddresses, allowHttp: !config.production });
 
 const typeOption = option.someOf(eventTypes, "Event types to be told of; all three if left out.");
 

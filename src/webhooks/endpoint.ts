@@ -2,8 +2,9 @@ import { findApp } from "../access/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
 import { withTransaction, type Db, type Queryable } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { checkReachable, type Reach, RefusedTarget } from "../platform/guarded-request.ts";
+import type { Reach } from "../platform/guarded-request.ts";
 import { makeUuid } from "../platform/ids.ts";
+import { checkReceiver } from "../platform/receiver-address.ts";
 import type { EncryptionKeys } from "../platform/seal.ts";
 import { setEndpointState, type Reason } from "./endpoint-state.ts";
 import type { EventType } from "./payload.ts";
@@ -141,13 +142,6 @@ function checkTypes(types: readonly EventType[]): EventType[] {
 }
 
 async function checkUrl(text: string, reach: Reach): Promise<string> {
-  const refuse = (why: string) => new AppError("invalid", "webhook_url_refused", `The address cannot be used: ${why}`);
-  if (!URL.canParse(text)) throw refuse("it is not an address");
-  const url = new URL(text);
-  if (url.hash !== "") throw refuse("it has a fragment");
-  if (url.href.length > 2000) throw refuse("it is too long");
-  await checkReachable(url, reach).catch((error: unknown) => {
-    throw error instanceof RefusedTarget ? refuse(error.message) : error;
-  });
+  const url = await checkReceiver(text, reach, (why) => new AppError("invalid", "webhook_url_refused", `The address cannot be used: ${why}`));
   return url.href;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { clientSecretMatches, createApp, deleteApp, findApp, rotateClientSecret, scopeFromWire, scopeNames, scopeToWire, updateApp } from "../../src/access/index.ts";
-import type { AppUpdate, ClientId, NewApp } from "../../src/access/index.ts";
+import type { AppUpdate, BackchannelLogoutUri, ClientId, NewApp } from "../../src/access/index.ts";
 import { withTransaction } from "../../src/platform/db.ts";
 import { testDatabase } from "../support/database.ts";
 import { allScopes, makeMakers } from "../support/make.ts";
@@ -39,7 +39,7 @@ test("a registration is found as it was made, and an unknown client id finds non
     scopes: allScopes,
     postLogoutRedirectUris: ["https://app.example/"],
     loginUrl: "https://app.example/login",
-    backchannelLogoutUri: "https://app.example/logout",
+    backchannelLogoutUri: "https://app.example/logout" as BackchannelLogoutUri,
     idTokenAlgorithm: "EdDSA" as const,
     schulconnexSpelling: "V1_7" as const,
     pkceRequired: false,

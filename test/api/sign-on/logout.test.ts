@@ -2,6 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, jwtVerify } from "jose";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { checkBackchannelLogoutUri } from "../../../src/access/index.ts";
 import { makeBrowser } from "../../support/browser.ts";
 import { askFor, getUserTokens, postToken, type TestApp } from "../../support/token.ts";
 import { startWorld } from "./world.ts";
@@ -100,7 +101,7 @@ test("without a session logout goes straight back, with no form that needs a scr
 
 test("apps that registered an address are told, with the sid of their ID tokens, again until they answer", async () => {
   const { service, login, pupil } = world;
-  const app = await world.app({ backchannelLogoutUri: address, idTokenAlgorithm: "ES256" });
+  const app = await world.app({ backchannelLogoutUri: await checkBackchannelLogoutUri(address, { allowPrivateAddresses: true }), idTokenAlgorithm: "ES256" });
   const { browser, id_token } = await getUserTokens(service, app, login);
   await browser.submit(await browser.open(logoutAt({})), "/confirm", { logout: "yes" });
   received.length = 0;

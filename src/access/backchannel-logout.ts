@@ -1,0 +1,17 @@
+import { AppError } from "../platform/errors.ts";
+import type { Reach } from "../platform/guarded-request.ts";
+import { checkReceiver } from "../platform/receiver-address.ts";
+
+/** An address that passed `checkBackchannelLogoutUri`; only these are kept. */
+export type BackchannelLogoutUri = string & { readonly __backchannelLogoutUri: true };
+
+/**
+ * Checks where an app wants to be told of logouts as the address of a webhook is checked. It looks up a name, so it is
+ * called before the transaction that keeps the address.
+ *
+ * Errors: invalid for an address that the service must not call.
+ */
+export async function checkBackchannelLogoutUri(uri: string, reach: Reach): Promise<BackchannelLogoutUri> {
+  await checkReceiver(uri, reach, (why) => new AppError("invalid", "uri_refused", `The address for logouts was refused: ${why}.`));
+  return uri as BackchannelLogoutUri;
+}

@@ -1,0 +1,20 @@
+import type { AppError } from "./errors.ts";
+import { checkReachable, RefusedTarget, type Reach } from "./guarded-request.ts";
+
+const mostCharacters = 2000;
+
+/**
+ * Checks an address that the service is to post to, when it is registered; each connection checks it again.
+ *
+ * Errors: what `refuse` makes of the reason; it names nothing that the caller did not write.
+ */
+export async function checkReceiver(text: string, reach: Reach, refuse: (why: string) => AppError): Promise<URL> {
+  if (!URL.canParse(text)) throw refuse("it is not an address");
+  const url = new URL(text);
+  if (text.includes("#")) throw refuse("it has a fragment");
+  if (url.href.length > mostCharacters) throw refuse("it is too long");
+  await checkReachable(url, reach).catch((error: unknown) => {
+    throw error instanceof RefusedTarget ? refuse(error.message) : error;
+  });
+  return url;
+}
