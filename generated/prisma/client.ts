@@ -187,6 +187,11 @@ export type SigningKey = Prisma.SigningKeyModel
  */
 export type SharedSecret = Prisma.SharedSecretModel
 /**
+ * Model RateLimit
+ * 
+ */
+export type RateLimit = Prisma.RateLimitModel
+/**
  * Model SignInBrake
  * 
  */

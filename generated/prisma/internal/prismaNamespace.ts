@@ -426,6 +426,7 @@ export const ModelName = {
   SchoolChoice: 'SchoolChoice',
   SigningKey: 'SigningKey',
   SharedSecret: 'SharedSecret',
+  RateLimit: 'RateLimit',
   SignInBrake: 'SignInBrake',
   SignInPlace: 'SignInPlace',
   WebhookEndpoint: 'WebhookEndpoint',
@@ -448,7 +449,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "school" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "signInBrake" | "signInPlace" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "school" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInBrake" | "signInPlace" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2598,6 +2599,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    RateLimit: {
+      payload: Prisma.$RateLimitPayload<ExtArgs>
+      fields: Prisma.RateLimitFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RateLimitFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RateLimitFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>
+        }
+        findFirst: {
+          args: Prisma.RateLimitFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RateLimitFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>
+        }
+        findMany: {
+          args: Prisma.RateLimitFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>[]
+        }
+        create: {
+          args: Prisma.RateLimitCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>
+        }
+        createMany: {
+          args: Prisma.RateLimitCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RateLimitCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>[]
+        }
+        delete: {
+          args: Prisma.RateLimitDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>
+        }
+        update: {
+          args: Prisma.RateLimitUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>
+        }
+        deleteMany: {
+          args: Prisma.RateLimitDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RateLimitUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RateLimitUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>[]
+        }
+        upsert: {
+          args: Prisma.RateLimitUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RateLimitPayload>
+        }
+        aggregate: {
+          args: Prisma.RateLimitAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRateLimit>
+        }
+        groupBy: {
+          args: Prisma.RateLimitGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RateLimitGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RateLimitCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RateLimitCountAggregateOutputType> | number
+        }
+      }
+    }
     SignInBrake: {
       payload: Prisma.$SignInBrakePayload<ExtArgs>
       fields: Prisma.SignInBrakeFieldRefs
@@ -3542,6 +3617,14 @@ export const SharedSecretScalarFieldEnum = {
 export type SharedSecretScalarFieldEnum = (typeof SharedSecretScalarFieldEnum)[keyof typeof SharedSecretScalarFieldEnum]
 
 
+export const RateLimitScalarFieldEnum = {
+  key: 'key',
+  fullAt: 'fullAt'
+} as const
+
+export type RateLimitScalarFieldEnum = (typeof RateLimitScalarFieldEnum)[keyof typeof RateLimitScalarFieldEnum]
+
+
 export const SignInBrakeScalarFieldEnum = {
   key: 'key',
   failures: 'failures',
@@ -4116,6 +4199,7 @@ export type GlobalOmitConfig = {
   schoolChoice?: Prisma.SchoolChoiceOmit
   signingKey?: Prisma.SigningKeyOmit
   sharedSecret?: Prisma.SharedSecretOmit
+  rateLimit?: Prisma.RateLimitOmit
   signInBrake?: Prisma.SignInBrakeOmit
   signInPlace?: Prisma.SignInPlaceOmit
   webhookEndpoint?: Prisma.WebhookEndpointOmit

@@ -80,6 +80,7 @@ export const ModelName = {
   SchoolChoice: 'SchoolChoice',
   SigningKey: 'SigningKey',
   SharedSecret: 'SharedSecret',
+  RateLimit: 'RateLimit',
   SignInBrake: 'SignInBrake',
   SignInPlace: 'SignInPlace',
   WebhookEndpoint: 'WebhookEndpoint',
@@ -490,6 +491,14 @@ export const SharedSecretScalarFieldEnum = {
 } as const
 
 export type SharedSecretScalarFieldEnum = (typeof SharedSecretScalarFieldEnum)[keyof typeof SharedSecretScalarFieldEnum]
+
+
+export const RateLimitScalarFieldEnum = {
+  key: 'key',
+  fullAt: 'fullAt'
+} as const
+
+export type RateLimitScalarFieldEnum = (typeof RateLimitScalarFieldEnum)[keyof typeof RateLimitScalarFieldEnum]
 
 
 export const SignInBrakeScalarFieldEnum = {

@@ -13,9 +13,6 @@ export const placeBrake: BrakeKind = { free: 5, firstWaitSeconds: 10, longestWai
 /** One account from many places that it has never been used from. */
 export const accountBrake: BrakeKind = { free: 20, firstWaitSeconds: 30, longestWaitSeconds: 900, forgetSeconds: 43_200 };
 
-/** One address at many accounts that were never used from there; wide enough for the first day of a whole school. */
-export const addressBrake: BrakeKind = { free: 500, firstWaitSeconds: 60, longestWaitSeconds: 60, forgetSeconds: 600 };
-
 export type Brake = { key: Buffer; kind: BrakeKind };
 
 /**

@@ -1,19 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
 import type { PersonId } from "../../directory/index.ts";
-import { withTransaction, type Db } from "../../platform/db.ts";
+import type { Db } from "../../platform/db.ts";
+import { secondsUntil } from "../../platform/token-bucket.ts";
 import { makeBounded, makeBoundedByKey } from "./bounded.ts";
-import {
-  accountBrake,
-  addressBrake,
-  giveTryBack,
-  placeBrake,
-  releaseBrake,
-  takeTry,
-  type Brake,
-} from "./brakes.ts";
+import { chooseLimits, forgiveLimits, giveLimitsBack, type Limits, type Taken, takeLimits } from "./limits.ts";
 import { isPasswordOf, longestPassword, makeUnmatchableHash } from "./password.ts";
-import { countedAddress, makeKeyMaker, rememberPlaces, type MakeKey } from "./places.ts";
+import { countedAddress, isAddressOf, makeKeyMaker, rememberPlaces } from "./places.ts";
 import { foldUsername } from "./username.ts";
 
 /**
@@ -38,16 +31,20 @@ export type Attempt = {
 
 const busy: PasswordCheck = { kind: "busy", retryAfterSeconds: 5 };
 
-/** Shape: `key` is a secret that all processes share; `atOnce` and `waiting` bound the hashing of this process. */
+/**
+ * Shape: `key` is a secret that all processes share; `atOnce` and `waiting` bound the hashing of this process; `unmatchable`
+ *        is the hash that stands in for an account that does not exist.
+ */
 export function makeCheckPassword(deps: {
   db: Db;
   key: Buffer;
   atOnce?: number;
   waiting?: number;
+  unmatchable?: string;
 }): (attempt: Attempt) => Promise<PasswordCheck> {
   const { db } = deps;
   const makeKey = makeKeyMaker(deps.key);
-  const unmatchable = makeUnmatchableHash();
+  const unmatchable = deps.unmatchable ?? makeUnmatchableHash();
   const hashing = makeBounded({
     atOnce: deps.atOnce ?? Math.min(availableParallelism(), 3),
     waiting: deps.waiting ?? 200,
@@ -57,95 +54,64 @@ export function makeCheckPassword(deps: {
 
   return async (attempt) => {
     const username = foldUsername(attempt.username);
-    const places = placesOf(attempt, makeKey);
-    const credential = await findCredential(db, username, [places.device, places.address]);
-    const brakes = chooseBrakes(username, places, credential?.known ?? [], makeKey);
-    const result = await oneByOne(brakes[0].key.toString("hex"), () => braked(attempt, credential, brakes));
+    const device = isDevice(attempt.device) ? attempt.device : null;
+    const places = { device: makeKey("device", device ?? ""), address: makeKey("address", countedAddress(attempt.address)) };
+    const found = await findCredential(db, username, places.device);
+    const limits = chooseLimits({ username, address: attempt.address, device, ...found }, makeKey);
+    const result = await oneByOne(limits.place.key.toString("hex"), () => limited(attempt, { ...found, places }, limits));
     return result === "full" ? busy : result;
   };
 
-  async function braked(attempt: Attempt, credential: Credential | null, brakes: Brakes): Promise<PasswordCheck> {
+  async function limited(attempt: Attempt, found: Found & { places: Places }, limits: Limits): Promise<PasswordCheck> {
     const { password, now } = attempt;
-    const wait = await takeTries(db, brakes, now);
-    if (wait !== null) return { kind: "slowed", retryAfterSeconds: secondsUntil(wait, now) };
+    const taken = await takeLimits(db.pool, limits, now);
+    if (taken instanceof Date) return slowed(taken, now);
 
-    const hash = credential?.password_hash ?? unmatchable;
-    const isRight = await hashing(() => isPasswordOf(hash, password.slice(0, longestPassword)));
+    const { credential } = found;
+    const isRight = await hashing(() => isPasswordOf(credential?.password_hash ?? unmatchable, password.slice(0, longestPassword)));
     if (isRight === "full") {
-      for (const brake of brakes) await giveTryBack(db.pool, brake);
+      await giveLimitsBack(db.pool, taken);
       return busy;
     }
-    if (!isRight || credential === null || password.length > longestPassword) return { kind: "refused" };
-    return signedIn(attempt, credential.person_id, brakes);
+    const maySignIn = credential !== null && isRight && password.length <= longestPassword;
+    const isHeld = taken.heldUntil !== null && !(maySignIn && (await isAddressOf(db.pool, credential.person_id, found.places.address)));
+    if (maySignIn && !isHeld) return signedIn(attempt, credential.person_id, { taken, places: found.places });
+    return taken.heldUntil === null ? { kind: "refused" } : slowed(taken.heldUntil, now);
   }
 
-  async function signedIn(attempt: Attempt, personId: PersonId, [place, ...shared]: Brakes): Promise<PasswordCheck> {
+  async function signedIn(attempt: Attempt, personId: PersonId, { taken, places }: { taken: Taken; places: Places }): Promise<PasswordCheck> {
     const device = isDevice(attempt.device) ? attempt.device : randomBytes(16).toString("base64url");
-    const { address } = placesOf(attempt, makeKey);
-    await withTransaction(db, async (tx) => {
-      await releaseBrake(tx, place);
-      for (const brake of shared) await giveTryBack(tx, brake);
-      await rememberPlaces(tx, personId, [makeKey("device", device), address], attempt.now);
-    });
+    await forgiveLimits(db.pool, taken);
+    await rememberPlaces(db.pool, personId, [makeKey("device", device), places.address], attempt.now);
     return { kind: "ok", personId, device };
   }
 }
 
-type Brakes = readonly [Brake, ...Brake[]];
-type Places = { device: Buffer; address: Buffer };
-type Credential = { person_id: PersonId; password_hash: string; known: Buffer[] };
+const slowed = (until: Date, now: Date): PasswordCheck => ({ kind: "slowed", retryAfterSeconds: secondsUntil(until, now) });
 
-function placesOf(attempt: Attempt, makeKey: MakeKey): Places {
-  return {
-    device: makeKey("device", isDevice(attempt.device) ? attempt.device : ""),
-    address: makeKey("address", countedAddress(attempt.address)),
-  };
-}
+type Places = { device: Buffer; address: Buffer };
+type Found = {
+  credential: { person_id: PersonId; password_hash: string } | null;
+  /** Whether this person signed in with the device. */
+  isOwnDevice: boolean;
+  /** Whether anybody signed in with the device. */
+  isKnownDevice: boolean;
+};
 
 function isDevice(device: string | null): device is string {
   return device !== null && /^[A-Za-z0-9_-]{22}$/.test(device);
 }
 
-async function findCredential(db: Db, username: string, places: Buffer[]): Promise<Credential | null> {
-  // PostgreSQL takes no NUL character; nobody has one in the name.
-  if (username.includes("\0")) return null;
-  const found = await db.pool.query<Credential>({
+async function findCredential(db: Db, username: string, device: Buffer): Promise<Found> {
+  const { rows } = await db.pool.query<Omit<Found, "credential"> & { person_id: PersonId | null; password_hash: string }>({
     name: "find-credential",
     text: `SELECT person_id, password_hash,
-                  ARRAY(SELECT place FROM sign_in_place AS known
-                        WHERE known.person_id = credential.person_id AND place = ANY ($2::bytea[])) AS known
-           FROM credential WHERE username = $1`,
-    values: [username, places],
+             EXISTS (SELECT FROM sign_in_place known WHERE known.person_id = credential.person_id AND place = $2) AS "isOwnDevice",
+             EXISTS (SELECT FROM sign_in_place known WHERE place = $2) AS "isKnownDevice"
+           FROM (SELECT) AS once LEFT JOIN credential ON username = $1`,
+    // PostgreSQL takes no NUL character; nobody has one in the name.
+    values: [username.includes("\0") ? null : username, device],
   });
-  return found.rows[0] ?? null;
-}
-
-// A known browser counts for itself, so that nobody beside it at the same address can slow it.
-function chooseBrakes(username: string, places: Places, known: Buffer[], makeKey: MakeKey): Brakes {
-  const isKnown = (place: Buffer) => known.some((other) => other.equals(place));
-  const counted = isKnown(places.device) ? places.device : places.address;
-  const place = { key: makeKey("place", username, counted.toString("hex")), kind: placeBrake };
-  if (isKnown(counted)) return [place];
-  return [
-    place,
-    { key: makeKey("account", username), kind: accountBrake },
-    { key: makeKey("address brake", places.address.toString("hex")), kind: addressBrake },
-  ];
-}
-
-// Always in the order of the brakes, so that two tries never wait for each other's rows crosswise.
-function takeTries(db: Db, brakes: Brakes, now: Date): Promise<Date | null> {
-  return withTransaction(db, async (tx) => {
-    for (const [index, brake] of brakes.entries()) {
-      const wait = await takeTry(tx, brake, now);
-      if (wait === null) continue;
-      for (const taken of brakes.slice(0, index)) await giveTryBack(tx, taken);
-      return wait;
-    }
-    return null;
-  });
-}
-
-function secondsUntil(wait: Date, now: Date): number {
-  return Math.max(1, Math.ceil((wait.getTime() - now.getTime()) / 1000));
+  const { person_id, password_hash, ...known } = rows[0]!;
+  return { ...known, credential: person_id === null ? null : { person_id, password_hash } };
 }

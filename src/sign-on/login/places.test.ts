@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countedAddress, makeKeyMaker } from "./places.ts";
+import { countedAddress, countedSite, makeKeyMaker } from "./places.ts";
 
 test.each([
   ["203.0.113.9", "203.0.113.9"],
@@ -17,4 +17,13 @@ test.each([
 test("parts cannot be moved from one to the next", () => {
   const makeKey = makeKeyMaker(Buffer.alloc(32));
   expect(makeKey("place", "ab", "c")).not.toEqual(makeKey("place", "a", "bc"));
+});
+
+test.each([
+  ["203.0.113.9", null],
+  ["::ffff:203.0.113.9", null],
+  ["2001:DB8:0001:2::9", "2001:db8:1::/48"],
+  ["2001:db8::1", "2001:db8:0::/48"],
+])("the address %j is of the site %j", (address, site) => {
+  expect(countedSite(address)).toBe(site);
 });

@@ -1,9 +1,10 @@
 import type { Queryable } from "../../platform/db.ts";
+import { sweepTokenBuckets } from "../../platform/token-bucket.ts";
 
 const placeDays = 180;
 const batch = 5_000;
 
-/** Deletes brakes that are forgotten and places unused for half a year; one batch each, answers how many went. */
+/** Deletes brakes that are forgotten, buckets that are full and places unused for half a year; one batch each, answers how many went. */
 export async function sweepSignInTraces(db: Queryable, now: Date): Promise<number> {
   const brakes = await db.query({
     name: "sweep-sign-in-brakes",
@@ -19,5 +20,6 @@ export async function sweepSignInTraces(db: Queryable, now: Date): Promise<numbe
            WHERE old.person_id = gone.person_id AND old.place = gone.place`,
     values: [now, placeDays, batch],
   });
-  return (brakes.rowCount ?? 0) + (places.rowCount ?? 0);
+  const buckets = await sweepTokenBuckets(db, now, batch);
+  return buckets + (brakes.rowCount ?? 0) + (places.rowCount ?? 0);
 }

@@ -148,19 +148,6 @@ test("a hundred wrong passwords spread over accounts at one address lock nobody 
   expect(await attempt()).toMatchObject({ kind: "ok" });
 });
 
-test("one address trying very many accounts is slowed, but not for those who signed in there before", async () => {
-  const make = makeMakers(db);
-  const newcomer = await make.person({ school: await make.school() });
-  await setCredential(db.pool, { personId: newcomer, username: `${username}.new`, password: "right", now });
-  await attempt();
-  await guess(1, { username: "sprayed" });
-  await db.pool.query("UPDATE sign_in_brake SET failures = 499 WHERE failures = 1");
-  await guess(1, { username: "sprayed too" });
-  expect(await attempt({ username: `${username}.new` })).toEqual({ kind: "slowed", retryAfterSeconds: 60 });
-  expect(await attempt()).toMatchObject({ kind: "ok" });
-  expect(await attempt({ username: `${username}.new`, address: elsewhere })).toMatchObject({ kind: "ok" });
-});
-
 test("a whole school signs in behind one address: 2,000 accounts in ten minutes, with typing mistakes", async () => {
   const make = makeMakers(db);
   const pupils = await make.people({ school: await make.school(), count: 2_000 });
