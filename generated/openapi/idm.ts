@@ -186,8 +186,14 @@ export interface paths {
          *     everything again, beginning with step 1.
          *
          *     A change carries ids only. Read the record for its present state; what answers 404 by then has been changed again, and a later change says
-         *     so. One change of one person is one entry, though the person may be both user and person. Whoever comes into view while they are deleted
-         *     is told of with `restore` when they return.
+         *     so. One change of one person is one entry, though the person may be both user and person. What comes into view while it is deleted, so
+         *     that only `show-deleted=true` lists it, is two: `create`, then `delete` with `updatedProperties: [status]`. So the end of something is
+         *     told only where its beginning was.
+         *
+         *     Whatever you can read of a person, group or school, a change says when it is another. What has no name in `updatedProperties` is an
+         *     `update` without them: that a person joined or left another school that syncs to your app, their home school, their
+         *     `sourceSystemIdentifier`, the kind of a group. A group's or school's new name is told once, as theirs. Only whether somebody who stays
+         *     in your app's view may sign in now is not told; their school's list of users shows it.
          *
          *     The token needs at least one of the scopes. Changes of persons need `users:read` or `people:read`, those of groups `groups:read`, those
          *     of schools `schools:read`; others are left out.
@@ -446,8 +452,9 @@ export interface components {
          */
         ChangeType: "person" | "group" | "school";
         /**
-         * @description `create`: it entered what your app sees. `update`: it changed. `delete` with `updatedProperties: [status]`: it was soft-deleted and
-         *     may come back; without: it left what your app sees, or is gone for good. `restore`: a soft deletion was withdrawn.
+         * @description `create`: it entered what your app sees. `update`: it changed, in what `updatedProperties` names or, without them, in something else.
+         *     `delete` with `updatedProperties: [status]`: it is soft-deleted and may come back; without: it left what your app sees, or is gone for
+         *     good. `restore`: a soft deletion was withdrawn.
          * @example update
          * @enum {string}
          */
@@ -471,7 +478,8 @@ export interface components {
             action: components["schemas"]["EventAction"];
             /**
              * @description What changed, named as in the webhooks: of a person `name`, `role`, `status`, `groups`; of a group `name`, `status`; of a school `name`,
-             *     `address`, `schooling_level`, `official_id`. Missing with `create`, and with the `delete` of what left your app's view or is gone for good.
+             *     `address`, `schooling_level`, `official_id`. Missing with `create`, with the `delete` of what left your app's view or is gone for good, and
+             *     with an `update` of something else, such as the schools of a person.
              */
             updatedProperties?: string[];
             /**

@@ -75,8 +75,9 @@ export interface components {
          */
         PersonEventType: "person";
         /**
-         * @description `create`: it entered what your app sees. `update`: it changed. `delete` with `updatedProperties: [status]`: it was soft-deleted and
-         *     may come back; without: it left what your app sees, or is gone for good. `restore`: a soft deletion was withdrawn.
+         * @description `create`: it entered what your app sees. `update`: it changed, in what `updatedProperties` names or, without them, in something else.
+         *     `delete` with `updatedProperties: [status]`: it is soft-deleted and may come back; without: it left what your app sees, or is gone for
+         *     good. `restore`: a soft deletion was withdrawn.
          * @example update
          * @enum {string}
          */
@@ -91,7 +92,10 @@ export interface components {
         PersonEvent: {
             event: components["schemas"]["PersonEventType"];
             action: components["schemas"]["EventAction"];
-            /** @description What changed. Missing with `create`, and with the `delete` of what is gone for good or left your app's view. */
+            /**
+             * @description What changed. Missing with `create`, with the `delete` of what is gone for good or left your app's view, and with an `update` of something
+             *     else, such as the schools of the person.
+             */
             updatedProperties?: components["schemas"]["PersonEventProperty"][];
             /**
              * Format: uuid
@@ -116,7 +120,10 @@ export interface components {
         GroupEvent: {
             event: components["schemas"]["GroupEventType"];
             action: components["schemas"]["EventAction"];
-            /** @description What changed. Missing with `create`, and with the `delete` of what left your app's view. */
+            /**
+             * @description What changed. Missing with `create`, with the `delete` of what left your app's view, and with an `update` of something else, such as the
+             *     kind of the group.
+             */
             updatedProperties?: components["schemas"]["GroupEventProperty"][];
             /**
              * Format: uuid

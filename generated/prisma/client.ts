@@ -67,6 +67,11 @@ export type GrantSignOnGroup = Prisma.GrantSignOnGroupModel
  */
 export type SignIn = Prisma.SignInModel
 /**
+ * Model AnnouncedSignIn
+ * 
+ */
+export type AnnouncedSignIn = Prisma.AnnouncedSignInModel
+/**
  * Model School
  * 
  */

@@ -20,10 +20,12 @@ export type Sight = {
   address: string | null;
   schooling_level: string | null;
   official_id: string | null;
+  /** What records show beside these properties and events have no name for. */
+  rest: string | null;
 };
 
 export const sightColumns = `client_id text, type text, subject_id uuid, school_id uuid, is_active boolean, is_synced boolean,
-  name bigint, role bigint, groups bigint, address bigint, schooling_level bigint, official_id bigint`;
+  name bigint, role bigint, groups bigint, address bigint, schooling_level bigint, official_id bigint, rest bigint`;
 
 const hash = (...columns: Sql[]): Sql => `hash_record_extended(ROW(${columns.join(", ")}), 0)`;
 
@@ -53,7 +55,8 @@ export const selectOtherUsers = (pair: Sql, synced: Sql): Sql => `
 /** Selects what apps see: of the people whom they know, and of those subjects that are groups or schools. */
 export const selectSightsOf = (known: Sql, subject: Sql): Sql => `
   WITH place AS (
-    SELECT k.client_id, k.person_id, (array_agg(a.school_id ORDER BY a.school_id <> p.home_school_id, a.school_id))[1] AS school_id
+    SELECT k.client_id, k.person_id, (array_agg(a.school_id ORDER BY a.school_id <> p.home_school_id, a.school_id))[1] AS school_id,
+      array_agg(a.id ORDER BY a.school_id <> p.home_school_id, a.school_id) AS contexts
     FROM ${known} k JOIN affiliation a ON a.person_id = k.person_id JOIN person p ON p.id = k.person_id
     WHERE ${schoolIsShown("k.client_id", "a.school_id")}
     GROUP BY k.client_id, k.person_id),
@@ -65,18 +68,19 @@ export const selectSightsOf = (known: Sql, subject: Sql): Sql => `
     GROUP BY k.client_id, k.person_id)
   SELECT k.client_id, 'person' AS type, p.id AS subject_id, place.school_id, p.status = 'ACTIVE' AS is_active, k.is_synced,
     ${hash("p.first_full", "p.first_call", "p.last")} AS name, ${hash("p.role")} AS role, coalesce(inside.groups, 0) AS groups,
-    NULL::bigint AS address, NULL::bigint AS schooling_level, NULL::bigint AS official_id
+    NULL::bigint AS address, NULL::bigint AS schooling_level, NULL::bigint AS official_id,
+    ${hash("place.contexts", "CASE WHEN k.is_synced THEN p.source_system_identifier END", "p.purge_at")} AS rest
   FROM ${known} k JOIN person p ON p.id = k.person_id
   LEFT JOIN place ON place.client_id = k.client_id AND place.person_id = k.person_id
   LEFT JOIN inside ON inside.client_id = k.client_id AND inside.person_id = k.person_id
   UNION ALL
-  SELECT given.client_id, 'group', g.id, g.school_id, g.status = 'ACTIVE', true, ${hash("g.name")}, NULL, NULL, NULL, NULL, NULL
+  SELECT given.client_id, 'group', g.id, g.school_id, g.status = 'ACTIVE', true, ${hash("g.name")}, NULL, NULL, NULL, NULL, NULL, ${hash("g.type")}
   FROM ${subject} t JOIN "group" g ON g.id = t.id
   JOIN "grant" given ON given.school_id = g.school_id AND t.client_id IN ('', given.client_id)
   WHERE t.type = 'group' AND ${groupIsSynced("given.client_id", "g.id")}
   UNION ALL
   SELECT given.client_id, 'school', s.id, s.id, true, true, ${hash("s.name")}, NULL, NULL,
-    ${hash("s.address", "s.address_addition", "s.city", "s.zip_code", "s.country", "s.state")}, ${hash("s.schooling_level")}, ${hash("s.official_id")}
+    ${hash("s.address", "s.address_addition", "s.city", "s.zip_code", "s.country", "s.state")}, ${hash("s.schooling_level")}, ${hash("s.official_id")}, NULL
   FROM ${subject} t JOIN school s ON s.id = t.id
   JOIN "grant" given ON given.school_id = s.id AND t.client_id IN ('', given.client_id)
   WHERE t.type = 'school' AND ${schoolIsShown("given.client_id", "s.id")}`;

@@ -57,9 +57,12 @@ function jsonList<T>(only: JsonSql<T>): JsonSql<T[]> {
   return `('[' || ${only} || ']')` as JsonSql<T[]>;
 }
 
-/** The schools of the person that the app may see: the home school first, if it is among them. */
+/**
+ * The schools of the person that the app may see: the home school first, if it is among them. The others by id and not by name: the
+ * first one may stand for the home school, and a school's new name is no event of its people.
+ */
 const fromShownSchools = `FROM affiliation a JOIN school s ON s.id = a.school_id WHERE a.person_id = p.id AND ${schoolIsShown("c.client_id", "s.id")}`;
-const schoolOrder = "(s.id = p.home_school_id) DESC, s.sort_key, s.id";
+const schoolOrder = "(s.id = p.home_school_id) DESC, s.id";
 
 export const personHasShownSchool = `EXISTS (SELECT ${fromShownSchools})`;
 

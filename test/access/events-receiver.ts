@@ -1,35 +1,66 @@
 import {
   fromShownGroupsOf,
-  groupIsShown,
-  personIsShown,
+  groupIsSynced,
   personIsSynced,
   schoolIsShown,
   userIsShown,
+  userIsShownAt,
 } from "../../src/access/index.ts";
 import type { ClientId } from "../../src/access/index.ts";
 import type { Queryable } from "../../src/platform/db.ts";
+import { listedPersonWithStatus } from "../../src/idm/records.ts";
+import { allParts, personendatensatz, personHasShownSchool } from "../../src/schulconnex/records.ts";
 
 type Properties = Record<string, unknown>;
-/** What an app holds of a subject. */
-export type Held = { isActive: boolean; properties: Properties };
+/**
+ * What an app holds of a subject.
+ *
+ * Shape: `properties` by the names that events have for them; all else that can be read of the subject is in `rest`. `usersOf` are
+ *        the schools whose list of users has the person.
+ */
+export type Held = { isActive: boolean; properties: Properties; usersOf: string[] };
 export type Holdings = Map<string, Held>;
 export type Told = { seq: string; client_id: string; type: string; action: string; subject_id: string; updated_properties: string[]; reason: string | null };
 
 const selectAll = `
   SELECT 'school ' || s.id AS key, true AS "isActive", jsonb_build_object('name', s.name, 'official_id', s.official_id,
-    'schooling_level', s.schooling_level, 'address', jsonb_build_array(s.address, s.city, s.zip_code)) AS properties
+    'schooling_level', s.schooling_level, 'address', jsonb_build_array(s.address, s.city, s.zip_code)) AS properties,
+    NULL AS person, NULL AS schulconnex, '{}'::text[] AS "usersOf"
   FROM school s WHERE ${schoolIsShown("$1", "s.id")}
   UNION ALL
-  SELECT 'group ' || g.id, true, jsonb_build_object('name', g.name) FROM "group" g WHERE ${groupIsShown("$1", "g")}
+  SELECT 'group ' || g.id, g.status = 'ACTIVE', jsonb_build_object('name', g.name, 'rest', g.type), NULL, NULL, '{}'
+  FROM "group" g WHERE ${groupIsSynced("$1", "g.id")}
   UNION ALL
   SELECT 'person ' || p.id, p.status = 'ACTIVE', jsonb_build_object('name', p.last, 'role', p.role,
-    'groups', (SELECT coalesce(jsonb_agg(g.id || coalesce(' ' || nullif(m.role, p.role), '') ORDER BY g.id), '[]') ${fromShownGroupsOf("$1", "p.id")}))
-  FROM person p WHERE ${userIsShown("$1", "p")} OR ${personIsShown("$1", "p")} OR ${personIsSynced("$1", "p")}`;
+    'groups', (SELECT coalesce(jsonb_agg(g.id || coalesce(' ' || nullif(m.role, p.role), '') ORDER BY g.id), '[]') ${fromShownGroupsOf("$1", "p.id")})),
+    CASE WHEN ${personIsSynced("$1", "p")} THEN ${listedPersonWithStatus} END,
+    CASE WHEN ${personHasShownSchool} THEN ${personendatensatz(allParts)} END,
+    ARRAY(SELECT a.school_id::text FROM affiliation a WHERE a.person_id = p.id AND ${userIsShownAt("$1", "p", "a.school_id")} ORDER BY 1)
+  FROM person p, app c WHERE c.client_id = $1 AND (${userIsShown("$1", "p")} OR ${personIsSynced("$1", "p")})`;
+
+type Row = { key: string; person: string | null; schulconnex: string | null } & Held;
 
 /** Reads everything that the app may read, with those who are soft-deleted. */
 export async function readAll(db: Queryable, client: ClientId): Promise<Holdings> {
-  const { rows } = await db.query<{ key: string } & Held>({ name: "test.readAll", text: selectAll, values: [client] });
-  return new Map(rows.map(({ key, ...held }) => [key, held]));
+  const { rows } = await db.query<Row>({ name: "test.readAll", text: selectAll, values: [client] });
+  return new Map(
+    rows.map(({ key, isActive, properties, usersOf, ...records }) => {
+      const rest = key.startsWith("person ") ? { rest: restOf(records) } : {};
+      return [key, { isActive, usersOf, properties: { ...properties, ...rest } }];
+    }),
+  );
+}
+
+/** What the records of a person say beside the properties that have a name. Groups and schools are told of as themselves. */
+function restOf({ person, schulconnex }: Omit<Row, keyof Held | "key">): unknown {
+  const read = (text: string | null) => (text === null ? null : (JSON.parse(text, withoutDetails) as Record<string, unknown>));
+  return { person: read(person), schulconnex: read(schulconnex) };
+}
+
+const named = new Set(["name", "role", "rolle", "groups", "gruppen", "status"]);
+function withoutDetails(key: string, value: unknown): unknown {
+  if (named.has(key)) return undefined;
+  return key === "organisation" || key === "stammorganisation" ? (value as { id: string }).id : value;
 }
 
 export async function listTold(db: Queryable, clients: ClientId[], after: string): Promise<Told[]> {
@@ -37,22 +68,24 @@ export async function listTold(db: Queryable, clients: ClientId[], after: string
   return (await db.query<Told>({ name: "test.listTold", text, values: [clients, after] })).rows;
 }
 
-/** Follows one event as an app does that reads anew exactly what it is told of. */
+/** Follows one event as an app does that reads anew exactly what it is told of; with `show-deleted` whoever is soft-deleted. */
 export function follow(holdings: Holdings, shown: Holdings, { type, subject_id, action, updated_properties }: Told): void {
   const key = `${type} ${subject_id}`;
+  const now = shown.get(key);
   const held = holdings.get(key);
   if (action === "delete" && updated_properties.length === 0) holdings.delete(key);
-  else if (action === "delete") {
-    if (held) holdings.set(key, { ...held, isActive: false });
-  } else {
-    const now = shown.get(key);
-    // Somebody else's change may have ended what this one told of.
-    if (now) holdings.set(key, action === "update" && !held ? { ...now, isActive: false } : now);
-  }
+  else if (action === "delete" && held) holdings.set(key, { ...(now ?? held), isActive: false });
+  // Somebody else's change may have ended what this one told of.
+  else if (action !== "delete" && now) holdings.set(key, now);
+  // Of a user who is soft-deleted and never signed in nothing can be read until they return.
+  else if (action === "create") holdings.set(key, { isActive: false, properties: {}, usersOf: [] });
 }
 
-export const active = (holdings: Holdings) => Object.fromEntries([...holdings].filter(([, { isActive }]) => isActive).sort(([a], [b]) => (a < b ? -1 : 1)));
+export function active(holdings: Holdings): Record<string, Properties> {
+  const entries = [...holdings].filter(([, { isActive }]) => isActive).map(([key, { properties }]) => [key, properties] as const);
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
 
-/** The names of the properties in which two records differ. */
+/** The names of the properties in which two records differ; `rest` stands for those without a name. */
 export const differing = (a: Properties, b: Properties): string[] =>
-  Object.keys(a).filter((name) => JSON.stringify(a[name]) !== JSON.stringify(b[name]));
+  Object.keys({ ...a, ...b }).filter((name) => JSON.stringify(a[name]) !== JSON.stringify(b[name]));

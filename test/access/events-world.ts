@@ -32,6 +32,7 @@ const kinds = ["NOBODY", "EVERYBODY", "ROLES", "GROUPS"] as const;
 const verbs = [
   ...["createPerson", "updatePerson", "softDelete", "softDelete", "restore", "restore", "purge"],
   ...["join", "leave", "move", "setHome", "join", "addMembership", "addMembership", "addMembership", "removeMembership", "setMembershipRole"],
+  ...["leave", "move", "wholeSchool", "changeGroupType"],
   ...["createGroup", "renameGroup", "deleteGroup", "restoreGroup", "restoreGroup", "updateSchool"],
   ...["setGrant", "setSync", "setSync", "setSignOn", "setSyncedGroups", "setSyncedGroups", "withdrawGrant"],
 ] as const;
@@ -72,7 +73,7 @@ export async function act(change: Change, world: World, { verb, ...to }: Deed): 
       world.people.push(id);
       for (const inside of groups) await addMembership(change, { groupId: inside, personId: id });
     },
-    updatePerson: () => updatePerson(change, to.flag ? { personId, name: makeName() } : { personId, role: to.role }),
+    updatePerson: () => updatePerson(change, { personId, ...pick([{ name: makeName() }, { role: to.role }, { sourceSystemIdentifier: `src-${++names}` }], to.group) }),
     softDelete: () => softDeletePerson(change, { personId, restoreWindowDays: 30 }),
     restore: () => restorePerson(change, { personId }),
     purge: () => deletePerson(change, { personId, forget: () => Promise.resolve() }),
@@ -87,6 +88,12 @@ export async function act(change: Change, world: World, { verb, ...to }: Deed): 
       const id = await createGroup(change, { schoolId, name: `Group ${++names}`, type: "KURS" });
       world.groups.push({ id, school: schoolId });
     },
+    // Only imports do so.
+    changeGroupType: async () => {
+      await change.touch({ groups: [groupId] });
+      await change.tx.query(`UPDATE "group" SET type = $2 WHERE id = $1`, [groupId, pick(["KLASSE", "KURS", "SONSTIG"], to.person)]);
+    },
+    wholeSchool: () => change.touchSchool(schoolId),
     renameGroup: () => renameGroup(change, { groupId, name: `Group ${++names}` }),
     deleteGroup: () => deleteGroup(change, { groupId }),
     restoreGroup: () => restoreGroup(change, { groupId }),

@@ -1,8 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { changeDirectory, setSignOn, withdrawGrant } from "../../src/access/index.ts";
+import { changeDirectory, setSignOn, setSync, setSyncedGroups, withdrawGrant } from "../../src/access/index.ts";
 import type { ClientId } from "../../src/access/index.ts";
-import { createPerson, deleteGroup, updatePerson } from "../../src/directory/index.ts";
+import {
+  addMembership,
+  createPerson,
+  deleteGroup,
+  joinSchool,
+  leaveSchool,
+  renameGroup,
+  setHomeSchool,
+  softDeletePerson,
+  updatePerson,
+} from "../../src/directory/index.ts";
 import type { Change } from "../../src/directory/index.ts";
 import { appEventChannel, sequenceEvents, sweepEvents } from "../../src/events/index.ts";
 import { testDatabase } from "../support/database.ts";
@@ -66,9 +76,68 @@ test("a first sign-in of somebody whom the app knows says nothing", async () => 
 });
 
 test("a change of nothing that an app sees says nothing", async () => {
-  const { clientId, person } = await makeSynced();
-  await change((it) => updatePerson(it, { personId: person, sourceSystemIdentifier: "src-1" }));
+  const { school, clientId, group } = await makeSynced();
+  const unseen = await make.group({ school });
+  await change((it) => renameGroup(it, { groupId: unseen, name: "Other" }));
+  await change((it) => renameGroup(it, { groupId: group, name: "Same" }));
+  await forget();
+  await change((it) => renameGroup(it, { groupId: group, name: "Same" }));
   expect(await told(clientId)).toEqual([]);
+});
+
+test("what apps can read and events have no name for is an update without names", async () => {
+  const { school, clientId, person } = await makeSynced();
+  const other = await make.school();
+  const updated = { type: "person", action: "update", subject_id: person, updated_properties: [], reason: null };
+  const expectUpdate = async (work: (it: Change) => Promise<unknown>) => {
+    await forget();
+    await change(work);
+    expect(await told(clientId)).toEqual([updated]);
+  };
+  await expectUpdate((it) => updatePerson(it, { personId: person, sourceSystemIdentifier: "src-1" }));
+  await make.grant({ app: clientId, school: other });
+  await expectUpdate((it) => joinSchool(it, { personId: person, schoolId: other }));
+  await expectUpdate((it) => setHomeSchool(it, { personId: person, schoolId: other }));
+  await expectUpdate((it) => setHomeSchool(it, { personId: person, schoolId: school }));
+  await expectUpdate((it) => leaveSchool(it, { personId: person, schoolId: other }));
+});
+
+test("who comes to another school with its groups is told of by one update that names them", async () => {
+  const { clientId, person } = await makeSynced();
+  const other = await make.school();
+  const group = await make.group({ school: other });
+  await make.grant({ app: clientId, school: other, groups: [group] });
+  await forget();
+  await change(async (it) => {
+    await joinSchool(it, { personId: person, schoolId: other });
+    await addMembership(it, { personId: person, groupId: group });
+  });
+  expect(await told(clientId)).toEqual([{ type: "person", action: "update", subject_id: person, updated_properties: ["groups"], reason: null }]);
+});
+
+test("a school that an app does not see tells it nothing when somebody joins", async () => {
+  const { clientId, person } = await makeSynced();
+  const other = await make.school();
+  await change((it) => joinSchool(it, { personId: person, schoolId: other }));
+  expect(await told(clientId)).toEqual([]);
+});
+
+test("who enters what an app sees while deleted is created and deleted, so that nobody leaves who never came", async () => {
+  const school = await make.school();
+  const { clientId } = await make.app();
+  const group = await make.group({ school });
+  const person = await make.person({ school, groups: [group] });
+  await make.grant({ app: clientId, school, signOn: "NOBODY" });
+  await change((it) => softDeletePerson(it, { personId: person, restoreWindowDays: 30 }));
+  await forget();
+  await change((it) => setSyncedGroups(it, { clientId, schoolId: school, groups: [group] }));
+  await change((it) => setSync(it, { clientId, schoolId: school, sync: false }));
+  const ofPerson = (await told(clientId)).filter(({ type }) => type === "person");
+  expect(ofPerson.map(({ action, updated_properties, reason }) => [action, updated_properties.join(), reason])).toEqual([
+    ["create", "", null],
+    ["delete", "status", "soft_deleted"],
+    ["delete", "", "access_withdrawn"],
+  ]);
 });
 
 test("a long change stands in nobody's way to sign in for the first time", async () => {
@@ -148,12 +217,13 @@ test("old events are swept, oldest first, and the feed knows up to where", async
 });
 
 test("listeners are nudged when events commit, and not by changes that say nothing", async () => {
-  const { person, group } = await makeSynced();
+  const { school, group } = await makeSynced();
+  const unseen = await make.group({ school });
   const listener = await db.pool.connect();
   let nudges = 0;
   listener.on("notification", () => (nudges += 1));
   await listener.query(`LISTEN ${appEventChannel}`);
-  await change((it) => updatePerson(it, { personId: person, sourceSystemIdentifier: "src-2" }));
+  await change((it) => renameGroup(it, { groupId: unseen, name: "Other" }));
   await sleep(100);
   expect(nudges).toBe(0);
   await change((it) => deleteGroup(it, { groupId: group }));

@@ -95,10 +95,13 @@ test("every check constraint of directory, access and events has a test that bre
 
 test("every foreign key has an index that finds the rows that refer to one row", async () => {
   const { rows } = await db.pool.query<{ key: string }>(
-    // An index serves if it begins with a column of the key; the first column decides how much is left to look through.
+    // An index serves if it begins with a column of the key; the first column decides how much is left to look through. A condition
+    // that the column is not null holds for whatever is looked for.
     `SELECT con.conname AS key FROM pg_constraint con
      WHERE con.contype = 'f' AND con.connamespace = 'public'::regnamespace AND NOT EXISTS (
-       SELECT FROM pg_index i WHERE i.indrelid = con.conrelid AND i.indpred IS NULL AND i.indisvalid AND i.indkey[0] = ANY (con.conkey))
+       SELECT FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+       WHERE i.indrelid = con.conrelid AND i.indisvalid AND i.indkey[0] = ANY (con.conkey)
+         AND (i.indpred IS NULL OR pg_get_expr(i.indpred, i.indrelid) = format('(%I IS NOT NULL)', a.attname)))
      UNION ALL SELECT 'no foreign keys were found' WHERE NOT EXISTS (SELECT FROM pg_constraint WHERE contype = 'f')`,
   );
   expect(rows.map((row) => row.key)).toEqual([]);

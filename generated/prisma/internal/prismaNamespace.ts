@@ -402,6 +402,7 @@ export const ModelName = {
   SyncedGroup: 'SyncedGroup',
   GrantSignOnGroup: 'GrantSignOnGroup',
   SignIn: 'SignIn',
+  AnnouncedSignIn: 'AnnouncedSignIn',
   School: 'School',
   Person: 'Person',
   Affiliation: 'Affiliation',
@@ -449,7 +450,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "school" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInBrake" | "signInPlace" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "announcedSignIn" | "school" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInBrake" | "signInPlace" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -820,6 +821,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.SignInCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.SignInCountAggregateOutputType> | number
+        }
+      }
+    }
+    AnnouncedSignIn: {
+      payload: Prisma.$AnnouncedSignInPayload<ExtArgs>
+      fields: Prisma.AnnouncedSignInFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AnnouncedSignInFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnnouncedSignInPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AnnouncedSignInFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnnouncedSignInPayload>
+        }
+        findFirst: {
+          args: Prisma.AnnouncedSignInFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnnouncedSignInPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AnnouncedSignInFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnnouncedSignInPayload>
+        }
+        findMany: {
+          args: Prisma.AnnouncedSignInFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnnouncedSignInPayload>[]
+        }
+        create: {
+          args: Prisma.AnnouncedSignInCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnnouncedSignInPayload>
+        }
+        createMany: {
+          args: Prisma.AnnouncedSignInCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AnnouncedSignInCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnnouncedSignInPayload>[]
+        }
+        delete: {
+          args: Prisma.AnnouncedSignInDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnnouncedSignInPayload>
+        }
+        update: {
+          args: Prisma.AnnouncedSignInUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnnouncedSignInPayload>
+        }
+        deleteMany: {
+          args: Prisma.AnnouncedSignInDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AnnouncedSignInUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AnnouncedSignInUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnnouncedSignInPayload>[]
+        }
+        upsert: {
+          args: Prisma.AnnouncedSignInUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AnnouncedSignInPayload>
+        }
+        aggregate: {
+          args: Prisma.AnnouncedSignInAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAnnouncedSignIn>
+        }
+        groupBy: {
+          args: Prisma.AnnouncedSignInGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AnnouncedSignInGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AnnouncedSignInCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AnnouncedSignInCountAggregateOutputType> | number
         }
       }
     }
@@ -3291,6 +3366,16 @@ export const SignInScalarFieldEnum = {
 export type SignInScalarFieldEnum = (typeof SignInScalarFieldEnum)[keyof typeof SignInScalarFieldEnum]
 
 
+export const AnnouncedSignInScalarFieldEnum = {
+  personId: 'personId',
+  clientId: 'clientId',
+  at: 'at',
+  sight: 'sight'
+} as const
+
+export type AnnouncedSignInScalarFieldEnum = (typeof AnnouncedSignInScalarFieldEnum)[keyof typeof AnnouncedSignInScalarFieldEnum]
+
+
 export const SchoolScalarFieldEnum = {
   id: 'id',
   name: 'name',
@@ -3881,6 +3966,20 @@ export type EnumPersonRoleFieldRefInput<$PrismaModel> = FieldRefInputType<$Prism
 
 
 /**
+ * Reference to a field of type 'Json'
+ */
+export type JsonFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Json'>
+    
+
+
+/**
+ * Reference to a field of type 'QueryMode'
+ */
+export type EnumQueryModeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'QueryMode'>
+    
+
+
+/**
  * Reference to a field of type 'PersonStatus'
  */
 export type EnumPersonStatusFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'PersonStatus'>
@@ -3919,20 +4018,6 @@ export type EnumGroupStatusFieldRefInput<$PrismaModel> = FieldRefInputType<$Pris
  * Reference to a field of type 'GroupStatus[]'
  */
 export type ListEnumGroupStatusFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'GroupStatus[]'>
-    
-
-
-/**
- * Reference to a field of type 'Json'
- */
-export type JsonFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Json'>
-    
-
-
-/**
- * Reference to a field of type 'QueryMode'
- */
-export type EnumQueryModeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'QueryMode'>
     
 
 
@@ -4175,6 +4260,7 @@ export type GlobalOmitConfig = {
   syncedGroup?: Prisma.SyncedGroupOmit
   grantSignOnGroup?: Prisma.GrantSignOnGroupOmit
   signIn?: Prisma.SignInOmit
+  announcedSignIn?: Prisma.AnnouncedSignInOmit
   school?: Prisma.SchoolOmit
   person?: Prisma.PersonOmit
   affiliation?: Prisma.AffiliationOmit

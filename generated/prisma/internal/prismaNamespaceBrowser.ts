@@ -56,6 +56,7 @@ export const ModelName = {
   SyncedGroup: 'SyncedGroup',
   GrantSignOnGroup: 'GrantSignOnGroup',
   SignIn: 'SignIn',
+  AnnouncedSignIn: 'AnnouncedSignIn',
   School: 'School',
   Person: 'Person',
   Affiliation: 'Affiliation',
@@ -165,6 +166,16 @@ export const SignInScalarFieldEnum = {
 } as const
 
 export type SignInScalarFieldEnum = (typeof SignInScalarFieldEnum)[keyof typeof SignInScalarFieldEnum]
+
+
+export const AnnouncedSignInScalarFieldEnum = {
+  personId: 'personId',
+  clientId: 'clientId',
+  at: 'at',
+  sight: 'sight'
+} as const
+
+export type AnnouncedSignInScalarFieldEnum = (typeof AnnouncedSignInScalarFieldEnum)[keyof typeof AnnouncedSignInScalarFieldEnum]
 
 
 export const SchoolScalarFieldEnum = {

@@ -280,7 +280,6 @@ export type PersonOrderByWithRelationInput = {
 
 export type PersonWhereUniqueInput = Prisma.AtLeast<{
   id?: string
-  homeSchoolId_sourceSystemIdentifier?: Prisma.PersonHomeSchoolIdSourceSystemIdentifierCompoundUniqueInput
   AND?: Prisma.PersonWhereInput | Prisma.PersonWhereInput[]
   OR?: Prisma.PersonWhereInput[]
   NOT?: Prisma.PersonWhereInput | Prisma.PersonWhereInput[]
@@ -303,7 +302,7 @@ export type PersonWhereUniqueInput = Prisma.AtLeast<{
   signIns?: Prisma.SignInListRelationFilter
   consents?: Prisma.ConsentListRelationFilter
   places?: Prisma.SignInPlaceListRelationFilter
-}, "id" | "homeSchoolId_sourceSystemIdentifier">
+}, "id">
 
 export type PersonOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
@@ -486,11 +485,6 @@ export type PersonListRelationFilter = {
 
 export type PersonOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
-}
-
-export type PersonHomeSchoolIdSourceSystemIdentifierCompoundUniqueInput = {
-  homeSchoolId: string
-  sourceSystemIdentifier: string
 }
 
 export type PersonCountOrderByAggregateInput = {

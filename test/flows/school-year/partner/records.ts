@@ -7,6 +7,9 @@ type Shown = Schemas["Person"] | Schemas["User"];
 /** Groups by id: of a new name an app is told as of the group's, not of its people's. */
 export type KnownPerson = { name: Schemas["PersonName"]; role: Shown["role"]; groups: string[] };
 
+/** Somebody who came while deleted: there is nothing to read by id until they return. */
+const unread: KnownPerson = { name: null, role: "OTHER", groups: [] };
+
 /** What a webhook and an entry of the change feed have in common. */
 export type Hint = { type: Schemas["ChangeType"]; id: string; action: Schemas["EventAction"]; updatedProperties?: readonly string[] | undefined };
 
@@ -48,9 +51,8 @@ export function makeRecords(idm: Idm) {
   /** Does what a hint asks for; doing it twice, or late, does no harm. */
   async function take({ type, id, action, updatedProperties }: Hint): Promise<void> {
     if (action !== "delete") return readAnew[type](id);
-    const before = person.get(id);
     if (!updatedProperties?.includes("status")) setAside.delete(id);
-    else if (before) setAside.set(id, before);
+    else if (type === "person") setAside.set(id, person.get(id) ?? setAside.get(id) ?? unread);
     ({ person, group, school })[type].delete(id);
   }
 
