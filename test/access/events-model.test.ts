@@ -125,7 +125,7 @@ function checkHoldings(holdings: Holdings, shown: Holdings): void {
     if (!isActive) expect([key, held?.isActive, held?.properties]).toEqual([key, false, properties]);
     // A right to sign in that comes or goes tells nothing; everything else that changes a list of users does.
     if (isActive && held.usersOf.length > 0 && usersOf.length > 0) expect(held.usersOf).toEqual(usersOf);
-    held.usersOf = usersOf;
+    holdings.set(key, { ...held, usersOf });
   }
 }
 

@@ -68,17 +68,19 @@ export async function listTold(db: Queryable, clients: ClientId[], after: string
   return (await db.query<Told>({ name: "test.listTold", text, values: [clients, after] })).rows;
 }
 
+const unread: Held = { isActive: false, properties: {}, usersOf: [] };
+
 /** Follows one event as an app does that reads anew exactly what it is told of; with `show-deleted` whoever is soft-deleted. */
 export function follow(holdings: Holdings, shown: Holdings, { type, subject_id, action, updated_properties }: Told): void {
   const key = `${type} ${subject_id}`;
   const now = shown.get(key);
   const held = holdings.get(key);
   if (action === "delete" && updated_properties.length === 0) holdings.delete(key);
-  else if (action === "delete" && held) holdings.set(key, { ...(now ?? held), isActive: false });
+  // Of a user who is soft-deleted and never signed in nothing can be read until they return.
+  else if (action === "delete" && held) holdings.set(key, { ...(now ?? unread), isActive: false });
   // Somebody else's change may have ended what this one told of.
   else if (action !== "delete" && now) holdings.set(key, now);
-  // Of a user who is soft-deleted and never signed in nothing can be read until they return.
-  else if (action === "create") holdings.set(key, { isActive: false, properties: {}, usersOf: [] });
+  else if (action === "create") holdings.set(key, unread);
 }
 
 export function active(holdings: Holdings): Record<string, Properties> {

@@ -107,5 +107,9 @@ export async function act(change: Change, world: World, { verb, ...to }: Deed): 
   await doing[verb]();
 }
 
-export const signIn = (db: Pick<Db, "pool">, world: World, { person, client }: Deed): Promise<void> =>
-  recordSignIn(db, { clientId: pick(world.clients, client), personId: pick(world.people, person), at: now });
+/** Nobody signs in who is deleted. */
+export async function signIn(db: Pick<Db, "pool">, world: World, { person, client }: Deed): Promise<void> {
+  const personId = pick(world.people, person);
+  const { rowCount } = await db.pool.query("SELECT FROM person WHERE id = $1 AND status = 'SOFT_DELETED'", [personId]);
+  if (rowCount === 0) await recordSignIn(db, { clientId: pick(world.clients, client), personId, at: now });
+}
