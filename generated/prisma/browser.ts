@@ -48,6 +48,11 @@ export type SignIn = Prisma.SignInModel
  */
 export type AnnouncedSignIn = Prisma.AnnouncedSignInModel
 /**
+ * Model ViewVersion
+ * 
+ */
+export type ViewVersion = Prisma.ViewVersionModel
+/**
  * Model School
  * 
  */

@@ -1,4 +1,4 @@
-import { schoolIsShown, userIsShownAt } from "../access/index.ts";
+import { schoolIsShown, userIsShownAt, viewVersion } from "../access/index.ts";
 import { answerList, makeListQuery } from "../platform/http/index.ts";
 import type { IdmHandler } from "./handler.ts";
 import { organizationNotFound } from "./missing.ts";
@@ -11,6 +11,7 @@ const usersOfSchool = makeListQuery<User>("idm_school_users", {
   sortKey: "p.sort_key",
   id: "p.id",
   shown: schoolIsShown(client, "$2"),
+  version: viewVersion(client, "SELECT $2::uuid"),
 });
 
 export const listSchoolUsers: IdmHandler<"listSchoolUsers"> = ({ caller, path, query }) =>

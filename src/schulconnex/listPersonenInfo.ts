@@ -1,4 +1,4 @@
-import { groupIsShown, personIsSynced, schoolIsShown } from "../access/index.ts";
+import { groupIsShown, personIsSynced, schoolIsShown, shownSchools, viewVersion } from "../access/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { answerList, makeListQuery, type ListQuery } from "../platform/http/index.ts";
 import type { SchulconnexHandler } from "./handler.ts";
@@ -18,6 +18,15 @@ const filters = {
       AND EXISTS (SELECT FROM "group" g WHERE g.id = ${value} AND ${groupIsShown(client, "g")})`,
   "organisation.id": (value: string) => hasContext(`f.school_id = ${value}`),
 };
+
+/** The schools of whoever a filter may find. Narrowest first: of several filters the first decides, as all of them hold. */
+const schoolsFound = {
+  pid: (value: string) => `SELECT f.school_id FROM affiliation f WHERE f.person_id = ${value}`,
+  "personenkontext.id": (value: string) =>
+    `SELECT other.school_id FROM affiliation f JOIN affiliation other ON other.person_id = f.person_id WHERE f.id = ${value}`,
+  "gruppe.id": (value: string) => `SELECT f.school_id FROM "group" f WHERE f.id = ${value}`,
+  "organisation.id": (value: string) => `SELECT ${value}::uuid`,
+};
 type Filter = keyof typeof filters;
 const filterNames = Object.keys(filters) as Filter[];
 
@@ -32,6 +41,7 @@ function queryFor(parts: Parts, given: Filter[]): ListQuery<Personendatensatz> {
   const query = makeListQuery<Personendatensatz>(`schulconnex_personen_info_${bits}`, {
     item: personendatensatz(parts),
     from: `${fromPeople(client)} AND ${personIsSynced(client, "p")}${conditions.join("")}`,
+    version: versionFor(given),
     values: 1 + given.length,
     sortKey: "p.sort_key",
     id: "p.id",
@@ -39,6 +49,14 @@ function queryFor(parts: Parts, given: Filter[]): ListQuery<Personendatensatz> {
   });
   made.set(bits, query);
   return query;
+}
+
+function versionFor(given: Filter[]): string {
+  const [first, ...others] = given.map((name, index) => ({ name, value: `$${index + 2}` }));
+  if (first === undefined) return viewVersion(client, shownSchools(client));
+  const version = viewVersion(client, schoolsFound[first.name](first.value));
+  // Every parameter has to stand in the statement with its type.
+  return others.length === 0 ? version : `${version} || left(concat(${others.map(({ value }) => `${value}::uuid`).join(", ")}), 0)`;
 }
 
 function readParts(asked: string[] | undefined): Parts {

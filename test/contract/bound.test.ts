@@ -14,7 +14,7 @@ type Things = { listThings: { parameters: { query?: { limit?: number } }; respon
 
 const missing = () => new AppError("not_found", "thing_not_found", "Thing not found");
 const thing = makeReadQuery<{ id: string; name: string }>("thing", { item: jsonObject({ id: jsonCode("t.id"), name: jsonText("t.name") }), from: "thing t" });
-const things = makeListQuery<{ id: string }>("things", { item: jsonObject({ id: jsonCode("t.id") }), from: "thing t", values: 0, sortKey: "t.name", id: "t.id" });
+const things = makeListQuery<{ id: string }>("things", { item: jsonObject({ id: jsonCode("t.id") }), from: "thing t", version: "1", values: 0, sortKey: "t.name", id: "t.id" });
 const getThing: Handler<Described["getThing"], AccessToken> = ({ caller, path }) => answerRead(thing, { client: caller.clientId, id: path.id }, missing);
 
 // What must not compile: each line fails the type check once it does.

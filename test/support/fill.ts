@@ -55,10 +55,10 @@ export async function fillDatabase(db: Pick<Db, "pool">, { schools, people }: Fi
          'First' || n, 'First', 'Last' || n, md5(n::text), 'source-' || n,
          CASE WHEN gone THEN ${at} END, CASE WHEN gone THEN ${at} + interval '30 days' END, ${at}, ${at}
        FROM generate_series(0, ${people - 1}) n, LATERAL (SELECT n % 100 = 99 AS gone) _`,
-      `INSERT INTO affiliation (id, person_id, school_id)
-       SELECT ${digest("affiliation", "n")}, ${digest("person", "n")}, ${digest("school", `n % ${schools}`)}
+      `INSERT INTO affiliation (id, person_id, school_id, sort_key)
+       SELECT ${digest("affiliation", "n")}, ${digest("person", "n")}, ${digest("school", `n % ${schools}`)}, md5(n::text)
        FROM generate_series(0, ${people - 1}) n
-       UNION ALL SELECT ${digest("second", "n")}, ${digest("person", "n")}, ${digest("school", `(n + 1) % ${schools}`)}
+       UNION ALL SELECT ${digest("second", "n")}, ${digest("person", "n")}, ${digest("school", `(n + 1) % ${schools}`)}, md5(n::text)
        FROM generate_series(0, ${people - 1}, 51) n`,
       `INSERT INTO membership (group_id, person_id, school_id, role)
        SELECT ${digest("group", `n % ${schools} + ${schools} * ((n / ${schools} + 7 * step) % ${groupsPerSchool})`)},

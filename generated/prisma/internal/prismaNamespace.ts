@@ -403,6 +403,7 @@ export const ModelName = {
   GrantSignOnGroup: 'GrantSignOnGroup',
   SignIn: 'SignIn',
   AnnouncedSignIn: 'AnnouncedSignIn',
+  ViewVersion: 'ViewVersion',
   School: 'School',
   Person: 'Person',
   Affiliation: 'Affiliation',
@@ -450,7 +451,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "announcedSignIn" | "school" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInBrake" | "signInPlace" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "announcedSignIn" | "viewVersion" | "school" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInBrake" | "signInPlace" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -895,6 +896,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.AnnouncedSignInCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.AnnouncedSignInCountAggregateOutputType> | number
+        }
+      }
+    }
+    ViewVersion: {
+      payload: Prisma.$ViewVersionPayload<ExtArgs>
+      fields: Prisma.ViewVersionFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ViewVersionFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ViewVersionPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ViewVersionFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ViewVersionPayload>
+        }
+        findFirst: {
+          args: Prisma.ViewVersionFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ViewVersionPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ViewVersionFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ViewVersionPayload>
+        }
+        findMany: {
+          args: Prisma.ViewVersionFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ViewVersionPayload>[]
+        }
+        create: {
+          args: Prisma.ViewVersionCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ViewVersionPayload>
+        }
+        createMany: {
+          args: Prisma.ViewVersionCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ViewVersionCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ViewVersionPayload>[]
+        }
+        delete: {
+          args: Prisma.ViewVersionDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ViewVersionPayload>
+        }
+        update: {
+          args: Prisma.ViewVersionUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ViewVersionPayload>
+        }
+        deleteMany: {
+          args: Prisma.ViewVersionDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ViewVersionUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ViewVersionUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ViewVersionPayload>[]
+        }
+        upsert: {
+          args: Prisma.ViewVersionUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ViewVersionPayload>
+        }
+        aggregate: {
+          args: Prisma.ViewVersionAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateViewVersion>
+        }
+        groupBy: {
+          args: Prisma.ViewVersionGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ViewVersionGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ViewVersionCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ViewVersionCountAggregateOutputType> | number
         }
       }
     }
@@ -3376,6 +3451,15 @@ export const AnnouncedSignInScalarFieldEnum = {
 export type AnnouncedSignInScalarFieldEnum = (typeof AnnouncedSignInScalarFieldEnum)[keyof typeof AnnouncedSignInScalarFieldEnum]
 
 
+export const ViewVersionScalarFieldEnum = {
+  subject: 'subject',
+  change: 'change',
+  version: 'version'
+} as const
+
+export type ViewVersionScalarFieldEnum = (typeof ViewVersionScalarFieldEnum)[keyof typeof ViewVersionScalarFieldEnum]
+
+
 export const SchoolScalarFieldEnum = {
   id: 'id',
   name: 'name',
@@ -3417,7 +3501,8 @@ export type PersonScalarFieldEnum = (typeof PersonScalarFieldEnum)[keyof typeof 
 export const AffiliationScalarFieldEnum = {
   id: 'id',
   personId: 'personId',
-  schoolId: 'schoolId'
+  schoolId: 'schoolId',
+  sortKey: 'sortKey'
 } as const
 
 export type AffiliationScalarFieldEnum = (typeof AffiliationScalarFieldEnum)[keyof typeof AffiliationScalarFieldEnum]
@@ -3980,6 +4065,20 @@ export type EnumQueryModeFieldRefInput<$PrismaModel> = FieldRefInputType<$Prisma
 
 
 /**
+ * Reference to a field of type 'BigInt'
+ */
+export type BigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt'>
+    
+
+
+/**
+ * Reference to a field of type 'BigInt[]'
+ */
+export type ListBigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt[]'>
+    
+
+
+/**
  * Reference to a field of type 'PersonStatus'
  */
 export type EnumPersonStatusFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'PersonStatus'>
@@ -4018,20 +4117,6 @@ export type EnumGroupStatusFieldRefInput<$PrismaModel> = FieldRefInputType<$Pris
  * Reference to a field of type 'GroupStatus[]'
  */
 export type ListEnumGroupStatusFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'GroupStatus[]'>
-    
-
-
-/**
- * Reference to a field of type 'BigInt'
- */
-export type BigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt'>
-    
-
-
-/**
- * Reference to a field of type 'BigInt[]'
- */
-export type ListBigIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'BigInt[]'>
     
 
 
@@ -4261,6 +4346,7 @@ export type GlobalOmitConfig = {
   grantSignOnGroup?: Prisma.GrantSignOnGroupOmit
   signIn?: Prisma.SignInOmit
   announcedSignIn?: Prisma.AnnouncedSignInOmit
+  viewVersion?: Prisma.ViewVersionOmit
   school?: Prisma.SchoolOmit
   person?: Prisma.PersonOmit
   affiliation?: Prisma.AffiliationOmit

@@ -57,6 +57,7 @@ export const ModelName = {
   GrantSignOnGroup: 'GrantSignOnGroup',
   SignIn: 'SignIn',
   AnnouncedSignIn: 'AnnouncedSignIn',
+  ViewVersion: 'ViewVersion',
   School: 'School',
   Person: 'Person',
   Affiliation: 'Affiliation',
@@ -178,6 +179,15 @@ export const AnnouncedSignInScalarFieldEnum = {
 export type AnnouncedSignInScalarFieldEnum = (typeof AnnouncedSignInScalarFieldEnum)[keyof typeof AnnouncedSignInScalarFieldEnum]
 
 
+export const ViewVersionScalarFieldEnum = {
+  subject: 'subject',
+  change: 'change',
+  version: 'version'
+} as const
+
+export type ViewVersionScalarFieldEnum = (typeof ViewVersionScalarFieldEnum)[keyof typeof ViewVersionScalarFieldEnum]
+
+
 export const SchoolScalarFieldEnum = {
   id: 'id',
   name: 'name',
@@ -219,7 +229,8 @@ export type PersonScalarFieldEnum = (typeof PersonScalarFieldEnum)[keyof typeof 
 export const AffiliationScalarFieldEnum = {
   id: 'id',
   personId: 'personId',
-  schoolId: 'schoolId'
+  schoolId: 'schoolId',
+  sortKey: 'sortKey'
 } as const
 
 export type AffiliationScalarFieldEnum = (typeof AffiliationScalarFieldEnum)[keyof typeof AffiliationScalarFieldEnum]

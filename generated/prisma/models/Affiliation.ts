@@ -28,18 +28,21 @@ export type AffiliationMinAggregateOutputType = {
   id: string | null
   personId: string | null
   schoolId: string | null
+  sortKey: string | null
 }
 
 export type AffiliationMaxAggregateOutputType = {
   id: string | null
   personId: string | null
   schoolId: string | null
+  sortKey: string | null
 }
 
 export type AffiliationCountAggregateOutputType = {
   id: number
   personId: number
   schoolId: number
+  sortKey: number
   _all: number
 }
 
@@ -48,18 +51,21 @@ export type AffiliationMinAggregateInputType = {
   id?: true
   personId?: true
   schoolId?: true
+  sortKey?: true
 }
 
 export type AffiliationMaxAggregateInputType = {
   id?: true
   personId?: true
   schoolId?: true
+  sortKey?: true
 }
 
 export type AffiliationCountAggregateInputType = {
   id?: true
   personId?: true
   schoolId?: true
+  sortKey?: true
   _all?: true
 }
 
@@ -139,6 +145,7 @@ export type AffiliationGroupByOutputType = {
   id: string
   personId: string
   schoolId: string
+  sortKey: string
   _count: AffiliationCountAggregateOutputType | null
   _min: AffiliationMinAggregateOutputType | null
   _max: AffiliationMaxAggregateOutputType | null
@@ -166,6 +173,7 @@ export type AffiliationWhereInput = {
   id?: Prisma.UuidFilter<"Affiliation"> | string
   personId?: Prisma.UuidFilter<"Affiliation"> | string
   schoolId?: Prisma.UuidFilter<"Affiliation"> | string
+  sortKey?: Prisma.StringFilter<"Affiliation"> | string
   person?: Prisma.XOR<Prisma.PersonScalarRelationFilter, Prisma.PersonWhereInput>
   homeOf?: Prisma.PersonListRelationFilter
   school?: Prisma.XOR<Prisma.SchoolScalarRelationFilter, Prisma.SchoolWhereInput>
@@ -177,6 +185,7 @@ export type AffiliationOrderByWithRelationInput = {
   id?: Prisma.SortOrder
   personId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
+  sortKey?: Prisma.SortOrder
   person?: Prisma.PersonOrderByWithRelationInput
   homeOf?: Prisma.PersonOrderByRelationAggregateInput
   school?: Prisma.SchoolOrderByWithRelationInput
@@ -192,6 +201,7 @@ export type AffiliationWhereUniqueInput = Prisma.AtLeast<{
   NOT?: Prisma.AffiliationWhereInput | Prisma.AffiliationWhereInput[]
   personId?: Prisma.UuidFilter<"Affiliation"> | string
   schoolId?: Prisma.UuidFilter<"Affiliation"> | string
+  sortKey?: Prisma.StringFilter<"Affiliation"> | string
   person?: Prisma.XOR<Prisma.PersonScalarRelationFilter, Prisma.PersonWhereInput>
   homeOf?: Prisma.PersonListRelationFilter
   school?: Prisma.XOR<Prisma.SchoolScalarRelationFilter, Prisma.SchoolWhereInput>
@@ -203,6 +213,7 @@ export type AffiliationOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
   personId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
+  sortKey?: Prisma.SortOrder
   _count?: Prisma.AffiliationCountOrderByAggregateInput
   _max?: Prisma.AffiliationMaxOrderByAggregateInput
   _min?: Prisma.AffiliationMinOrderByAggregateInput
@@ -215,10 +226,12 @@ export type AffiliationScalarWhereWithAggregatesInput = {
   id?: Prisma.UuidWithAggregatesFilter<"Affiliation"> | string
   personId?: Prisma.UuidWithAggregatesFilter<"Affiliation"> | string
   schoolId?: Prisma.UuidWithAggregatesFilter<"Affiliation"> | string
+  sortKey?: Prisma.StringWithAggregatesFilter<"Affiliation"> | string
 }
 
 export type AffiliationCreateInput = {
   id: string
+  sortKey?: string
   person: Prisma.PersonCreateNestedOneWithoutAffiliationsInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeInput
   school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
@@ -230,6 +243,7 @@ export type AffiliationUncheckedCreateInput = {
   id: string
   personId: string
   schoolId: string
+  sortKey?: string
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeInput
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
@@ -237,6 +251,7 @@ export type AffiliationUncheckedCreateInput = {
 
 export type AffiliationUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   person?: Prisma.PersonUpdateOneRequiredWithoutAffiliationsNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeNestedInput
   school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
@@ -248,6 +263,7 @@ export type AffiliationUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   personId?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeNestedInput
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
@@ -257,16 +273,19 @@ export type AffiliationCreateManyInput = {
   id: string
   personId: string
   schoolId: string
+  sortKey?: string
 }
 
 export type AffiliationUpdateManyMutationInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
 }
 
 export type AffiliationUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   personId?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
 }
 
 export type AffiliationListRelationFilter = {
@@ -293,18 +312,21 @@ export type AffiliationCountOrderByAggregateInput = {
   id?: Prisma.SortOrder
   personId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
+  sortKey?: Prisma.SortOrder
 }
 
 export type AffiliationMaxOrderByAggregateInput = {
   id?: Prisma.SortOrder
   personId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
+  sortKey?: Prisma.SortOrder
 }
 
 export type AffiliationMinOrderByAggregateInput = {
   id?: Prisma.SortOrder
   personId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
+  sortKey?: Prisma.SortOrder
 }
 
 export type AffiliationCreateNestedManyWithoutSchoolInput = {
@@ -435,6 +457,7 @@ export type AffiliationUpdateOneRequiredWithoutChoicesNestedInput = {
 
 export type AffiliationCreateWithoutSchoolInput = {
   id: string
+  sortKey?: string
   person: Prisma.PersonCreateNestedOneWithoutAffiliationsInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeInput
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
@@ -444,6 +467,7 @@ export type AffiliationCreateWithoutSchoolInput = {
 export type AffiliationUncheckedCreateWithoutSchoolInput = {
   id: string
   personId: string
+  sortKey?: string
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeInput
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
@@ -482,10 +506,12 @@ export type AffiliationScalarWhereInput = {
   id?: Prisma.UuidFilter<"Affiliation"> | string
   personId?: Prisma.UuidFilter<"Affiliation"> | string
   schoolId?: Prisma.UuidFilter<"Affiliation"> | string
+  sortKey?: Prisma.StringFilter<"Affiliation"> | string
 }
 
 export type AffiliationCreateWithoutHomeOfInput = {
   id: string
+  sortKey?: string
   person: Prisma.PersonCreateNestedOneWithoutAffiliationsInput
   school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
@@ -496,6 +522,7 @@ export type AffiliationUncheckedCreateWithoutHomeOfInput = {
   id: string
   personId: string
   schoolId: string
+  sortKey?: string
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
 }
@@ -507,6 +534,7 @@ export type AffiliationCreateOrConnectWithoutHomeOfInput = {
 
 export type AffiliationCreateWithoutPersonInput = {
   id: string
+  sortKey?: string
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeInput
   school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
@@ -516,6 +544,7 @@ export type AffiliationCreateWithoutPersonInput = {
 export type AffiliationUncheckedCreateWithoutPersonInput = {
   id: string
   schoolId: string
+  sortKey?: string
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeInput
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
@@ -544,6 +573,7 @@ export type AffiliationUpdateToOneWithWhereWithoutHomeOfInput = {
 
 export type AffiliationUpdateWithoutHomeOfInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   person?: Prisma.PersonUpdateOneRequiredWithoutAffiliationsNestedInput
   school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
@@ -554,6 +584,7 @@ export type AffiliationUncheckedUpdateWithoutHomeOfInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   personId?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
 }
@@ -576,6 +607,7 @@ export type AffiliationUpdateManyWithWhereWithoutPersonInput = {
 
 export type AffiliationCreateWithoutMembershipsInput = {
   id: string
+  sortKey?: string
   person: Prisma.PersonCreateNestedOneWithoutAffiliationsInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeInput
   school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
@@ -586,6 +618,7 @@ export type AffiliationUncheckedCreateWithoutMembershipsInput = {
   id: string
   personId: string
   schoolId: string
+  sortKey?: string
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
 }
@@ -608,6 +641,7 @@ export type AffiliationUpdateToOneWithWhereWithoutMembershipsInput = {
 
 export type AffiliationUpdateWithoutMembershipsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   person?: Prisma.PersonUpdateOneRequiredWithoutAffiliationsNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeNestedInput
   school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
@@ -618,12 +652,14 @@ export type AffiliationUncheckedUpdateWithoutMembershipsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   personId?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationCreateWithoutChoicesInput = {
   id: string
+  sortKey?: string
   person: Prisma.PersonCreateNestedOneWithoutAffiliationsInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeInput
   school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
@@ -634,6 +670,7 @@ export type AffiliationUncheckedCreateWithoutChoicesInput = {
   id: string
   personId: string
   schoolId: string
+  sortKey?: string
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeInput
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
 }
@@ -656,6 +693,7 @@ export type AffiliationUpdateToOneWithWhereWithoutChoicesInput = {
 
 export type AffiliationUpdateWithoutChoicesInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   person?: Prisma.PersonUpdateOneRequiredWithoutAffiliationsNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeNestedInput
   school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
@@ -666,6 +704,7 @@ export type AffiliationUncheckedUpdateWithoutChoicesInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   personId?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeNestedInput
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
 }
@@ -673,10 +712,12 @@ export type AffiliationUncheckedUpdateWithoutChoicesInput = {
 export type AffiliationCreateManySchoolInput = {
   id: string
   personId: string
+  sortKey?: string
 }
 
 export type AffiliationUpdateWithoutSchoolInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   person?: Prisma.PersonUpdateOneRequiredWithoutAffiliationsNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeNestedInput
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
@@ -686,6 +727,7 @@ export type AffiliationUpdateWithoutSchoolInput = {
 export type AffiliationUncheckedUpdateWithoutSchoolInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   personId?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeNestedInput
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
@@ -694,15 +736,18 @@ export type AffiliationUncheckedUpdateWithoutSchoolInput = {
 export type AffiliationUncheckedUpdateManyWithoutSchoolInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   personId?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
 }
 
 export type AffiliationCreateManyPersonInput = {
   id: string
   schoolId: string
+  sortKey?: string
 }
 
 export type AffiliationUpdateWithoutPersonInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   homeOf?: Prisma.PersonUpdateManyWithoutHomeNestedInput
   school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
@@ -712,6 +757,7 @@ export type AffiliationUpdateWithoutPersonInput = {
 export type AffiliationUncheckedUpdateWithoutPersonInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeNestedInput
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
@@ -720,6 +766,7 @@ export type AffiliationUncheckedUpdateWithoutPersonInput = {
 export type AffiliationUncheckedUpdateManyWithoutPersonInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
 }
 
 
@@ -775,6 +822,7 @@ export type AffiliationSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   id?: boolean
   personId?: boolean
   schoolId?: boolean
+  sortKey?: boolean
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
   homeOf?: boolean | Prisma.Affiliation$homeOfArgs<ExtArgs>
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
@@ -787,6 +835,7 @@ export type AffiliationSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   id?: boolean
   personId?: boolean
   schoolId?: boolean
+  sortKey?: boolean
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["affiliation"]>
@@ -795,6 +844,7 @@ export type AffiliationSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   id?: boolean
   personId?: boolean
   schoolId?: boolean
+  sortKey?: boolean
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["affiliation"]>
@@ -803,9 +853,10 @@ export type AffiliationSelectScalar = {
   id?: boolean
   personId?: boolean
   schoolId?: boolean
+  sortKey?: boolean
 }
 
-export type AffiliationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "personId" | "schoolId", ExtArgs["result"]["affiliation"]>
+export type AffiliationOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "personId" | "schoolId" | "sortKey", ExtArgs["result"]["affiliation"]>
 export type AffiliationInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
   homeOf?: boolean | Prisma.Affiliation$homeOfArgs<ExtArgs>
@@ -836,6 +887,7 @@ export type $AffiliationPayload<ExtArgs extends runtime.Types.Extensions.Interna
     id: string
     personId: string
     schoolId: string
+    sortKey: string
   }, ExtArgs["result"]["affiliation"]>
   composites: {}
 }
@@ -1267,6 +1319,7 @@ export interface AffiliationFieldRefs {
   readonly id: Prisma.FieldRef<"Affiliation", 'String'>
   readonly personId: Prisma.FieldRef<"Affiliation", 'String'>
   readonly schoolId: Prisma.FieldRef<"Affiliation", 'String'>
+  readonly sortKey: Prisma.FieldRef<"Affiliation", 'String'>
 }
     
 

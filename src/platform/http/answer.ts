@@ -9,8 +9,8 @@ export type ReadQuery<T> = { name: string; text: string; readonly [shape]?: T };
 /** Who asks and for what, in the SQL of a read. */
 export const asked = { client: "asked.client", id: "asked.id" };
 
-/** The three ways of reading one list; see `makeListQuery`. */
-export type ListQuery<T> = { name: string; whole: string; rows: string; page: string; nextPage: string; values: number; planEachTime: boolean; readonly [shape]?: T };
+/** The ways of reading one list; see `makeListQuery`. */
+export type ListQuery<T> = { name: string; version: string; whole: string; rows: string; page: string; nextPage: string; values: number; planEachTime: boolean; readonly [shape]?: T };
 
 /** What a handler answers when the body comes out of the database as it is. */
 export type JsonRead<T> = { kind: "read"; query: ReadQuery<T>; client: string; id: string; missing: Missing };
@@ -38,12 +38,14 @@ type ListParts<T> = {
   item: JsonSql<T>;
   /** FROM and WHERE; parameters are numbered without gaps. */
   from: string;
-  /** How many parameters `from`, `item` and `shown` have. */
+  /** How many parameters `from`, `item`, `shown` and `version` have; `version` names them all. */
   values: number;
   sortKey: string;
   id: string;
   /** Whether the list exists for the caller at all; a list without this always does. */
   shown?: string;
+  /** The version of all that the list shows, as a value; equal versions of one list with equal values have equal items. */
+  version: string;
   /** For a list that is a few rows for one caller and a table for the next, so that no plan suits all. */
   planEachTime?: boolean;
 };
@@ -51,12 +53,13 @@ type ListParts<T> = {
 /**
  * Makes the statements that read one list in its order: sort key, then id.
  *
- * Shape:  `whole` answers (shown, count, body) and counts to at most one item more than are held;
+ * Shape:  `version` answers (shown, version); where both are read in one snapshot, it is the version of what is read there;
+ *         `whole` answers (shown, count, body) and counts to at most one item more than are held;
  *         `rows` answers (item) for a cursor; `page` and `nextPage` answer (shown, item, sort key, id),
  *         with the limit and the position behind it as the last parameters.
  */
 export function makeListQuery<T extends object>(name: string, parts: ListParts<T>): ListQuery<T> {
-  const { item, from, values, sortKey, id, shown = "true", planEachTime = false } = parts;
+  const { item, from, values, sortKey, id, shown = "true", version, planEachTime = false } = parts;
   const order = `ORDER BY ${sortKey}, ${id}`;
   const rows = `SELECT ${item} AS item FROM ${from} ${order}`;
   const pageOf = (condition: string) => `
@@ -67,6 +70,7 @@ export function makeListQuery<T extends object>(name: string, parts: ListParts<T
     name,
     values,
     planEachTime,
+    version: `SELECT ${shown} AS shown, ${version} AS version`,
     rows,
     // The sorted subquery feeds the aggregate in its order, as there is no join between them.
     whole: `SELECT ${shown}, count(*)::int, '[' || coalesce(string_agg(t.item, ','), '') || ']' FROM (${rows} LIMIT ${heldItems + 1}) AS t`,

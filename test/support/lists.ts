@@ -1,0 +1,68 @@
+import type pg from "pg";
+import { scopeNames, type AccessToken, type ClientId } from "../../src/access/index.ts";
+import type { GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
+import { listSchoolGroups } from "../../src/idm/listSchoolGroups.ts";
+import { listSchoolPeople } from "../../src/idm/listSchoolPeople.ts";
+import { listSchools } from "../../src/idm/listSchools.ts";
+import { listSchoolUsers } from "../../src/idm/listSchoolUsers.ts";
+import type { Db } from "../../src/platform/db.ts";
+import type { ListQuery } from "../../src/platform/http/index.ts";
+import { listPersonenInfo } from "../../src/schulconnex/listPersonenInfo.ts";
+
+/** A list as a handler asks for it. */
+export type List = { label: string; query: ListQuery<unknown>; values: unknown[] };
+
+export const appToken = (clientId: ClientId): AccessToken => ({ clientId, personId: null, scopes: new Set(scopeNames) });
+
+const noPath = { path: undefined as never };
+
+type Found = { clientId: ClientId; school?: SchoolId; person?: PersonId; group?: GroupId; affiliation?: string };
+
+/** Every list that concerns a school, a person, a group and an affiliation, with every filter; without any, those of the app as a whole. */
+export function listsOf({ clientId, school, person, group, affiliation }: Found): List[] {
+  const caller = appToken(clientId);
+  const of = (label: string, { query, values }: { query: ListQuery<unknown>; values: unknown[] }): List => ({ label, query, values });
+  const deleted = { "show-deleted": true } as const;
+  const filter = (name: string, value: string) => of(name, listPersonenInfo({ caller, ...noPath, query: { [name]: value } }));
+  return [
+    of("schools", listSchools({ caller, ...noPath, query: {} })),
+    of("personen-info", listPersonenInfo({ caller, ...noPath, query: {} })),
+    of("vollstaendig", listPersonenInfo({ caller, ...noPath, query: { vollstaendig: ["personen", "organisationen"] } })),
+    ...(school === undefined
+      ? []
+      : [
+          of("groups", listSchoolGroups({ caller, path: { id: school }, query: {} })),
+          of("groups with deleted", listSchoolGroups({ caller, path: { id: school }, query: deleted })),
+          of("people", listSchoolPeople({ caller, path: { id: school }, query: {} })),
+          of("people with deleted", listSchoolPeople({ caller, path: { id: school }, query: deleted })),
+          of("users", listSchoolUsers({ caller, path: { id: school }, query: {} })),
+          filter("organisation.id", school),
+        ]),
+    ...(person === undefined ? [] : [filter("pid", person)]),
+    ...(group === undefined ? [] : [filter("gruppe.id", group)]),
+    ...(affiliation === undefined ? [] : [filter("personenkontext.id", affiliation)]),
+  ];
+}
+
+export type ReadList = { shown: boolean; version: string; body: string };
+
+/** Reads lists with their versions in one snapshot. */
+export async function readLists(db: Pick<Db, "pool">, lists: readonly List[]): Promise<ReadList[]> {
+  const client = await db.pool.connect();
+  try {
+    await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    const read: ReadList[] = [];
+    for (const list of lists) read.push(await readList(client, list));
+    return read;
+  } finally {
+    await client.query("COMMIT");
+    client.release();
+  }
+}
+
+async function readList(client: pg.ClientBase, { query, values }: List): Promise<ReadList> {
+  const { rows: versions } = await client.query<{ shown: boolean; version: string }>({ name: `${query.name}_version`, text: query.version, values });
+  const { rows } = await client.query<{ item: string }>({ name: `${query.name}_rows`, text: query.rows, values });
+  const { shown, version } = versions[0]!;
+  return { shown, version, body: rows.map(({ item }) => item).join("\n") };
+}
