@@ -14,7 +14,7 @@ import type { Log } from "./platform/log.ts";
 import { makeMetricsRouter } from "./platform/metrics-router.ts";
 import { makeMetrics, watchPools, type Metrics } from "./platform/metrics.ts";
 import { checkMigrated } from "./platform/migrate.ts";
-import { makeOperationNames } from "./platform/name-operations.ts";
+import { listPathWords, makeOperationNames } from "./platform/name-operations.ts";
 import { keepPickedLocale, makePageAssets } from "./platform/pages/index.ts";
 import { makeRequestWatch } from "./platform/request-log.ts";
 import { deriveKeys } from "./platform/seal.ts";
@@ -53,8 +53,9 @@ export async function makeApp(config: Config, { clock, log, db, metrics = makeMe
   const signOn = await makeSignOn({ ...config, db, clock, log, count });
   const load = (name: string) => loadDocument(name, config.platform);
   const reading = { db, log, checkAccessToken: signOn.checkAccessToken, cursorKeys: deriveKeys(config.encryptionKeys, "cursor"), checkAnswers: !config.production };
-  const idm = makeIdmRouter({ ...reading, document: await load("idm") });
-  const schulconnex = makeSchulconnexRouter({ ...reading, document: await load("schulconnex"), document17: await load("schulconnex-1.7") });
+  const contracts = { idm: await load("idm"), schulconnex: await load("schulconnex"), signOn: await load("sign-on") };
+  const idm = makeIdmRouter({ ...reading, document: contracts.idm });
+  const schulconnex = makeSchulconnexRouter({ ...reading, document: contracts.schulconnex, document17: await load("schulconnex-1.7") });
   const webhooks = makeWebhooks({ db, clock, log, keys: config.encryptionKeys, reach: { allowPrivateAddresses: config.allowPrivateAddresses, allowHttp: !config.production }, settings: config.webhooks, count: (outcome) => metrics.webhookAttempts.inc({ outcome }) });
   const portal = makePortalRouter({
     ...signOn,
@@ -77,7 +78,8 @@ export async function makeApp(config: Config, { clock, log, db, metrics = makeMe
 
   const operations = makeExpress(config).use(health, metricsRouter, last.router, last.onError);
 
-  const watch = makeRequestWatch({ clock, log, metrics, nameOperation: makeOperationNames(await load("sign-on"), places) });
+  const pathWords = listPathWords(Object.values(contracts), [...places, ...paths, new URL(config.baseUrl).pathname, new URL(config.issuerUrl).pathname]);
+  const watch = makeRequestWatch({ clock, log, metrics, nameOperation: makeOperationNames(contracts.signOn, places), pathWords });
   const protect = makeProtect(config);
   return {
     handler(req, res) {
@@ -99,6 +101,13 @@ export async function makeApp(config: Config, { clock, log, db, metrics = makeMe
 
 /** Where requests without an operation of a contract go, as log and metrics call it. */
 const places = ["interaction", "sign-in", "docs", "openapi", "assets", "health", "metrics"];
+
+/** Our addresses that stand in no contract, for the log. */
+const paths = [
+  ...["health/live", "health/ready"],
+  ...["login", "consent", "school", "switch", "cancel"].map((step) => `interaction/${step}`),
+  ...["idm", "schulconnex", "schulconnex-1.7", "webhooks", "sign-on"].flatMap((name) => [`docs/${name}`, `openapi/${name}.yaml`, `openapi/${name}.json`]),
+];
 
 function makeExpress(config: Config): Express {
   const app = express();

@@ -1,5 +1,11 @@
 import { listOperations, type OpenApiDocument } from "./http/index.ts";
 
+/** The parts of the documents' paths that are no parameters, and those of further paths. */
+export function listPathWords(documents: readonly OpenApiDocument[], further: readonly string[]): ReadonlySet<string> {
+  const paths = [...documents.flatMap((document) => listOperations(document).map(({ path }) => path)), ...further];
+  return new Set(paths.flatMap((path) => path.split("/")).filter((part) => part !== "" && !part.startsWith("{")));
+}
+
 /**
  * Names requests for log and metrics where no bound operation does it.
  *

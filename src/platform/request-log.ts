@@ -9,15 +9,17 @@ const saneRequestId = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;
 /** What the rooms leave for the log and the metrics; express calls it by the same name. */
 type Locals = { requestId?: string; operation?: string; clientId?: string };
 
-// An address can hold a secret (the id of a running sign-in): of it only words and UUIDs are logged.
-function maskPath(path: string): string {
-  const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-  const word = /^\.?[a-z][a-z0-9.-]{0,31}$/;
-  return path
-    .split("/")
-    .map((part) => (part === "" || uuid.test(part) || word.test(part) ? part : ":other"))
-    .slice(0, 12)
-    .join("/");
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const mostParts = 12;
+
+/**
+ * Makes a path fit for the log. Whoever calls can write a name or a secret into it, so of a path only our own words and
+ * UUIDs are kept; one that belongs to no operation and holds anything else is not logged at all.
+ */
+function maskPath(path: string, words: ReadonlySet<string>, isKnown: boolean): string {
+  const parts = path.split("/", mostParts + 1);
+  const masked = parts.map((part) => (part === "" || words.has(part) || uuid.test(part) ? part : ":other"));
+  return parts.length > mostParts || (!isKnown && masked.includes(":other")) ? "/:unknown" : masked.join("/");
 }
 
 type Watching = {
@@ -26,6 +28,8 @@ type Watching = {
   metrics: Metrics;
   /** Names a request that no bound operation has named. */
   nameOperation(method: string, path: string): string | undefined;
+  /** The parts of our own paths, which may be logged. */
+  pathWords: ReadonlySet<string>;
 };
 
 /**
@@ -34,7 +38,7 @@ type Watching = {
  * Shape: an incoming X-Request-Id is kept when it is 8 to 64 harmless characters, else a new one is made; it stands
  *        in `res.locals.requestId` and in the answer's header. Works before express, on what node gives.
  */
-export function makeRequestWatch({ clock, log, metrics, nameOperation }: Watching): (req: IncomingMessage, res: ServerResponse) => void {
+export function makeRequestWatch({ clock, log, metrics, nameOperation, pathWords }: Watching): (req: IncomingMessage, res: ServerResponse) => void {
   return (req, res) => {
     const startedAt = performance.now();
     const given = req.headers["x-request-id"];
@@ -50,7 +54,7 @@ export function makeRequestWatch({ clock, log, metrics, nameOperation }: Watchin
       if (!log.isLevelEnabled("info") || path.startsWith("/health/") || path === "/metrics") return;
       const cut = res.writableFinished ? {} : { cut: true };
       const durationMs = Math.round(seconds * 10_000) / 10;
-      log.info({ requestId, method, path: maskPath(path), status: res.statusCode, durationMs, operation, clientId, ...cut }, "request");
+      log.info({ requestId, method, path: maskPath(path, pathWords, operation !== undefined), status: res.statusCode, durationMs, operation, clientId, ...cut }, "request");
     });
   };
 }

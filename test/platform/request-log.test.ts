@@ -38,6 +38,25 @@ test("query strings, tokens and opaque parts of a path never reach the log", asy
 });
 
 test.each([
+  ["/lea.probe", "/:unknown"],
+  ["/idm/ep/v1/pupils/lea", "/:unknown"],
+  ["/idm/ep/v1/users/lea-probe", "/idm/ep/v1/users/:other"],
+  ["/idm/ep/v1/users/a0000000-0000-4000-8000-000000000001", "/idm/ep/v1/users/a0000000-0000-4000-8000-000000000001"],
+  ["/idm/ep/v1/users/lea-probe/", "/:unknown"],
+  ["/docs/lea-probe", "/docs/:other"],
+  ["/openapi/idm.yaml", "/openapi/idm.yaml"],
+  ["/interaction/lea-probe", "/interaction/:other"],
+  ["/idm/ep/v1/schools/lea/probe", "/:unknown"],
+  ["/sessiontokenofsomebody", "/:unknown"],
+  [`/idm${"/ep".repeat(20)}`, "/:unknown"],
+  ["/oauth2/token/lea", "/:unknown"],
+  ["/", "/"],
+])("of the path %s the log has %s", async (path, logged) => {
+  const { line } = await askLogged(path);
+  expect(line).toMatchObject({ msg: "request", path: logged });
+});
+
+test.each([
   ["/%zz", 404],
   ["//", 200],
   ["/%00", 404],
