@@ -749,7 +749,7 @@ export interface components {
          *     - without `gruppen`, or without `personenkontexte` above it, there is no `gruppen`;
          *     - `beziehungen` is understood and adds nothing, as relations are not kept.
          *
-         *     At most once.
+         *     May be repeated; the values are joined.
          * @example [
          *       "personen",
          *       "personenkontexte"
@@ -868,7 +868,7 @@ export interface operations {
                  *     - without `gruppen`, or without `personenkontexte` above it, there is no `gruppen`;
                  *     - `beziehungen` is understood and adds nothing, as relations are not kept.
                  *
-                 *     At most once.
+                 *     May be repeated; the values are joined.
                  * @example [
                  *       "personen",
                  *       "personenkontexte"

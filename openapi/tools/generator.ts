@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 
@@ -53,4 +53,17 @@ export async function generateClient(file: string, bundle: string, { name, optio
   // Forms have models too, so that every named schema can be found again.
   const common = ["generate", "-i", file, "-g", name, "-o", folder, "--global-property", "skipFormModel=false"];
   await run(program, [...common, ...options(bundle)], { cwd: project, maxBuffer: 1 << 26 });
+  if (name === "python") await mendBooleans(join(folder, `schultor_${words(bundle)}`, "api_client.py"));
+}
+
+const indent = "            ";
+const asNumber = `if isinstance(v, (int, float)):\n${indent}    v = str(v)\n`;
+const asBoolean = `if isinstance(v, bool):\n${indent}    v = str(v).lower()\n`;
+
+/** A bool is an int in Python, so generator 7.0.0 writes `True` into queries; from 7.1 on it asks in the right order. */
+async function mendBooleans(file: string): Promise<void> {
+  const text = await readFile(file, "utf8");
+  const wrong = `${indent}${asNumber}${indent}${asBoolean}`;
+  if (!text.includes(wrong)) throw new Error(`${file} does not write booleans as expected; is mendBooleans still needed?`);
+  await writeFile(file, text.replace(wrong, `${indent}${asBoolean}${indent}el${asNumber}`));
 }

@@ -22,11 +22,12 @@ const options = {
 
 type Place = { path: string; operation: Operation };
 
-/** Makes the check of a request against its operation; what passes has its query read into numbers and booleans. */
+/** Makes the check of a request against its operation; what passes has its query read into numbers, booleans and lists. */
 export function makeRequestCheck(document: OpenApiDocument): (place: Place) => RequestHandler {
   const validator = new RequestValidator(copyOf<OpenAPIV3.DocumentV3>(document), options);
   return ({ path, operation }) => {
     const parameters = (operation.parameters ?? []).map((parameter) => resolve(document, parameter));
+    const queries = new Map(parameters.filter((parameter) => parameter.in === "query").map((parameter) => [parameter.name, parameter]));
     const pathNames = parameters.filter((parameter) => parameter.in === "path").map(({ name }) => name);
     const place = { expressRoute: path, openApiRoute: path, schema: copyOf<OpenAPIV3.OperationObject>(operation) };
     const plain = operation.requestBody === undefined && parameters.every(isUuidInPath) && pathNames.length > 0;
@@ -36,9 +37,9 @@ export function makeRequestCheck(document: OpenApiDocument): (place: Place) => R
         next();
         return;
       }
-      checkSpelling(req);
-      readBooleans(req, parameters);
-      checkIntegers(req, parameters);
+      checkNames(req, queries);
+      joinLists(req, parameters);
+      checkValues(req, parameters);
       // Without a body in the contract none is read, and its type must not choose (and fill) a cache of checks.
       if (operation.requestBody === undefined) delete req.headers["content-type"];
       const request: Partial<OpenApiRequest> = req;
@@ -65,8 +66,7 @@ function inOurWords(error: unknown, parameters: Parameter[]): unknown {
   const details = error as { path?: string; errors?: { path: string }[] };
   const [, place, name = ""] = (details.errors?.[0]?.path ?? details.path ?? "").split("/");
   const known = parameters.find((parameter) => parameter.name === name && parameter.in === (place === "params" ? "path" : "query"));
-  if (known === undefined) return invalid(`Unknown query parameter: ${name.replace(/[^\w.-]/g, "?").slice(0, 40)}.`);
-  return invalid(`The ${known.in} parameter ${name} must be ${wordsFor(known.schema)}.`);
+  return known === undefined ? unknownParameter(name) : wrongParameter(known);
 }
 
 function wordsFor({ type, format, minimum, maximum }: Schema = {}): string {
@@ -77,17 +77,26 @@ function wordsFor({ type, format, minimum, maximum }: Schema = {}): string {
 
 const invalid = (message: string) => new AppError("invalid", "invalid_request", message);
 
-function checkSpelling(req: Request): void {
+/** The validator behind reads `name[x]` as a part of `name`, and fails on a list without `=`; neither gets there. */
+function checkNames(req: Request, known: ReadonlyMap<string, Parameter>): void {
   const at = req.url.indexOf("?");
   if (at === -1) return;
   const seen = new Set<string>();
   for (const part of req.url.slice(at + 1).split("&")) {
     const name = decode((part.split("=", 1)[0] ?? "").replaceAll("+", " "));
     decode(part);
-    if (seen.has(name)) throw repeatedParameter(name);
-    if (name !== "") seen.add(name);
+    if (name === "" && part === "") continue;
+    const parameter = known.get(name);
+    if (parameter === undefined) throw unknownParameter(name);
+    if (isList(parameter) && !part.includes("=")) throw wrongParameter(parameter);
+    if (!isList(parameter) && seen.has(name)) throw repeatedParameter(name);
+    seen.add(name);
   }
 }
+
+const unknownParameter = (name: string) => invalid(`Unknown query parameter: ${name.replace(/[^\w.-]/g, "?").slice(0, 40)}.`);
+
+const wrongParameter = ({ name, in: place, schema }: Parameter) => invalid(`The ${place} parameter ${name} must be ${wordsFor(schema)}.`);
 
 /** An error of its own, as one audience has a code for it. */
 const repeatedParameter = (name: string) => new AppError("invalid", "repeated_parameter", `The query parameter ${name.replace(/[^\w.-]/g, "?").slice(0, 40)} is given more than once.`);
@@ -102,24 +111,28 @@ function decode(part: string): string {
   throw invalid("The address is not correctly percent-encoded.");
 }
 
-/** Generated clients write a boolean as their language does, `True` in Python. */
-function readBooleans(req: Request, parameters: Parameter[]): void {
-  for (const { name, schema } of parameters) {
+/** The one spelling of each type; the validator behind reads whatever JavaScript takes for a number, such as 1e2 or 0x10. */
+const spellings: Record<string, RegExp> = { integer: /^(0|-?[1-9]\d*)$/, number: /^-?(0|[1-9]\d*)(\.\d+)?$/, boolean: /^(true|false)$/ };
+
+function checkValues(req: Request, parameters: Parameter[]): void {
+  for (const parameter of parameters) {
+    const given = parameter.in === "query" ? req.query[parameter.name] : undefined;
+    const spelling = spellings[parameter.schema?.type ?? ""];
+    if (typeof given === "string" && spelling !== undefined && !spelling.test(given)) throw wrongParameter(parameter);
+  }
+}
+
+/** Clients write a list as one value with commas or, where their generator passes over `explode: false`, as one after the other. */
+function joinLists(req: Request, parameters: Parameter[]): void {
+  for (const { name } of parameters.filter(isList)) {
     const given = req.query[name];
-    if (schema?.type !== "boolean" || typeof given !== "string") continue;
-    const value = { ...req.query, [name]: given.toLowerCase() };
+    if (!Array.isArray(given)) continue;
+    const value = { ...req.query, [name]: given.map(String).join(",") };
     Object.defineProperty(req, "query", { value, writable: true, enumerable: true, configurable: true });
   }
 }
 
-// The validator reads whatever JavaScript takes for a number: 1e2, 0x10.
-function checkIntegers(req: Request, parameters: Parameter[]): void {
-  for (const { name, schema } of parameters) {
-    const given = req.query[name];
-    if (schema?.type !== "integer" || typeof given !== "string" || /^-?\d+$/.test(given)) continue;
-    throw invalid(`The query parameter ${name} must be ${wordsFor(schema)}.`);
-  }
-}
+const isList = (parameter: Parameter): boolean => parameter.in === "query" && parameter.schema?.type === "array";
 
 export type BodyCheck = (body: unknown) => void;
 

@@ -2,6 +2,7 @@ import { errors, type KoaContextWithOIDC } from "oidc-provider";
 import { type ClientId, scopeFromWire, scopeToWire } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import { findPastDecisions } from "./account.ts";
+import { checkMaxAgeSpelling } from "./check-spelling.ts";
 import type { ProviderDeps } from "./deps.ts";
 
 /**
@@ -41,6 +42,7 @@ export function makeExtraParams(deps: ProviderDeps) {
       for (const value of Object.values(params)) {
         if (typeof value === "string" && value.includes("\0")) throw new errors.InvalidRequest("a parameter contains a NUL character");
       }
+      checkMaxAgeSpelling(ctx);
       params["scope"] = readScope(deps, ctx);
     },
   };
