@@ -38,7 +38,7 @@ function countRows({ people, groups, memberships }: Counts): string[][] {
   return [row("people", people), row("groups", { ...others, ended: removed }), row("memberships", memberships)];
 }
 
-const words: Record<string, string> = { carriedOver: "carried over", joined: "join from another school", left: "leave for another school" };
+const words: Record<string, string> = { carriedOver: "carried over", joined: "join from another school", left: "leave for another school", leftHome: "leave and stay at another of their schools" };
 
 function sampleColumns({ kind, change, sourceId, name, previousSourceId }: Samples[number]): string[] {
   const what = kind === "group" && change === "removed" ? "ended" : change.replaceAll("_", " ");

@@ -48,7 +48,8 @@ export async function createPerson(change: Change, person: NewPerson): Promise<P
 export const insertAffiliation = "INSERT INTO affiliation (id, person_id, school_id) VALUES ($1, $2, $3)";
 
 const updateColumns = `
-  UPDATE person SET role = $2, first_full = $3, first_call = $4, last = $5, sort_key = $6, source_system_identifier = $7, updated_at = $8
+  UPDATE person SET role = $2, first_full = $3, first_call = $4, last = $5, sort_key = $6, source_system_identifier = $7,
+    source_id_is_shared = source_id_is_shared AND source_system_identifier IS NOT DISTINCT FROM $7, updated_at = $8
   WHERE id = $1`;
 
 // A member without a role of their own in the group keeps having the person's.

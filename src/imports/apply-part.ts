@@ -5,7 +5,9 @@ import type { Origin } from "../events/index.ts";
 import type { Db, Queryable } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { changesNothing, countDifference, isHeld, type Counts } from "./counts.ts";
-import { findDifference, newId, type Part } from "./difference.ts";
+import { newId } from "./difference-people.ts";
+import { findDifference, type Part } from "./difference.ts";
+import { renewLease, type Lease } from "./lease.ts";
 
 export type ApplyRules = {
   /** From 0 to 1: what share of a school's people or groups an import may remove without somebody agreeing. */
@@ -13,21 +15,22 @@ export type ApplyRules = {
   restoreWindowDays: number;
 };
 
-/** A school to be brought there once more: someone's home was not there yet, or people moved away from it. */
+/** A school to be brought there once more: someone's home was not there yet, people moved away from it, or a guest's home has moved. */
 export type Unsettled = { id: SchoolId; movedAway: number };
 
 /**
  * Brings one school to what an import says, in one transaction, and tells the apps of it.
  *
  * Shape:  `movedAway` is how many of its people other parts of the import have taken home to their schools; they count as there before.
- * Errors: conflict when it would remove too much and nobody agreed to that.
+ * Errors: conflict when it would remove too much and nobody agreed to that, or somebody else applies the import now.
  */
-export async function applyPart(db: Pick<Db, "pool">, part: Part & { movedAway: number }, rules: ApplyRules, origin: Origin): Promise<{ counts: Counts; unsettled: Unsettled[] }> {
+export async function applyPart(db: Pick<Db, "pool">, part: Part & { movedAway: number; lease: Lease }, rules: ApplyRules, origin: Origin): Promise<{ counts: Counts; unsettled: Unsettled[] }> {
   return changeDirectory(db, origin, async (change) => {
     const { tx } = change;
+    await renewLease(tx, part.lease);
     await change.touchSchool(part.schoolId);
     await findDifference(tx, part);
-    if (await touchIncomers(change)) await findDifference(tx, part);
+    if (await touchOthers(change, part.schoolId)) await findDifference(tx, part);
     const counts = await countDifference(tx, part.schoolId);
     counts.before.people += part.movedAway;
     const agreed = await findAgreed(tx, part);
@@ -36,15 +39,18 @@ export async function applyPart(db: Pick<Db, "pool">, part: Part & { movedAway: 
     }
     const unsettled = await findUnsettled(tx, part.schoolId);
     if (!changesNothing(counts)) await write(tx, part, counts, rules);
+    if (part.schools.length > 1) await tx.query(shareSourceIds, [part.schoolId]);
     await recordApplied(tx, part, counts, origin);
     return { counts, unsettled };
   });
 }
 
-/** Whoever comes here from another school is known to apps already; answers whether there are such people. */
-async function touchIncomers(change: Change): Promise<boolean> {
+/** Apps know people of other schools already, who come here or are deleted by this school's files; answers whether there are such people. */
+async function touchOthers(change: Change, schoolId: SchoolId): Promise<boolean> {
   const { rows } = await change.tx.query<{ id: PersonId }>(
-    "SELECT i.id FROM import_person i WHERE (i.joins OR i.left_home IS NOT NULL) AND i.change IS DISTINCT FROM 'created' AND i.id IS NOT NULL",
+    `SELECT i.id FROM import_person i WHERE i.id IS NOT NULL AND i.change IS DISTINCT FROM 'created'
+       AND (i.joins OR i.left_home IS NOT NULL OR i.change IS NOT NULL AND NOT EXISTS (SELECT FROM affiliation a WHERE a.person_id = i.id AND a.school_id = $1))`,
+    [schoolId],
   );
   if (rows.length > 0) await change.touch({ people: rows.map(({ id }) => id) });
   return rows.length > 0;
@@ -61,6 +67,8 @@ async function findAgreed(tx: Queryable, { importId, schoolId }: Part): Promise<
 async function findUnsettled(tx: Queryable, schoolId: SchoolId): Promise<Unsettled[]> {
   const { rows } = await tx.query<Unsettled>(
     `SELECT left_home AS id, (count(*) FILTER (WHERE change = 'changed'))::int AS "movedAway" FROM import_person WHERE left_home IS NOT NULL GROUP BY left_home
+     UNION ALL SELECT DISTINCT a.school_id, 0 FROM import_person i JOIN affiliation a ON a.person_id = i.id
+       WHERE i.left_home IS NOT NULL AND a.school_id NOT IN ($1, i.left_home)
      UNION ALL SELECT $1::uuid, 0 WHERE EXISTS (SELECT FROM import_person WHERE joins AND id IS NULL)`,
     [schoolId],
   );
@@ -69,11 +77,16 @@ async function findUnsettled(tx: Queryable, schoolId: SchoolId): Promise<Unsettl
 
 async function write(tx: Queryable, part: Part, counts: Counts, { restoreWindowDays }: ApplyRules): Promise<void> {
   const purgeAt = new Date(part.now.getTime() + restoreWindowDays * 86_400_000);
-  const steps = [...peopleSteps(part, counts.people, purgeAt), ...groupSteps(part, counts.groups), ...membershipSteps(part, counts.memberships)];
+  const steps = [...peopleSteps(part, counts.people, purgeAt), ...leavingSteps(part, counts.people), ...groupSteps(part, counts.groups), ...membershipSteps(part, counts.memberships)];
   for (const [count, text, values] of steps) if (count > 0) await tx.query(text, values);
   // What follows is planned by what PostgreSQL knows of the tables, and of rows that are not committed yet it learns only like this.
   if (counts.people.created + counts.memberships.created > manyRows) await tx.query(countRows);
 }
+
+/** Files of several schools gave these people their ids. Apps do not see this, so it is no change of a person. */
+const shareSourceIds = `
+  UPDATE person p SET source_id_is_shared = true FROM import_person i
+  WHERE i.is_staged AND NOT i.is_gone AND i.id = p.id AND p.home_school_id = $1 AND p.source_system_identifier = i.source_id AND NOT p.source_id_is_shared`;
 
 const manyRows = 10_000;
 /** Lets PostgreSQL count the directory's rows, unless somebody else is at it. */
@@ -82,7 +95,7 @@ export const countRows = 'ANALYZE (SKIP_LOCKED) person, affiliation, "group", me
 /** How many rows a statement is for; with none it is left out. */
 type Step = [count: number, text: string, values: unknown[]];
 
-const peopleSteps = ({ schoolId, now }: Part, { created, changed, restored, removed, joined, left }: Counts["people"], purgeAt: Date): Step[] => [
+const peopleSteps = ({ schoolId, now }: Part, { created, changed, restored, removed, joined }: Counts["people"], purgeAt: Date): Step[] => [
   [
     created,
     `INSERT INTO person (id, home_school_id, role, first_full, first_call, last, sort_key, source_system_identifier, created_at, updated_at)
@@ -108,7 +121,20 @@ const peopleSteps = ({ schoolId, now }: Part, { created, changed, restored, remo
      FROM import_person i WHERE i.id = p.id AND i.change = 'removed'`,
     [now, purgeAt],
   ],
-  [left, "DELETE FROM affiliation a USING import_person i WHERE i.leaves AND a.person_id = i.id AND a.school_id = $1", [schoolId]],
+];
+
+const leavingSteps = ({ schoolId, schools, now }: Part, { left, leftHome }: Counts["people"]): Step[] => [
+  [left, "DELETE FROM affiliation a USING import_person i WHERE i.leaves AND i.next_home IS NULL AND a.person_id = i.id AND a.school_id = $1", [schoolId]],
+  [
+    // An id that only the old home's own files know could be somebody else's at the next home.
+    leftHome,
+    `UPDATE person p SET home_school_id = i.next_home, updated_at = $1,
+       source_system_identifier = CASE WHEN p.source_id_is_shared AND NOT EXISTS (SELECT FROM person other
+         WHERE other.home_school_id = i.next_home AND other.source_system_identifier = p.source_system_identifier) THEN p.source_system_identifier END
+     FROM import_person i WHERE i.next_home IS NOT NULL AND i.id = p.id`,
+    [now],
+  ],
+  [leftHome, "DELETE FROM affiliation a USING import_person i WHERE i.next_home IS NOT NULL AND a.person_id = i.id AND a.school_id = ANY ($1)", [schools]],
 ];
 
 const groupSteps = ({ schoolId, schoolYear, now }: Part, { created, changed, restored, removed, carriedOver }: Counts["groups"]): Step[] => [

@@ -3,8 +3,9 @@ import { recordAudit } from "../events/index.ts";
 import type { Origin } from "../events/index.ts";
 import { withTransaction, type Db } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
+import { makeUuid } from "../platform/ids.ts";
 import { applyPart, countRows, type ApplyRules } from "./apply-part.ts";
-import { holdSchools } from "./locks.ts";
+import { endLease, renewLease, takeLease, type Lease } from "./lease.ts";
 import { foreseeImport, makePart } from "./preview.ts";
 import type { OnProgress } from "./progress.ts";
 import { deleteStaged, getImport, type ImportId, type ImportRecord } from "./record.ts";
@@ -15,21 +16,27 @@ import { deleteStaged, getImport, type ImportId, type ImportRecord } from "./rec
  * Shape:  what ends in the middle, by whatever, leaves each school as it was or as it should be; applying again goes on.
  * Errors: conflict when the import is broken, done, held, or another import of one of its schools is running.
  */
-export async function applyImport(db: Pick<Db, "pool">, id: ImportId, rules: ApplyRules & { onProgress?: OnProgress | undefined }, origin: Origin): Promise<ImportRecord> {
-  const { schools } = await getImport(db.pool, id);
-  await holdSchools(db, { importId: id, schools: schools.map((school) => school.id) }, async () => {
-    const { state, schools: now } = await getImport(db.pool, id);
+export async function applyImport(db: Pick<Db, "pool">, id: ImportId, rules: Rules, origin: Origin): Promise<ImportRecord> {
+  const lease: Lease = { importId: id, holder: makeUuid(origin.at) };
+  checkState((await getImport(db.pool, id)).state);
+  await takeLease(db, lease);
+  try {
+    const { state, schools } = await getImport(db.pool, id);
     checkState(state);
-    const waiting = now.filter((school) => school.state !== "APPLIED").map((school) => school.id);
-    const unsettled = await applyEach(db, id, waiting, rules, origin);
+    const waiting = schools.filter((school) => school.state !== "APPLIED").map((school) => school.id);
+    const unsettled = await applyEach(db, lease, waiting, rules, origin);
     // Everybody's home is there by now.
-    await applyEach(db, id, [...unsettled.keys()].filter((school) => waiting.includes(school)), rules, origin);
+    await applyEach(db, lease, [...unsettled.keys()].filter((school) => waiting.includes(school)), rules, origin);
     await withTransaction(db, async (tx) => {
       await tx.query("SET LOCAL statement_timeout = '60min'");
+      await renewLease(tx, lease);
       await tx.query("UPDATE import SET state = 'APPLIED', applied_at = $2 WHERE id = $1", [id, origin.at]);
       await deleteStaged(tx, id);
     });
-  });
+  } finally {
+    // Where the database is away it runs out by itself, and what ended the import is what is told.
+    await endLease(db.pool, lease).catch(() => undefined);
+  }
   return getImport(db.pool, id);
 }
 
@@ -39,7 +46,8 @@ export async function confirmImport(db: Pick<Db, "pool">, id: ImportId, origin: 
   if (state !== "HELD") throw new AppError("conflict", "import_not_held", "The import is not held, so there is nothing to confirm.");
   await withTransaction(db, async (tx) => {
     const { rows } = await tx.query<{ schoolId: SchoolId; people: number; groups: number }>(
-      `UPDATE import_school SET state = 'READY', confirmed_people = (counts #>> '{people,removed}')::int, confirmed_groups = (counts #>> '{groups,removed}')::int
+      `UPDATE import_school SET state = 'READY', confirmed_people = (counts #>> '{people,removed}')::int + coalesce((counts #>> '{people,leftHome}')::int, 0),
+         confirmed_groups = (counts #>> '{groups,removed}')::int
        WHERE import_id = $1 AND state = 'HELD'
        RETURNING school_id AS "schoolId", confirmed_people AS people, confirmed_groups AS groups`,
       [id],
@@ -49,11 +57,14 @@ export async function confirmImport(db: Pick<Db, "pool">, id: ImportId, origin: 
   });
 }
 
-async function applyEach(db: Pick<Db, "pool">, id: ImportId, schools: readonly SchoolId[], rules: ApplyRules & { onProgress?: OnProgress | undefined }, origin: Origin) {
+type Rules = ApplyRules & { onProgress?: OnProgress | undefined };
+
+async function applyEach(db: Pick<Db, "pool">, lease: Lease, schools: readonly SchoolId[], rules: Rules, origin: Origin): Promise<Map<SchoolId, number>> {
+  const { importId: id } = lease;
   const unsettled = new Map<SchoolId, number>();
   for (const [index, schoolId] of schools.entries()) {
     rules.onProgress?.({ phase: "applying", done: index, total: schools.length });
-    const part = { ...(await makePart(db.pool, id, schoolId, origin.at)), movedAway: unsettled.get(schoolId) ?? 0 };
+    const part = { ...(await makePart(db.pool, id, schoolId, origin.at)), movedAway: unsettled.get(schoolId) ?? 0, lease };
     const result = await applyPart(db, part, rules, origin).catch(async (error: unknown) => {
       // The school has changed since the preview; what is to be confirmed now is what would be removed now.
       if (error instanceof AppError && error.code === "import_held") await foreseeImport(db, id, [schoolId], rules.holdShare, origin.at);

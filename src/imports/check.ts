@@ -1,19 +1,22 @@
 import type { SchoolId } from "../directory/index.ts";
 import type { Queryable } from "../platform/db.ts";
+import { isNamedAt } from "./difference-groups.ts";
+import { selectAmbiguous } from "./difference-people.ts";
 import type { Places, Read } from "./formats/format.ts";
 
-type Found = { code: string; message: string; file: string; field: string | undefined; from: string };
+/** Shape: `$1` in `from` is the import, `$5` the first of `values`. */
+type Found = { code: string; message: string; file: string; field: string | undefined; from: string; values?: unknown[] };
 
 /** Looks for what only all rows together can show. Shape: faults are written as those of reading; answers how many. */
 export async function checkStaged(tx: Queryable, importId: string, { mode, places, schools }: Read): Promise<number> {
   let faults = 0;
-  for (const { from, file, field, code, message } of [...roleFaults(places), ...faultsOf(places, mode === "DELTA")]) {
+  for (const { from, file, field, code, message, values = [] } of [...roleFaults(places), ...faultsOf(places, mode === "DELTA"), ...ambiguous(places, schools)]) {
     const { rowCount } = await tx.query(
       `INSERT INTO import_error (import_id, row, file, line, "column", field, code, message)
        SELECT $1, row_number() OVER (ORDER BY found.row) + (SELECT coalesce(max(e.row), 0) FROM import_error e WHERE e.import_id = $1),
          $2, found.line, found.at, $3, $4, ${message}
        FROM (${from}) AS found`,
-      [importId, file, field, code],
+      [importId, file, field, code, ...values],
     );
     faults += rowCount ?? 0;
     if (code === "role_missing") await spreadRoles(tx, importId, [...schools]);
@@ -65,7 +68,7 @@ async function spreadRoles(tx: Queryable, importId: string, schools: readonly Sc
   await tx.query(
     `UPDATE staged_person p SET school_id = c.home_school_id, home_school_id = c.home_school_id
      FROM (SELECT source_system_identifier AS source_id, min(home_school_id::text)::uuid AS home_school_id FROM person
-       WHERE home_school_id = ANY ($2::uuid[]) GROUP BY 1 HAVING count(*) = 1) AS c
+       WHERE home_school_id = ANY ($2::uuid[]) AND (source_id_is_shared OR cardinality($2) = 1) GROUP BY 1 HAVING count(*) = 1) AS c
      WHERE p.import_id = $1 AND p.home_school_id IS NULL AND p.is_deleted AND p.source_id = c.source_id`,
     [importId, schools],
   );
@@ -93,7 +96,8 @@ function faultsOf({ person: ofPerson, group: ofGroup, membership: ofMembership }
       ...{ code: "unknown_person", file, field: toPerson, message: text("There is no such person in the files or at the school.") },
       from: `SELECT m.row, m.line, m.person_column AS at FROM ${membership} AND m.person_source_id <> ''
         AND NOT EXISTS (SELECT FROM staged_person p WHERE p.import_id = $1 AND p.source_id = m.person_source_id)
-        ${inDirectory(`SELECT FROM person p JOIN affiliation a ON a.person_id = p.id WHERE a.school_id = m.school_id AND p.source_system_identifier = m.person_source_id`)}`,
+        ${inDirectory(`SELECT FROM person p JOIN affiliation a ON a.person_id = p.id WHERE a.school_id = m.school_id AND p.source_system_identifier = m.person_source_id
+          AND ${isNamedAt("p", "m.school_id")}`)}`,
     },
     {
       ...{ code: "person_not_at_school", file, field: toPerson, message: text("The person is not at the school of the group.") },
@@ -115,6 +119,12 @@ function faultsOf({ person: ofPerson, group: ofGroup, membership: ofMembership }
         WHERE g.import_id = $1`,
     },
   ];
+}
+
+function ambiguous({ person }: Places, schools: ReadonlySet<SchoolId>): Found[] {
+  if (schools.size < 2) return [];
+  const message = text("The id fits two people: one at another school of the files, and one at this school who has it from a roster of this school alone. Give one of them another id, or none.");
+  return [{ code: "id_ambiguous", file: person.file, field: person.person, message, from: selectAmbiguous("$5"), values: [[...schools]] }];
 }
 
 const twice = (table: string, columns: string, where: string) => `

@@ -1,8 +1,11 @@
 import type { Queryable } from "../platform/db.ts";
 
-/** What an import does to a school, in numbers. `before` are the active people whose home it is, and its active groups. */
+/**
+ * What an import does to a school, in numbers. `left` are guests, `leftHome` people whose home becomes another of their schools;
+ * `before` are the active people whose home it is, and its active groups.
+ */
 export type Counts = {
-  people: { created: number; changed: number; restored: number; removed: number; joined: number; left: number };
+  people: { created: number; changed: number; restored: number; removed: number; joined: number; left: number; leftHome: number };
   groups: { created: number; changed: number; carriedOver: number; restored: number; removed: number };
   memberships: { created: number; changed: number; removed: number };
   before: { people: number; groups: number };
@@ -18,7 +21,8 @@ const object = (from: string, pairs: readonly string[]) => `(SELECT json_build_o
 const selectCounts = `SELECT
   ${object("import_person", [
     ...["created", "changed", "restored", "removed"].map((name) => ofChange(name, name)),
-    `'joined', ${count("change IS NULL AND joins AND id IS NOT NULL")}, 'left', ${count("leaves")}`,
+    `'joined', ${count("change IS NULL AND joins AND id IS NOT NULL")}, 'left', ${count("leaves AND next_home IS NULL")},
+      'leftHome', ${count("next_home IS NOT NULL")}`,
   ])} AS people,
   ${object("import_group", [...["created", "changed", "restored", "removed"].map((name) => ofChange(name, name)), ofChange("carriedOver", "carried_over")])} AS groups,
   ${object("import_membership", ["created", "changed", "removed"].map((name) => ofChange(name, name)))} AS memberships,
@@ -48,7 +52,7 @@ export async function takeSamples(tx: Queryable): Promise<Samples> {
 /** Whether an import takes so much away that somebody has to agree first. Units: share from 0 to 1 of what is there. */
 export function isHeld({ people, groups, before }: Counts, share: number, agreed: { people: number; groups: number }): boolean {
   const isTooMuch = (removed: number, there: number, confirmed: number) => removed > there * share && removed > confirmed;
-  return isTooMuch(people.removed, before.people, agreed.people) || isTooMuch(groups.removed, before.groups, agreed.groups);
+  return isTooMuch(people.removed + people.leftHome, before.people, agreed.people) || isTooMuch(groups.removed, before.groups, agreed.groups);
 }
 
 export const changesNothing = (counts: Counts): boolean =>

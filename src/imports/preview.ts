@@ -145,15 +145,21 @@ async function checkCarryOvers(tx: Queryable, id: string, carryOvers: ReadonlyMa
   if (rows.length > 0) throw new AppError("invalid", "carry_over_unknown", `${rows.length} of the groups that others are to go on as are not in the file.`);
 }
 
-/** A whole file speaks of its schools even where it names nobody. */
+/**
+ * A whole file speaks of its schools even where it names nobody; a delta of those where somebody is whom it names, and of those that
+ * it puts them at: else it could not bring them from one to the other.
+ */
 async function recordSchools(tx: Queryable, id: string, { mode, schools }: Read): Promise<void> {
   await tx.query(
     `INSERT INTO import_school (import_id, school_id, state, counts)
      SELECT $1, id, 'READY', '{}' FROM (
        SELECT unnest($2::uuid[]) AS id UNION SELECT school_id FROM staged_person WHERE import_id = $1
-       UNION SELECT school_id FROM staged_group WHERE import_id = $1 UNION SELECT school_id FROM staged_membership WHERE import_id = $1) AS school
+       UNION SELECT school_id FROM staged_group WHERE import_id = $1 UNION SELECT school_id FROM staged_membership WHERE import_id = $1
+       UNION SELECT a.school_id FROM staged_person s
+         JOIN person p ON p.source_system_identifier = s.source_id AND p.source_id_is_shared AND p.home_school_id = ANY ($3)
+         JOIN affiliation a ON a.person_id = p.id AND a.school_id = ANY ($3) WHERE s.import_id = $1 AND cardinality($3::uuid[]) > 1) AS school
      WHERE id IS NOT NULL`,
-    [id, mode === "BULK" ? [...schools] : []],
+    [id, mode === "BULK" ? [...schools] : [], [...schools]],
   );
 }
 

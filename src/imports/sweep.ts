@@ -1,7 +1,7 @@
 import type { Clock } from "../platform/clock.ts";
 import { withTransaction, type Db, type Queryable } from "../platform/db.ts";
 import type { WorkerJob } from "../platform/worker.ts";
-import { tryHoldForSweep } from "./locks.ts";
+import { tryHoldForSweep } from "./lease.ts";
 import { deleteStaged } from "./record.ts";
 
 const waitingDays = 7;

@@ -65,9 +65,9 @@ export async function readDirectory(db: Pick<Db, "pool">): Promise<{ people: str
   return { people: people.map(({ text }) => text), groups: groups.map(({ text }) => text) };
 }
 
-/** Everything that an import may write, byte by byte, and the newest event. */
+/** Everything of the directory, byte by byte, what apps may see of it, and every event. */
 export async function fingerprint(db: Pick<Db, "pool">): Promise<string> {
-  const tables = ["person", "affiliation", '"group"', "membership", "app_event"];
+  const tables = ["school", "person", "affiliation", '"group"', "membership", "group_carry_over", "tombstone", "credential", "synced_group", "app_event"];
   const digest = (table: string) => `(SELECT md5(coalesce(string_agg(t::text, E'\\n' ORDER BY t::text), '')) FROM ${table} t)`;
   const { rows } = await db.pool.query<{ text: string }>(`SELECT concat_ws(' ', ${tables.map(digest).join(", ")}) AS text`);
   return rows[0]!.text;

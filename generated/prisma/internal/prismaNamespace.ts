@@ -3489,6 +3489,7 @@ export const PersonScalarFieldEnum = {
   last: 'last',
   sortKey: 'sortKey',
   sourceSystemIdentifier: 'sourceSystemIdentifier',
+  sourceIdIsShared: 'sourceIdIsShared',
   softDeletedAt: 'softDeletedAt',
   purgeAt: 'purgeAt',
   createdAt: 'createdAt',
@@ -3595,7 +3596,9 @@ export const ImportScalarFieldEnum = {
   notes: 'notes',
   actorId: 'actorId',
   createdAt: 'createdAt',
-  appliedAt: 'appliedAt'
+  appliedAt: 'appliedAt',
+  leaseHolder: 'leaseHolder',
+  leaseUntil: 'leaseUntil'
 } as const
 
 export type ImportScalarFieldEnum = (typeof ImportScalarFieldEnum)[keyof typeof ImportScalarFieldEnum]

@@ -45,6 +45,8 @@ export type ImportMinAggregateOutputType = {
   actorId: string | null
   createdAt: Date | null
   appliedAt: Date | null
+  leaseHolder: string | null
+  leaseUntil: Date | null
 }
 
 export type ImportMaxAggregateOutputType = {
@@ -58,6 +60,8 @@ export type ImportMaxAggregateOutputType = {
   actorId: string | null
   createdAt: Date | null
   appliedAt: Date | null
+  leaseHolder: string | null
+  leaseUntil: Date | null
 }
 
 export type ImportCountAggregateOutputType = {
@@ -72,6 +76,8 @@ export type ImportCountAggregateOutputType = {
   actorId: number
   createdAt: number
   appliedAt: number
+  leaseHolder: number
+  leaseUntil: number
   _all: number
 }
 
@@ -95,6 +101,8 @@ export type ImportMinAggregateInputType = {
   actorId?: true
   createdAt?: true
   appliedAt?: true
+  leaseHolder?: true
+  leaseUntil?: true
 }
 
 export type ImportMaxAggregateInputType = {
@@ -108,6 +116,8 @@ export type ImportMaxAggregateInputType = {
   actorId?: true
   createdAt?: true
   appliedAt?: true
+  leaseHolder?: true
+  leaseUntil?: true
 }
 
 export type ImportCountAggregateInputType = {
@@ -122,6 +132,8 @@ export type ImportCountAggregateInputType = {
   actorId?: true
   createdAt?: true
   appliedAt?: true
+  leaseHolder?: true
+  leaseUntil?: true
   _all?: true
 }
 
@@ -223,6 +235,8 @@ export type ImportGroupByOutputType = {
   actorId: string | null
   createdAt: Date
   appliedAt: Date | null
+  leaseHolder: string | null
+  leaseUntil: Date | null
   _count: ImportCountAggregateOutputType | null
   _avg: ImportAvgAggregateOutputType | null
   _sum: ImportSumAggregateOutputType | null
@@ -260,6 +274,8 @@ export type ImportWhereInput = {
   actorId?: Prisma.StringNullableFilter<"Import"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Import"> | Date | string
   appliedAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
+  leaseHolder?: Prisma.UuidNullableFilter<"Import"> | string | null
+  leaseUntil?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
   schools?: Prisma.ImportSchoolListRelationFilter
   errors?: Prisma.ImportErrorListRelationFilter
 }
@@ -276,6 +292,8 @@ export type ImportOrderByWithRelationInput = {
   actorId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  leaseHolder?: Prisma.SortOrderInput | Prisma.SortOrder
+  leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   schools?: Prisma.ImportSchoolOrderByRelationAggregateInput
   errors?: Prisma.ImportErrorOrderByRelationAggregateInput
 }
@@ -295,6 +313,8 @@ export type ImportWhereUniqueInput = Prisma.AtLeast<{
   actorId?: Prisma.StringNullableFilter<"Import"> | string | null
   createdAt?: Prisma.DateTimeFilter<"Import"> | Date | string
   appliedAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
+  leaseHolder?: Prisma.UuidNullableFilter<"Import"> | string | null
+  leaseUntil?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
   schools?: Prisma.ImportSchoolListRelationFilter
   errors?: Prisma.ImportErrorListRelationFilter
 }, "id">
@@ -311,6 +331,8 @@ export type ImportOrderByWithAggregationInput = {
   actorId?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  leaseHolder?: Prisma.SortOrderInput | Prisma.SortOrder
+  leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.ImportCountOrderByAggregateInput
   _avg?: Prisma.ImportAvgOrderByAggregateInput
   _max?: Prisma.ImportMaxOrderByAggregateInput
@@ -333,6 +355,8 @@ export type ImportScalarWhereWithAggregatesInput = {
   actorId?: Prisma.StringNullableWithAggregatesFilter<"Import"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Import"> | Date | string
   appliedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Import"> | Date | string | null
+  leaseHolder?: Prisma.UuidNullableWithAggregatesFilter<"Import"> | string | null
+  leaseUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"Import"> | Date | string | null
 }
 
 export type ImportCreateInput = {
@@ -347,6 +371,8 @@ export type ImportCreateInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  leaseHolder?: string | null
+  leaseUntil?: Date | string | null
   schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
 }
@@ -363,6 +389,8 @@ export type ImportUncheckedCreateInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  leaseHolder?: string | null
+  leaseUntil?: Date | string | null
   schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
 }
@@ -379,6 +407,8 @@ export type ImportUpdateInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
 }
@@ -395,6 +425,8 @@ export type ImportUncheckedUpdateInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
 }
@@ -411,6 +443,8 @@ export type ImportCreateManyInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  leaseHolder?: string | null
+  leaseUntil?: Date | string | null
 }
 
 export type ImportUpdateManyMutationInput = {
@@ -425,6 +459,8 @@ export type ImportUpdateManyMutationInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ImportUncheckedUpdateManyInput = {
@@ -439,6 +475,8 @@ export type ImportUncheckedUpdateManyInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ImportCountOrderByAggregateInput = {
@@ -453,6 +491,8 @@ export type ImportCountOrderByAggregateInput = {
   actorId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrder
+  leaseHolder?: Prisma.SortOrder
+  leaseUntil?: Prisma.SortOrder
 }
 
 export type ImportAvgOrderByAggregateInput = {
@@ -470,6 +510,8 @@ export type ImportMaxOrderByAggregateInput = {
   actorId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrder
+  leaseHolder?: Prisma.SortOrder
+  leaseUntil?: Prisma.SortOrder
 }
 
 export type ImportMinOrderByAggregateInput = {
@@ -483,6 +525,8 @@ export type ImportMinOrderByAggregateInput = {
   actorId?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   appliedAt?: Prisma.SortOrder
+  leaseHolder?: Prisma.SortOrder
+  leaseUntil?: Prisma.SortOrder
 }
 
 export type ImportSumOrderByAggregateInput = {
@@ -534,6 +578,8 @@ export type ImportCreateWithoutSchoolsInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  leaseHolder?: string | null
+  leaseUntil?: Date | string | null
   errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
 }
 
@@ -549,6 +595,8 @@ export type ImportUncheckedCreateWithoutSchoolsInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  leaseHolder?: string | null
+  leaseUntil?: Date | string | null
   errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
 }
 
@@ -580,6 +628,8 @@ export type ImportUpdateWithoutSchoolsInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
 }
 
@@ -595,6 +645,8 @@ export type ImportUncheckedUpdateWithoutSchoolsInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
 }
 
@@ -610,6 +662,8 @@ export type ImportCreateWithoutErrorsInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  leaseHolder?: string | null
+  leaseUntil?: Date | string | null
   schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
 }
 
@@ -625,6 +679,8 @@ export type ImportUncheckedCreateWithoutErrorsInput = {
   actorId?: string | null
   createdAt: Date | string
   appliedAt?: Date | string | null
+  leaseHolder?: string | null
+  leaseUntil?: Date | string | null
   schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
 }
 
@@ -656,6 +712,8 @@ export type ImportUpdateWithoutErrorsInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
 }
 
@@ -671,6 +729,8 @@ export type ImportUncheckedUpdateWithoutErrorsInput = {
   actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
 }
 
@@ -726,6 +786,8 @@ export type ImportSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   actorId?: boolean
   createdAt?: boolean
   appliedAt?: boolean
+  leaseHolder?: boolean
+  leaseUntil?: boolean
   schools?: boolean | Prisma.Import$schoolsArgs<ExtArgs>
   errors?: boolean | Prisma.Import$errorsArgs<ExtArgs>
   _count?: boolean | Prisma.ImportCountOutputTypeDefaultArgs<ExtArgs>
@@ -743,6 +805,8 @@ export type ImportSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   actorId?: boolean
   createdAt?: boolean
   appliedAt?: boolean
+  leaseHolder?: boolean
+  leaseUntil?: boolean
 }, ExtArgs["result"]["import"]>
 
 export type ImportSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -757,6 +821,8 @@ export type ImportSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   actorId?: boolean
   createdAt?: boolean
   appliedAt?: boolean
+  leaseHolder?: boolean
+  leaseUntil?: boolean
 }, ExtArgs["result"]["import"]>
 
 export type ImportSelectScalar = {
@@ -771,9 +837,11 @@ export type ImportSelectScalar = {
   actorId?: boolean
   createdAt?: boolean
   appliedAt?: boolean
+  leaseHolder?: boolean
+  leaseUntil?: boolean
 }
 
-export type ImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "format" | "mode" | "state" | "fileName" | "schoolYear" | "errorCount" | "notes" | "actorId" | "createdAt" | "appliedAt", ExtArgs["result"]["import"]>
+export type ImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "format" | "mode" | "state" | "fileName" | "schoolYear" | "errorCount" | "notes" | "actorId" | "createdAt" | "appliedAt" | "leaseHolder" | "leaseUntil", ExtArgs["result"]["import"]>
 export type ImportInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   schools?: boolean | Prisma.Import$schoolsArgs<ExtArgs>
   errors?: boolean | Prisma.Import$errorsArgs<ExtArgs>
@@ -800,6 +868,8 @@ export type $ImportPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     actorId: string | null
     createdAt: Date
     appliedAt: Date | null
+    leaseHolder: string | null
+    leaseUntil: Date | null
   }, ExtArgs["result"]["import"]>
   composites: {}
 }
@@ -1236,6 +1306,8 @@ export interface ImportFieldRefs {
   readonly actorId: Prisma.FieldRef<"Import", 'String'>
   readonly createdAt: Prisma.FieldRef<"Import", 'DateTime'>
   readonly appliedAt: Prisma.FieldRef<"Import", 'DateTime'>
+  readonly leaseHolder: Prisma.FieldRef<"Import", 'String'>
+  readonly leaseUntil: Prisma.FieldRef<"Import", 'DateTime'>
 }
     
 

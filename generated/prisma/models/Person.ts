@@ -34,6 +34,7 @@ export type PersonMinAggregateOutputType = {
   last: string | null
   sortKey: string | null
   sourceSystemIdentifier: string | null
+  sourceIdIsShared: boolean | null
   softDeletedAt: Date | null
   purgeAt: Date | null
   createdAt: Date | null
@@ -50,6 +51,7 @@ export type PersonMaxAggregateOutputType = {
   last: string | null
   sortKey: string | null
   sourceSystemIdentifier: string | null
+  sourceIdIsShared: boolean | null
   softDeletedAt: Date | null
   purgeAt: Date | null
   createdAt: Date | null
@@ -66,6 +68,7 @@ export type PersonCountAggregateOutputType = {
   last: number
   sortKey: number
   sourceSystemIdentifier: number
+  sourceIdIsShared: number
   softDeletedAt: number
   purgeAt: number
   createdAt: number
@@ -84,6 +87,7 @@ export type PersonMinAggregateInputType = {
   last?: true
   sortKey?: true
   sourceSystemIdentifier?: true
+  sourceIdIsShared?: true
   softDeletedAt?: true
   purgeAt?: true
   createdAt?: true
@@ -100,6 +104,7 @@ export type PersonMaxAggregateInputType = {
   last?: true
   sortKey?: true
   sourceSystemIdentifier?: true
+  sourceIdIsShared?: true
   softDeletedAt?: true
   purgeAt?: true
   createdAt?: true
@@ -116,6 +121,7 @@ export type PersonCountAggregateInputType = {
   last?: true
   sortKey?: true
   sourceSystemIdentifier?: true
+  sourceIdIsShared?: true
   softDeletedAt?: true
   purgeAt?: true
   createdAt?: true
@@ -205,6 +211,7 @@ export type PersonGroupByOutputType = {
   last: string | null
   sortKey: string
   sourceSystemIdentifier: string | null
+  sourceIdIsShared: boolean
   softDeletedAt: Date | null
   purgeAt: Date | null
   createdAt: Date
@@ -242,6 +249,7 @@ export type PersonWhereInput = {
   last?: Prisma.StringNullableFilter<"Person"> | string | null
   sortKey?: Prisma.StringFilter<"Person"> | string
   sourceSystemIdentifier?: Prisma.StringNullableFilter<"Person"> | string | null
+  sourceIdIsShared?: Prisma.BoolFilter<"Person"> | boolean
   softDeletedAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   purgeAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Person"> | Date | string
@@ -265,6 +273,7 @@ export type PersonOrderByWithRelationInput = {
   last?: Prisma.SortOrderInput | Prisma.SortOrder
   sortKey?: Prisma.SortOrder
   sourceSystemIdentifier?: Prisma.SortOrderInput | Prisma.SortOrder
+  sourceIdIsShared?: Prisma.SortOrder
   softDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   purgeAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -291,6 +300,7 @@ export type PersonWhereUniqueInput = Prisma.AtLeast<{
   last?: Prisma.StringNullableFilter<"Person"> | string | null
   sortKey?: Prisma.StringFilter<"Person"> | string
   sourceSystemIdentifier?: Prisma.StringNullableFilter<"Person"> | string | null
+  sourceIdIsShared?: Prisma.BoolFilter<"Person"> | boolean
   softDeletedAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   purgeAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Person"> | Date | string
@@ -314,6 +324,7 @@ export type PersonOrderByWithAggregationInput = {
   last?: Prisma.SortOrderInput | Prisma.SortOrder
   sortKey?: Prisma.SortOrder
   sourceSystemIdentifier?: Prisma.SortOrderInput | Prisma.SortOrder
+  sourceIdIsShared?: Prisma.SortOrder
   softDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   purgeAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -336,6 +347,7 @@ export type PersonScalarWhereWithAggregatesInput = {
   last?: Prisma.StringNullableWithAggregatesFilter<"Person"> | string | null
   sortKey?: Prisma.StringWithAggregatesFilter<"Person"> | string
   sourceSystemIdentifier?: Prisma.StringNullableWithAggregatesFilter<"Person"> | string | null
+  sourceIdIsShared?: Prisma.BoolWithAggregatesFilter<"Person"> | boolean
   softDeletedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Person"> | Date | string | null
   purgeAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Person"> | Date | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Person"> | Date | string
@@ -350,6 +362,7 @@ export type PersonCreateInput = {
   last?: string | null
   sortKey: string
   sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
   createdAt: Date | string
@@ -373,6 +386,7 @@ export type PersonUncheckedCreateInput = {
   last?: string | null
   sortKey: string
   sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
   createdAt: Date | string
@@ -392,6 +406,7 @@ export type PersonUpdateInput = {
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -415,6 +430,7 @@ export type PersonUncheckedUpdateInput = {
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -436,6 +452,7 @@ export type PersonCreateManyInput = {
   last?: string | null
   sortKey: string
   sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
   createdAt: Date | string
@@ -450,6 +467,7 @@ export type PersonUpdateManyMutationInput = {
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -466,6 +484,7 @@ export type PersonUncheckedUpdateManyInput = {
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -497,6 +516,7 @@ export type PersonCountOrderByAggregateInput = {
   last?: Prisma.SortOrder
   sortKey?: Prisma.SortOrder
   sourceSystemIdentifier?: Prisma.SortOrder
+  sourceIdIsShared?: Prisma.SortOrder
   softDeletedAt?: Prisma.SortOrder
   purgeAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -513,6 +533,7 @@ export type PersonMaxOrderByAggregateInput = {
   last?: Prisma.SortOrder
   sortKey?: Prisma.SortOrder
   sourceSystemIdentifier?: Prisma.SortOrder
+  sourceIdIsShared?: Prisma.SortOrder
   softDeletedAt?: Prisma.SortOrder
   purgeAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -529,6 +550,7 @@ export type PersonMinOrderByAggregateInput = {
   last?: Prisma.SortOrder
   sortKey?: Prisma.SortOrder
   sourceSystemIdentifier?: Prisma.SortOrder
+  sourceIdIsShared?: Prisma.SortOrder
   softDeletedAt?: Prisma.SortOrder
   purgeAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -709,6 +731,7 @@ export type PersonCreateWithoutSignInsInput = {
   last?: string | null
   sortKey: string
   sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
   createdAt: Date | string
@@ -731,6 +754,7 @@ export type PersonUncheckedCreateWithoutSignInsInput = {
   last?: string | null
   sortKey: string
   sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
   createdAt: Date | string
@@ -765,6 +789,7 @@ export type PersonUpdateWithoutSignInsInput = {
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -787,6 +812,7 @@ export type PersonUncheckedUpdateWithoutSignInsInput = {
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -805,6 +831,7 @@ export type PersonCreateWithoutHomeSchoolInput = {
   last?: string | null
   sortKey: string
   sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
   createdAt: Date | string
@@ -826,6 +853,7 @@ export type PersonUncheckedCreateWithoutHomeSchoolInput = {
   last?: string | null
   sortKey: string
   sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
   createdAt: Date | string
@@ -876,6 +904,7 @@ export type PersonScalarWhereInput = {
   last?: Prisma.StringNullableFilter<"Person"> | string | null
   sortKey?: Prisma.StringFilter<"Person"> | string
   sourceSystemIdentifier?: Prisma.StringNullableFilter<"Person"> | string | null
+  sourceIdIsShared?: Prisma.BoolFilter<"Person"> | boolean
   softDeletedAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   purgeAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Person"> | Date | string
@@ -890,6 +919,7 @@ export type PersonCreateWithoutAffiliationsInput = {
   last?: string | null
   sortKey: string
   sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
   createdAt: Date | string
@@ -912,6 +942,7 @@ export type PersonUncheckedCreateWithoutAffiliationsInput = {
   last?: string | null
   sortKey: string
   sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
   createdAt: Date | string
@@ -935,6 +966,7 @@ export type PersonCreateWithoutHomeInput = {
   last?: string | null
   sortKey: string
   sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
   createdAt: Date | string
@@ -955,6 +987,7 @@ export type PersonUncheckedCreateWithoutHomeInput = {
   last?: string | null
   sortKey: string
   sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
   createdAt: Date | string
@@ -995,6 +1028,7 @@ export type PersonUpdateWithoutAffiliationsInput = {
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1017,6 +1051,7 @@ export type PersonUncheckedUpdateWithoutAffiliationsInput = {
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1051,6 +1086,7 @@ export type PersonCreateWithoutCredentialInput = {
   last?: string | null
   sortKey: string
   sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
   createdAt: Date | string
@@ -1073,6 +1109,7 @@ export type PersonUncheckedCreateWithoutCredentialInput = {
   last?: string | null
   sortKey: string
   sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
   createdAt: Date | string
@@ -1107,6 +1144,7 @@ export type PersonUpdateWithoutCredentialInput = {
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1129,6 +1167,7 @@ export type PersonUncheckedUpdateWithoutCredentialInput = {
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1147,6 +1186,7 @@ export type PersonCreateWithoutConsentsInput = {
   last?: string | null
   sortKey: string
   sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
   createdAt: Date | string
@@ -1169,6 +1209,7 @@ export type PersonUncheckedCreateWithoutConsentsInput = {
   last?: string | null
   sortKey: string
   sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
   createdAt: Date | string
@@ -1203,6 +1244,7 @@ export type PersonUpdateWithoutConsentsInput = {
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1225,6 +1267,7 @@ export type PersonUncheckedUpdateWithoutConsentsInput = {
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1243,6 +1286,7 @@ export type PersonCreateWithoutPlacesInput = {
   last?: string | null
   sortKey: string
   sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
   createdAt: Date | string
@@ -1265,6 +1309,7 @@ export type PersonUncheckedCreateWithoutPlacesInput = {
   last?: string | null
   sortKey: string
   sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
   createdAt: Date | string
@@ -1299,6 +1344,7 @@ export type PersonUpdateWithoutPlacesInput = {
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1321,6 +1367,7 @@ export type PersonUncheckedUpdateWithoutPlacesInput = {
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1340,6 +1387,7 @@ export type PersonCreateManyHomeSchoolInput = {
   last?: string | null
   sortKey: string
   sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
   createdAt: Date | string
@@ -1354,6 +1402,7 @@ export type PersonUpdateWithoutHomeSchoolInput = {
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1375,6 +1424,7 @@ export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1395,6 +1445,7 @@ export type PersonUncheckedUpdateManyWithoutHomeSchoolInput = {
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1409,6 +1460,7 @@ export type PersonCreateManyHomeInput = {
   last?: string | null
   sortKey: string
   sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
   createdAt: Date | string
@@ -1423,6 +1475,7 @@ export type PersonUpdateWithoutHomeInput = {
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1443,6 +1496,7 @@ export type PersonUncheckedUpdateWithoutHomeInput = {
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1462,6 +1516,7 @@ export type PersonUncheckedUpdateManyWithoutHomeInput = {
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1536,6 +1591,7 @@ export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   last?: boolean
   sortKey?: boolean
   sourceSystemIdentifier?: boolean
+  sourceIdIsShared?: boolean
   softDeletedAt?: boolean
   purgeAt?: boolean
   createdAt?: boolean
@@ -1560,6 +1616,7 @@ export type PersonSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   last?: boolean
   sortKey?: boolean
   sourceSystemIdentifier?: boolean
+  sourceIdIsShared?: boolean
   softDeletedAt?: boolean
   purgeAt?: boolean
   createdAt?: boolean
@@ -1578,6 +1635,7 @@ export type PersonSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   last?: boolean
   sortKey?: boolean
   sourceSystemIdentifier?: boolean
+  sourceIdIsShared?: boolean
   softDeletedAt?: boolean
   purgeAt?: boolean
   createdAt?: boolean
@@ -1596,13 +1654,14 @@ export type PersonSelectScalar = {
   last?: boolean
   sortKey?: boolean
   sourceSystemIdentifier?: boolean
+  sourceIdIsShared?: boolean
   softDeletedAt?: boolean
   purgeAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type PersonOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "homeSchoolId" | "role" | "status" | "firstFull" | "firstCall" | "last" | "sortKey" | "sourceSystemIdentifier" | "softDeletedAt" | "purgeAt" | "createdAt" | "updatedAt", ExtArgs["result"]["person"]>
+export type PersonOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "homeSchoolId" | "role" | "status" | "firstFull" | "firstCall" | "last" | "sortKey" | "sourceSystemIdentifier" | "sourceIdIsShared" | "softDeletedAt" | "purgeAt" | "createdAt" | "updatedAt", ExtArgs["result"]["person"]>
 export type PersonInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   homeSchool?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
   home?: boolean | Prisma.AffiliationDefaultArgs<ExtArgs>
@@ -1643,6 +1702,7 @@ export type $PersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     last: string | null
     sortKey: string
     sourceSystemIdentifier: string | null
+    sourceIdIsShared: boolean
     softDeletedAt: Date | null
     purgeAt: Date | null
     createdAt: Date
@@ -2086,6 +2146,7 @@ export interface PersonFieldRefs {
   readonly last: Prisma.FieldRef<"Person", 'String'>
   readonly sortKey: Prisma.FieldRef<"Person", 'String'>
   readonly sourceSystemIdentifier: Prisma.FieldRef<"Person", 'String'>
+  readonly sourceIdIsShared: Prisma.FieldRef<"Person", 'Boolean'>
   readonly softDeletedAt: Prisma.FieldRef<"Person", 'DateTime'>
   readonly purgeAt: Prisma.FieldRef<"Person", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"Person", 'DateTime'>

@@ -1,0 +1,177 @@
+import { expect, test } from "vitest";
+import { changeDirectory } from "../../src/access/index.ts";
+import { joinSchool, type PersonId, type SchoolId } from "../../src/directory/index.ts";
+import { testDatabase } from "../support/database.ts";
+import { makeMakers } from "../support/make.ts";
+import { fingerprint, makeImporter, origin, zip } from "./rosters.ts";
+
+const db = await testDatabase();
+const make = makeMakers(db);
+const { run, preview, faults } = makeImporter(db);
+const header = "id;role;first_name;last_name;classes;status\n";
+const filler = [1, 2, 3, 4].map((n) => `f${n};student;Fill;Er;5x;\n`).join("");
+
+type School = { id: SchoolId; officialId: string };
+let schools = 0;
+async function makeSchool(): Promise<School> {
+  const officialId = `DE-ID-${++schools}`;
+  return { id: await make.school({ officialId }), officialId };
+}
+const plain = (school: School, rows: string, mode: "BULK" | "DELTA" = "BULK") => run(header + rows, { school: school.id, mode });
+
+type Pupil = { id: string; name: string; at: School[]; role?: string; isDeleted?: boolean };
+/** A district's roster: OneRoster 1.1 of all these schools. */
+const district = (of: School[], pupils: Pupil[], mode: "bulk" | "delta" = "bulk") =>
+  zip({
+    "manifest.csv": `propertyName,value\noneroster.version,1.1\n${["orgs", "users", "classes", "enrollments"].map((file) => `file.${file},${mode}\n`).join("")}`,
+    "orgs.csv": `sourcedId,type,identifier\n${of.map(({ officialId }) => `${officialId},school,${officialId}\n`).join("")}`,
+    "users.csv": `sourcedId,status,orgSourcedIds,role,givenName,familyName\n${pupils
+      .map(({ id, name, at, role = "student", isDeleted }) => `${id},${isDeleted ? "tobedeleted" : ""},"${at.map(({ officialId }) => officialId).join(",")}",${role},${name},Test\n`)
+      .join("")}`,
+    "classes.csv": "sourcedId,title,classType,schoolSourcedId\n",
+    "enrollments.csv": "sourcedId,classSourcedId,schoolSourcedId,userSourcedId,role\n",
+  });
+const fillersOf = (...of: School[]): Pupil[] => of.flatMap((at) => [1, 2, 3, 4].map((n) => ({ id: `${at.officialId}-f${n}`, name: "Fill", at: [at] })));
+
+type Found = { id: PersonId; home: string; status: string; sourceId: string | null; name: string; at: string[] };
+async function find(where: string, values: unknown[]): Promise<Found[]> {
+  const { rows } = await db.pool.query<Found>(
+    `SELECT p.id, h.official_id AS home, p.status::text, p.source_system_identifier AS "sourceId", p.first_full AS name,
+       ARRAY(SELECT s.official_id FROM affiliation a JOIN school s ON s.id = a.school_id WHERE a.person_id = p.id ORDER BY s.official_id) AS at
+     FROM person p JOIN school h ON h.id = p.home_school_id WHERE ${where} ORDER BY p.id`,
+    values,
+  );
+  return rows;
+}
+const personAt = async ({ id }: School, sourceId: string): Promise<Found> => (await find("p.home_school_id = $1 AND p.source_system_identifier = $2", [id, sourceId]))[0]!;
+const personOf = async (id: PersonId): Promise<Found> => (await find("p.id = $1", [id]))[0]!;
+const join = (personId: PersonId, school: School) => changeDirectory(db, origin, (change) => joinSchool(change, { personId, schoolId: school.id }));
+
+test("a whole roster that misses a teacher who is at another school too ends only their time there; they keep id and sign-in", async () => {
+  const [a, b] = [await makeSchool(), await makeSchool()];
+  await plain(a, `7;teacher;Tom;Test;5x;\n${filler}`);
+  const tom = await personAt(a, "7");
+  await join(tom.id, b);
+  await db.prisma.credential.create({ data: { personId: tom.id, username: "tom", passwordHash: "$argon2id$test", updatedAt: origin.at } });
+  const app = await make.app();
+  for (const { id } of [a, b]) await make.grant({ app: app.clientId, school: id });
+  const { schools: parts } = await plain(a, filler);
+  expect(parts[0]!.counts.people).toMatchObject({ removed: 0, leftHome: 1 });
+  expect(await personOf(tom.id)).toMatchObject({ home: b.officialId, status: "ACTIVE", at: [b.officialId] });
+  expect(await db.prisma.credential.count({ where: { personId: tom.id } })).toBe(1);
+  expect(await db.prisma.membership.count({ where: { personId: tom.id } })).toBe(0);
+  const before = await fingerprint(db);
+  await plain(a, filler);
+  expect(await fingerprint(db)).toBe(before);
+  // The number was one of the school that they left: the other school's roster does not speak of them, and its 7 is somebody else.
+  await plain(b, `7;student;Other;Test;5x;\n${filler}`);
+  expect(await personOf(tom.id)).toMatchObject({ home: b.officialId, status: "ACTIVE", name: "Tom" });
+  await plain(b, filler);
+  expect(await personOf(tom.id)).toMatchObject({ home: b.officialId, status: "ACTIVE" });
+});
+
+test("who is at no school left is soft-deleted and keeps schools and groups for their return", async () => {
+  const a = await makeSchool();
+  await plain(a, `7;teacher;Tom;Test;5x;\n${filler}`);
+  const tom = await personAt(a, "7");
+  await plain(a, filler);
+  expect(await personOf(tom.id)).toMatchObject({ home: a.officialId, status: "SOFT_DELETED", at: [a.officialId], sourceId: "7" });
+  expect(await db.prisma.membership.count({ where: { personId: tom.id } })).toBe(1);
+});
+
+test("of a district's roster that misses somebody, the schools that it speaks of are left, and one that it does not speak of becomes home", async () => {
+  const [a, b, c] = [await makeSchool(), await makeSchool(), await makeSchool()];
+  const others = fillersOf(a, b);
+  const pupils = [{ id: "tom", name: "Tom", at: [a, b] }, { id: "eva", name: "Eva", at: [b, a] }];
+  await run(await district([a, b], [...pupils, ...others]));
+  const [tom, eva] = [await personAt(a, "tom"), await personAt(b, "eva")];
+  await join(tom.id, c);
+  const roster = await district([a, b], others);
+  await run(roster);
+  expect(await personOf(tom.id)).toMatchObject({ home: c.officialId, status: "ACTIVE", at: [c.officialId], sourceId: "tom" });
+  expect(await personOf(eva.id)).toMatchObject({ home: b.officialId, status: "SOFT_DELETED", at: [a.officialId, b.officialId] });
+  const before = await fingerprint(db);
+  await run(roster);
+  expect(await fingerprint(db)).toBe(before);
+});
+
+test("a delta that deletes somebody who is at another school too ends their time at the school that it is of", async () => {
+  const [a, b] = [await makeSchool(), await makeSchool()];
+  await plain(a, `7;teacher;Tom;Test;5x;\n${filler}`);
+  const tom = await personAt(a, "7");
+  await join(tom.id, b);
+  for (let time = 0; time < 2; time++) {
+    await plain(a, "7;teacher;Tom;Test;;deleted\n", "DELTA");
+    expect(await personOf(tom.id)).toMatchObject({ home: b.officialId, status: "ACTIVE", at: [b.officialId] });
+  }
+});
+
+test("a whole roster that would send more than a third of a school away to their other schools is held", async () => {
+  const [a, b] = [await makeSchool(), await makeSchool()];
+  await plain(a, filler);
+  for (const n of [1, 2]) await join((await personAt(a, `f${n}`)).id, b);
+  const held = await preview(`${header}f3;student;Fill;Er;5x;\nf4;student;Fill;Er;5x;\n`, { school: a.id });
+  expect(held).toMatchObject({ state: "HELD", schools: [{ counts: { people: { removed: 0, leftHome: 2 } } }] });
+});
+
+test("within a district's rosters an id is one child, who keeps our id in every school they move to", async () => {
+  const [a, b] = [await makeSchool(), await makeSchool()];
+  const others = fillersOf(a, b);
+  await run(await district([a, b], [{ id: "42", name: "Lea", at: [a] }, ...others]));
+  const lea = await personAt(a, "42");
+  await run(await district([a, b], [{ id: "42", name: "Lea", at: [b] }, ...others]));
+  expect(await personOf(lea.id)).toMatchObject({ home: b.officialId, status: "ACTIVE", at: [b.officialId], name: "Lea" });
+  await run(await district([a, b], [{ id: "42", name: "Lea", at: [a] }], "delta"));
+  expect(await personOf(lea.id)).toMatchObject({ home: a.officialId, at: [a.officialId] });
+  expect(await find("p.source_system_identifier = '42' AND p.home_school_id = ANY ($1)", [[a.id, b.id]])).toHaveLength(1);
+});
+
+test("an id that a school's own roster gave is another child than the same id at another school in a district's roster", async () => {
+  const [a, b] = [await makeSchool(), await makeSchool()];
+  await plain(a, `42;student;Lea;Test;5x;\n${filler}`);
+  const lea = await personAt(a, "42");
+  const roster = await district([a, b], [{ id: "42", name: "Tom", at: [b] }, ...[1, 2, 3, 4].map((n) => ({ id: `f${n}`, name: "Fill", at: [a] }))]);
+  await run(roster);
+  expect(await personOf(lea.id)).toMatchObject({ home: a.officialId, name: "Lea", status: "SOFT_DELETED" });
+  const tom = await personAt(b, "42");
+  expect(tom).toMatchObject({ name: "Tom", status: "ACTIVE", at: [b.officialId] });
+  expect(tom.id).not.toBe(lea.id);
+  const before = await fingerprint(db);
+  await run(roster);
+  expect(await fingerprint(db)).toBe(before);
+});
+
+test("two schools' own rosters may use the same ids for different children, and a roster of both knows them apart by their home", async () => {
+  const [a, b] = [await makeSchool(), await makeSchool()];
+  await plain(a, `42;student;Lea;Test;5x;\n${filler}`);
+  await plain(b, `42;student;Tom;Test;5x;\n${filler}`);
+  const [lea, tom] = [await personAt(a, "42"), await personAt(b, "42")];
+  expect(lea.id).not.toBe(tom.id);
+  await run(await district([a, b], [{ id: "42", name: "Tom", at: [b] }, ...[1, 2, 3, 4].map((n) => ({ id: `f${n}`, name: "Fill", at: [a] }))]));
+  expect([await personOf(lea.id), await personOf(tom.id)]).toMatchObject([{ name: "Lea", status: "SOFT_DELETED" }, { name: "Tom", status: "ACTIVE", home: b.officialId }]);
+});
+
+test("an id that could be either of two children is a fault with its place, and neither of them changes", async () => {
+  const [a, b] = [await makeSchool(), await makeSchool()];
+  const others = fillersOf(a, b);
+  await run(await district([a, b], [{ id: "42", name: "Lea", at: [a] }, ...others]));
+  await plain(b, "42;student;Tom;Test;;\n", "DELTA");
+  const before = await fingerprint(db);
+  expect(await faults(await district([a, b], [...others, { id: "42", name: "Lea", at: [b] }]))).toEqual(["users.csv:10:1 sourcedId id_ambiguous"]);
+  expect(await fingerprint(db)).toBe(before);
+});
+
+test("a delta's enrolment of an id that a guest has from their own school's roster is not taken for the guest", async () => {
+  const [a, b] = [await makeSchool(), await makeSchool()];
+  await plain(a, `42;student;Lea;Test;5x;\n${filler}`);
+  const lea = await personAt(a, "42");
+  await join(lea.id, b);
+  const archive = await zip({
+    "manifest.csv": "propertyName,value\nfile.enrollments,delta\nfile.classes,delta\nfile.users,delta\n",
+    "orgs.csv": `sourcedId,type,identifier\nb,school,${b.officialId}\n`,
+    "users.csv": "sourcedId,orgSourcedIds,role,givenName,familyName\n",
+    "classes.csv": "sourcedId,title,classType,schoolSourcedId\nc,5a,homeroom,b\n",
+    "enrollments.csv": "sourcedId,classSourcedId,schoolSourcedId,userSourcedId,role\ne,c,b,42,student\n",
+  });
+  expect(await faults(archive)).toEqual(["enrollments.csv:2:4 userSourcedId unknown_person"]);
+});
