@@ -39,6 +39,7 @@ export async function applyPart(db: Pick<Db, "pool">, part: Part & { movedAway: 
     }
     const unsettled = await findUnsettled(tx, part.schoolId);
     if (!changesNothing(counts)) await write(tx, part, counts, rules);
+    await tx.query(recordCarryOvers, [part.importId, part.schoolId, part.schoolYear, part.now]);
     if (part.schools.length > 1) await tx.query(shareSourceIds, [part.schoolId]);
     await recordApplied(tx, part, counts, origin);
     return { counts, unsettled };
@@ -82,6 +83,12 @@ async function write(tx: Queryable, part: Part, counts: Counts, { restoreWindowD
   // What follows is planned by what PostgreSQL knows of the tables, and of rows that are not committed yet it learns only like this.
   if (counts.people.created + counts.memberships.created > manyRows) await tx.query(countRows);
 }
+
+/** Also where there was no group to go on from: one that the same file made must not go on the next time. */
+const recordCarryOvers = `
+  INSERT INTO group_carry_over (school_id, school_year, previous_source_id, source_id, at)
+  SELECT $2, $3, s.previous_source_id, s.source_id, $4 FROM staged_group s
+  WHERE s.import_id = $1 AND s.school_id = $2 AND NOT s.is_deleted AND s.previous_source_id <> s.source_id ON CONFLICT DO NOTHING`;
 
 /** Files of several schools gave these people their ids. Apps do not see this, so it is no change of a person. */
 const shareSourceIds = `
@@ -137,7 +144,7 @@ const leavingSteps = ({ schoolId, schools, now }: Part, { left, leftHome }: Coun
   [leftHome, "DELETE FROM affiliation a USING import_person i WHERE i.next_home IS NOT NULL AND a.person_id = i.id AND a.school_id = ANY ($1)", [schools]],
 ];
 
-const groupSteps = ({ schoolId, schoolYear, now }: Part, { created, changed, restored, removed, carriedOver }: Counts["groups"]): Step[] => [
+const groupSteps = ({ schoolId, now }: Part, { created, changed, restored, removed, carriedOver }: Counts["groups"]): Step[] => [
   [
     // Ids that go from group to group are freed first; a group that lost its id to another one is none of the import's any more.
     carriedOver,
@@ -162,12 +169,6 @@ const groupSteps = ({ schoolId, schoolYear, now }: Part, { created, changed, res
     removed,
     `UPDATE "group" g SET status = 'DELETED', deleted_at = $1, updated_at = $1 FROM import_group i WHERE i.id = g.id AND i.change = 'removed'`,
     [now],
-  ],
-  [
-    carriedOver,
-    `INSERT INTO group_carry_over (school_id, school_year, previous_source_id, source_id, at)
-     SELECT $1, $2, previous_source_id, source_id, $3 FROM import_group WHERE change = 'carried_over'`,
-    [schoolId, schoolYear, now],
   ],
 ];
 
