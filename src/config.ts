@@ -171,6 +171,12 @@ export const options = {
     meaning: "Days for which the change feed keeps what apps were told. The contract promises them 30.",
     example: "35",
   },
+  AUDIT_DAYS: {
+    value: wholeNumber(30, 3650),
+    default: "400",
+    meaning: "Days for which the audit log keeps who did what, as ids and codes. The id of a person who is deleted for good goes at once.",
+    example: "400",
+  },
   IMPORT_HOLD_PERCENT: {
     value: wholeNumber(0, 100),
     default: null,
@@ -296,6 +302,7 @@ function arrange(values: Values) {
     restoreWindowDays: values.RESTORE_WINDOW_DAYS,
     importHoldShare: values.IMPORT_HOLD_PERCENT === undefined ? 1 / 3 : values.IMPORT_HOLD_PERCENT / 100,
     changeFeedDays: values.CHANGE_FEED_DAYS,
+    auditDays: values.AUDIT_DAYS,
     passwordHashConcurrency: values.PASSWORD_HASH_CONCURRENCY,
     allowPrivateAddresses: values.WEBHOOK_ALLOW_PRIVATE_ADDRESSES,
     webhooks: {

@@ -1,4 +1,4 @@
-import { recordAudit } from "../events/index.ts";
+import { forgetInAudit, recordAudit } from "../events/index.ts";
 import type { Queryable } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { originOf, type Change } from "./change.ts";
@@ -45,15 +45,16 @@ export type ForgetPerson = (tx: Queryable, personId: PersonId) => Promise<void>;
 
 /**
  * SOFT_DELETED → gone, with affiliations, memberships, sign-in data and whatever else hangs on the person.
- * What stays is a tombstone: the id and the time.
+ * What stays is a tombstone, which is the id and the time, and audit lines without the id.
  */
 export async function deletePerson(change: Change, { personId, forget }: { personId: PersonId; forget: ForgetPerson }): Promise<void> {
   await change.touch({ people: [personId] });
   const { homeSchoolId } = await lockPerson(change.tx, personId, "delete");
   await forget(change.tx, personId);
+  await forgetInAudit(change.tx, personId);
   await change.tx.query("DELETE FROM person WHERE id = $1", [personId]);
   await change.tx.query("INSERT INTO tombstone (person_id, deleted_at) VALUES ($1, $2)", [personId, change.now]);
-  await recordAudit(change.tx, { ...originOf(change), action: "person_deleted", personId, schoolId: homeSchoolId });
+  await recordAudit(change.tx, { ...originOf(change), action: "person_deleted", schoolId: homeSchoolId });
 }
 
 /** Deletes the person for good if their restore window is over; false where they are gone already or were restored. */

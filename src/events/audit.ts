@@ -1,7 +1,7 @@
 import type { Queryable } from "../platform/db.ts";
 import { makeUuid } from "../platform/ids.ts";
 
-/** When a change was asked for, by whom and in which request. */
+/** When a change was asked for, by whom and in which request. The actor is a program or an operator, never somebody in the directory. */
 export type Origin = { at: Date; actorId?: string | undefined; requestId?: string | undefined };
 
 export type AuditLine = Origin & {
@@ -43,4 +43,14 @@ export const recordAuditFrom = (relation: string, action: string): string => `
 
 export async function recordAudit(tx: Queryable, line: AuditLine): Promise<void> {
   await tx.query({ name: "events.recordAudit", ...makeAuditStatement(line) });
+}
+
+/**
+ * Takes a person's id out of every line about them; part of deleting the person for good.
+ *
+ * What stays says that something was done at a school or for an app, and when. Who deleted a person is found by the
+ * time of the tombstone.
+ */
+export async function forgetInAudit(tx: Queryable, personId: string): Promise<void> {
+  await tx.query({ name: "events.forgetInAudit", text: "UPDATE audit SET person_id = NULL WHERE person_id = $1", values: [personId] });
 }

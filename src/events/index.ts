@@ -3,14 +3,16 @@
  *
  * Nouns:      audit line (who did what, when), origin (who and what a change comes from), app event (what one app is told),
  *             position (its place in the one order in which events are read).
- * Invariants: a fact commits or vanishes with its change; lines are only added, and hold ids and codes only; positions
+ * Invariants: a fact commits or vanishes with its change; lines hold ids and codes only and are not changed,
+ *             except that they lose the id of who is deleted for good; they go after AUDIT_DAYS; positions
  *             are given after the commit, so that no reader passes an event by.
  * Never knows: what a school, an app or a session is; names, addresses and tokens of anybody.
  */
 export { appendAppEvents, appEventChannel } from "./app-event.ts";
-export { makeAuditStatement, recordAudit, recordAuditFrom } from "./audit.ts";
+export { forgetInAudit, makeAuditStatement, recordAudit, recordAuditFrom } from "./audit.ts";
 export type { AuditLine, Origin } from "./audit.ts";
 export { listEvents } from "./feed.ts";
 export type { AppEvent, AppEventAction, AppEventType, DeleteReason, Events } from "./feed.ts";
 export { sequenceEvents, sequenceSome } from "./sequence.ts";
+export { makeAuditSweepJob, sweepAudit } from "./sweep-audit.ts";
 export { makeEventSweepJob, sweepEvents } from "./sweep.ts";
