@@ -1,6 +1,7 @@
 import { affiliation } from "./affiliation.ts";
 import { app } from "./app.ts";
 import type { Command, Noun } from "./command.ts";
+import { database } from "./embedded-database.ts";
 import { grant, sync } from "./grant.ts";
 import { group } from "./group.ts";
 import { rosterImport } from "./import.ts";
@@ -22,5 +23,6 @@ export const commands: Readonly<Record<string, Noun | Command>> = {
   sync,
   import: rosterImport,
   webhook,
+  database,
   ...serviceCommands,
 };

@@ -1,11 +1,11 @@
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, realpathSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, realpathSync, rmSync, statSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { startEmbeddedPostgres } from "../../src/platform/postgres/index.ts";
+import { findPlace, listOutsidePlaces, removeDatabase, removeOutsidePlace, startEmbeddedPostgres } from "../../src/platform/postgres/index.ts";
 import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
 
 // Servers are made, stopped and recovered here, which takes its time on a busy machine.
@@ -241,6 +241,38 @@ describe("what a person has to put right is said", () => {
   });
 });
 
+describe.skipIf(process.getuid?.() !== 0)("as root", () => {
+  const idOf = (name: string) => Number(execFileSync("id", ["-u", name], { encoding: "utf8" }));
+  const readAs = (name: string, file: string) => spawnSync("cat", [file], { uid: idOf(name), gid: idOf(name), cwd: "/" }).status;
+
+  test("the server runs as an account of its own, and no other reads its files", async () => {
+    const { folder, stop } = await startEmbeddedPostgres({ dataDir, say });
+    expect(statSync(folder).uid).toBe(idOf("schultor-db"));
+    for (const other of ["postgres", "nobody"].filter((name) => spawnSync("id", [name]).status === 0)) expect(readAs(other, join(folder, "PG_VERSION"))).not.toBe(0);
+    await stop();
+  });
+
+  test.skipIf(spawnSync("id", ["postgres"]).status !== 0)("a folder of the shared account postgres is taken over, with what is in it", async () => {
+    const folder = putCluster();
+    execFileSync("chown", ["-R", "postgres:postgres", folder]);
+    const said: string[] = [];
+    const server = await startEmbeddedPostgres({ dataDir, say: (line) => said.push(line) });
+    expect(await ask(server.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+    await server.stop();
+    expect(said.join("\n")).toContain(`The files in ${folder} belong to the database's own account now.`);
+    expect(execFileSync("find", [folder, "!", "-user", "schultor-db"], { encoding: "utf8" })).toBe("");
+  });
+
+  test("where the account cannot be made, the shared one is used and said so; without that one, the start says what to do", async () => {
+    const { findServerUser } = await import("../../src/platform/postgres/server-user.ts");
+    const said: string[] = [];
+    const without = { own: "schultor-none", shared: "nobody", useradd: "/nowhere/useradd" };
+    expect(findServerUser((line) => said.push(line), without)).toMatchObject({ uid: idOf("nobody") });
+    expect(said.join()).toContain("The account schultor-none could not be made (useradd is missing). The database runs as nobody");
+    expect(() => findServerUser(say, { ...without, shared: "nobody-else" })).toThrow(/account schultor-none for it could not be made \(useradd is missing\)/);
+  });
+});
+
 describe.skipIf(process.getuid?.() !== 0)("as root below a closed folder", () => {
   test("the database moves to where its user can enter, and both starts find it", async () => {
     const closed = mkdtempSync(join(tmpdir(), "schultor-closed-"));
@@ -253,14 +285,39 @@ describe.skipIf(process.getuid?.() !== 0)("as root below a closed folder", () =>
       expect(readlinkSync(join(inside, "postgres"))).toBe(first.folder);
       await ask(first.url, "CREATE TABLE kept AS SELECT 42 AS n");
       await first.stop();
-      const second = await startEmbeddedPostgres({ dataDir: inside, say });
+      const second = await startEmbeddedPostgres({ dataDir: inside, say: (line) => said.push(line) });
       expect(await ask(second.url, "SELECT n FROM kept")).toEqual([{ n: 42 }]);
+      expect(said.filter((line) => line.includes(`The database lives in ${first.folder}`))).toHaveLength(2);
+      await expect(removeDatabase(inside)).rejects.toThrow("is in use by another process");
       await second.stop();
     } finally {
       await first.stop();
       rmSync(join(first.folder, ".."), { recursive: true });
       rmSync(closed, { recursive: true });
     }
+  });
+
+  test("a database outside its data folder is found and removed, also when that folder is gone", async () => {
+    const closed = mkdtempSync(join(tmpdir(), "schultor-closed-"));
+    const folders: string[] = [];
+    for (const name of ["one", "two"]) {
+      const server = await startEmbeddedPostgres({ dataDir: join(closed, name), say });
+      await server.stop();
+      folders.push(server.folder);
+    }
+    const [one, two] = folders as [string, string];
+    const placeOf = (folder: string) => listOutsidePlaces().find((place) => place.folder === folder);
+    expect(findPlace(join(closed, "one"))).toMatchObject({ folder: one, isInUse: true });
+    expect([placeOf(one), placeOf(two)]).toMatchObject([{ dataDir: join(closed, "one"), isInUse: true }, { isInUse: true }]);
+
+    expect(await removeDatabase(join(closed, "one"))).toBe(one);
+    expect([existsSync(join(one, "..")), findPlace(join(closed, "one")), existsSync(join(closed, "one/postgres.log"))]).toEqual([false, null, false]);
+    await expect(removeOutsidePlace(two)).rejects.toThrow(`is the database of ${join(closed, "two")}`);
+    await expect(removeOutsidePlace(closed)).rejects.toThrow("is no database outside its DATA_DIR");
+    rmSync(closed, { recursive: true });
+    expect(placeOf(two)).toMatchObject({ isInUse: false, dataDir: join(closed, "two") });
+    expect(await removeOutsidePlace(two)).toBe(two);
+    expect(existsSync(join(two, ".."))).toBe(false);
   });
 
   test("programs below a closed folder are copied once to where they can run", async () => {

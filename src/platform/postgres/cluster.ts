@@ -11,7 +11,8 @@ import { DatabaseStartError } from "./start-error.ts";
 /** Where PostgreSQL keeps its files, and as whom it runs. */
 export type Cluster = { folder: string; user: ServerUser };
 
-const sharedState = "/var/lib/schultor";
+/** Where clusters lie whose DATA_DIR the server's user cannot enter. */
+export const sharedState = "/var/lib/schultor";
 
 /** The cluster of a data folder, if it was made before; it runs as whoever owns it. */
 export function findCluster(dataDir: string): Cluster | null {
@@ -41,8 +42,8 @@ export function findCluster(dataDir: string): Cluster | null {
  *         of this name to a new folder below /var/lib/schultor.
  * Errors: whatever stops half-way leaves nothing that looks finished.
  */
-export async function makeCluster(dataDir: string, options: { binaries: Binaries; user: ServerUser; say(line: string): void }): Promise<Cluster> {
-  const { binaries, user, say } = options;
+export async function makeCluster(dataDir: string, options: { binaries: Binaries; user: ServerUser }): Promise<Cluster> {
+  const { binaries, user } = options;
   const place = canEnter(user, dataDir) ? dataDir : makeOpenPlace(dataDir);
   const folder = join(place, "postgres");
   removeUnfinished(place);
@@ -50,10 +51,7 @@ export async function makeCluster(dataDir: string, options: { binaries: Binaries
   if (user) chownSync(unfinished, user.uid, user.gid);
   await runInitdb(binaries, unfinished, user);
   renameSync(unfinished, folder);
-  if (place !== dataDir) {
-    symlinkSync(folder, join(dataDir, "postgres"));
-    say(`The database lives in ${folder}: PostgreSQL does not run as root, and its user cannot enter ${dataDir}.`);
-  }
+  if (place !== dataDir) symlinkSync(folder, join(dataDir, "postgres"));
   return { folder, user };
 }
 

@@ -8,8 +8,10 @@ import { checkVersion, databaseRole, findCluster, makeCluster, writeAccessRules 
 import type { Cluster } from "./cluster.ts";
 import { lockFolder } from "./folder-lock.ts";
 import { clearLeftovers, startPostmaster } from "./postmaster.ts";
+import { noteDataDir } from "./places.ts";
 import { findServerUser } from "./server-user.ts";
 import { DatabaseStartError } from "./start-error.ts";
+import { findUserFor, takeOver } from "./take-over.ts";
 
 export type EmbeddedPostgres = {
   url: string;
@@ -54,12 +56,17 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
 
 async function start(dataDir: string, existing: Cluster | null, options: EmbeddedOptions & { release(): void }): Promise<EmbeddedPostgres> {
   const { say, settings = {}, binariesFolder } = options;
-  const user = existing ? existing.user : findServerUser(say);
+  const user = existing ? findUserFor(existing, say) : findServerUser(say);
   const binaries = binariesFolder === undefined ? findBinaries(user, say) : describeBinaries(binariesFolder);
-  const cluster = existing ?? (await makeCluster(dataDir, { binaries, user, say }));
-  checkVersion(cluster, binaries.version);
-  await clearLeftovers(cluster);
+  const found = existing ?? (await makeCluster(dataDir, { binaries, user }));
+  checkVersion(found, binaries.version);
+  await clearLeftovers(found);
+  const cluster = takeOver(found, user, say);
   writeAccessRules(cluster);
+  if (dirname(cluster.folder) !== dataDir) {
+    noteDataDir(cluster.folder, dataDir);
+    say(`The database lives in ${cluster.folder}, because the account it runs as cannot enter ${dataDir}. It stays there when ${dataDir} is deleted: remove it with \`schultor database remove\`.`);
+  }
   const socket = openSocketFolder(cluster);
   const postmaster = await startPostmaster({
     cluster,

@@ -11,6 +11,8 @@ import { reachDatabase } from "./reach.ts";
 
 export { startEmbeddedPostgres } from "./embedded.ts";
 export type { EmbeddedOptions, EmbeddedPostgres } from "./embedded.ts";
+export { findPlace, listOutsidePlaces, removeDatabase, removeOutsidePlace } from "./places.ts";
+export type { DatabasePlace } from "./places.ts";
 export { reachDatabase } from "./reach.ts";
 export { findRunningServer } from "./running.ts";
 export { DatabaseStartError } from "./start-error.ts";

@@ -5,24 +5,50 @@ import { DatabaseStartError } from "./start-error.ts";
 /** The account PostgreSQL runs as when we are root, which it refuses; null: our own. */
 export type ServerUser = { uid: number; gid: number } | null;
 
-const accountNames = ["postgres", "schultor"];
+const usualAccounts = {
+  /** Nothing else runs as this account, so that only root and the database's server read its files. */
+  own: "schultor-db",
+  /** Used where no account can be made. It may be that of another PostgreSQL, which could then read our files. */
+  shared: "postgres",
+  useradd: "useradd",
+};
 
-/** As root: an account named postgres or schultor; without either, a system account `schultor` is made. */
-export function findServerUser(say: (line: string) => void): ServerUser {
+/** As root: the system account `schultor-db`, which is made when it is missing; where that fails, an account `postgres`. */
+export function findServerUser(say: (line: string) => void, { own, shared, useradd } = usualAccounts): ServerUser {
   if (process.getuid?.() !== 0) return null;
-  const existing = accountNames.map(findAccount).find((account) => account !== null);
+  const existing = findAccount(own);
   if (existing) return existing;
-  try {
-    execFileSync("useradd", ["--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin", "schultor"], { stdio: "pipe" });
-  } catch (cause) {
+  const { account, reason } = makeAccount(own, useradd);
+  if (account) {
+    say(`Made the system account ${own}: PostgreSQL does not run as root.`);
+    return account;
+  }
+  const other = findAccount(shared);
+  if (!other) {
     throw new DatabaseStartError(
-      "PostgreSQL does not run as root, and the account `schultor` for it could not be made. " +
-        "Start as an ordinary user, make an account named postgres, or set DATABASE_URL.",
-      { cause },
+      `PostgreSQL does not run as root, and the account ${own} for it could not be made (${reason}). ` +
+        `Make it (useradd --system --no-create-home ${own}), start as an ordinary user, or set DATABASE_URL.`,
     );
   }
-  say("Made the system account schultor: PostgreSQL does not run as root.");
-  return findAccount("schultor");
+  say(`The account ${own} could not be made (${reason}). The database runs as ${shared}, and whatever else runs as ${shared} can read it. Make the account ${own} and start again to end that.`);
+  return other;
+}
+
+/** Whether the files belong to the account that other programs may use, and are to be taken over. */
+export const isShared = (user: ServerUser): boolean => user !== null && user.uid === findAccount(usualAccounts.shared)?.uid;
+
+function makeAccount(name: string, useradd: string): { account: ServerUser; reason: string } {
+  let reason = "";
+  // Another start may be making it, or hold the lock on the list of accounts.
+  for (let tries = 0; tries < 5; tries++) {
+    const { error, stderr } = spawnSync(useradd, ["--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin", name], { encoding: "utf8" });
+    const account = findAccount(name);
+    if (account) return { account, reason };
+    if (error) return { account: null, reason: "useradd is missing" };
+    reason = stderr.trim().split("\n").at(-1) ?? "useradd failed";
+    spawnSync("sleep", ["0.5"]);
+  }
+  return { account: null, reason };
 }
 
 /** Whether that user may enter the folder or run the file, every folder above included. */

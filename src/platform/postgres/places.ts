@@ -1,0 +1,79 @@
+import { existsSync, lstatSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { findCluster, sharedState } from "./cluster.ts";
+import { lockFolder } from "./folder-lock.ts";
+import { clearLeftovers } from "./postmaster.ts";
+import { DatabaseStartError } from "./start-error.ts";
+
+/** Where the files of an embedded database are. `dataDir` is null where nobody knows for which DATA_DIR they were made. */
+export type DatabasePlace = { folder: string; dataDir: string | null; ownerUid: number; isInUse: boolean };
+
+const note = "data-dir";
+
+/** Writes beside a cluster outside its DATA_DIR to which it belongs: the link in DATA_DIR is gone when that is deleted. */
+export function noteDataDir(folder: string, dataDir: string): void {
+  if (dirname(folder) !== dataDir) writeFileSync(join(dirname(folder), note), dataDir, { mode: 0o600 });
+}
+
+/** The files of the database of a DATA_DIR; null where it has none. */
+export function findPlace(dataDir: string): DatabasePlace | null {
+  const link = join(resolve(dataDir), "postgres");
+  if (!existsSync(link)) return null;
+  const folder = realpathSync(link);
+  return { folder, dataDir: realpathSync(resolve(dataDir)), ownerUid: statSync(folder).uid, isInUse: true };
+}
+
+/** All databases that lie outside their DATA_DIR on this machine; one that no DATA_DIR leads to any more is not in use. */
+export function listOutsidePlaces(state = sharedState): DatabasePlace[] {
+  if (!existsSync(state)) return [];
+  return readdirSync(state)
+    .map((name) => join(state, name, "postgres"))
+    .filter((folder) => existsSync(folder))
+    .map((folder) => {
+      const noted = join(dirname(folder), note);
+      const dataDir = existsSync(noted) ? readFileSync(noted, "utf8") : null;
+      return { folder, dataDir, ownerUid: statSync(folder).uid, isInUse: dataDir !== null && findPlace(dataDir)?.folder === folder };
+    });
+}
+
+/**
+ * Deletes the database of a DATA_DIR with its log, wherever its files are.
+ *
+ * Errors: DatabaseStartError while a process uses it.
+ */
+export async function removeDatabase(given: string): Promise<string> {
+  const dataDir = realpathSync(resolve(given));
+  const cluster = findCluster(dataDir);
+  if (cluster === null) throw new DatabaseStartError(`There is no database in ${dataDir}.`);
+  const isOutside = dirname(cluster.folder) !== dataDir;
+  const locks = [lockFolder(dataDir), ...(isOutside ? [lockFolder(dirname(cluster.folder))] : [])];
+  try {
+    await clearLeftovers(cluster);
+    const link = join(dataDir, "postgres");
+    if (lstatSync(link).isSymbolicLink()) unlinkSync(link);
+    rmSync(isOutside ? dirname(cluster.folder) : cluster.folder, { recursive: true });
+    for (const log of ["postgres.log", "postgres.log.1"]) rmSync(join(dataDir, log), { force: true });
+    return cluster.folder;
+  } finally {
+    for (const lock of locks) lock.release();
+  }
+}
+
+/**
+ * Deletes a database that no DATA_DIR leads to any more.
+ *
+ * Errors: DatabaseStartError for any other folder, and while a process uses it.
+ */
+export async function removeOutsidePlace(folder: string, state = sharedState): Promise<string> {
+  const place = listOutsidePlaces(state).find((known) => known.folder === resolve(folder));
+  if (!place) throw new DatabaseStartError(`${folder} is no database outside its DATA_DIR; the command \`database where\` lists them.`);
+  if (place.isInUse) throw new DatabaseStartError(`${folder} is the database of ${place.dataDir ?? ""}. Remove it with DATA_DIR set to that folder.`);
+  const lock = lockFolder(dirname(place.folder));
+  try {
+    await clearLeftovers({ folder: place.folder, user: null });
+    rmSync(dirname(place.folder), { recursive: true });
+    return place.folder;
+  } finally {
+    lock.release();
+  }
+}
