@@ -1,6 +1,6 @@
 import type { RequestListener, ServerResponse } from "node:http";
 import express, { type Express, Router } from "express";
-import { listTiles, makePurgeJob } from "./access/index.ts";
+import { listTiles, makeAnnouncedSweep, makePurgeJob } from "./access/index.ts";
 import type { Config } from "./config.ts";
 import { makeAuditSweepJob, makeEventSweepJob } from "./events/index.ts";
 import { makeIdmRouter } from "./idm/index.ts";
@@ -91,7 +91,7 @@ export async function makeApp(config: Config, { clock, log, db, metrics = makeMe
       protect(res);
       operations(req, res);
     },
-    jobs: [...signOn.jobs, makePurgeJob({ db, clock, forget: forgetPerson }), makeEventSweepJob({ db, clock, feedDays: config.changeFeedDays }), makeAuditSweepJob({ db, clock, auditDays: config.auditDays }), makeStatisticsJob(db), makeImportSweep({ db, clock }), ...webhooks.jobs],
+    jobs: [...signOn.jobs, makePurgeJob({ db, clock, forget: forgetPerson }), makeAnnouncedSweep({ db, clock }), makeEventSweepJob({ db, clock, feedDays: config.changeFeedDays }), makeAuditSweepJob({ db, clock, auditDays: config.auditDays }), makeStatisticsJob(db), makeImportSweep({ db, clock }), ...webhooks.jobs],
     async close() {
       await webhooks.close();
       await signOn.close();

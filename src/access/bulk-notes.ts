@@ -1,10 +1,10 @@
 import type { SchoolId } from "../directory/index.ts";
 import { appendAppEvents } from "../events/index.ts";
 import type { Queryable } from "../platform/db.ts";
+import { takeAnnounced } from "./announced.ts";
 import { selectDifference } from "./view-difference.ts";
-import { selectMet, selectOtherUsers, selectPairs, selectSights, selectSightsOf, selectSynced, sightColumns } from "./view.ts";
+import { selectOtherUsers, selectPairs, selectSights, selectSightsOf, selectSynced, sightColumns } from "./view.ts";
 import type { Sight } from "./view.ts";
-import type { Subject } from "./view-notes.ts";
 
 export type BulkNotes = Awaited<ReturnType<typeof makeBulkNotes>>;
 
@@ -87,15 +87,13 @@ export async function makeBulkNotes(tx: Queryable, before: readonly Sight[], not
       await runAll(tx, lookAt(ofRound(round)));
       await tx.query(`INSERT INTO change_before ${unlessNoted(sightsOfAll, round)}`);
     },
-    async findMet(): Promise<Subject[]> {
-      await tx.query("ANALYZE change_before");
-      return (await tx.query<Subject>(selectMet("change_subject", "change_before"))).rows;
+    /** What apps saw of those who signed in for the first time since they were noted. */
+    async takeAnnounced(): Promise<Sight[]> {
+      return (await tx.query<Sight>(takeAnnounced(`(${widest})`, "change_before"))).rows;
     },
-    async noteMet(sights: readonly Sight[]): Promise<void> {
-      await tx.query(noteSights, [JSON.stringify(sights)]);
-    },
-    /** Tells of everything noted and of whoever came to a whole school; answers the number of events. */
-    async tell(now: Date): Promise<number> {
+    /** Tells of everything noted, of what was `announced` meanwhile, and of whoever came to a whole school; answers the number of events. */
+    async tell(now: Date, announced: readonly Sight[]): Promise<number> {
+      await tx.query(noteSights, [JSON.stringify(announced)]);
       for (const values of schools.values()) await tx.query(insertSubjects(wholeSchool, round + 1), values);
       await runAll(tx, ["ANALYZE change_subject", ...lookAt(widest), `INSERT INTO change_after ${sightsOfAll}`, "ANALYZE change_before", "ANALYZE change_after"]);
       const { rows } = await tx.query<{ events: number }>(appendAppEvents(bulkDifference), [now]);

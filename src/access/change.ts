@@ -26,7 +26,7 @@ const lockTimeout = "55P03";
 
 function changeOnce<T>(db: Pick<Db, "pool">, origin: Origin, work: (change: Change) => Promise<T>): Promise<T> {
   return withTransaction(db, async (tx) => {
-    const { touch, touchSchool, settle } = makeViewNotes(tx, db);
+    const { touch, touchSchool, settle } = makeViewNotes(tx);
     const { at: now, actorId, requestId } = origin;
     const result = await work({ tx, now, actorId, requestId, touch, touchSchool });
     await settle(now);

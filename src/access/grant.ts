@@ -97,7 +97,7 @@ async function openGrant(change: Change, { clientId, schoolId }: GrantKey): Prom
   await change.touchSchool(schoolId, clientId);
   await change.tx.query(insertGrant, [clientId, schoolId, change.now]);
   const { rows } = await change.tx.query<{ sync: boolean }>(
-    `SELECT sync FROM "grant" WHERE client_id = $1 AND school_id = $2 FOR UPDATE`,
+    `SELECT sync FROM "grant" WHERE client_id = $1 AND school_id = $2 FOR NO KEY UPDATE`,
     [clientId, schoolId],
   );
   if (rows[0] === undefined) throw new AppError("not_found", "app_or_school_not_found", "There is no such app or no such school.");

@@ -11,6 +11,7 @@ export { appOf, clientSecretMatches, createApp, deleteApp, findApp, listApps, re
 export type { App, AppUpdate, AppValue, NewApp } from "./app.ts";
 export { checkBackchannelLogoutUri } from "./backchannel-logout.ts";
 export type { BackchannelLogoutUri } from "./backchannel-logout.ts";
+export { makeAnnouncedSweep, sweepAnnounced } from "./announced.ts";
 export { changeDirectory } from "./change.ts";
 export { findGrant, listGrants, setGrant, setSignOn, setSync, setSyncedGroups, withdrawGrant } from "./grant.ts";
 export type { GrantKey, GrantSettings, SignOnAudience } from "./grant.ts";

@@ -1,13 +1,19 @@
 import type { GroupId, PersonId, SchoolId } from "../directory/index.ts";
 import type { Queryable } from "../platform/db.ts";
 
-// Two kinds of lock for each school. Changes exclude each other from their first touch to their end; a first sign-in waits
-// only while a change tells what it did, not while it works.
+// Two kinds of lock for each school. Changes exclude each other from their first touch to their end; a first sign-in is kept out
+// only while a change commits, not while it works or tells apps what it did.
 const lockForChange = "SELECT pg_advisory_xact_lock(hashtextextended('change ' || id, 0)) FROM unnest($1::uuid[]) AS school (id)";
 const lockForTelling = "SELECT pg_advisory_xact_lock(hashtextextended('telling ' || id, 0)) FROM unnest($1::uuid[]) AS school (id)";
-const lockForSignIn = `
-  SELECT pg_advisory_xact_lock_shared(hashtextextended('telling ' || id, 0))
-  FROM (SELECT school_id AS id FROM affiliation WHERE person_id = $1 ORDER BY school_id) AS school`;
+// Held by whichever sign-in gets it at once; none waits for it with a connection in hand.
+const tryLockForSignIn = `
+  SELECT set_config('lock_timeout', '500ms', true), EXISTS (SELECT FROM person WHERE id = $1) AS "isThere",
+    (SELECT true FROM person WHERE id = $1 FOR KEY SHARE SKIP LOCKED) AS "isFree",
+    ARRAY(
+      SELECT school_id FROM (SELECT school_id FROM affiliation WHERE person_id = $1 ORDER BY school_id OFFSET 0) AS at
+      WHERE pg_try_advisory_xact_lock_shared(hashtextextended('telling ' || school_id, 0))) AS held`;
+// Asked after the locks were taken: until then a change may have moved the person.
+const holdsAllSchools = "SELECT NOT EXISTS (SELECT FROM affiliation WHERE person_id = $1 AND school_id <> ALL ($2::uuid[])) AS holds";
 
 const findSchools = `
   SELECT unnest($1::uuid[]) AS id
@@ -54,9 +60,20 @@ export function makeSchoolLocks(tx: Queryable) {
   };
 }
 
-/** Keeps changes of the person's schools from telling what they did until the transaction ends. */
-export async function holdForSignIn(tx: Queryable, personId: PersonId): Promise<void> {
-  // In the order of changes, which hold people before they tell.
-  await tx.query({ name: "access.lockForSignInOf", text: "SELECT FROM person WHERE id = $1 FOR KEY SHARE", values: [personId] });
-  await tx.query({ name: "access.lockForSignIn", text: lockForSignIn, values: [personId] });
+/**
+ * Keeps changes of the person's schools from committing until the transaction ends, for a short while.
+ *
+ * Shape: false where a change of one of the schools is about to commit or the person is being deleted: to be tried again, after the
+ *        transaction was given up.
+ */
+export async function tryHoldForSignIn(tx: Queryable, personId: PersonId): Promise<boolean> {
+  const { rows } = await tx.query<{ isThere: boolean; isFree: boolean | null; held: SchoolId[] }>({
+    name: "access.tryLockForSignIn",
+    text: tryLockForSignIn,
+    values: [personId],
+  });
+  const { isThere, isFree, held } = rows[0]!;
+  if (isThere && isFree === null) return false;
+  const all = await tx.query<{ holds: boolean }>({ name: "access.holdsAllSchools", text: holdsAllSchools, values: [personId, held] });
+  return all.rows[0]!.holds;
 }

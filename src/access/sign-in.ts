@@ -1,11 +1,13 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Change, PersonId } from "../directory/index.ts";
 import { withTransaction } from "../platform/db.ts";
 import type { Db, Queryable } from "../platform/db.ts";
-import { againAfterDeadlock } from "./deadlock.ts";
-import { holdForSignIn } from "./school-locks.ts";
+import { AppError } from "../platform/errors.ts";
+import { hasCode } from "./deadlock.ts";
+import { tryHoldForSignIn } from "./school-locks.ts";
 import { makeSignInStatement } from "./sign-on-right.ts";
 import type { ClientId } from "./token.ts";
-import { findSights, tellDifference } from "./view-notes.ts";
+import { announce, findSights, tellDifference } from "./view-notes.ts";
 
 type SignIn = { clientId: ClientId; personId: PersonId; at: Date };
 
@@ -26,19 +28,50 @@ async function hasSignedIn(db: Queryable, { clientId, personId }: Omit<SignIn, "
 // Of several at once one is the first.
 const insertSignIn = "INSERT INTO sign_in (client_id, person_id, first_sign_in_at, last_sign_in_at) VALUES ($1, $2, $3, $3) ON CONFLICT DO NOTHING";
 
-/** Makes the person a user of the app; an app that saw nothing of them until now is told. */
+// A change keeps sign-ins out for as long as its commit takes. An app asks again for a code that was not answered.
+const patienceMs = 5000;
+const pauseMs = { first: 10, longest: 200 };
+
+/**
+ * Makes the person a user of the app; an app that saw nothing of them until now is told.
+ *
+ * Shape:  while a change of one of the person's schools commits, it waits without a connection.
+ * Errors: unavailable when that takes too long; then nothing was written.
+ */
 export async function recordFirstSignIn(db: Pick<Db, "pool">, signIn: SignIn): Promise<void> {
+  const end = performance.now() + patienceMs;
+  for (let pause = pauseMs.first; !(await tryFirstSignIn(db, signIn)); pause = Math.min(2 * pause, pauseMs.longest)) {
+    if (performance.now() >= end) throw new AppError("unavailable", "school_busy", "A change of the school is being saved. Try again later.");
+    await sleep(pause);
+  }
+}
+
+async function tryFirstSignIn(db: Pick<Db, "pool">, signIn: SignIn): Promise<boolean> {
+  try {
+    return await withTransaction(db, async (tx) => {
+      const isHeld = await tryHoldForSignIn(tx, signIn.personId);
+      if (isHeld) await writeFirstSignIn(tx, signIn);
+      return isHeld;
+    });
+  } catch (error) {
+    if (waitsForOthers.some((code) => hasCode(error, code))) return false;
+    throw error;
+  }
+}
+
+// A lock that was not free in time, or a deadlock.
+const waitsForOthers = ["55P03", "40P01"];
+
+async function writeFirstSignIn(tx: Queryable, signIn: SignIn): Promise<void> {
   const { clientId, personId, at } = signIn;
   const subjects = [{ type: "person" as const, id: personId, client: clientId }];
-  const record = (): Promise<void> =>
-    withTransaction(db, async (tx) => {
-      await holdForSignIn(tx, personId);
-      const before = await findSights(tx, subjects);
-      const { rowCount } = await tx.query({ name: "access.recordFirstSignIn", text: insertSignIn, values: [clientId, personId, at] });
-      if (rowCount === 0) await tx.query({ name: "access.recordSignIn", ...makeSignInStatement(signIn) });
-      else if (before.length === 0) await tellDifference(tx, at, before, subjects);
-    });
-  await againAfterDeadlock(record);
+  const before = await findSights(tx, subjects);
+  const { rowCount } = await tx.query({ name: "access.recordFirstSignIn", text: insertSignIn, values: [clientId, personId, at] });
+  if (rowCount === 0) await tx.query({ name: "access.recordSignIn", ...makeSignInStatement(signIn) });
+  else if (before.length === 0) {
+    await tellDifference(tx, at, before, subjects);
+    await announce(tx, at, subjects);
+  }
 }
 
 /** Takes over a sign-in that happened elsewhere, within a change of the directory. */

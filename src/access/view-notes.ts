@@ -1,11 +1,12 @@
 import type { PersonId, SchoolId, Touched } from "../directory/index.ts";
-import { appendAppEvents } from "../events/index.ts";
-import { withTransaction, type Db, type Queryable } from "../platform/db.ts";
+import { appendAppEvents, takeBackAppEvents } from "../events/index.ts";
+import type { Queryable } from "../platform/db.ts";
+import { announceFrom, takeAnnounced } from "./announced.ts";
 import { makeBulkNotes } from "./bulk-notes.ts";
 import type { BulkNotes } from "./bulk-notes.ts";
 import { makeSchoolLocks } from "./school-locks.ts";
 import { selectDifference } from "./view-difference.ts";
-import { selectMet, selectSights, sightColumns } from "./view.ts";
+import { selectSights, sightColumns } from "./view.ts";
 import type { Sight } from "./view.ts";
 
 /** A piece of what apps see; an empty `client` stands for every app. */
@@ -26,7 +27,8 @@ export const fewDifference = selectDifference(
 );
 const tellFew = appendAppEvents(fewDifference);
 const notedSights = `SELECT * FROM jsonb_to_recordset($4::jsonb) AS noted (${sightColumns})`;
-const fewMet = selectMet(`(SELECT * FROM ${few(1)} AS named (type, id, client_id))`, `(${notedSights})`);
+const fewAnnounced = takeAnnounced(few(1), `(${notedSights})`);
+const announceFew = announceFrom(selectSights(few(2)), "$1");
 
 /** Finds what apps see of a few subjects. */
 export async function findSights(tx: Queryable, subjects: readonly Subject[]): Promise<Sight[]> {
@@ -41,13 +43,18 @@ export async function tellDifference(tx: Queryable, now: Date, before: readonly 
   return rows[0]!.events;
 }
 
+/** Writes down, with a first sign-in that apps are told of, what they see of the person now. */
+export async function announce(tx: Queryable, now: Date, subjects: readonly Subject[]): Promise<void> {
+  await tx.query({ name: "access.announce", text: announceFew, values: [now, ...valuesOf(subjects)] });
+}
+
 /**
  * Makes what remembers, for one change, what every app saw before it.
  *
  * Shape: a subject is noted once, at its first touch. The first touch of a whole school turns to tables, which hold
- *        any number of subjects. `db` is where others see what the change found, and what came since.
+ *        any number of subjects.
  */
-export function makeViewNotes(tx: Queryable, db: Pick<Db, "pool">) {
+export function makeViewNotes(tx: Queryable) {
   const locks = makeSchoolLocks(tx);
   const noted = new Map<string, Subject>();
   const before: Sight[] = [];
@@ -76,37 +83,39 @@ export function makeViewNotes(tx: Queryable, db: Pick<Db, "pool">) {
     await bulk.noteSchool(schoolId, clientId);
   };
 
-  const settle = async (now: Date): Promise<number> => {
-    if (!bulk && noted.size === 0) return 0;
+  const settle = async (now: Date): Promise<void> => {
+    if (!bulk && noted.size === 0) return;
     // Whoever came to another school brings it with them.
     for (const school of wholeSchools) await locks.holdLinked(school);
     const people = [...noted.values()].filter(({ type }) => type === "person").map(({ id }) => id as PersonId);
     await locks.hold({ people, schools: [], groups: [], membersOf: [] });
-    await locks.holdForTelling();
-    await noteMet();
-    return bulk ? bulk.tell(now) : tellDifference(tx, now, before, [...noted.values()]);
+    const announced = await findAnnounced();
+    if (bulk) await bulk.tell(now, announced);
+    else await tellDifference(tx, now, [...before, ...announced], [...noted.values()]);
+    await tellLate(now);
   };
 
-  /** Apps were told of those who signed in for the first time since they were noted: they count as seen before. */
-  const noteMet = async (): Promise<void> => {
-    const met = bulk ? await bulk.findMet() : await findMet(tx, before, [...noted.values()]);
-    if (met.length === 0) return;
-    const sights = await withTransaction(db, (other) => findSights(other, met));
-    if (bulk) await bulk.noteMet(sights);
-    else {
-      const seen = new Set(before.map(keyOf));
-      before.push(...sights.filter((sight) => !seen.has(keyOf(sight))));
-    }
+  /** Apps were told of those who signed in for the first time since they were noted: what they saw then counts as seen before. */
+  const findAnnounced = (): Promise<Sight[]> => (bulk ? bulk.takeAnnounced() : findFewAnnounced(tx, before, [...noted.values()]));
+
+  /** Keeps first sign-ins out only here, so that they never wait for longer than this and the commit. */
+  const tellLate = async (now: Date): Promise<void> => {
+    // Checked now, what is deferred to the commit does not lengthen it.
+    await tx.query("SET CONSTRAINTS ALL IMMEDIATE");
+    await locks.holdForTelling();
+    const late = await findAnnounced();
+    if (late.length === 0) return;
+    const pairs = late.map(({ type, subject_id: id, client_id: client }) => ({ type, id, client }));
+    await takeBackAppEvents(tx, pairs.map(({ id, client }) => ({ subjectId: id, clientId: client })));
+    await tellDifference(tx, now, late, pairs);
   };
 
   return { touch, touchSchool, settle };
 }
 
-const keyOf = ({ client_id, type, subject_id }: Sight): string => `${type} ${subject_id} ${client_id}`;
-
-async function findMet(tx: Queryable, before: readonly Sight[], subjects: readonly Subject[]): Promise<Subject[]> {
+async function findFewAnnounced(tx: Queryable, before: readonly Sight[], subjects: readonly Subject[]): Promise<Sight[]> {
   if (!subjects.some(({ type }) => type === "person")) return [];
-  const { rows } = await tx.query<Subject>({ name: "access.findMet", text: fewMet, values: [...valuesOf(subjects), JSON.stringify(before)] });
+  const { rows } = await tx.query<Sight>({ name: "access.takeAnnounced", text: fewAnnounced, values: [...valuesOf(subjects), JSON.stringify(before)] });
   return rows;
 }
 

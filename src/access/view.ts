@@ -96,17 +96,3 @@ export const selectSights = (subject: Sql): Sql => `
   synced AS (${selectSynced("pair")}),
   known AS (SELECT * FROM synced UNION ALL ${selectOtherUsers("pair", "synced")})
   SELECT * FROM (${selectSightsOf("known", "subject")}) AS sights`;
-
-/**
- * Selects who may have come to be known to an app since `before` was noted: users it does not hold, and whoever is gone by now.
- *
- * Shape: subjects as above, in the columns type, id and client.
- */
-export const selectMet = (subject: Sql, before: Sql): Sql => `
-  SELECT t.type, t.id, s.client_id AS client
-  FROM ${subject} t JOIN sign_in s ON s.person_id = t.id AND t.client_id IN ('', s.client_id)
-  WHERE t.type = 'person' AND NOT EXISTS (
-    SELECT FROM ${before} b WHERE b.type = 'person' AND b.subject_id = s.person_id AND b.client_id = s.client_id)
-  UNION ALL
-  SELECT t.type, t.id, t.client_id FROM ${subject} t
-  WHERE t.type = 'person' AND NOT EXISTS (SELECT FROM person p WHERE p.id = t.id)`;

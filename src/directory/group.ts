@@ -78,7 +78,7 @@ type StoredGroup = { schoolId: SchoolId; name: string; status: GroupStatus };
 /** The group as it is, held until the end of the change; refuses a step that its state does not allow. */
 export async function lockGroup(tx: Queryable, groupId: GroupId, step: GroupStep): Promise<StoredGroup> {
   const { rows } = await tx.query<StoredGroup>(
-    `SELECT school_id AS "schoolId", name, status::text FROM "group" WHERE id = $1 FOR UPDATE`,
+    `SELECT school_id AS "schoolId", name, status::text FROM "group" WHERE id = $1 FOR NO KEY UPDATE`,
     [groupId],
   );
   const group = rows[0];

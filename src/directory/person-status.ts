@@ -60,7 +60,7 @@ export async function deletePerson(change: Change, { personId, forget }: { perso
 /** Deletes the person for good if their restore window is over; false where they are gone already or were restored. */
 export async function purgePerson(change: Change, { personId, forget }: { personId: PersonId; forget: ForgetPerson }): Promise<boolean> {
   await change.touch({ people: [personId] });
-  const { rowCount } = await change.tx.query("SELECT FROM person WHERE id = $1 AND purge_at <= $2 FOR UPDATE", [personId, change.now]);
+  const { rowCount } = await change.tx.query("SELECT FROM person WHERE id = $1 AND purge_at <= $2 FOR NO KEY UPDATE", [personId, change.now]);
   if (rowCount === 1) await deletePerson(change, { personId, forget });
   return rowCount === 1;
 }

@@ -86,7 +86,7 @@ export type StoredPerson = PersonRow & { homeSchoolId: SchoolId; status: PersonS
 const selectPerson = `
   SELECT role::text, first_full AS "firstFull", first_call AS "firstCall", last, source_system_identifier AS "sourceSystemIdentifier",
     home_school_id AS "homeSchoolId", status::text, purge_at AS "purgeAt"
-  FROM person WHERE id = $1 FOR UPDATE`;
+  FROM person WHERE id = $1 FOR NO KEY UPDATE`;
 
 /** The person as they are, held until the end of the change; refuses a step that their state does not allow. */
 export async function lockPerson(tx: Queryable, personId: PersonId, step: PersonStep): Promise<StoredPerson> {

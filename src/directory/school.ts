@@ -48,7 +48,7 @@ export async function createSchool(change: Change, school: NewSchool): Promise<S
 const selectSchool = `
   SELECT name, official_id AS "officialId", address, address_addition AS "addressAddition", city, zip_code AS "zipCode",
     country, state, schooling_level AS "schoolingLevel"
-  FROM school WHERE id = $1 FOR UPDATE`;
+  FROM school WHERE id = $1 FOR NO KEY UPDATE`;
 
 const updateColumns = `
   UPDATE school SET name = $2, sort_key = $3, official_id = $4, address = $5, address_addition = $6, city = $7, zip_code = $8,

@@ -1,3 +1,5 @@
+import type { Queryable } from "../platform/db.ts";
+
 /** Whoever listens on this channel learns that events were committed. */
 export const appEventChannel = "app_event";
 
@@ -20,3 +22,14 @@ export const appendAppEvents = (told: string): string => `
     FROM told ORDER BY rank, client_id, subject_id
     RETURNING 1)
   SELECT count(*)::int AS events, CASE WHEN count(*) > 0 THEN pg_notify('${appEventChannel}', '') END FROM written`;
+
+// What this very transaction wrote has no place yet, and its number.
+const takeBack = `
+  DELETE FROM app_event e USING unnest($1::text[], $2::uuid[]) AS told (client_id, subject_id)
+  WHERE e.client_id = told.client_id AND e.subject_id = told.subject_id AND e.type = 'person' AND e.position IS NULL
+    AND e.xmin = pg_current_xact_id()::xid`;
+
+/** Takes back what the transaction has told apps of people, to tell it anew. */
+export async function takeBackAppEvents(tx: Queryable, told: readonly { clientId: string; subjectId: string }[]): Promise<void> {
+  await tx.query({ name: "events.takeBack", text: takeBack, values: [told.map(({ clientId }) => clientId), told.map(({ subjectId }) => subjectId)] });
+}

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
@@ -51,13 +52,16 @@ export function openDatabase(options: DatabaseOptions): Db {
  */
 export const arrayParameter = (parameter: `$${number}`, type: string): string => `(SELECT ${parameter}::${type}[])`;
 
+/** The pools of which the work under way has a transaction. Whoever asks one of them for a second connection may wait for themselves; tests refuse it. */
+export const poolsInTransaction = new AsyncLocalStorage<readonly pg.Pool[]>();
+
 /** Runs `work` on one client between BEGIN and COMMIT; whatever it throws rolls everything back. */
 export async function withTransaction<T>(db: Pick<Db, "pool">, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await db.pool.connect();
   let broken: Error | undefined;
   try {
     await client.query("BEGIN");
-    const result = await work(client);
+    const result = await poolsInTransaction.run([...(poolsInTransaction.getStore() ?? []), db.pool], () => work(client));
     await client.query("COMMIT");
     return result;
   } catch (error) {

@@ -1,9 +1,10 @@
 import { beforeEach, expect, test } from "vitest";
-import { changeDirectory, recordFirstSignIn, recordSignIn, takeOverSignIn } from "../../src/access/index.ts";
+import { changeDirectory, recordFirstSignIn, recordSignIn, setGrant, sweepAnnounced, takeOverSignIn } from "../../src/access/index.ts";
 import type { ClientId } from "../../src/access/index.ts";
 import { deletePerson, softDeletePerson, updatePerson, type Change, type PersonId, type SchoolId } from "../../src/directory/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
+import { asOthers } from "../support/one-connection.ts";
 
 // First sign-ins do not wait for a change that is at work; whatever meets, an app is told of a person as if one came after the other.
 const db = await testDatabase();
@@ -24,7 +25,7 @@ beforeEach(async () => {
   await make.grant({ app: clientId, school, sync: false });
 });
 
-const signIn = () => recordSignIn(db, { clientId, personId: person, at: now });
+const signIn = (personId = person) => asOthers(() => recordSignIn(db, { clientId, personId, at: now }));
 const told = async (): Promise<[string, string[]][]> => {
   const { rows } = await db.pool.query<{ action: string; properties: string[] }>(
     `SELECT action, updated_properties AS properties FROM app_event WHERE client_id = $1 AND subject_id = $2 ORDER BY seq`,
@@ -56,7 +57,7 @@ test("within a change of the whole school: the same", async () => {
   await change(async (it) => {
     await it.touchSchool(school);
     await signIn();
-    await recordSignIn(db, { clientId, personId: other, at: now });
+    await signIn(other);
     await updatePerson(it, { personId: person, name });
   });
   expect(await told()).toEqual([["create", []], ["update", ["name"]]]);
@@ -90,6 +91,57 @@ test("before somebody who was touched is deleted for good: the deletion is told"
     await deletePerson(it, { personId: person, forget: () => Promise.resolve() });
   });
   expect(await told()).toEqual([["create", []], ["delete", []]]);
+});
+
+/** The database, where somebody signs in when a change has told apps what it did and has not yet kept others out. */
+function signingInLate(): Pick<typeof db, "pool"> {
+  let isLate = true;
+  const connect = async () => {
+    const client = await db.pool.connect();
+    const query = async (...asked: [string]) => {
+      if (asked[0] === "SET CONSTRAINTS ALL IMMEDIATE" && isLate) {
+        isLate = false;
+        await signIn();
+      }
+      return client.query(...asked);
+    };
+    return { query, release: (broken?: Error) => client.release(broken) };
+  };
+  return { pool: { connect } as unknown as typeof db.pool };
+}
+
+test.each([
+  ["a few people", (it: Change) => it.touch({ people: [person] })],
+  ["a whole school", (it: Change) => it.touchSchool(school)],
+])("after a change of %s has told what it did: what it alters is told after the create", async (_what, touch) => {
+  await changeDirectory(signingInLate(), { at: now, actorId: "test" }, async (it) => {
+    await touch(it);
+    await updatePerson(it, { personId: person, name });
+  });
+  expect(await told()).toEqual([["create", []], ["update", ["name"]]]);
+});
+
+test("after a change that makes an app see the person has said so: one create, and what that adds", async () => {
+  const group = await make.group({ school });
+  await make.membership({ group, person });
+  await changeDirectory(signingInLate(), { at: now, actorId: "test" }, (it) =>
+    setGrant(it, { clientId, schoolId: school, signOn: { kind: "EVERYBODY" }, sync: true, syncedGroups: [group] }),
+  );
+  expect(await told()).toEqual([["create", []], ["update", ["groups"]]]);
+});
+
+test("what was announced is read by the next change of the person, or swept after a day", async () => {
+  const announced = async () => (await db.pool.query("SELECT FROM announced_sign_in WHERE person_id = $1", [person])).rowCount;
+  await signIn();
+  expect(await announced()).toBe(1);
+  await sweepAnnounced(db.pool, new Date(now.getTime() + 86_400_000));
+  expect(await announced()).toBe(1);
+  await change((it) => updatePerson(it, { personId: person, name }));
+  expect(await announced()).toBe(0);
+  person = await make.person({ school });
+  await signIn();
+  await sweepAnnounced(db.pool, new Date(now.getTime() + 86_400_001));
+  expect(await announced()).toBe(0);
 });
 
 test("one that the change itself takes over: one create", async () => {

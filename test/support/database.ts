@@ -2,14 +2,16 @@ import { randomBytes } from "node:crypto";
 import { afterAll, inject, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/platform/db.ts";
 import type { Db } from "../../src/platform/db.ts";
+import { refuseSecondConnections } from "./one-connection.ts";
 import { onServer, withDatabase } from "./test-server.ts";
 
 export type TestDatabase = Db & { url: string };
 
-/** A migrated, empty database of the test file's own; gone at its end. Call it in `beforeAll`, or at the top of the file. */
+/** A migrated, empty database of the test file's own; gone at its end. Its pool gives a transaction no second connection. Call it in `beforeAll`, or at the top of the file. */
 export async function testDatabase(options: { poolSize?: number } = {}): Promise<TestDatabase> {
   const { url, drop } = await createDatabase(inject("databaseServer").template);
   const db = openDatabase({ url, ...options });
+  refuseSecondConnections(db.pool);
   afterAll(async () => {
     await db.close();
     await drop();
