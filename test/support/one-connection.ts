@@ -11,10 +11,11 @@ type Connected = (error: Error | undefined, client: pg.PoolClient | undefined, d
 export function refuseSecondConnections(pool: pg.Pool): pg.Pool {
   const connect = pool.connect.bind(pool) as (connected?: Connected) => Promise<pg.PoolClient>;
   const refused = () => new Error("work in a transaction asks its pool for a second connection");
-  const guarded = (connected?: Connected): Promise<pg.PoolClient> | void => {
+  const guarded = (connected?: Connected): Promise<pg.PoolClient> | undefined => {
     if (poolsInTransaction.getStore()?.includes(pool) !== true) return connect(connected);
     if (connected === undefined) return Promise.reject(refused());
     connected(refused(), undefined, () => undefined);
+    return undefined;
   };
   return Object.assign(pool, { connect: guarded });
 }
