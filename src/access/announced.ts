@@ -5,8 +5,8 @@ import { sightColumns } from "./view.ts";
 import type { Sql } from "./visibility.ts";
 
 /*
- * What apps saw of people when they were told of their first sign-ins. A sign-in does not wait for a change that is at work; that
- * change reads here, at its end, what was told since it noted what apps saw.
+ * What apps saw of people after their first sign-ins. A sign-in does not wait for a change that is at work; that change reads here,
+ * at its end, what apps saw since it noted it.
  */
 
 /** SQL that writes down what an app sees now of the subjects of `sights`. Shape: `at` is a parameter. */
@@ -16,18 +16,17 @@ export const announceFrom = (sights: Sql, at: Sql): Sql => `
   ON CONFLICT (person_id, client_id) DO UPDATE SET at = excluded.at, sight = excluded.sight`;
 
 /**
- * SQL that takes what was announced of a change's subjects, so that it is read once, and answers it without what the change had noted.
+ * SQL that takes what was announced of a change's subjects, so that it is read once.
  *
- * Shape: `subject` stands in a FROM, with columns as for `selectSights`; `before` too, with those of a sight.
+ * Shape: `subject` stands in a FROM, with columns as for `selectSights`. Of what was announced before the change noted it too, the
+ *        change knows already.
  */
-export const takeAnnounced = (subject: Sql, before: Sql): Sql => `
+export const takeAnnounced = (subject: Sql): Sql => `
   WITH taken AS (
     DELETE FROM announced_sign_in a USING ${subject} AS t (type, id, client_id)
     WHERE t.type = 'person' AND a.person_id = t.id AND t.client_id IN ('', a.client_id)
     RETURNING a.sight)
-  SELECT seen.* FROM taken CROSS JOIN LATERAL jsonb_to_record(taken.sight) AS seen (${sightColumns})
-  WHERE NOT EXISTS (
-    SELECT FROM ${before} AS b WHERE b.type = 'person' AND b.subject_id = seen.subject_id AND b.client_id = seen.client_id)`;
+  SELECT seen.* FROM taken CROSS JOIN LATERAL jsonb_to_record(taken.sight) AS seen (${sightColumns})`;
 
 const keptSeconds = 86_400;
 const sweepBatch = 10_000;

@@ -87,9 +87,9 @@ export async function makeBulkNotes(tx: Queryable, before: readonly Sight[], not
       await runAll(tx, lookAt(ofRound(round)));
       await tx.query(`INSERT INTO change_before ${unlessNoted(sightsOfAll, round)}`);
     },
-    /** What apps saw of those who signed in for the first time since they were noted. */
+    /** What apps saw of those who signed in for the first time. */
     async takeAnnounced(): Promise<Sight[]> {
-      return (await tx.query<Sight>(takeAnnounced(`(${widest})`, "change_before"))).rows;
+      return (await tx.query<Sight>(takeAnnounced(`(${widest})`))).rows;
     },
     /** Tells of everything noted, of what was `announced` meanwhile, and of whoever came to a whole school; answers the number of events. */
     async tell(now: Date, announced: readonly Sight[]): Promise<number> {

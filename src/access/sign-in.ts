@@ -30,7 +30,7 @@ const insertSignIn = "INSERT INTO sign_in (client_id, person_id, first_sign_in_a
 
 // A change keeps sign-ins out for as long as its commit takes. An app asks again for a code that was not answered.
 const patienceMs = 5000;
-const pauseMs = { first: 10, longest: 200 };
+const pauseMs = { first: 20, longest: 400 };
 
 /**
  * Makes the person a user of the app; an app that saw nothing of them until now is told.
@@ -67,11 +67,9 @@ async function writeFirstSignIn(tx: Queryable, signIn: SignIn): Promise<void> {
   const subjects = [{ type: "person" as const, id: personId, client: clientId }];
   const before = await findSights(tx, subjects);
   const { rowCount } = await tx.query({ name: "access.recordFirstSignIn", text: insertSignIn, values: [clientId, personId, at] });
-  if (rowCount === 0) await tx.query({ name: "access.recordSignIn", ...makeSignInStatement(signIn) });
-  else if (before.length === 0) {
-    await tellDifference(tx, at, before, subjects);
-    await announce(tx, at, subjects);
-  }
+  if (rowCount === 0) return void (await tx.query({ name: "access.recordSignIn", ...makeSignInStatement(signIn) }));
+  if (before.length === 0) await tellDifference(tx, at, before, subjects);
+  await announce(tx, at, subjects);
 }
 
 /** Takes over a sign-in that happened elsewhere, within a change of the directory. */

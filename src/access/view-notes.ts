@@ -26,8 +26,7 @@ export const fewDifference = selectDifference(
   `(${selectSights(few(2))})`,
 );
 const tellFew = appendAppEvents(fewDifference);
-const notedSights = `SELECT * FROM jsonb_to_recordset($4::jsonb) AS noted (${sightColumns})`;
-const fewAnnounced = takeAnnounced(few(1), `(${notedSights})`);
+const fewAnnounced = takeAnnounced(few(1));
 const announceFew = announceFrom(selectSights(few(2)), "$1");
 
 /** Finds what apps see of a few subjects. */
@@ -43,7 +42,7 @@ export async function tellDifference(tx: Queryable, now: Date, before: readonly 
   return rows[0]!.events;
 }
 
-/** Writes down, with a first sign-in that apps are told of, what they see of the person now. */
+/** Writes down, with a first sign-in, what the app sees of the person now. */
 export async function announce(tx: Queryable, now: Date, subjects: readonly Subject[]): Promise<void> {
   await tx.query({ name: "access.announce", text: announceFew, values: [now, ...valuesOf(subjects)] });
 }
@@ -91,14 +90,14 @@ export function makeViewNotes(tx: Queryable) {
     await locks.hold({ people, schools: [], groups: [], membersOf: [] });
     const announced = await findAnnounced();
     if (bulk) await bulk.tell(now, announced);
-    else await tellDifference(tx, now, [...before, ...announced], [...noted.values()]);
+    else await tellDifference(tx, now, joinSights(announced, before), [...noted.values()]);
     await tellLate(now);
   };
 
-  /** Apps were told of those who signed in for the first time since they were noted: what they saw then counts as seen before. */
-  const findAnnounced = (): Promise<Sight[]> => (bulk ? bulk.takeAnnounced() : findFewAnnounced(tx, before, [...noted.values()]));
+  /** What apps saw of those who signed in for the first time since they were noted; it counts as seen before. */
+  const findAnnounced = (): Promise<Sight[]> => (bulk ? bulk.takeAnnounced() : findFewAnnounced(tx, [...noted.values()]));
 
-  /** Keeps first sign-ins out only here, so that they never wait for longer than this and the commit. */
+  /** Keeps first sign-ins out only here, so that they never wait for longer than this and the commit. Who came until then is told of anew. */
   const tellLate = async (now: Date): Promise<void> => {
     // Checked now, what is deferred to the commit does not lengthen it.
     await tx.query("SET CONSTRAINTS ALL IMMEDIATE");
@@ -113,9 +112,16 @@ export function makeViewNotes(tx: Queryable) {
   return { touch, touchSchool, settle };
 }
 
-async function findFewAnnounced(tx: Queryable, before: readonly Sight[], subjects: readonly Subject[]): Promise<Sight[]> {
+/** Both; where both tell of the same, what was noted. */
+function joinSights(announced: readonly Sight[], before: readonly Sight[]): Sight[] {
+  const keyOf = ({ client_id, type, subject_id }: Sight) => `${type} ${subject_id} ${client_id}`;
+  const keys = new Set(before.map(keyOf));
+  return [...before, ...announced.filter((sight) => !keys.has(keyOf(sight)))];
+}
+
+async function findFewAnnounced(tx: Queryable, subjects: readonly Subject[]): Promise<Sight[]> {
   if (!subjects.some(({ type }) => type === "person")) return [];
-  const { rows } = await tx.query<Sight>({ name: "access.takeAnnounced", text: fewAnnounced, values: [...valuesOf(subjects), JSON.stringify(before)] });
+  const { rows } = await tx.query<Sight>({ name: "access.takeAnnounced", text: fewAnnounced, values: valuesOf(subjects) });
   return rows;
 }
 

@@ -37,9 +37,11 @@ export async function rememberConsent(tx: Queryable, { clientId, personId, scope
   );
 }
 
+/** Does not wait for a change that ends the person's time at the school: the choice is then not remembered, and asked for again. */
 export async function rememberSchool(tx: Queryable, { clientId, personId, schoolId }: Pair & { schoolId: SchoolId }): Promise<void> {
   await tx.query(
-    `INSERT INTO school_choice (person_id, client_id, school_id) VALUES ($1, $2, $3)
+    `INSERT INTO school_choice (person_id, client_id, school_id)
+     SELECT at.person_id, $2, at.school_id FROM affiliation at WHERE at.person_id = $1 AND at.school_id = $3 FOR KEY SHARE SKIP LOCKED
      ON CONFLICT (person_id, client_id) DO UPDATE SET school_id = excluded.school_id`,
     [personId, clientId, schoolId],
   );

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { changeDirectory, recordFirstSignIn, recordSignIn, setGrant, sweepAnnounced, takeOverSignIn } from "../../src/access/index.ts";
+import { changeDirectory, recordFirstSignIn, recordSignIn, setGrant, setSyncedGroups, sweepAnnounced, takeOverSignIn } from "../../src/access/index.ts";
 import type { ClientId } from "../../src/access/index.ts";
 import { deletePerson, softDeletePerson, updatePerson, type Change, type PersonId, type SchoolId } from "../../src/directory/index.ts";
 import { testDatabase } from "../support/database.ts";
@@ -127,6 +127,14 @@ test("after a change that makes an app see the person has said so: one create, a
   await changeDirectory(signingInLate(), { at: now, actorId: "test" }, (it) =>
     setGrant(it, { clientId, schoolId: school, signOn: { kind: "EVERYBODY" }, sync: true, syncedGroups: [group] }),
   );
+  expect(await told()).toEqual([["create", []], ["update", ["groups"]]]);
+});
+
+test("after a change that takes from an app whom it knew already has said so: they stay a user", async () => {
+  const group = await make.group({ school });
+  await make.membership({ group, person });
+  await make.grant({ app: clientId, school, signOn: "NOBODY", groups: [group] });
+  await changeDirectory(signingInLate(), { at: now, actorId: "test" }, (it) => setSyncedGroups(it, { clientId, schoolId: school, groups: [] }));
   expect(await told()).toEqual([["create", []], ["update", ["groups"]]]);
 });
 
