@@ -1,4 +1,5 @@
 import type { SchoolId } from "../directory/index.ts";
+import { maxFaults } from "../imports/index.ts";
 import type { Counts, ImportFault, ImportRecord, Samples } from "../imports/index.ts";
 import { alignColumns } from "./lines.ts";
 
@@ -10,7 +11,7 @@ export const importColumns = ({ id, createdAt, state, format, mode, fileName, sc
 export function importLines(record: ImportRecord, faults: readonly ImportFault[], samples: ReadonlyMap<SchoolId, Samples>): string[] {
   const { id, format, mode, state, errorCount, notes, schools } = record;
   const head = [`Import ${id}: ${format}, ${mode}, ${state}`];
-  if (state === "BROKEN") return [...head, ...faults.map(faultLine), ...moreFaults(errorCount - faults.length), `The file has ${errorCount} fault(s); nothing was changed.`];
+  if (state === "BROKEN") return [...head, ...faults.map(faultLine), ...moreFaults(errorCount, faults.length), `The file has ${errorCount} fault(s); nothing was changed.`];
   const passedOver = Object.entries(notes).map(([code, number]) => `Passed over: ${number} ${code.replaceAll("_", " ")}.`);
   return [...head, ...passedOver, ...schools.flatMap((school) => ["", ...schoolLines(school, samples.get(school.id) ?? [])]), "", next(record)];
 }
@@ -19,7 +20,14 @@ function faultLine({ file, line, column, field, message }: ImportFault): string 
   return `${file}:${line}${column === null ? "" : `:${column}`}${field === null ? "" : ` ${field}`}: ${message}`;
 }
 
-const moreFaults = (number: number): string[] => (number > 0 ? [`… and ${number} more; --faults ${number + 1000} prints more of them.`] : []);
+/** Of a file with very many faults only the first are kept. */
+function moreFaults(all: number, printed: number): string[] {
+  const kept = Math.min(all, maxFaults);
+  return [
+    ...(kept > printed ? [`… and ${kept - printed} more; --faults ${kept} prints all of them.`] : []),
+    ...(all > kept ? [`… and ${all - kept} more that were only counted. Repair these first and preview the file again.`] : []),
+  ];
+}
 
 function schoolLines({ id, state, counts }: ImportRecord["schools"][number], samples: Samples): string[] {
   return [

@@ -2,23 +2,28 @@ import type { SchoolId } from "../directory/index.ts";
 import type { Queryable } from "../platform/db.ts";
 import { isNamedAt } from "./difference-groups.ts";
 import { selectAmbiguous } from "./difference-people.ts";
+import { maxFaults } from "./staging.ts";
 import type { Places, Read } from "./formats/format.ts";
 
-/** Shape: `$1` in `from` is the import, `$5` the first of `values`. */
+/** Shape: `$1` in `from` is the import, `$6` the first of `values`. */
 type Found = { code: string; message: string; file: string; field: string | undefined; from: string; values?: unknown[] };
 
-/** Looks for what only all rows together can show. Shape: faults are written as those of reading; answers how many. */
-export async function checkStaged(tx: Queryable, importId: string, { mode, places, schools }: Read): Promise<number> {
-  let faults = 0;
+/**
+ * Looks for what only all rows together can show. Shape: faults are written as those of reading, until `maxFaults` are kept; answers
+ * how many there are, those of reading included. With more than are kept not all rows are staged, so no more are looked for.
+ */
+export async function checkStaged(tx: Queryable, importId: string, { mode, places, schools }: Read, readFaults: number): Promise<number> {
+  let faults = readFaults;
+  if (faults > maxFaults) return faults;
   for (const { from, file, field, code, message, values = [] } of [...roleFaults(places), ...faultsOf(places, mode === "DELTA"), ...ambiguous(places, schools)]) {
-    const { rowCount } = await tx.query(
-      `INSERT INTO import_error (import_id, row, file, line, "column", field, code, message)
-       SELECT $1, row_number() OVER (ORDER BY found.row) + (SELECT coalesce(max(e.row), 0) FROM import_error e WHERE e.import_id = $1),
-         $2, found.line, found.at, $3, $4, ${message}
-       FROM (${from}) AS found`,
-      [importId, file, field, code, ...values],
+    const { rows } = await tx.query<{ count: number }>(
+      `WITH found AS MATERIALIZED (SELECT found.*, row_number() OVER (ORDER BY found.row) AS n, ${message} AS message FROM (${from}) AS found),
+       kept AS (INSERT INTO import_error (import_id, row, file, line, "column", field, code, message)
+         SELECT $1, n + (SELECT coalesce(max(e.row), 0) FROM import_error e WHERE e.import_id = $1), $2, line, at, $3, $4, message FROM found WHERE n <= $5)
+       SELECT count(*)::int AS count FROM found`,
+      [importId, file, field, code, Math.max(0, maxFaults - faults), ...values],
     );
-    faults += rowCount ?? 0;
+    faults += rows[0]!.count;
     if (code === "role_missing") await spreadRoles(tx, importId, [...schools]);
   }
   return faults;
@@ -124,7 +129,7 @@ function faultsOf({ person: ofPerson, group: ofGroup, membership: ofMembership }
 function ambiguous({ person }: Places, schools: ReadonlySet<SchoolId>): Found[] {
   if (schools.size < 2) return [];
   const message = text("The id fits two people: one at another school of the files, and one at this school who has it from a roster of this school alone. Give one of them another id, or none.");
-  return [{ code: "id_ambiguous", file: person.file, field: person.person, message, from: selectAmbiguous("$5"), values: [[...schools]] }];
+  return [{ code: "id_ambiguous", file: person.file, field: person.person, message, from: selectAmbiguous("$6"), values: [[...schools]] }];
 }
 
 const twice = (table: string, columns: string, where: string) => `

@@ -17,5 +17,6 @@ export type { NewImport } from "./preview.ts";
 export type { OnProgress, Progress } from "./progress.ts";
 export { getImport, listImportFaults, listImports } from "./record.ts";
 export type { ImportFault, ImportId, ImportRecord, ImportState } from "./record.ts";
+export { maxFaults } from "./staging.ts";
 export { makeImportSweep } from "./sweep.ts";
 export { plainTemplate } from "./template.ts";

@@ -103,7 +103,7 @@ async function stage(tx: Queryable, id: ImportId, wanted: NewImport, origin: Ori
 
 async function check(tx: Queryable, id: ImportId, { carryOvers = new Map<string, string>() }: NewImport, { read, faults, notes }: Staged): Promise<void> {
   await tx.query(longWork);
-  const all = faults + (await checkStaged(tx, id, read));
+  const all = await checkStaged(tx, id, read, faults);
   await tx.query("UPDATE import SET mode = $2, state = $3, error_count = $4, notes = $5 WHERE id = $1", [
     id,
     read.mode,

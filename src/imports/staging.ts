@@ -40,6 +40,7 @@ export type Staging = {
   role(at: At, role: StagedRole): void;
   group(at: At, group: StagedGroup): void;
   membership(at: At & { groupColumn: number }, membership: StagedMembership): void;
+  /** Counts a fault; the first `maxFaults` are kept, and from then on no other row, for the file is broken anyway. */
   fault(place: Place, code: string, message: string): void;
   /** Counts something that is passed over on purpose. */
   note(code: string): void;
@@ -61,6 +62,9 @@ const columns = {
 
 const fullBytes = 1_000_000;
 
+/** How many faults of an import are kept with their places; the others are only counted. */
+export const maxFaults = 10_000;
+
 /** Gathers rows of all tables and hands them to PostgreSQL by COPY, a megabyte at a time on one connection. */
 export function makeStaging(tx: Queryable, importId: string): Staging {
   const gathered = { person: "", role: "", group: "", membership: "", fault: "" };
@@ -69,6 +73,7 @@ export function makeStaging(tx: Queryable, importId: string): Staging {
   let faults = 0;
   let size = 0;
   const add = (table: keyof typeof gathered, values: readonly Value[]) => {
+    if (faults > maxFaults) return;
     const line = `${importId}\t${++row}\t${values.map(encode).join("\t")}\n`;
     gathered[table] += line;
     size += line.length;

@@ -31,6 +31,7 @@ test("a plain CSV file with faults of every kind lists each with its line and co
   expect(await plain(content)).toEqual([
     "file:3:1 id value_missing",
     "file:4:2 role unknown_role",
+    "file:5:3 first_name value_unreadable",
     "file:5:6 status unknown_status",
     "file:7:3 first_name value_too_long",
     "file:8:3 first_name value_missing",

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { makeCsvReader, type CsvFault } from "../../src/imports/read/csv.ts";
 import { makeJsonArrayReader } from "../../src/imports/read/json-array.ts";
-import { findJsonPlace } from "../../src/imports/read/json-place.ts";
+import { makeJsonPlaces } from "../../src/imports/read/json-place.ts";
 import { openSourceFile } from "../../src/imports/read/source.ts";
 import { findEncoding } from "../../src/imports/read/text.ts";
 import { testDatabase } from "../support/database.ts";
@@ -74,7 +74,7 @@ test("the elements of a JSON array come as they stand in the file, however it is
 
 test("the place of a value within a record is found", () => {
   const element = { text: '{ "a": [1, {"b\\"": "x,}", "c": {}}],\n  "d": null }', line: 7, column: 3 };
-  const places = [["a", 0], ["a", 1, 'b"'], ["a", 1, "c"], ["d"], ["d", "missing"], []].map((path) => findJsonPlace(element, path));
+  const places = [["a", 0], ["a", 1, 'b"'], ["a", 1, "c"], ["d"], ["d", "missing"], []].map(makeJsonPlaces(element).find);
   expect(places.map(({ line, column }) => `${line}:${column}`)).toEqual(["7:11", "7:22", "7:34", "8:8", "8:8", "7:3"]);
 });
 
@@ -85,18 +85,18 @@ test("UTF-8 with and without byte order mark, UTF-16 and Windows-1252 are told a
   expect(found).toEqual(["utf-8", "utf-8", "utf-16le", "windows-1252"]);
 });
 
-test("a plain file says the same in every encoding, with `;`, `,` and tab, and with line breaks in quotation marks", async () => {
+test("a plain file says the same in every encoding, with `;`, `,` and tab, and with separators in quotation marks", async () => {
   const db = await testDatabase();
   const school = await makeMakers(db).school({ officialId: "DE-XX-E" });
   const { run } = makeImporter(db);
-  const rows = [["id", "role", "first_name", "last_name", "classes"], ["1", "student", "Jürgen\nMaria", "Groß “Ä”", "5ä"], ["2", "TEACHER", "Zoë", "Œuvre", ""]];
-  const write = (delimiter: string) => rows.map((row) => row.map((value) => (value.includes("\n") ? `"${value}"` : value)).join(delimiter)).join("\r\n");
+  const rows = [["id", "role", "first_name", "last_name", "classes"], ["1", "student", "Jürgen; Maria", "Groß “Ä”", "5ä"], ["2", "TEACHER", "Zoë", "Œuvre", ""]];
+  const write = (delimiter: string) => rows.map((row) => row.map((value) => (/[;,]/.test(value) ? `"${value}"` : value)).join(delimiter)).join("\r\n");
   // Windows-1252 puts these signs where Latin-1 has none.
   const windows = Buffer.from(write(";").replaceAll("“", "\x93").replaceAll("”", "\x94").replaceAll("Œ", "\x8c"), "latin1");
   for (const content of [Buffer.from(write(";")), Buffer.from(`\ufeff${write(",")}`), Buffer.from(`\ufeff${write("\t")}`, "utf16le"), windows]) {
     await run(content, { school });
     expect(await readDirectory(db)).toEqual({
-      people: ["DE-XX-E 1 STUDENT Jürgen\nMaria Jürgen\nMaria Groß “Ä” DE-XX-E", "DE-XX-E 2 TEACHER Zoë Zoë Œuvre DE-XX-E"],
+      people: ["DE-XX-E 1 STUDENT Jürgen; Maria Jürgen; Maria Groß “Ä” DE-XX-E", "DE-XX-E 2 TEACHER Zoë Zoë Œuvre DE-XX-E"],
       groups: ["DE-XX-E class:5ä KLASSE 5ä 1=STUDENT"],
     });
   }

@@ -24,3 +24,7 @@ export type Read = {
 };
 
 export type Places = Record<"person" | "group" | "membership" | "role", { file: string; person?: string; group?: string }>;
+
+/** Of a file whose groups stand with the people: they are remembered, so that each is staged once. No district of a million pupils has as many. */
+export const maxGroups = 200_000;
+export const tooManyGroups = `The file names more than ${maxGroups} groups.`;

@@ -1,6 +1,7 @@
 import type { SchoolId } from "../../directory/index.ts";
 import type { SourceFile } from "../read/source.ts";
 import { readTable } from "../read/table.ts";
+import { idLength } from "../read/value.ts";
 import type { ImportMode, Reading } from "./format.ts";
 
 /** The organisations of an archive by their sourcedIds. */
@@ -12,6 +13,8 @@ export type Orgs = {
   readonly schools: ReadonlySet<SchoolId>;
 };
 
+const maxOrgs = 100_000;
+
 /** Schools are found by their identifier, which is the official id, or else by their sourcedId. */
 export async function readOrgs(files: ReadonlyMap<string, SourceFile>, mode: ImportMode, { staging, schools, onBytes }: Reading): Promise<Orgs> {
   const file = files.get("orgs.csv");
@@ -20,7 +23,8 @@ export async function readOrgs(files: ReadonlyMap<string, SourceFile>, mode: Imp
   const found = new Set<SchoolId>(mode === "BULK" && schools.only !== undefined ? [schools.only] : []);
   if (file !== undefined) {
     await readTable({ file, onBytes, required: ["sourcedId", "type", "identifier"] }, staging, (row) => {
-      const sourcedId = row.need("sourcedId", 255);
+      const sourcedId = row.need("sourcedId", idLength);
+      if (known.size + faulty.size >= maxOrgs) return row.fault("sourcedId", "too_many_orgs", `The file names more than ${maxOrgs} organisations.`);
       if (row.get("type").toLowerCase() !== "school") return void known.set(sourcedId, null);
       if (row.get("status").toLowerCase() === "tobedeleted") return void faulty.add(sourcedId);
       const school = schools.find(row.get("identifier"), sourcedId) ?? schools.only;

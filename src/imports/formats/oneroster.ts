@@ -1,6 +1,7 @@
 import type { PersonName, PersonRole, SchoolId } from "../../directory/index.ts";
 import type { Archive } from "../read/zip.ts";
 import { readTable, type Row } from "../read/table.ts";
+import { idLength, nameLength, toName } from "../read/value.ts";
 import type { ImportMode, Places, Read, Reading } from "./format.ts";
 import { checkFiles, readManifest } from "./oneroster-manifest.ts";
 import { readOrgs, type Orgs } from "./oneroster-orgs.ts";
@@ -61,7 +62,7 @@ function readIsDeleted(row: Row, mode: ImportMode): boolean {
 }
 
 function readUser(row: Row, given: Given, isRolesApart: boolean): void {
-  const sourceId = row.need("sourcedId", 255);
+  const sourceId = row.need("sourcedId", idLength);
   const isDeleted = readIsDeleted(row, given.mode);
   const at = { line: row.line, column: row.column("sourcedId") };
   const name = readName(row);
@@ -75,10 +76,9 @@ function readUser(row: Row, given: Given, isRolesApart: boolean): void {
 }
 
 function readName(row: Row): PersonName {
-  const given = row.need("givenName");
-  const preferred = row.get("preferredGivenName");
-  const firstFull = [given, row.get("middleName")].filter((part) => part !== "").join(" ");
-  return { firstFull: firstFull.slice(0, 200), firstCall: preferred === "" ? given : row.need("preferredGivenName"), last: row.need("familyName") };
+  const [given, middle, preferred, last] = [row.need("givenName"), row.take("middleName"), row.take("preferredGivenName"), row.need("familyName")].map(toName);
+  const firstFull = toName(Array.from([given, middle].filter((part) => part !== "").join(" ")).slice(0, nameLength).join(""));
+  return { firstFull, firstCall: preferred || given!, last: last! };
 }
 
 /** Undefined with a fault for an organisation nobody knows, null for one that is no school. */
@@ -89,24 +89,24 @@ function findSchool(row: Row, heading: string, key: string, orgs: Orgs): SchoolI
 }
 
 function readRoleRow(row: Row, given: Given): void {
-  const personSourceId = row.need("userSourcedId", 255);
+  const personSourceId = row.need("userSourcedId", idLength);
   const role = readRole(row);
   const isDeleted = readIsDeleted(row, given.mode);
-  const schoolId = findSchool(row, "orgSourcedId", row.need("orgSourcedId", 255), given.orgs);
+  const schoolId = findSchool(row, "orgSourcedId", row.need("orgSourcedId", idLength), given.orgs);
   const isPrimary = row.get("roleType").toLowerCase() === "primary";
   const at = { line: row.line, column: row.column("userSourcedId") };
   given.staging.role(at, { personSourceId, schoolId: schoolId ?? null, role: role ?? "OTHER", isPrimary, isDeleted });
 }
 
 function readClass(row: Row, given: Given): void {
-  const sourceId = row.need("sourcedId", 255);
+  const sourceId = row.need("sourcedId", idLength);
   const type = readClassType(row);
-  const schoolId = findSchool(row, "schoolSourcedId", row.need("schoolSourcedId", 255), given.orgs);
+  const schoolId = findSchool(row, "schoolSourcedId", row.need("schoolSourcedId", idLength), given.orgs);
   if (schoolId === null) row.fault("schoolSourcedId", "org_is_no_school", "The organisation is not a school.");
-  const previous = given.carryOvers.get(sourceId) ?? row.get("metadata.previousSourcedId");
+  const previous = given.carryOvers.get(sourceId) ?? row.take("metadata.previousSourcedId", idLength);
   given.staging.group(
     { line: row.line, column: row.column("sourcedId") },
-    { sourceId, schoolId: schoolId ?? null, name: row.need("title"), type, previousSourceId: previous === "" ? null : previous, isDeleted: readIsDeleted(row, given.mode) },
+    { sourceId, schoolId: schoolId ?? null, name: toName(row.need("title")), type, previousSourceId: previous === "" ? null : previous, isDeleted: readIsDeleted(row, given.mode) },
   );
 }
 
@@ -120,14 +120,14 @@ function readClassType(row: Row): "KLASSE" | "KURS" | "SONSTIG" | null {
 }
 
 function readEnrollment(row: Row, given: Given): void {
-  const schoolId = findSchool(row, "schoolSourcedId", row.need("schoolSourcedId", 255), given.orgs);
+  const schoolId = findSchool(row, "schoolSourcedId", row.need("schoolSourcedId", idLength), given.orgs);
   if (schoolId === null) row.fault("schoolSourcedId", "org_is_no_school", "The organisation is not a school.");
   given.staging.membership(
     { line: row.line, column: row.column("userSourcedId"), groupColumn: row.column("classSourcedId") },
     {
       schoolId: schoolId ?? null,
-      personSourceId: row.need("userSourcedId", 255),
-      groupSourceId: row.need("classSourcedId", 255),
+      personSourceId: row.need("userSourcedId", idLength),
+      groupSourceId: row.need("classSourcedId", idLength),
       role: readRole(row),
       isDeleted: readIsDeleted(row, given.mode),
     },

@@ -1,9 +1,10 @@
 import type { PersonName, PersonRole, SchoolId } from "../../directory/index.ts";
 import { AppError } from "../../platform/errors.ts";
 import type { SourceFile } from "../read/source.ts";
-import { findTextProblem, readTable, type Row } from "../read/table.ts";
+import { readTable, type Row } from "../read/table.ts";
+import { findValueFault, idLength, nameLength, toName } from "../read/value.ts";
 import type { StagedGroup, Staging } from "../staging.ts";
-import type { Read, Reading } from "./format.ts";
+import { maxGroups, tooManyGroups, type Read, type Reading } from "./format.ts";
 
 const roles = new Map<string, PersonRole>([["student", "STUDENT"], ["teacher", "TEACHER"], ["other", "OTHER"]]);
 
@@ -20,7 +21,7 @@ export async function readPlain(file: SourceFile, reading: Reading): Promise<Rea
   if (school === undefined) throw new AppError("invalid", "school_missing", "A plain CSV file says nothing of schools: name the one it is for.");
   const seen = new Set<string>();
   await readTable({ file, onBytes, required: ["id", "role", "first_name", "last_name"] }, staging, (row) => {
-    const sourceId = row.need("id", 255);
+    const sourceId = row.need("id", idLength);
     const role = readRole(row);
     const isDeleted = readStatus(row);
     staging.person({ line: row.line, column: row.column("id") }, { sourceId, schools: [school], role, name: readName(row), isDeleted });
@@ -46,26 +47,37 @@ function readStatus(row: Row): boolean {
 /** A person without a name has none of its parts. */
 function readName(row: Row): PersonName | null {
   if (row.get("first_name") === "" && row.get("last_name") === "") return null;
-  const firstFull = row.need("first_name");
-  const last = row.need("last_name");
-  const firstCall = row.get("call_name") === "" ? firstFull : row.need("call_name");
+  const [firstFull, last] = [toName(row.need("first_name")), toName(row.need("last_name"))];
+  const firstCall = toName(row.take("call_name")) || firstFull;
   return { firstFull, firstCall, last };
 }
+
+/** Units: characters of all the groups of a column. */
+const maxNames = 20_000;
 
 type Given = { staging: Staging; school: SchoolId; seen: Set<string>; sourceId: string; carryOvers: ReadonlyMap<string, string> };
 
 function readGroups(row: Row, { staging, school, seen, sourceId, carryOvers }: Given): void {
   for (const [heading, kind, type] of groupColumns) {
     const column = row.column(heading);
-    for (const name of new Set(row.get(heading).split("|").map((part) => part.trim().normalize("NFC")))) {
+    const names = row.get(heading);
+    if (names.length > maxNames) {
+      row.fault(heading, "value_too_long", `The value is longer than ${maxNames} characters.`);
+      continue;
+    }
+    for (const name of new Set(names.split("|").map(toName))) {
       if (name === "") continue;
-      const problem = findTextProblem(name, 200);
+      const problem = findValueFault(name, nameLength);
       if (problem) {
         row.fault(heading, ...problem);
         continue;
       }
       const groupSourceId = `${kind}:${name}`;
       if (!seen.has(groupSourceId)) {
+        if (seen.size >= maxGroups) {
+          row.fault(heading, "too_many_groups", tooManyGroups);
+          return;
+        }
         seen.add(groupSourceId);
         const group: StagedGroup = { sourceId: groupSourceId, schoolId: school, name, type, previousSourceId: carryOvers.get(groupSourceId) ?? null, isDeleted: false };
         staging.group({ line: row.line, column }, group);

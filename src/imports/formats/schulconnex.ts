@@ -1,10 +1,10 @@
 import type { PersonName, PersonRole, SchoolId } from "../../directory/index.ts";
-import { findJsonPlace, placeAt, type JsonPath } from "../read/json-place.ts";
+import { makeJsonPlaces, type JsonPath, type JsonPlaces } from "../read/json-place.ts";
 import { makeJsonArrayReader, type JsonElement } from "../read/json-array.ts";
 import type { SourceFile } from "../read/source.ts";
-import { findTextProblem } from "../read/table.ts";
 import { readText } from "../read/text.ts";
-import type { Read, Reading } from "./format.ts";
+import { findValueFault, idLength, nameLength, toName } from "../read/value.ts";
+import { maxGroups, tooManyGroups, type Read, type Reading } from "./format.ts";
 
 /** Reads what `personen-info` of a Schulconnex server answers, in the spelling of any version. */
 export async function readSchulconnex(file: SourceFile, reading: Reading): Promise<Read> {
@@ -46,23 +46,23 @@ type Reader = {
   fault(path: JsonPath, code: string, message: string): void;
 };
 
-function makeReader(record: unknown, element: JsonElement, given: Given): Reader {
+function makeReader(record: unknown, places: JsonPlaces, given: Given): Reader {
   const get = (path: JsonPath) => path.reduce<unknown>((value, step) => (typeof value === "object" && value !== null ? (value as Record<string | number, unknown>)[step] : undefined), record);
   const fault = (path: JsonPath, code: string, message: string) =>
-    given.staging.fault({ file: given.file, ...findJsonPlace(element, path), field: path.join(".") || null }, code, message);
+    given.staging.fault({ file: given.file, ...places.find(path), field: path.join(".") || null }, code, message);
   return {
     get,
     fault,
-    text(path, maxLength = 200) {
+    text(path, maxLength = nameLength) {
       const value = get(path);
       if (value !== undefined && value !== null && typeof value !== "string") {
         fault(path, "value_unreadable", "The value is not a text.");
         return "";
       }
       const text = value?.trim() ?? "";
-      const problem = findTextProblem(text, maxLength);
+      const problem = findValueFault(text, maxLength);
       if (problem) fault(path, ...problem);
-      return text;
+      return problem ? "" : text;
     },
     list(path) {
       const value = get(path);
@@ -74,11 +74,12 @@ function makeReader(record: unknown, element: JsonElement, given: Given): Reader
 }
 
 function readRecord(element: JsonElement, given: Given): void {
-  const record = parse(element, given);
+  const places = makeJsonPlaces(element);
+  const record = parse(element, places, given);
   if (record === undefined) return;
-  const reader = makeReader(record, element, given);
+  const reader = makeReader(record, places, given);
   if (typeof record !== "object" || record === null || Array.isArray(record)) return reader.fault([], "json_broken", "The record is not an object.");
-  const sourceId = reader.text(["pid"], 255);
+  const sourceId = reader.text(["pid"], idLength);
   const contexts = Array.from({ length: reader.list(["personenkontexte"]) }, (_, index) => readContext(reader, ["personenkontexte", index], given));
   const ofSchools = contexts.filter((context) => context !== null);
   if (ofSchools.length === 0) return given.staging.note("people_without_school");
@@ -93,12 +94,11 @@ function readRecord(element: JsonElement, given: Given): void {
   for (const context of ofSchools) if (!context.isDeleted) readGroups(reader, { ...given, ...context, sourceId, at });
 }
 
-function parse(element: JsonElement, given: Given): unknown {
+function parse(element: JsonElement, places: JsonPlaces, given: Given): unknown {
   try {
     return JSON.parse(element.text) as unknown;
-  } catch (error) {
-    const offset = Number(/position (\d+)/.exec((error as Error).message)?.[1] ?? element.text.length);
-    given.staging.fault({ file: given.file, ...placeAt(element, offset), field: null }, "json_broken", "The record is not JSON from here on.");
+  } catch {
+    given.staging.fault({ file: given.file, ...places.findError(), field: null }, "json_broken", "The record is not JSON from here on.");
     return undefined;
   }
 }
@@ -106,10 +106,10 @@ function parse(element: JsonElement, given: Given): unknown {
 function readName(reader: Reader): PersonName | null {
   const name = ["person", "name"];
   if (reader.get(name) === null || reader.get(name) === undefined) return null;
-  const firstFull = reader.text([...name, "vorname"]);
+  const firstFull = toName(reader.text([...name, "vorname"]));
   const call = reader.get([...name, "rufname"]);
-  const firstCall = call === undefined || call === null || call === "" ? firstFull : reader.text([...name, "rufname"]);
-  return { firstFull, firstCall, last: reader.text([...name, "familienname"]) };
+  const firstCall = call === undefined || call === null || call === "" ? firstFull : toName(reader.text([...name, "rufname"]));
+  return { firstFull, firstCall, last: toName(reader.text([...name, "familienname"])) };
 }
 
 const organisationNames = (reader: Reader, path: JsonPath): string[] => [reader.get([...path, "kennung"]), reader.get([...path, "id"])].filter((name) => typeof name === "string");
@@ -150,14 +150,16 @@ function readGroups(reader: Reader, given: GivenContext): void {
 
 /** The same group stands in the record of each of its members, and says the same there. */
 function readGroup(reader: Reader, path: JsonPath, { schoolId, staging, groups, carryOvers, at }: GivenContext): string {
-  const sourceId = reader.text([...path, "id"], 255);
-  const name = reader.text([...path, "bezeichnung"]);
+  const sourceId = reader.text([...path, "id"], idLength);
+  const name = toName(reader.text([...path, "bezeichnung"]));
   const code = reader.text([...path, "typ"]).toLowerCase();
   const type = groupTypes.get(code as "klasse") ?? null;
   if (type === null && code !== "") reader.fault([...path, "typ"], "unknown_group_type", "The code is none of Schulconnex.");
   const said = `${schoolId ?? ""} ${code} ${name}`;
   const before = groups.get(sourceId);
-  if (before === undefined && sourceId !== "") {
+  if (before === undefined && sourceId !== "" && groups.size >= maxGroups) {
+    reader.fault([...path, "id"], "too_many_groups", tooManyGroups);
+  } else if (before === undefined && sourceId !== "") {
     groups.set(sourceId, said);
     staging.group(at, { sourceId, schoolId: schoolId ?? null, name, type, previousSourceId: carryOvers.get(sourceId) ?? null, isDeleted: false });
   } else if (before !== said && sourceId !== "") {

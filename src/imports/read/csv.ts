@@ -1,68 +1,157 @@
 export type CsvRecord = { line: number; fields: string[] };
 /** Units: line from 1; column is the number of the field within its record, from 1. */
-export type CsvFault = { line: number; column: number; code: "quote_not_closed" | "quote_misplaced"; message: string };
+export type CsvFault = { line: number; column: number; code: keyof typeof messages; message: string };
 
 export type CsvReader = {
   /** Takes the next piece of text, answers the records that are complete. */
   push(text: string): CsvRecord[];
   /** Answers what is left. */
   end(): CsvRecord[];
+  /** How many characters were looked at so far, those that were looked at twice counted twice. */
+  readonly visited: number;
 };
 
-type Parsed = { fields: string[]; next: number; lines: number };
-type Fault = { column: number; linesBefore: number; code: CsvFault["code"] };
-
-/**
- * Reads CSV piece by piece and keeps the place of everything.
- *
- * Shape:  the delimiter is the one of `;`, `,` and tab that the first line has most of; quoted fields may hold delimiters,
- *         line breaks and doubled quotes; empty lines are passed over. After a fault it goes on with the next line.
- * Source: RFC 4180, with `;` and any line ending.
- */
-export function makeCsvReader(onFault: (fault: CsvFault) => void): CsvReader {
-  let rest = "";
-  let line = 1;
-  let delimiter = 0;
-
-  const take = (isLast: boolean): CsvRecord[] => {
-    const records: CsvRecord[] = [];
-    if (delimiter === 0 && (isLast || rest.length > maxHeader || /[\r\n]/.test(rest))) delimiter = findDelimiter(rest);
-    let position = 0;
-    while (delimiter !== 0 && position < rest.length) {
-      const parsed = parseRecord(rest, position, delimiter, isLast);
-      if (parsed === "incomplete") break;
-      if ("code" in parsed) {
-        onFault({ line: line + parsed.linesBefore, column: parsed.column, code: parsed.code, message: messages[parsed.code] });
-        position = skipLine(rest, position);
-        line += 1;
-        continue;
-      }
-      if (parsed.fields.length > 1 || parsed.fields[0] !== "") records.push({ line, fields: parsed.fields });
-      position = parsed.next;
-      line += parsed.lines;
-    }
-    rest = rest.slice(position);
-    return records;
-  };
-
-  return {
-    push(text) {
-      rest += text;
-      return take(false);
-    },
-    end: () => take(true),
-  };
-}
+/** Units: characters. `again` is how much of a file is read a second time at most, to find where records begin again after faults. */
+export const csvLimits = { header: 65_536, record: 1_048_576, again: 16_777_216 };
 
 const messages = {
   quote_not_closed: "A quotation mark opens here and is never closed.",
   quote_misplaced: "Behind a closing quotation mark stands something else than the end of the field.",
+  record_too_long: `The record is longer than ${csvLimits.record} characters. Each record ends with a line break; is a quotation mark missing?`,
 };
 
+/**
+ * Reads CSV piece by piece and keeps the place of everything, in linear time and with no more memory than one record needs.
+ *
+ * Shape:  the delimiter is the one of `;`, `,` and tab that the first line has most of; quoted fields may hold delimiters,
+ *         line breaks and doubled quotes; empty lines are passed over. After a fault it goes on with the next line.
+ * Source: RFC 4180, with `;` and any line ending. Not csv-parse (7.0), which loses two kinds of place: of a quotation mark that
+ *         is never closed it tells the last line of the file ("Quote Not Closed: the parsing is finished with an opening quote at
+ *         line N") instead of the line where it opens, and after "Invalid Closing Quote" it does not go on with the next line, so
+ *         that the faults behind it have no place at all. It also counts lines wrongly where CR and CRLF stand in one file.
+ */
+export function makeCsvReader(onFault: (fault: CsvFault) => void, limits = csvLimits): CsvReader {
+  let text = "";
+  let delimiter = 0;
+  let isLast = false;
+  let visited = 0;
+  let again = limits.again;
+  /** The record that is being read: where it begins, in which line, and what is read of it; `at` is how far that is. */
+  let [from, line, at, fieldFrom, lines] = [0, 1, 0, 0, 0];
+  let fields: string[] = [];
+  let mode: "field" | "plain" | "quoted" | "ended" | "skipping" = "field";
+  let records: CsvRecord[] = [];
+
+  const begin = (next: number): void => {
+    [from, at, lines, fields, mode] = [next, next, 0, [], "field"];
+  };
+
+  const fail = (code: CsvFault["code"], place: { line: number; column: number }): void => {
+    onFault({ ...place, code, message: messages[code] });
+    // One quotation mark too many hides what stands in the lines behind it, so they are read again, within the limit.
+    const next = findNextLine(text, from, at);
+    visited += (next === -1 ? at : next) - from;
+    if (next !== -1 && at - next <= again) {
+      again -= at - next;
+      line += 1;
+      return begin(next);
+    }
+    const end = text.charCodeAt(at - 1) === carriage ? at - 1 : at;
+    line += countLines(text.slice(from, end));
+    begin(end);
+    mode = "skipping";
+  };
+
+  const finishField = (value: string): void => {
+    fields.push(value);
+    const isDelimiter = at < text.length && text.charCodeAt(at) === delimiter;
+    mode = isDelimiter ? "field" : "ended";
+    if (isDelimiter) at += 1;
+  };
+
+  const readPlain = (): boolean => {
+    const start = at;
+    while (at < text.length && !isEnd(text.charCodeAt(at), delimiter)) at++;
+    visited += at - start + 1;
+    if (at === text.length && !isLast) return false;
+    finishField(text.slice(fieldFrom, at));
+    return true;
+  };
+
+  const readQuoted = (): boolean => {
+    const start = at;
+    const end = findClosingQuote(text, at);
+    // A quotation mark at the end of a piece may be the first of two.
+    const isOpen = end === -1 || (end + 1 === text.length && !isLast);
+    at = isOpen ? (end === -1 ? text.length : end) : end + 1;
+    visited += at - start + 1;
+    if (isOpen) {
+      if (isLast) fail("quote_not_closed", { line: line + lines, column: fields.length + 1 });
+      return isLast;
+    }
+    const value = text.slice(fieldFrom, end);
+    const place = { line: line + lines, column: fields.length + 1 };
+    if (at < text.length && !isEnd(text.charCodeAt(at), delimiter)) {
+      fail("quote_misplaced", place);
+      return true;
+    }
+    lines += countLines(value);
+    finishField(value.includes('""') ? value.replaceAll('""', '"') : value);
+    return true;
+  };
+
+  /** The end of a line, behind the last field of a record or behind what is skipped. */
+  const readLineEnd = (): boolean => {
+    if (at === text.length && !isLast) return false;
+    if (text.charCodeAt(at) === carriage && at + 1 === text.length && !isLast) return false;
+    if (mode === "ended" && (fields.length > 1 || fields[0] !== "")) records.push({ line, fields });
+    line += lines + 1;
+    begin(at + (text.charCodeAt(at) === carriage && text.charCodeAt(at + 1) === newline ? 2 : 1));
+    return true;
+  };
+
+  /** Answers whether there is more to read in what has come so far. */
+  const step = (): boolean => {
+    if (mode !== "skipping" && at - from > limits.record) {
+      if (mode === "quoted") fail("quote_not_closed", { line: line + lines, column: fields.length + 1 });
+      else fail("record_too_long", { line, column: 1 });
+    }
+    if (at >= text.length && (!isLast || mode === "skipping" || (mode === "field" && fields.length === 0))) return false;
+    if (mode === "field") {
+      mode = text.charCodeAt(at) === quote ? "quoted" : "plain";
+      if (mode === "quoted") at += 1;
+      fieldFrom = at;
+      return true;
+    }
+    if (mode === "plain") return readPlain();
+    if (mode === "quoted") return readQuoted();
+    if (mode === "skipping") {
+      const start = at;
+      while (at < text.length && !isBreak(text.charCodeAt(at))) at++;
+      visited += at - start + 1;
+      from = at;
+    }
+    return readLineEnd();
+  };
+
+  const take = (piece: string, last: boolean): CsvRecord[] => {
+    text = text.slice(from) + piece;
+    [at, fieldFrom, from, isLast, records] = [at - from, fieldFrom - from, 0, last, []];
+    if (delimiter === 0 && (last || text.length > limits.header || /[\r\n]/.test(text))) delimiter = findDelimiter(text);
+    if (delimiter !== 0) while (step());
+    return records;
+  };
+
+  return {
+    push: (piece) => take(piece, false),
+    end: () => take("", true),
+    get visited() {
+      return visited;
+    },
+  };
+}
+
 const [quote, newline, carriage] = [0x22, 0x0a, 0x0d];
-const maxHeader = 65_536;
-/** A record longer than this is taken for a quotation mark that was forgotten. */
-const maxRecord = 1_048_576;
 
 function findDelimiter(text: string): number {
   const [first = ""] = text.split(/[\r\n]/, 1);
@@ -71,41 +160,8 @@ function findDelimiter(text: string): number {
   return counts.toSorted((a, b) => b[1] - a[1])[0]![0].charCodeAt(0);
 }
 
-function parseRecord(text: string, from: number, delimiter: number, isLast: boolean): Parsed | Fault | "incomplete" {
-  const fields: string[] = [];
-  let at = from;
-  let lines = 0;
-  for (;;) {
-    if (text.charCodeAt(at) === quote) {
-      const linesBefore = lines;
-      const end = findClosingQuote(text, at + 1);
-      if (end === -1 || (end + 1 === text.length && !isLast)) {
-        const isHopeless = isLast || text.length - from > maxRecord;
-        return isHopeless && end === -1 ? { column: fields.length + 1, linesBefore, code: "quote_not_closed" } : "incomplete";
-      }
-      const value = text.slice(at + 1, end);
-      lines += countLines(value);
-      fields.push(value.includes('""') ? value.replaceAll('""', '"') : value);
-      at = end + 1;
-      if (at < text.length && !isEnd(text.charCodeAt(at), delimiter)) return { column: fields.length, linesBefore, code: "quote_misplaced" };
-    } else {
-      const start = at;
-      while (at < text.length && !isEnd(text.charCodeAt(at), delimiter)) at++;
-      fields.push(text.slice(start, at));
-    }
-    if (at === text.length) return isLast ? { fields, next: at, lines: lines + 1 } : "incomplete";
-    const sign = text.charCodeAt(at);
-    at += 1;
-    if (sign === delimiter) continue;
-    if (sign === carriage) {
-      if (at === text.length && !isLast) return "incomplete";
-      if (text.charCodeAt(at) === newline) at += 1;
-    }
-    return { fields, next: at, lines: lines + 1 };
-  }
-}
-
-const isEnd = (sign: number, delimiter: number): boolean => sign === delimiter || sign === newline || sign === carriage;
+const isBreak = (sign: number): boolean => sign === newline || sign === carriage;
+const isEnd = (sign: number, delimiter: number): boolean => sign === delimiter || isBreak(sign);
 
 /** Passes over doubled quotation marks, which stand for one. */
 function findClosingQuote(text: string, from: number): number {
@@ -116,9 +172,12 @@ function findClosingQuote(text: string, from: number): number {
 
 const countLines = (text: string): number => (/[\r\n]/.test(text) ? text.split(/\r\n|\r|\n/).length - 1 : 0);
 
-function skipLine(text: string, from: number): number {
-  const rest = /\r\n|\r|\n/g;
-  rest.lastIndex = from;
-  const match = rest.exec(text);
-  return match === null ? text.length : match.index + match[0].length;
+/** Where the line behind `from` begins, if that is before `to`; else -1. */
+function findNextLine(text: string, from: number, to: number): number {
+  for (let at = from; at < to; at++) {
+    if (!isBreak(text.charCodeAt(at))) continue;
+    const next = at + (text.charCodeAt(at) === carriage && text.charCodeAt(at + 1) === newline ? 2 : 1);
+    return next < to ? next : -1;
+  }
+  return -1;
 }

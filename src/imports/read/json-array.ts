@@ -1,78 +1,92 @@
 /** One element of the outer array, as it stands in the file. Units: line and column from 1, column in characters. */
 export type JsonElement = { text: string; line: number; column: number };
-export type JsonFault = { line: number; column: number; code: "not_an_array" | "json_broken"; message: string };
+export type JsonFault = { line: number; column: number; code: "not_an_array" | "json_broken" | "record_too_long" | "record_too_deep"; message: string };
 
 export type JsonArrayReader = { push(text: string): JsonElement[]; end(): JsonElement[] };
 
+/** Units: characters; levels of arrays and objects within an element. */
+export const jsonLimits = { element: 1_048_576, depth: 32 };
+
 /**
- * Cuts a JSON array into its elements piece by piece, without reading what is in them.
+ * Cuts a JSON array into its elements piece by piece, in linear time, without reading what is in them.
  *
- * Shape:  what holds no array is one fault, at the place where it was noticed; nothing is read behind it.
+ * Shape:  what holds no array is one fault, at the place where it was noticed; nothing is read behind it. An element that is too
+ *         long or too deep is a fault at its beginning, and the next ones are read.
  */
-export function makeJsonArrayReader(onFault: (fault: JsonFault) => void): JsonArrayReader {
+export function makeJsonArrayReader(onFault: (fault: JsonFault) => void, limits = jsonLimits): JsonArrayReader {
   let state: "before" | "between" | "inside" | "after" | "broken" = "before";
   let needsComma = false;
   let depth = 0;
   let inString = false;
   let escaped = false;
   let pieces = "";
+  let isSkipped = false;
   let start = { line: 1, column: 1 };
   let line = 1;
   let column = 0;
 
-  const fail = (code: JsonFault["code"], message: string) => {
+  const fail = (code: JsonFault["code"], message: string): void => {
     state = "broken";
     onFault({ line, column, code, message });
   };
 
+  const skip = (code: JsonFault["code"], message: string): void => {
+    if (!isSkipped) onFault({ ...start, code, message });
+    isSkipped = true;
+    pieces = "";
+  };
+
   /** Answers whether the element ends before this sign, or with it. */
-  const insideSign = (sign: string): "goes on" | "ends here" | "ended before" => {
+  const insideSign = (sign: number): "goes on" | "ends here" | "ended before" => {
     if (inString) {
       if (escaped) escaped = false;
-      else if (sign === "\\") escaped = true;
-      else if (sign === '"') inString = false;
+      else if (sign === signs.escape) escaped = true;
+      else if (sign === signs.quote) inString = false;
       return "goes on";
     }
-    if (sign === '"') inString = true;
-    else if (sign === "{" || sign === "[") depth += 1;
-    else if (sign === "}" || sign === "]") {
+    if (sign === signs.quote) inString = true;
+    else if (sign === signs.openObject || sign === signs.openArray) {
+      depth += 1;
+      if (depth > limits.depth) skip("record_too_deep", `The record has more than ${limits.depth} levels.`);
+    } else if (sign === signs.closeObject || sign === signs.closeArray) {
       if (depth === 0) return "ended before";
       depth -= 1;
       if (depth === 0) return "ends here";
-    } else if (sign === "," && depth === 0) return "ended before";
+    } else if (sign === signs.comma && depth === 0) return "ended before";
     return "goes on";
   };
 
-  const outsideSign = (sign: string): void => {
+  const outsideSign = (sign: number): void => {
     if (isSpace(sign)) return;
     if (state === "before") {
-      if (sign === "[") state = "between";
+      if (sign === signs.openArray) state = "between";
       else fail("not_an_array", "The file is not a JSON array of records.");
     } else if (state === "after") fail("json_broken", "Something stands behind the end of the array.");
-    else if (sign === "]") state = "after";
-    else if (sign === "," && needsComma) needsComma = false;
-    else if (needsComma || sign === ",") fail("json_broken", "Between two records there is exactly one comma.");
+    else if (sign === signs.closeArray) state = "after";
+    else if (sign === signs.comma && needsComma) needsComma = false;
+    else if (needsComma || sign === signs.comma) fail("json_broken", "Between two records there is exactly one comma.");
     else {
       state = "inside";
       start = { line, column };
-      depth = 0;
-      inString = false;
-      escaped = false;
+      [depth, inString, escaped, isSkipped] = [0, false, false, false];
     }
+  };
+
+  const gather = (piece: string): void => {
+    if (pieces.length + piece.length > limits.element) skip("record_too_long", `The record is longer than ${limits.element} characters.`);
+    if (!isSkipped) pieces += piece;
   };
 
   const take = (text: string): JsonElement[] => {
     const elements: JsonElement[] = [];
     let from = state === "inside" ? 0 : -1;
-    const finish = (end: number) => {
-      elements.push({ text: pieces + text.slice(from, end), ...start });
-      pieces = "";
-      from = -1;
-      state = "between";
-      needsComma = true;
+    const finish = (end: number): void => {
+      gather(text.slice(from, end));
+      if (!isSkipped) elements.push({ text: pieces, ...start });
+      [pieces, from, state, needsComma] = ["", -1, "between", true];
     };
     for (let at = 0; at < text.length && state !== "broken"; at++) {
-      const sign = text[at]!;
+      const sign = text.charCodeAt(at);
       column += 1;
       if (state !== "inside") outsideSign(sign);
       // The sign that begins an element is also its first.
@@ -85,15 +99,12 @@ export function makeJsonArrayReader(onFault: (fault: JsonFault) => void): JsonAr
           outsideSign(sign);
         }
       }
-      if (sign === "\n") {
+      if (sign === signs.newline) {
         line += 1;
         column = 0;
       }
     }
-    if ((state as string) === "inside") {
-      pieces += text.slice(from);
-      if (pieces.length > maxElement) fail("json_broken", "A record is longer than 4 million characters.");
-    }
+    if ((state as string) === "inside") gather(text.slice(from));
     return elements;
   };
 
@@ -106,5 +117,5 @@ export function makeJsonArrayReader(onFault: (fault: JsonFault) => void): JsonAr
   };
 }
 
-const maxElement = 4_000_000;
-const isSpace = (sign: string): boolean => sign === " " || sign === "\n" || sign === "\r" || sign === "\t";
+const signs = { quote: 0x22, escape: 0x5c, openObject: 0x7b, closeObject: 0x7d, openArray: 0x5b, closeArray: 0x5d, comma: 0x2c, newline: 0x0a };
+const isSpace = (sign: number): boolean => sign === 0x20 || sign === 0x0a || sign === 0x0d || sign === 0x09;

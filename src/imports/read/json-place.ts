@@ -1,79 +1,78 @@
+import { parseTree, type Node, type ParseError } from "jsonc-parser";
 import type { JsonElement } from "./json-array.ts";
 
 export type JsonPath = readonly (string | number)[];
+export type JsonPlace = { line: number; column: number };
 
-/** The line and column of a place within an element that was parsed; of the nearest place above it where it does not exist. */
-export function findJsonPlace(element: JsonElement, path: JsonPath): { line: number; column: number } {
-  return placeAt(element, findOffset(element.text, path));
+export type JsonPlaces = {
+  /** The line and column of a value of the element; of the nearest place above it where it does not exist. */
+  find(path: JsonPath): JsonPlace;
+  /** Where the element stops being JSON. */
+  findError(): JsonPlace;
+};
+
+/** Finds places within an element. Shape: its tree is made at the first question, and no question goes through the whole of it. */
+export function makeJsonPlaces(element: JsonElement): JsonPlaces {
+  const errors: ParseError[] = [];
+  let root: Node | undefined;
+  let lineStarts: number[] | undefined;
+  const childrenOf = new Map<Node, Map<string, Node>>();
+
+  const read = (): Node | undefined => {
+    lineStarts ??= findLineStarts(element.text);
+    return (root ??= parseTree(element.text, errors, { disallowComments: true, allowTrailingComma: false }));
+  };
+  const child = (node: Node, step: string | number): Node | undefined => {
+    if (typeof step === "number") return node.type === "array" ? node.children?.[step] : undefined;
+    if (!childrenOf.has(node)) childrenOf.set(node, toProperties(node));
+    return childrenOf.get(node)!.get(step);
+  };
+  const placeAt = (offset: number): JsonPlace => {
+    const { line, column } = element;
+    const before = countUpTo(lineStarts!, offset);
+    return before === 0 ? { line, column: column + offset } : { line: line + before, column: offset - lineStarts![before - 1]! + 1 };
+  };
+
+  return {
+    find(path) {
+      let node = read();
+      for (const step of path) {
+        const next = node && child(node, step);
+        if (next === undefined) break;
+        node = next;
+      }
+      return placeAt(node?.offset ?? 0);
+    },
+    findError() {
+      read();
+      return placeAt(errors[0]?.offset ?? element.text.length);
+    },
+  };
 }
 
-/** Units: offset in characters from the beginning of the element. */
-export function placeAt({ text, line, column }: JsonElement, offset: number): { line: number; column: number } {
-  const before = text.slice(0, offset);
-  const lastBreak = before.lastIndexOf("\n");
-  if (lastBreak === -1) return { line, column: column + offset };
-  return { line: line + before.split("\n").length - 1, column: offset - lastBreak };
-}
-
-function findOffset(text: string, path: JsonPath): number {
-  let at = skipSpace(text, 0);
-  for (const step of path) {
-    const next = typeof step === "number" ? findItem(text, at, step) : findKey(text, at, step);
-    if (next === -1) return at;
-    at = next;
+function toProperties(node: Node): Map<string, Node> {
+  const properties = new Map<string, Node>();
+  for (const { children } of node.type === "object" ? (node.children ?? []) : []) {
+    const [key, value] = children ?? [];
+    if (key !== undefined && value !== undefined) properties.set(key.value as string, value);
   }
-  return at;
+  return properties;
 }
 
-function findItem(text: string, array: number, index: number): number {
-  let at = skipSpace(text, array + 1);
-  for (let passed = 0; text[at] !== "]" && text[at] !== undefined; passed++) {
-    if (passed === index) return at;
-    at = skipComma(text, skipValue(text, at));
+/** Where lines begin, but for the first. Units: offsets in characters. */
+function findLineStarts(text: string): number[] {
+  const starts: number[] = [];
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+/** How many of the numbers, which ascend, are not above `limit`. */
+function countUpTo(numbers: readonly number[], limit: number): number {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (numbers[middle]! <= limit) low = middle + 1;
+    else high = middle;
   }
-  return -1;
-}
-
-function findKey(text: string, object: number, key: string): number {
-  let at = skipSpace(text, object + 1);
-  while (text[at] === '"') {
-    const end = skipString(text, at);
-    const value = skipSpace(text, skipSpace(text, end) + 1);
-    if (JSON.parse(text.slice(at, end)) === key) return value;
-    at = skipComma(text, skipValue(text, value));
-  }
-  return -1;
-}
-
-function skipValue(text: string, from: number): number {
-  if (text[from] === '"') return skipString(text, from);
-  let at = from;
-  if (text[at] !== "{" && text[at] !== "[") {
-    while (at < text.length && !",]} \n\r\t".includes(text[at]!)) at++;
-    return at;
-  }
-  for (let depth = 0; at < text.length; at++) {
-    if (text[at] === '"') at = skipString(text, at) - 1;
-    else if (text[at] === "{" || text[at] === "[") depth += 1;
-    else if (text[at] === "}" || text[at] === "]") depth -= 1;
-    if (depth === 0) return at + 1;
-  }
-  return at;
-}
-
-function skipString(text: string, from: number): number {
-  let at = from + 1;
-  while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
-  return at + 1;
-}
-
-function skipSpace(text: string, from: number): number {
-  let at = from;
-  while (text[at] === " " || text[at] === "\n" || text[at] === "\r" || text[at] === "\t") at++;
-  return at;
-}
-
-function skipComma(text: string, from: number): number {
-  const at = skipSpace(text, from);
-  return text[at] === "," ? skipSpace(text, at + 1) : at;
+  return low;
 }

@@ -2,14 +2,17 @@ import type { Staging } from "../staging.ts";
 import { makeCsvReader, type CsvRecord } from "./csv.ts";
 import type { SourceFile } from "./source.ts";
 import { readText } from "./text.ts";
+import { findValueFault, nameLength } from "./value.ts";
 
 /** A record of a CSV file by its headings. */
 export type Row = {
   line: number;
   /** The field without outer white space; empty where the file has no such column. */
   get(heading: string): string;
-  /** As `get`, and a fault where the field is empty or longer than the record keeps. */
+  /** As `get`; with a fault, and empty, where the field is empty, too long or not readable. */
   need(heading: string, maxLength?: number): string;
+  /** As `need`, for a field that may be empty. */
+  take(heading: string, maxLength?: number): string;
   /** The number of the column, from 1; 1 where the file has none. */
   column(heading: string): number;
   fault(heading: string | null, code: string, message: string): void;
@@ -66,23 +69,18 @@ function makeRow(file: string, { line, fields }: CsvRecord, headings: Map<string
   const column = (heading: string) => (indexOf(heading) ?? 0) + 1;
   const fault = (heading: string | null, code: string, message: string) =>
     staging.fault({ file, line, column: heading === null ? null : column(heading), field: heading }, code, message);
+  const need = (heading: string, maxLength = nameLength) => {
+    const value = get(heading);
+    const problem = findValueFault(value, maxLength);
+    if (problem) fault(heading, ...problem);
+    return problem ? "" : value;
+  };
   return {
     line,
     get,
     column,
     fault,
-    need(heading, maxLength = 200) {
-      const value = get(heading);
-      const problem = findTextProblem(value, maxLength);
-      if (problem) fault(heading, ...problem);
-      return value;
-    },
+    need,
+    take: (heading, maxLength) => (get(heading) === "" ? "" : need(heading, maxLength)),
   };
-}
-
-/** Why the record cannot keep a text; null when it can. */
-export function findTextProblem(value: string, maxLength: number): [code: string, message: string] | null {
-  if (value === "") return ["value_missing", "A value is missing."];
-  if (value.length > maxLength) return ["value_too_long", `The value is longer than ${maxLength} characters.`];
-  return /\u0000/.test(value) ? ["value_unreadable", "The value holds a sign that is no text."] : null;
 }

@@ -1,11 +1,12 @@
 import { AppError } from "../../platform/errors.ts";
 import type { SourceFile } from "./source.ts";
 
-export type Encoding = "utf-8" | "utf-16le" | "windows-1252";
+export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
 
 /**
- * Reads a file as text in pieces. What is not UTF-8 from end to end is Windows-1252, as older school programs write it;
- * UTF-16 is believed when it says so. A byte order mark is dropped.
+ * Reads a file as text in pieces. What is not UTF-8 is Windows-1252, as older school programs write it, but a file whose first letters
+ * beyond ASCII are UTF-8 stays UTF-8: what cannot be decoded in it is U+FFFD, and a fault where it stands in a value. UTF-16 is believed
+ * when it says so. A byte order mark is dropped.
  *
  * Shape:  the file is read twice, first for its encoding; `onBytes` is told of both.
  * Errors: invalid when the file cannot be unpacked.
@@ -17,15 +18,27 @@ export async function* readText(file: SourceFile, onBytes: (bytes: number) => vo
 }
 
 export async function findEncoding(file: SourceFile, onBytes: (bytes: number) => void = () => undefined): Promise<Encoding> {
-  const strict = new TextDecoder("utf-8", { fatal: true });
-  let encoding: Encoding | undefined;
+  const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  let isUtf8 = false;
+  let before: Buffer = Buffer.alloc(0);
   for await (const bytes of readBytes(file, onBytes)) {
-    if (encoding === undefined && bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
-    encoding = "utf-8";
-    if (!decodes(() => strict.decode(bytes, { stream: true }))) return "windows-1252";
+    if (before.length === 0 && bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
+    if (before.length === 0 && bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
+    const text = decode(() => strict.decode(bytes, { stream: true }));
+    if (text === null) return isUtf8 || beginsAsUtf8(Buffer.concat([before.subarray(-3), bytes])) ? "utf-8" : "windows-1252";
+    isUtf8 ||= beyondAscii.test(text);
+    before = bytes;
   }
-  return decodes(() => strict.decode()) ? "utf-8" : "windows-1252";
+  return isUtf8 || decode(() => strict.decode()) !== null ? "utf-8" : "windows-1252";
 }
+
+const beyondAscii = /[^\u0000-\u007f]/;
+
+/** Whether the first character beyond ASCII is one in UTF-8; what begins in the middle of one counts as none. */
+const beginsAsUtf8 = (bytes: Buffer): boolean => {
+  const first = beyondAscii.exec(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes))?.[0];
+  return first !== undefined && first !== "\ufffd";
+};
 
 async function* readBytes(file: SourceFile, onBytes: (bytes: number) => void): AsyncGenerator<Buffer> {
   const stream = await file.open();
@@ -39,11 +52,10 @@ async function* readBytes(file: SourceFile, onBytes: (bytes: number) => void): A
   }
 }
 
-function decodes(work: () => unknown): boolean {
+function decode(work: () => string): string | null {
   try {
-    work();
-    return true;
+    return work();
   } catch {
-    return false;
+    return null;
   }
 }

@@ -10,7 +10,8 @@ export type Archive = { files: ReadonlyMap<string, SourceFile>; close(): void };
 /**
  * Opens a zip without unpacking it.
  *
- * Errors: invalid when it is no zip, is encrypted, holds two files of one name, or claims to unpack to more than 4 GiB.
+ * Errors: invalid when it is no zip, is encrypted, holds two files of one name, or claims to unpack to more
+ *         than 4 GiB or, where that is much, to a hundred times its size. What unpacks to another size than it claims ends with a fault.
  */
 export async function openArchive(path: string): Promise<Archive> {
   const zip = await promisify<string, object, ZipFile>(openZip)(path, { lazyEntries: true, autoClose: false }).catch((cause: unknown) => {
@@ -25,6 +26,8 @@ export async function openArchive(path: string): Promise<Archive> {
 }
 
 const maxBytes = 4 * 2 ** 30;
+/** A roster as CSV is packed to a tenth or so; a thousand times is what an archive holds that is made to fill disks. */
+const maxRatio = { from: 64 * 2 ** 20, times: 100 };
 const maxEntries = 1000;
 
 function listEntries(zip: ZipFile): Promise<Entry[]> {
@@ -48,6 +51,9 @@ function toFiles(zip: ZipFile, entries: readonly Entry[]): Map<string, SourceFil
     if (!name.endsWith(".csv") || entry.fileName.startsWith("__MACOSX/")) continue;
     if (entry.isEncrypted()) throw refuse("The zip archive is encrypted.");
     if (files.has(name)) throw refuse(`The zip archive holds ${name} twice.`);
+    if (entry.uncompressedSize > maxRatio.from && entry.uncompressedSize > maxRatio.times * entry.compressedSize) {
+      throw refuse(`The zip archive claims to unpack ${name} to more than ${maxRatio.times} times its size.`);
+    }
     files.set(name, { name, size: entry.uncompressedSize, open: () => openEntry(zip, entry) });
   }
   if ([...files.values()].reduce((sum, { size }) => sum + size, 0) > maxBytes) throw refuse("The zip archive unpacks to more than 4 GiB.");
