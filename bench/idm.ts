@@ -5,8 +5,9 @@
 import express from "express";
 import type pg from "pg";
 import { makeIdmRouter } from "../src/idm/index.ts";
+import { readConfig } from "../src/config.ts";
 import type { Db } from "../src/platform/db.ts";
-import { loadDocument } from "../src/platform/http/index.ts";
+import { loadDocument, makeReading } from "../src/platform/http/index.ts";
 import { silentLog } from "../src/platform/log.ts";
 import { makeMakers } from "../test/support/make.ts";
 import { getAppToken, type TestApp } from "../test/support/token.ts";
@@ -63,9 +64,11 @@ async function makeWorld(db: Db): Promise<World> {
 async function recordStatements(db: Db, { app, user, people }: World): Promise<Record<string, Statement>> {
   const scopes = new Set(["users:read", "people:read"] as const);
   let last: Statement | undefined;
-  const recording = { options: {}, query: (statement: Statement) => ((last = statement), db.pool.query(statement)) } as unknown as pg.Pool;
+  const client = { query: (statement: Statement) => ((last = statement), db.pool.query(statement)), release: () => undefined };
+  const pool = { options: {}, connect: async () => client } as unknown as pg.Pool;
   const router = makeIdmRouter({
-    db: { pool: recording, readPool: recording },
+    reading: makeReading({ pool, canceller: pool, isReplica: false }, readConfig({}).lists),
+    changes: { pool },
     checkAccessToken: async () => ({ kind: "valid", token: { clientId: app.clientId, personId: null, scopes } }),
     document: await loadDocument("idm", "bench"),
     cursorKeys: [],

@@ -7,9 +7,9 @@ import { makeIdmRouter } from "./idm/index.ts";
 import { makeImportSweep } from "./imports/index.ts";
 import type { Clock } from "./platform/clock.ts";
 import { allowAnyOrigin } from "./platform/cors.ts";
-import { isDatabaseUnavailable, type Db } from "./platform/db.ts";
+import { isDatabaseUnavailable } from "./platform/db.ts";
 import { makeHealthRouter, type HealthCheck } from "./platform/health.ts";
-import { loadDocument } from "./platform/http/index.ts";
+import { loadDocument, makeReading } from "./platform/http/index.ts";
 import type { Log } from "./platform/log.ts";
 import { makeMetricsRouter } from "./platform/metrics-router.ts";
 import { makeMetrics, watchPools, type Metrics } from "./platform/metrics.ts";
@@ -19,6 +19,7 @@ import { keepPickedLocale, makePageAssets } from "./platform/pages/index.ts";
 import { makeRequestWatch } from "./platform/request-log.ts";
 import { deriveKeys } from "./platform/seal.ts";
 import { makeStatisticsJob } from "./platform/statistics.ts";
+import { poolsOf, type DatabaseShares } from "./platform/shares.ts";
 import type { WorkerJob } from "./platform/worker.ts";
 import { makeLastAnswers, makePortalRouter } from "./portal/index.ts";
 import { makePublishRouter } from "./publish/index.ts";
@@ -29,7 +30,7 @@ import { makeWebhooks } from "./webhooks/index.ts";
 type Surroundings = {
   clock: Clock;
   log: Log;
-  db: Db;
+  shares: DatabaseShares;
   metrics?: Metrics;
   isStopping?: () => boolean;
 };
@@ -43,28 +44,28 @@ export type App = {
 };
 
 /** Composes the service: every room gets what it needs here and nowhere else. */
-export async function makeApp(config: Config, { clock, log, db, metrics = makeMetrics(), isStopping = () => false }: Surroundings): Promise<App> {
-  watchPools(metrics, { main: db.pool, ...(db.readPool !== db.pool && { replica: db.readPool }) });
+export async function makeApp(config: Config, { clock, log, shares, metrics = makeMetrics(), isStopping = () => false }: Surroundings): Promise<App> {
+  watchPools(metrics, poolsOf(shares));
   const count = {
     signIn: (outcome: string) => metrics.signIns.inc({ outcome }),
     token: (grant: string) => metrics.tokensIssued.inc({ grant }),
   };
 
-  const signOn = await makeSignOn({ ...config, db, clock, log, count });
+  const signOn = await makeSignOn({ ...config, shares, clock, log, count });
   const load = (name: string) => loadDocument(name, config.platform);
-  const reading = { db, log, checkAccessToken: signOn.checkAccessToken, cursorKeys: deriveKeys(config.encryptionKeys, "cursor"), checkAnswers: !config.production };
+  const api = { reading: makeReading(shares.reads, config.lists), log, checkAccessToken: signOn.checkAccessToken, cursorKeys: deriveKeys(config.encryptionKeys, "cursor"), checkAnswers: !config.production };
   const contracts = { idm: await load("idm"), schulconnex: await load("schulconnex"), signOn: await load("sign-on") };
-  const idm = makeIdmRouter({ ...reading, document: contracts.idm });
-  const schulconnex = makeSchulconnexRouter({ ...reading, document: contracts.schulconnex, document17: await load("schulconnex-1.7") });
-  const webhooks = makeWebhooks({ db, clock, log, keys: config.encryptionKeys, reach: { allowPrivateAddresses: config.allowPrivateAddresses, allowHttp: !config.production }, settings: config.webhooks, count: (outcome) => metrics.webhookAttempts.inc({ outcome }) });
+  const idm = makeIdmRouter({ ...api, changes: shares.changes, document: contracts.idm });
+  const schulconnex = makeSchulconnexRouter({ ...api, document: contracts.schulconnex, document17: await load("schulconnex-1.7") });
+  const webhooks = makeWebhooks({ db: shares.jobs, clock, log, keys: config.encryptionKeys, reach: { allowPrivateAddresses: config.allowPrivateAddresses, allowHttp: !config.production }, settings: config.webhooks, count: (outcome) => metrics.webhookAttempts.inc({ outcome }) });
   const portal = makePortalRouter({
     ...signOn,
     issuerUrl: config.issuerUrl,
     signInPath,
     signOutPath: "/oauth2/sessions/logout",
-    listTiles: (personId) => listTiles(db.pool, personId),
+    listTiles: (personId) => listTiles(shares.signOn.pool, personId),
   });
-  const health = makeHealthRouter({ checks: listHealthChecks(db), isStopping });
+  const health = makeHealthRouter({ checks: listHealthChecks(shares.checks), isStopping });
   const metricsRouter = makeMetricsRouter({ metrics, token: config.metricsToken });
   const last = makeLastAnswers({ log, isUnavailable: isDatabaseUnavailable });
 
@@ -91,7 +92,16 @@ export async function makeApp(config: Config, { clock, log, db, metrics = makeMe
       protect(res);
       operations(req, res);
     },
-    jobs: [...signOn.jobs, makePurgeJob({ db, clock, forget: forgetPerson }), makeAnnouncedSweep({ db, clock }), makeEventSweepJob({ db, clock, feedDays: config.changeFeedDays }), makeAuditSweepJob({ db, clock, auditDays: config.auditDays }), makeStatisticsJob(db), makeImportSweep({ db, clock }), ...webhooks.jobs],
+    jobs: [
+      ...signOn.jobs,
+      makePurgeJob({ db: shares.changes, clock, forget: forgetPerson }),
+      makeAnnouncedSweep({ db: shares.jobs, clock }),
+      makeEventSweepJob({ db: shares.jobs, clock, feedDays: config.changeFeedDays }),
+      makeAuditSweepJob({ db: shares.jobs, clock, auditDays: config.auditDays }),
+      makeStatisticsJob(shares.jobs),
+      makeImportSweep({ db: shares.jobs, clock }),
+      ...webhooks.jobs,
+    ],
     async close() {
       await webhooks.close();
       await signOn.close();
@@ -124,7 +134,7 @@ function makeProtect({ issuerUrl }: Config): (res: ServerResponse) => void {
   };
 }
 
-function listHealthChecks({ pool }: Db): HealthCheck[] {
+function listHealthChecks({ pool }: DatabaseShares["checks"]): HealthCheck[] {
   return [
     { name: "database", missing: "the database does not answer", check: () => pool.query("SELECT 1") },
     { name: "migrations", missing: "the database is not migrated to this version", check: () => checkMigrated(pool) },

@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import type { z } from "zod";
+import { leastPoolSize } from "./platform/share-sizes.ts";
 import { addressList, flag, httpUrl, keyList, matching, oneOf, postgresUrl, secondsList, text, wholeNumber } from "./config-values.ts";
 
 type Option<Value extends z.ZodType = z.ZodType> = {
@@ -90,10 +91,35 @@ export const options = {
     secret: true,
   },
   DATABASE_POOL_SIZE: {
+    value: wholeNumber(leastPoolSize, 1000),
+    default: "20",
+    meaning:
+      "Database connections this process opens at most, per server. They are split into shares (sign-on, token endpoint, first sign-ins, token checks, reads, changes, jobs), so that one kind of work takes none from the others. All processes together must stay below the server's `max_connections`.",
+    example: "40",
+  },
+  LISTS_PER_APP: {
     value: wholeNumber(1, 1000),
-    default: "10",
-    meaning: "Database connections this process opens at most, per server. All processes together must stay below the server's `max_connections`.",
-    example: "20",
+    default: "32",
+    meaning: "Lists that one app may have open in this process at the same time: waiting, being read or being sent. More are answered with 429; eight times as many of all apps together with 503.",
+    example: "64",
+  },
+  LIST_WAIT_SECONDS: {
+    value: wholeNumber(1, 60),
+    default: "20",
+    meaning: "Time that a list waits for its turn to be read before it is answered with 429 or 503.",
+    example: "10",
+  },
+  LIST_STALL_SECONDS: {
+    value: wholeNumber(1, 100),
+    default: "30",
+    meaning: "Time in which a reader must take the next 64 KiB of a list. A slower one is cut off.",
+    example: "60",
+  },
+  LIST_TOTAL_SECONDS: {
+    value: wholeNumber(1, 7200),
+    default: "900",
+    meaning: "Time in which a reader must take a whole list. A slower one is cut off; it can read pages instead.",
+    example: "1800",
   },
   DATA_DIR: {
     value: text,
@@ -288,6 +314,12 @@ function arrange(values: Values) {
     databaseUrl: values.DATABASE_URL,
     databaseReplicaUrl: values.DATABASE_REPLICA_URL,
     databasePoolSize: values.DATABASE_POOL_SIZE,
+    lists: {
+      openPerApp: values.LISTS_PER_APP,
+      waitSeconds: values.LIST_WAIT_SECONDS,
+      stallSeconds: values.LIST_STALL_SECONDS,
+      totalSeconds: values.LIST_TOTAL_SECONDS,
+    },
     dataDir: values.DATA_DIR,
     demoWorld: values.DEMO_WORLD ?? !production,
     encryptionKeys: values.ENCRYPTION_KEYS,

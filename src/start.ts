@@ -3,13 +3,13 @@ import { loadDemoWorld } from "../demo/load.ts";
 import { makeApp } from "./app.ts";
 import { settlePort, type Config } from "./config.ts";
 import { systemClock } from "./platform/clock.ts";
-import { openDatabase } from "./platform/db.ts";
 import type { Log } from "./platform/log.ts";
 import { makeMetrics, watchProcess } from "./platform/metrics.ts";
 import { applyMigrations } from "./platform/migrate.ts";
 import { openDatabaseServer } from "./platform/postgres/index.ts";
 import { withProgress } from "./platform/progress.ts";
 import { openServer, type Server } from "./platform/server.ts";
+import { openShares } from "./platform/shares.ts";
 import { startWorker } from "./platform/worker.ts";
 import { setCredential } from "./sign-on/index.ts";
 
@@ -64,20 +64,21 @@ async function startParts(given: Config, surroundings: Surroundings, ends: Retur
   const config = settlePort(given, server.port);
 
   const url = await openDatabaseOf(config, surroundings, ends);
-  const db = openDatabase({
+  const shares = openShares({
     url,
     replicaUrl: config.databaseReplicaUrl,
     poolSize: config.databasePoolSize,
+    role: config.role,
     onConnectionError: (err) => {
       if (!server.isStopping()) log.warn({ err }, "a database connection broke");
     },
   });
-  ends.add("database connections", () => db.close());
+  ends.add("database connections", () => shares.close());
   await applyMigrations(url, { say });
-  if (config.demoWorld) await withProgress("Loading the demo world", say, () => loadDemoWorld(db, { ...config, now: systemClock(), setCredential }));
+  if (config.demoWorld) await withProgress("Loading the demo world", say, () => loadDemoWorld(shares.changes, { ...config, now: systemClock(), setCredential }));
 
   const app = await withProgress("Preparing keys and pages", say, () =>
-    makeApp(config, { clock: systemClock, log, db, metrics, isStopping: server.isStopping }),
+    makeApp(config, { clock: systemClock, log, shares, metrics, isStopping: server.isStopping }),
   );
   ends.add("rooms", () => app.close());
   const jobs = config.role === "web" ? app.jobs.filter((job) => job.inEveryProcess) : app.jobs;

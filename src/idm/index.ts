@@ -9,7 +9,7 @@
 import type { Router } from "express";
 import { scopeOfContract, type AccessToken, type CheckAccessToken } from "../access/index.ts";
 import type { Db } from "../platform/db.ts";
-import { bindOperations, renderProblem, type Handlers, type OpenApiDocument } from "../platform/http/index.ts";
+import { bindOperations, renderProblem, type Handlers, type OpenApiDocument, type Reading } from "../platform/http/index.ts";
 import type { Log } from "../platform/log.ts";
 import type { EncryptionKeys } from "../platform/seal.ts";
 import type { operations } from "../../generated/openapi/idm.ts";
@@ -35,7 +35,8 @@ const readers: Omit<Handlers<operations, AccessToken>, "listChanges"> = {
 };
 
 export type IdmDeps = {
-  db: Pick<Db, "pool" | "readPool">;
+  reading: Reading;
+  changes: Db;
   checkAccessToken: CheckAccessToken;
   document: OpenApiDocument;
   cursorKeys: EncryptionKeys;
@@ -44,13 +45,13 @@ export type IdmDeps = {
   checkAnswers: boolean;
 };
 
-export function makeIdmRouter({ db, checkAccessToken, document, cursorKeys, log, checkAnswers }: IdmDeps): Router {
+export function makeIdmRouter({ reading, changes, checkAccessToken, document, cursorKeys, log, checkAnswers }: IdmDeps): Router {
   return bindOperations<operations, AccessToken>({
     document,
-    handlers: { ...readers, listChanges: makeListChanges(db, cursorKeys) },
+    handlers: { ...readers, listChanges: makeListChanges({ changes, reads: reading.share, cursorKeys }) },
     checkToken: checkAccessToken,
     scopeName: scopeOfContract,
-    pool: db.readPool,
+    reading,
     cursorKeys,
     log,
     render: renderProblem,

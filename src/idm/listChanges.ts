@@ -4,6 +4,7 @@ import type { Db } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { answerMade } from "../platform/http/index.ts";
 import type { EncryptionKeys } from "../platform/seal.ts";
+import type { ReadShare } from "../platform/shares.ts";
 import type { components } from "../../generated/openapi/idm.ts";
 import { readChangeCursor, writeChangeCursor } from "./change-cursor.ts";
 import type { IdmHandler } from "./handler.ts";
@@ -15,19 +16,19 @@ type Change = components["schemas"]["Change"];
  * replica, what that has received.
  */
 export const makeListChanges =
-  (db: Pick<Db, "pool" | "readPool">, cursorKeys: EncryptionKeys): IdmHandler<"listChanges"> =>
+  ({ changes, reads, cursorKeys }: { changes: Db; reads: ReadShare; cursorKeys: EncryptionKeys }): IdmHandler<"listChanges"> =>
   ({ caller, query }) =>
     answerMade(async () => {
       const write = (position: string) => writeChangeCursor(cursorKeys, caller.clientId, position);
       const after = query.after === undefined ? null : readChangeCursor(cursorKeys, caller.clientId, query.after);
-      await sequenceEvents(db);
+      await sequenceEvents(changes);
       const types = typesFor(caller);
       const asked = { clientId: caller.clientId, types, after, limit: query.limit ?? 100 };
       // From the server of the lists: a place is never ahead of what is read after it. To a replica that is behind, a place may
       // seem never given; then nothing is new there, and what the primary knows would lead past what the lists show.
-      let read = await listEvents(db.readPool, asked);
-      if (read.kind === "expired" && after !== null && db.readPool !== db.pool) {
-        const known = await listEvents(db.pool, { ...asked, limit: 1 });
+      let read = await listEvents(reads.pool, asked);
+      if (read.kind === "expired" && after !== null && reads.isReplica) {
+        const known = await listEvents(changes.pool, { ...asked, limit: 1 });
         if (known.kind === "events") read = { kind: "events", events: [], next: after, more: false };
       }
       if (read.kind === "expired") throw expired();

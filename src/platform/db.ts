@@ -4,44 +4,35 @@ import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
 import { PrismaClient } from "../../generated/prisma/client.ts";
 
-export type Db = {
-  pool: pg.Pool;
-  /** The streaming replica where one is configured, else the pool itself. */
-  readPool: pg.Pool;
-  prisma: PrismaClient;
-  close(): Promise<void>;
-};
+/** What a room needs to work with the database: connections that it may take. */
+export type Db = { pool: pg.Pool };
+
+/** A database with what only its owner needs. Prisma and named SQL share the pool, so one limit holds for both. */
+export type OpenDb = Db & { prisma: PrismaClient; close(): Promise<void> };
 
 /** A pool, or the client of a running transaction. */
 export type Queryable = Pick<pg.ClientBase, "query">;
 
 export type DatabaseOptions = {
   url: string;
-  replicaUrl?: string | undefined;
   poolSize?: number | undefined;
   /** Told of connections that broke while nobody used them; the pool replaces them by itself. */
   onConnectionError?: ((error: Error) => void) | undefined;
 };
 
 /**
- * Opens the pools; the first connection is made by the first query.
+ * Opens one pool, for commands and tests; the service opens shares. The first connection is made by the first query.
  *
- * Shape:  Prisma and named SQL share `pool`, so one limit holds for both.
- * Units:  poolSize in connections per process and server, 10 if not set.
+ * Units:  poolSize in connections, 10 if not set.
  */
-export function openDatabase(options: DatabaseOptions): Db {
-  const pool = makePool(options.url, options);
-  const readPool = options.replicaUrl ? makePool(options.replicaUrl, options) : pool;
+export function openDatabase(options: DatabaseOptions): OpenDb {
+  const pool = makePool(options);
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
   return {
     pool,
-    readPool,
     prisma,
     async close() {
-      await Promise.all([settle(pool), settle(readPool)]);
-      await prisma.$disconnect();
-      await pool.end();
-      if (readPool !== pool) await readPool.end();
+      await closePool(pool, () => prisma.$disconnect());
     },
   };
 }
@@ -89,6 +80,13 @@ const unavailableMessages = /^(Connection terminated|timeout exceeded when tryin
 
 const settleMs = { pause: 25, most: 2000 };
 
+/** Closes a pool once nobody uses it any more, `before` the connections end. */
+export async function closePool(pool: pg.Pool, before?: () => Promise<void>): Promise<void> {
+  await settle(pool);
+  await before?.();
+  await pool.end();
+}
+
 // A request whose caller has left still asks its last questions; nobody waits for it elsewhere.
 async function settle(pool: pg.Pool): Promise<void> {
   const isIdle = () => pool.idleCount === pool.totalCount && pool.waitingCount === 0;
@@ -96,9 +94,9 @@ async function settle(pool: pg.Pool): Promise<void> {
   for (let idle = 0; idle < 2 && performance.now() < end; idle = isIdle() ? idle + 1 : 0) await sleep(settleMs.pause);
 }
 
-function makePool(url: string, options: DatabaseOptions): pg.Pool {
+export function makePool(options: DatabaseOptions): pg.Pool {
   const pool = new pg.Pool({
-    connectionString: url,
+    connectionString: options.url,
     max: options.poolSize ?? 10,
     application_name: "schultor",
     keepAlive: true,

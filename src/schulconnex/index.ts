@@ -8,8 +8,7 @@
  */
 import type { Router } from "express";
 import { scopeOfContract, type AccessToken, type CheckAccessToken } from "../access/index.ts";
-import type { Db } from "../platform/db.ts";
-import { bindOperations, type Handlers, type OpenApiDocument } from "../platform/http/index.ts";
+import { bindOperations, type Handlers, type OpenApiDocument, type Reading } from "../platform/http/index.ts";
 import type { Log } from "../platform/log.ts";
 import type { EncryptionKeys } from "../platform/seal.ts";
 import type { operations } from "../../generated/openapi/schulconnex.ts";
@@ -21,7 +20,7 @@ import { notOfferedHandlers } from "./not-offered.ts";
 const handlers: Handlers<operations, AccessToken> = { getPersonInfo, listPersonenInfo, ...notOfferedHandlers };
 
 export type SchulconnexDeps = {
-  db: Pick<Db, "readPool">;
+  reading: Reading;
   checkAccessToken: CheckAccessToken;
   document: OpenApiDocument;
   /** The same in the spelling of version 1.7. */
@@ -32,13 +31,13 @@ export type SchulconnexDeps = {
   checkAnswers: boolean;
 };
 
-export function makeSchulconnexRouter({ db, checkAccessToken, document, document17, cursorKeys, log, checkAnswers }: SchulconnexDeps): Router {
+export function makeSchulconnexRouter({ reading, checkAccessToken, document, document17, cursorKeys, log, checkAnswers }: SchulconnexDeps): Router {
   return bindOperations<operations, AccessToken>({
     document,
     handlers,
     checkToken: checkAccessToken,
     scopeName: scopeOfContract,
-    pool: db.readPool,
+    reading,
     cursorKeys,
     log,
     render: renderSchulconnex,

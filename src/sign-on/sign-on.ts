@@ -3,6 +3,7 @@ import type { Provider } from "oidc-provider";
 import { type CheckAccessToken, findSubjectClaims, type ClientId } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
 import type { Clock } from "../platform/clock.ts";
+import type { DatabaseShares } from "../platform/shares.ts";
 import type { Db } from "../platform/db.ts";
 import type { Log } from "../platform/log.ts";
 import type { WorkerJob } from "../platform/worker.ts";
@@ -27,7 +28,7 @@ import { makeStore } from "./storage/store.ts";
 import { makeSweepJob } from "./storage/sweep.ts";
 
 export type SignOnOptions = {
-  db: Db;
+  shares: Pick<DatabaseShares, "checks" | "signOn" | "tokens" | "firstSignIns" | "jobs">;
   clock: Clock;
   log: Log;
   issuerUrl: string;
@@ -58,18 +59,19 @@ export type SignOn = {
 };
 
 export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
-  const { db, clock, log, issuerUrl, platform, lifetimes, encryptionKeys: keys } = options;
+  const { shares, clock, log, issuerUrl, platform, lifetimes, encryptionKeys: keys } = options;
+  const { signOn: db, firstSignIns, jobs } = shares;
   const secrets = await loadSharedSecrets({ db, keys, now: clock() });
   await ensureSigningKeys({ db, keys, now: clock() });
 
-  const store = makeStore(db);
+  const store = makeStore({ signOn: db, tokens: shares.tokens });
   const findPersonName = makeFindPersonName(db);
   const pages = makeShowPages({ findPersonName });
   let signingKeys: readonly SigningKey[];
   let provider: Provider;
   const useKeysOfNow = async () => {
     signingKeys = await listSigningKeys(db.pool, keys);
-    provider = makeProvider({ db, store, clock, log, issuerUrl, platform, lifetimes, secrets, signingKeys }, pages);
+    provider = makeProvider({ db, firstSignIns, store, clock, log, issuerUrl, platform, lifetimes, secrets, signingKeys }, pages);
     observeProvider(provider, options.count);
   };
   const version = await findKeysVersion(db.pool);
@@ -92,7 +94,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
   return {
     router: Router().use(mount.router, makeInteractionRouter(deps), makePlatformSignIn(deps)),
     answerBusy: mount.answerBusy,
-    checkAccessToken: makeCheckAccessToken({ db, clock, platform }),
+    checkAccessToken: makeCheckAccessToken({ db: shares.checks, clock, platform }),
     findSignedInPerson: (req, res) => findSignedInPerson(deps, req, res),
     findPersonName,
     makeLoginHint: (personId, clientId) => makeLoginHint(secrets.loginHint, personId, clientId),
@@ -101,11 +103,11 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
       await useKeysOfNow();
     },
     jobs: [
-      makeKeyWatch({ db, version, onChange: useKeysOfNow }),
-      makeRetiredKeysJob({ db, clock, idTokenSeconds: lifetimes.idTokenSeconds }),
-      makeSweepJob({ db, clock }),
-      { name: "sign-on.sweepTraces", everySeconds: 300, run: async () => void (await sweepSignInTraces(db.pool, clock())) },
-      makeLogoutJob({ db, clock, log, issuerUrl, sender, signingKeys: () => signingKeys }),
+      makeKeyWatch({ db: jobs, version, onChange: useKeysOfNow }),
+      makeRetiredKeysJob({ db: jobs, clock, idTokenSeconds: lifetimes.idTokenSeconds }),
+      makeSweepJob({ db: jobs, clock }),
+      { name: "sign-on.sweepTraces", everySeconds: 300, run: async () => void (await sweepSignInTraces(jobs.pool, clock())) },
+      makeLogoutJob({ db: jobs, clock, log, issuerUrl, sender, signingKeys: () => signingKeys }),
     ],
     close: () => sender.close(),
   };
@@ -113,7 +115,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
 
 function makeFindPersonName(db: Db) {
   return async (personId: PersonId): Promise<string | null> => {
-    const subject = await findSubjectClaims(db.readPool, { clientId: "" as ClientId, personId, schoolId: null });
+    const subject = await findSubjectClaims(db.pool, { clientId: "" as ClientId, personId, schoolId: null });
     return subject?.name ? `${subject.name.firstCall} ${subject.name.last}` : null;
   };
 }

@@ -3,9 +3,10 @@ import type pg from "pg";
 import { expect, test } from "vitest";
 import type { operations } from "../../generated/openapi/idm.ts";
 import type { AccessToken } from "../../src/access/index.ts";
+import { readConfig } from "../../src/config.ts";
 import { makeIdmRouter } from "../../src/idm/index.ts";
 import { AppError } from "../../src/platform/errors.ts";
-import { answerList, answerRead, asked, bindOperations, loadDocument, makeListQuery, makeReadQuery, renderProblem, type Handler, type Handlers } from "../../src/platform/http/index.ts";
+import { answerList, answerRead, asked, bindOperations, loadDocument, makeListQuery, makeReading, makeReadQuery, renderProblem, type Handler, type Handlers } from "../../src/platform/http/index.ts";
 import { jsonCode, jsonObject, jsonNullable, jsonText } from "../../src/platform/json-sql.ts";
 import { silentLog } from "../../src/platform/log.ts";
 
@@ -35,13 +36,14 @@ export const nullable = jsonObject<{ id: string }>({ id: jsonNullable("t.id") })
 export const parameter: Handler<Described["getThing"], AccessToken> = ({ path }) => answerRead(thing, { client: asked.client, id: path.name }, missing);
 
 const document = await loadDocument("idm", "schultor");
+const readFrom = (pool: pg.Pool) => makeReading({ pool, canceller: pool, isReplica: false }, readConfig({}).lists);
 const bind = (given: Partial<Record<keyof operations | "getTeapot", unknown>>) =>
   bindOperations<operations, AccessToken>({
     document,
     handlers: given as Handlers<operations, AccessToken>,
     checkToken: async () => ({ kind: "unknown" }),
     scopeName: (scope) => scope,
-    pool: { options: {} } as pg.Pool,
+    reading: readFrom({ options: {} } as pg.Pool),
     cursorKeys: [],
     log: silentLog,
     render: renderProblem,
@@ -67,10 +69,11 @@ test.each([
   ["a field is missing", '{"id":"a0000000-0000-4000-8000-000000000001"}'],
   ["a field is of another type", '{"id":"a0000000-0000-4000-8000-000000000001","name":7,"members":[]}'],
 ])("an answer in which %s is stopped before it leaves, outside production", async (_case, body) => {
-  const pool = { options: {}, query: async () => ({ rows: [[body]] }) } as unknown as pg.Pool;
+  const client = { query: async () => ({ rows: [[body]] }), release: () => undefined };
+  const pool = { options: {}, connect: async () => client } as unknown as pg.Pool;
   const token = { clientId: "app", personId: null, scopes: new Set(["groups:read"]) } as unknown as AccessToken;
   const answerWith = async (checkAnswers: boolean) => {
-    const router = makeIdmRouter({ db: { pool, readPool: pool }, checkAccessToken: async () => ({ kind: "valid", token }), document, cursorKeys: [], log: silentLog, checkAnswers });
+    const router = makeIdmRouter({ reading: readFrom(pool), changes: { pool }, checkAccessToken: async () => ({ kind: "valid", token }), document, cursorKeys: [], log: silentLog, checkAnswers });
     const server = express().use(router).listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
     const { port } = server.address() as { port: number };

@@ -20,7 +20,7 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
 const kills = 20;
 
-function startWebhookWorker(db: Pick<TestDatabase, "pool" | "prisma" | "readPool" | "close">) {
+function startWebhookWorker(db: Pick<TestDatabase, "pool">) {
   const webhooks = makeWebhooks({ db, clock: systemClock, log: silentLog, keys, reach: inside, settings: { ...settings, retrySeconds: [1, 1, 1] }, leaseSeconds: 1 });
   const worker = startWorker(webhooks.jobs, { log: silentLog, metrics: makeMetrics() });
   return async () => {

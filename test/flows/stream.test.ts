@@ -41,7 +41,7 @@ async function open(path: string, method = "GET", by = { url: service.url, token
   return response;
 }
 
-const connections = () => ({ idle: service.db.readPool.idleCount, all: service.db.readPool.totalCount, waiting: service.db.readPool.waitingCount });
+const connections = () => ({ idle: service.shares.reads.pool.idleCount, all: service.shares.reads.pool.totalCount });
 const busy = () => connections().all - connections().idle;
 
 async function until(holds: () => boolean, patienceMs = 10_000): Promise<void> {

@@ -68,9 +68,3 @@ test("Prisma reads the time that was written, whatever the server's time zone", 
   await own.close();
 });
 
-test("reads go to the replica where there is one", async () => {
-  const own = openDatabase({ url: db.url, replicaUrl: db.url });
-  expect(own.readPool).not.toBe(own.pool);
-  expect(db.readPool).toBe(db.pool);
-  await own.close();
-});

@@ -35,8 +35,8 @@ test("sign-ins are counted by outcome, issued tokens by grant, requests of a sig
   expect(text).toContain('operation="sign-in",method="POST"');
 });
 
-test("the pool is measured", async () => {
-  expect(await (await fetch(`${open.url}/metrics`)).text()).toMatch(/database_connections\{pool="main",state="open"\} \d/);
+test("each share of the connections is measured", async () => {
+  expect(await (await fetch(`${open.url}/metrics`)).text()).toMatch(/database_connections\{pool="sign_on",state="open"\} \d/);
 });
 
 test("with a token set nobody reads the metrics without it", async () => {

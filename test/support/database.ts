@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, inject, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/platform/db.ts";
-import type { Db } from "../../src/platform/db.ts";
+import type { OpenDb } from "../../src/platform/db.ts";
+import type { DatabaseShares } from "../../src/platform/shares.ts";
 import { refuseSecondConnections } from "./one-connection.ts";
 import { onServer, withDatabase } from "./test-server.ts";
 
-export type TestDatabase = Db & { url: string };
+export type TestDatabase = OpenDb & { url: string };
 
 /** A migrated, empty database of the test file's own; gone at its end. Its pool gives a transaction no second connection. Call it in `beforeAll`, or at the top of the file. */
 export async function testDatabase(options: { poolSize?: number } = {}): Promise<TestDatabase> {
@@ -31,4 +32,9 @@ async function createDatabase(template: string): Promise<{ url: string; drop(): 
   const name = `schultor_test_${randomBytes(6).toString("hex")}`;
   await onServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   return { url: withDatabase(serverUrl, name), drop: () => onServer(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`) };
+}
+
+/** One database in place of every share, for parts that are tested by themselves. */
+export function oneForAll(db: OpenDb): DatabaseShares {
+  return { checks: db, signOn: db, tokens: db, firstSignIns: db, changes: db, jobs: db, reads: { pool: db.pool, canceller: db.pool, isReplica: false } };
 }

@@ -6,6 +6,7 @@ import type { Clock } from "../../src/platform/clock.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import type { Log } from "../../src/platform/log.ts";
 import { openServer } from "../../src/platform/server.ts";
+import { openShares, type DatabaseShares } from "../../src/platform/shares.ts";
 import { testDatabase } from "./database.ts";
 import type { TestDatabase } from "./database.ts";
 
@@ -13,7 +14,9 @@ export type TestClock = Clock & { set(to: Date | string): void; forwardSeconds(s
 
 export type TestService = {
   url: string;
+  /** Connections of the test itself. */
   db: TestDatabase;
+  shares: DatabaseShares;
   clock: TestClock;
   jobs: App["jobs"];
   close(): Promise<void>;
@@ -44,7 +47,9 @@ export async function startService(wishes: Wishes = {}): Promise<TestService> {
   const given = readConfig({ NODE_ENV: "test", PORT: "0", DEMO_WORLD: "false", ...wishes.env });
   const server = await openServer({ host: "localhost", port: given.port });
   const config = settlePort(given, server.port);
-  const app = await makeApp(config, { clock, log: wishes.log ?? silentLog, db, isStopping: server.isStopping });
+  const { databaseReplicaUrl: replicaUrl, databasePoolSize: poolSize, role } = config;
+  const shares = openShares({ url: db.url, replicaUrl, poolSize, role });
+  const app = await makeApp(config, { clock, log: wishes.log ?? silentLog, shares, isStopping: server.isStopping });
   server.serve(app.handler);
   let closed = false;
   const close = async () => {
@@ -52,7 +57,8 @@ export async function startService(wishes: Wishes = {}): Promise<TestService> {
     closed = true;
     await server.stop(5);
     await app.close();
+    await shares.close();
   };
   afterAll(close);
-  return { url: `http://localhost:${server.port}`, db, clock, jobs: app.jobs, close };
+  return { url: `http://localhost:${server.port}`, db, shares, clock, jobs: app.jobs, close };
 }

@@ -1,16 +1,16 @@
 import { Router, type Request, type RequestHandler, type Response } from "express";
-import type pg from "pg";
 import { AppError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { EncryptionKeys } from "../seal.ts";
 import type { JsonList, JsonMade, JsonRead } from "./answer.ts";
+import { callerOf, CallerLeft } from "./caller.ts";
 import { findBearer, refuseContext, refuseMissingToken, refuseScope, refuseToken } from "./bearer.ts";
 import { listOperations, type OpenApiDocument, type Operation } from "./document.ts";
 import { answerFailures, type RenderFailure } from "./failure.ts";
 import type { Handlers } from "./operation-types.ts";
 import { makeReadTogether } from "./read-together.ts";
+import type { Reading } from "./reading.ts";
 import { sendList, sendMade, sendRead } from "./send.ts";
-import { makeStreamList } from "./stream-list.ts";
 import { makeRequestCheck, makeResponseCheck, type BodyCheck } from "./validation.ts";
 
 type Token = { clientId: string; personId: string | null; scopes: ReadonlySet<string> };
@@ -22,7 +22,7 @@ export type Binding<Operations, Caller extends Token> = {
   checkToken: (bearer: string) => Promise<TokenCheck<Caller>>;
   /** The name under which a token keeps a scope that the contract writes in full. */
   scopeName: (inContract: string) => string;
-  pool: pg.Pool;
+  reading: Reading;
   /** Seal the cursors of pages; the same in every process. */
   cursorKeys: EncryptionKeys;
   log: Log;
@@ -45,8 +45,7 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
   refuseGaps(new Set(operations.map(({ operation }) => operation.operationId)), new Set(Object.keys(handlers)));
   const checkRequest = makeRequestCheck(document);
   const checkBodies = binding.checkAnswersBy.map(makeResponseCheck);
-  const readTogether = makeReadTogether(binding.pool);
-  const streamList = makeStreamList({ atOnce: Math.max(1, Math.floor((binding.pool.options.max ?? 10) / 2)) });
+  const readTogether = makeReadTogether(binding.reading.share);
 
   const router = Router({ caseSensitive: true, strict: true });
   for (const place of operations) {
@@ -57,9 +56,13 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
     const answer: RequestHandler = async (req, res) => {
       const given = handle({ caller: res.locals["caller"], path: req.params, query: req.query });
       if (given instanceof AppError) throw given;
-      const sending = { req, res, pool: binding.pool, check, readTogether, streamList, cursorKeys: binding.cursorKeys };
-      if (given.kind === "read") await sendRead(given, sending);
-      else await (given.kind === "list" ? sendList(given, sending) : sendMade(given, sending));
+      const sending = { req, res, caller: callerOf(res), clientId: clientIdOf(res), reading: binding.reading, check, readTogether, cursorKeys: binding.cursorKeys };
+      try {
+        if (given.kind === "read") await sendRead(given, sending);
+        else await (given.kind === "list" ? sendList(given, sending) : sendMade(given, sending));
+      } catch (error) {
+        if (!(error instanceof CallerLeft)) throw error;
+      }
     };
     if (Object.keys(operation.responses).every((status) => status === "501")) router.all(expressPath(path), name(operation), answer);
     else router[method](expressPath(path), name(operation), makeGuard(binding, operation), checkRequest(place), answer);
@@ -71,6 +74,8 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
   router.use(answerFailures({ log, render }));
   return router;
 }
+
+const clientIdOf = (res: Response): string => String(res.locals["clientId"]);
 
 const expressPath = (path: string) => path.replace(/\{(\w+)\}/g, ":$1");
 
@@ -97,6 +102,7 @@ function makeGuard<Caller extends Token>(binding: Pick<Binding<never, Caller>, "
   return async (req: Request, res: Response, next) => {
     const bearer = findBearer(req);
     if (bearer === null) throw refuseMissingToken(res);
+    if (res.destroyed) return;
     const check = await binding.checkToken(bearer);
     if (check.kind !== "valid") throw refuseToken(res, check.kind);
     const { token } = check;

@@ -1,17 +1,120 @@
-/** Lets a number of callers in at once; each leaves by calling what `enter` gave. */
-export function makeGate(places: number): { enter(): Promise<() => void> } {
-  let free = places;
-  const waiting: (() => void)[] = [];
-  const leave = () => {
-    const next = waiting.shift();
-    if (next === undefined) free += 1;
-    else next();
+import { AppError } from "../errors.ts";
+import { CallerLeft, type Caller } from "./caller.ts";
+
+type Leave = () => void;
+
+export type Gate = {
+  /** Counts a request of the client until it has left; refuses it where there are too many. */
+  admit(client: string): Leave;
+  /** Waits for a place; places go to the waiting clients in turns. */
+  enter(client: string, caller: Caller): Promise<Leave>;
+};
+
+export type GateLimits = {
+  /** Work that is done at the same time, in all and for one client. */
+  places: number;
+  placesPerClient: number;
+  /** Requests that are waiting, worked for or being answered. */
+  open: number;
+  openPerClient: number;
+  waitMs: number;
+};
+
+type Waiting = { enter(): void };
+type Client = { open: number; running: number; waiting: Waiting[] };
+
+/**
+ * Makes a gate that keeps one client from taking the places of the others.
+ *
+ * Errors: rate_limited (429) where the client itself is the cause, unavailable (503) where all of them together are;
+ *         CallerLeft for who leaves while waiting.
+ */
+export function makeGate(limits: GateLimits): Gate {
+  const clients = new Map<string, Client>();
+  const total = { open: 0, running: 0 };
+
+  const find = (name: string): Client => {
+    const known = clients.get(name);
+    if (known !== undefined) return known;
+    const client: Client = { open: 0, running: 0, waiting: [] };
+    clients.set(name, client);
+    return client;
   };
+  const forgetIdle = (name: string, { open, running, waiting }: Client) => {
+    if (open + running + waiting.length === 0) clients.delete(name);
+  };
+  const mayRun = (client: Client) => total.running < limits.places && client.running < limits.placesPerClient;
+  const letNextIn = () => {
+    for (const [name, client] of clients) {
+      if (client.waiting.length === 0 || !mayRun(client)) continue;
+      // Its next turn comes after that of all the others.
+      clients.delete(name);
+      clients.set(name, client);
+      client.waiting.shift()!.enter();
+      return;
+    }
+  };
+  const start = (name: string, client: Client): Leave => {
+    client.running += 1;
+    total.running += 1;
+    return once(() => {
+      client.running -= 1;
+      total.running -= 1;
+      forgetIdle(name, client);
+      letNextIn();
+    });
+  };
+
   return {
-    async enter() {
-      if (free > 0) free -= 1;
-      else await new Promise<void>((resolve) => waiting.push(resolve));
-      return leave;
+    admit(name) {
+      const client = find(name);
+      if (client.open >= limits.openPerClient) throw tooMany();
+      if (total.open >= limits.open) throw overloaded();
+      client.open += 1;
+      total.open += 1;
+      return once(() => {
+        client.open -= 1;
+        total.open -= 1;
+        forgetIdle(name, client);
+      });
+    },
+    async enter(name, caller) {
+      if (caller.hasLeft()) throw new CallerLeft();
+      const client = find(name);
+      if (client.waiting.length === 0 && mayRun(client)) return start(name, client);
+      return new Promise((resolve, reject) => {
+        const stop = () => {
+          clearTimeout(timer);
+          off();
+        };
+        const waiting: Waiting = {
+          enter() {
+            stop();
+            resolve(start(name, client));
+          },
+        };
+        const giveUp = (error: Error) => {
+          stop();
+          client.waiting.splice(client.waiting.indexOf(waiting), 1);
+          forgetIdle(name, client);
+          reject(error);
+        };
+        const timer = setTimeout(() => giveUp(client.running >= limits.placesPerClient ? tooMany() : overloaded()), limits.waitMs);
+        const off = caller.onLeave(() => giveUp(new CallerLeft()));
+        client.waiting.push(waiting);
+      });
     },
   };
 }
+
+function once(leave: Leave): Leave {
+  let left = false;
+  return () => {
+    if (left) return;
+    left = true;
+    leave();
+  };
+}
+
+const tooMany = () => new AppError("rate_limited", "too_many_requests", "This app reads too much at the same time. Wait for answers before asking for more.");
+const overloaded = () => new AppError("unavailable", "unavailable", "The service cannot answer just now. Try again later.", "all places for reading are taken");

@@ -9,5 +9,6 @@
 export { asked, makeListQuery, makeReadQuery, type ListQuery, type ReadQuery } from "./answer.ts";
 export { bindOperations } from "./bind-operations.ts";
 export { listOperations, loadDocument, type OpenApiDocument, type Operation } from "./document.ts";
+export { makeReading, type ListSettings, type Reading } from "./reading.ts";
 export { renderProblem, requestIdOf, type RenderFailure } from "./failure.ts";
 export { answerList, answerMade, answerRead, type Handler, type Handlers } from "./operation-types.ts";

@@ -1,28 +1,38 @@
 import DataLoader from "dataloader";
-import type pg from "pg";
+import type { ReadShare } from "../shares.ts";
 import type { ReadQuery } from "./answer.ts";
+import { allOf, CallerLeft, type Caller } from "./caller.ts";
+import { readFor } from "./read-for.ts";
 
-type Asked = { client: string; id: string };
+type Asked = { client: string; id: string; caller: Caller };
 export type ReadTogether = (query: ReadQuery<unknown>, asked: Asked) => Promise<string | null>;
 
 // Few enough that a busy process keeps several connections at work, enough to save most of the round trips.
 const atOnce = 8;
 
-/** Makes the reader of single records: those asked for while the last input was read share a statement. Nothing is kept. */
-export function makeReadTogether(pool: pg.Pool): ReadTogether {
+/**
+ * Makes the reader of single records: those asked for while the last input was read share a statement. Nothing is kept.
+ *
+ * Errors: CallerLeft for who left before their record was read.
+ */
+export function makeReadTogether(share: ReadShare): ReadTogether {
   const loaders = new Map<string, DataLoader<Asked, string | null>>();
   return (query, asked) => {
     let loader = loaders.get(query.name);
     if (loader === undefined) {
-      loader = new DataLoader((all) => readAll(pool, query, all), { cache: false, maxBatchSize: atOnce, batchScheduleFn: setImmediate });
+      loader = new DataLoader((all) => readAll(share, query, all), { cache: false, maxBatchSize: atOnce, batchScheduleFn: setImmediate });
       loaders.set(query.name, loader);
     }
     return loader.load(asked);
   };
 }
 
-async function readAll(pool: pg.Pool, { name, text }: ReadQuery<unknown>, all: readonly Asked[]): Promise<(string | null)[]> {
-  const values = [all.map(({ client }) => client), all.map(({ id }) => id)];
-  const { rows } = await pool.query<[string | null]>({ name, text, values, rowMode: "array" });
-  return rows.map(([body]) => body);
+async function readAll(share: ReadShare, { name, text }: ReadQuery<unknown>, all: readonly Asked[]): Promise<(string | null | CallerLeft)[]> {
+  const present = all.filter(({ caller }) => !caller.hasLeft());
+  if (present.length === 0) return all.map(() => new CallerLeft());
+  const values = [present.map(({ client }) => client), present.map(({ id }) => id)];
+  const { rows } = await readFor(share, allOf(present.map(({ caller }) => caller)), (client) => client.query<[string | null]>({ name, text, values, rowMode: "array" }));
+  if (present.length === all.length) return rows.map(([body]) => body);
+  const bodies = new Map(present.map((one, index) => [one, rows[index]![0]]));
+  return all.map((one) => bodies.get(one) ?? (bodies.has(one) ? null : new CallerLeft()));
 }

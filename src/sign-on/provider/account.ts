@@ -59,9 +59,9 @@ function makeTokenClaims({ clock }: ProviderDeps, ctx: KoaContextWithOIDC, reque
   return { jti: makeUuid(clock()), at_hash: ctx.oidc.accessToken?.jti, rat: rat?.value };
 }
 
-async function noteSignIn({ db, clock, workOf }: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair, right: SignOnRight): Promise<void> {
+async function noteSignIn({ firstSignIns, clock, workOf }: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair, right: SignOnRight): Promise<void> {
   const at = clock();
-  if (right.kind === "allowed" && !right.isUser) await recordFirstSignIn(db, { ...pair, at });
+  if (right.kind === "allowed" && !right.isUser) await recordFirstSignIn(firstSignIns, { ...pair, at });
   workOf(ctx).signIn = { ...pair, at, requestId: requestIdOf(ctx) };
 }
 

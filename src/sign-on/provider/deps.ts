@@ -17,6 +17,8 @@ export type Lifetimes = {
 
 export type ProviderDeps = {
   db: Db;
+  /** First sign-ins wait for changes of the same school, on connections of their own. */
+  firstSignIns: Db;
   clock: Clock;
   log: Log;
   issuerUrl: string;

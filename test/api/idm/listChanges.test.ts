@@ -29,8 +29,8 @@ const place = (clientId: string, position: number) => writeChangeCursor(cursorKe
 
 /** A service whose replica has received nothing yet. */
 async function startBehind() {
-  const { pool: readPool } = await testDatabase();
-  const own = await startService({ db: { ...(await testDatabase()), readPool } });
+  const [db, replica] = [await testDatabase(), await testDatabase()];
+  const own = await startService({ db, env: { DATABASE_URL: db.url, DATABASE_REPLICA_URL: replica.url } });
   const app = await makeMakers(own.db).app();
   const client = makeIdmClient({ baseUrl: own.url, accessToken: await getAppToken(own, app, idmScopes) });
   return { service: own, app, read: (query: { after?: string }) => client.GET("/idm/ep/v1/changes", { params: { query } }) };

@@ -98,7 +98,7 @@ test("without its database the service answers 503 and when to try again", async
   const gone = await startDemo();
   const own = await getReader(gone, demoApp("demo-lernapp"));
   const refuse = () => Promise.reject(Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }));
-  Object.assign(gone.db.pool, { query: refuse, connect: refuse });
+  Object.assign(gone.shares.checks.pool, { query: refuse, connect: refuse });
   const { status, headers, body } = await own(`${idm}/schools`);
   expect([status, headers.get("retry-after")]).toEqual([503, "5"]);
   expect(body).toMatchObject({ code: "unavailable", message: "The service cannot answer just now. Try again later." });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { readConfig } from "../../../src/config.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { makeSignOn } from "../../../src/sign-on/index.ts";
-import { testDatabase } from "../../support/database.ts";
+import { oneForAll, testDatabase } from "../../support/database.ts";
 import { makeMakers } from "../../support/make.ts";
 import { makeTestClock } from "../../support/service.ts";
 import { askFor, type TestApp } from "../../support/token.ts";
@@ -17,7 +17,7 @@ let app: TestApp;
 beforeAll(async () => {
   const db = await testDatabase();
   const config = readConfig({ NODE_ENV: "test", ISSUER_URL: issuerUrl });
-  const signOn = await makeSignOn({ ...config, db, clock: makeTestClock(), log: silentLog });
+  const signOn = await makeSignOn({ ...config, shares: oneForAll(db), clock: makeTestClock(), log: silentLog });
   const server = express().use(signOn.router).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   afterAll(() => server.close());

@@ -32,7 +32,7 @@ async function startWorld() {
   const db = await testDatabase({ poolSize: 2 });
   await db.pool.query("ALTER TABLE webhook_delivery SET (autovacuum_enabled = false)");
   const measured = measureStatements(db);
-  const world = await startWebhooks({ db: { ...measured.db, url: db.url }, settings: { logDays: 1 } });
+  const world = await startWebhooks({ db: { ...db, ...measured.db }, settings: { logDays: 1 } });
   const receiver = await startReceiver();
   const endpoint = async (): Promise<Endpoint> => {
     const clientId = await world.app();

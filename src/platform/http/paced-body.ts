@@ -1,0 +1,64 @@
+import type { ServerResponse } from "node:http";
+import { CallerLeft } from "./caller.ts";
+import type { Pace } from "./reading.ts";
+
+const slice = 65_536;
+
+/**
+ * Writes a body no faster than its reader takes it, and cuts off a reader who takes it too slowly.
+ *
+ * Shape:  headers stand already; what is cut off ends with a reset, so that it never looks whole.
+ * Errors: CallerLeft once the reader has left or was cut off.
+ */
+export function makePacedBody(res: ServerResponse, { stallMs, totalMs }: Pace): { write(piece: string): Promise<void>; end(): Promise<void> } {
+  const end = performance.now() + totalMs;
+  const left = () => Math.min(stallMs, end - performance.now());
+  return {
+    async write(piece) {
+      const bytes = Buffer.from(piece);
+      for (let at = 0; at < bytes.length; at += slice) {
+        if (res.destroyed) throw new CallerLeft();
+        if (left() <= 0) throw cutOff(res);
+        if (!res.write(bytes.subarray(at, at + slice))) await happens(res, "drain", left());
+      }
+    },
+    async end() {
+      if (res.destroyed) throw new CallerLeft();
+      res.end();
+      await happens(res, "finish", left());
+    },
+  };
+}
+
+/** Cuts a reader off who takes a body that was written in one piece too slowly. */
+export async function watchBody(res: ServerResponse, bytes: number, { stallMs, totalMs }: Pace): Promise<void> {
+  if (!res.writableFinished) await happens(res, "finish", Math.min(totalMs, stallMs * Math.ceil(bytes / slice)));
+}
+
+function cutOff(res: ServerResponse): CallerLeft {
+  if (res.socket) res.socket.resetAndDestroy();
+  else res.destroy();
+  return new CallerLeft();
+}
+
+function happens(res: ServerResponse, event: "drain" | "finish", withinMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      res.off(event, done).off("close", leave);
+    };
+    const done = () => {
+      stop();
+      resolve();
+    };
+    const leave = () => {
+      stop();
+      reject(new CallerLeft());
+    };
+    const timer = setTimeout(() => {
+      stop();
+      reject(cutOff(res));
+    }, withinMs);
+    res.once(event, done).once("close", leave);
+  });
+}

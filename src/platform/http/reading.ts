@@ -1,0 +1,37 @@
+import type { ReadShare } from "../shares.ts";
+import { makeGate, type Gate } from "./gate.ts";
+
+/** What every reader of the APIs shares in one process. */
+export type Reading = {
+  share: ReadShare;
+  lists: Gate;
+  /** Single records: short, so that many are read at the same time. */
+  records: Gate;
+  pace: Pace;
+};
+
+/** How fast a caller has to take an answer. */
+export type Pace = {
+  /** Time for each 64 KiB. */
+  stallMs: number;
+  /** Time for a whole list. */
+  totalMs: number;
+};
+
+export type ListSettings = { openPerApp: number; waitSeconds: number; stallSeconds: number; totalSeconds: number };
+
+/** How many lists may be open in a process for each that one app may have open. */
+const openInAll = 8;
+const records = { places: 64, placesPerClient: 32, open: 4096, openPerClient: 1024 };
+
+/** Makes the limits of one process; of the connections one is kept for single records. */
+export function makeReading(share: ReadShare, settings: ListSettings): Reading {
+  const places = Math.max(1, (share.pool.options.max ?? 10) - 1);
+  const waitMs = settings.waitSeconds * 1000;
+  return {
+    share,
+    lists: makeGate({ places, placesPerClient: Math.max(1, Math.floor(places / 2)), open: settings.openPerApp * openInAll, openPerClient: settings.openPerApp, waitMs }),
+    records: makeGate({ ...records, waitMs }),
+    pace: { stallMs: settings.stallSeconds * 1000, totalMs: settings.totalSeconds * 1000 },
+  };
+}

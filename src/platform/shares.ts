@@ -1,0 +1,38 @@
+import type pg from "pg";
+import { splitConnections, type Role, type ShareName } from "./share-sizes.ts";
+import { closePool, makePool, openDatabase, type DatabaseOptions, type Db, type OpenDb } from "./db.ts";
+
+/** Where records and lists are read; `canceller` reaches the same server to cancel a statement there. */
+export type ReadShare = Db & { canceller: pg.Pool; isReplica: boolean };
+
+/** The database connections of one process, in shares: work that uses up its own takes nothing from the others. */
+export type DatabaseShares = Record<Exclude<ShareName, "reads" | "changes">, Db> & { reads: ReadShare; changes: OpenDb };
+
+export type ShareOptions = Omit<DatabaseOptions, "poolSize"> & { poolSize: number; role: Role; replicaUrl?: string | undefined };
+
+/** Opens every share; connections are made when they are needed. With a replica, its only users are the reads. */
+export function openShares(options: ShareOptions): DatabaseShares & { close(): Promise<void> } {
+  const { replicaUrl, poolSize, role } = options;
+  const sizes = splitConnections(poolSize, role);
+  const open = (name: ShareName): Db => ({ pool: makePool({ ...options, poolSize: sizes[name] }) });
+  const small = { checks: open("checks"), signOn: open("signOn"), tokens: open("tokens"), firstSignIns: open("firstSignIns"), jobs: open("jobs") };
+  const changes = openDatabase({ ...options, poolSize: sizes.changes });
+  const atReplica = (size: number) => makePool({ ...options, url: replicaUrl!, poolSize: size });
+  const reads: ReadShare =
+    replicaUrl === undefined ? { ...open("reads"), canceller: small.checks.pool, isReplica: false } : { pool: atReplica(poolSize - 1), canceller: atReplica(1), isReplica: true };
+  const pools = [...Object.values(small).map(({ pool }) => pool), reads.pool, ...(replicaUrl === undefined ? [] : [reads.canceller])];
+  return {
+    ...small,
+    changes,
+    reads,
+    async close() {
+      await Promise.all([changes.close(), ...pools.map((pool) => closePool(pool))]);
+    },
+  };
+}
+
+/** The pools by the names that they have in the metrics. */
+export function poolsOf(shares: DatabaseShares): Record<string, pg.Pool> {
+  const names: Record<ShareName, string> = { checks: "checks", signOn: "sign_on", tokens: "tokens", firstSignIns: "first_sign_ins", reads: "reads", changes: "changes", jobs: "jobs" };
+  return Object.fromEntries((Object.keys(names) as ShareName[]).map((name) => [names[name], shares[name].pool]));
+}
