@@ -701,6 +701,17 @@ export interface components {
                 "application/json": components["schemas"]["SchulconnexError"];
             };
         };
+        /** @description The app reads too much at the same time. Wait as `Retry-After` says, and wait for answers before asking for more. */
+        SchulconnexTooManyRequests: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SchulconnexError"];
+            };
+        };
         /** @description A fault of ours. Tell us the request id. */
         SchulconnexInternalError: {
             headers: {
@@ -851,6 +862,7 @@ export interface operations {
             403: components["responses"]["SchulconnexForbidden"];
             404: components["responses"]["SchulconnexNotFound"];
             405: components["responses"]["SchulconnexMethodNotAllowed"];
+            429: components["responses"]["SchulconnexTooManyRequests"];
             500: components["responses"]["SchulconnexInternalError"];
             503: components["responses"]["SchulconnexUnavailable"];
         };
@@ -924,6 +936,7 @@ export interface operations {
             401: components["responses"]["SchulconnexUnauthorized"];
             403: components["responses"]["SchulconnexForbidden"];
             405: components["responses"]["SchulconnexMethodNotAllowed"];
+            429: components["responses"]["SchulconnexTooManyRequests"];
             500: components["responses"]["SchulconnexInternalError"];
             503: components["responses"]["SchulconnexUnavailable"];
         };

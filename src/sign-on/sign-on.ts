@@ -23,8 +23,8 @@ import { findSignedInPerson, makePlatformSignIn } from "./platform-sign-in.ts";
 import type { Lifetimes } from "./provider/deps.ts";
 import { makeProvider } from "./provider/make-provider.ts";
 import { makeShowPages } from "./provider/pages.ts";
+import { makeDbByRoute, makeStoreByRoute } from "./storage/by-route.ts";
 import { makeCheckAccessToken } from "./storage/check-access-token.ts";
-import { makeStore } from "./storage/store.ts";
 import { makeSweepJob } from "./storage/sweep.ts";
 
 export type SignOnOptions = {
@@ -64,14 +64,14 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
   const secrets = await loadSharedSecrets({ db, keys, now: clock() });
   await ensureSigningKeys({ db, keys, now: clock() });
 
-  const store = makeStore({ signOn: db, tokens: shares.tokens });
+  const store = makeStoreByRoute(shares);
   const findPersonName = makeFindPersonName(db);
   const pages = makeShowPages({ findPersonName });
   let signingKeys: readonly SigningKey[];
   let provider: Provider;
   const useKeysOfNow = async () => {
     signingKeys = await listSigningKeys(db.pool, keys);
-    provider = makeProvider({ db, firstSignIns, store, clock, log, issuerUrl, platform, lifetimes, secrets, signingKeys }, pages);
+    provider = makeProvider({ db: makeDbByRoute(shares), firstSignIns, store, clock, log, issuerUrl, platform, lifetimes, secrets, signingKeys }, pages);
     observeProvider(provider, options.count);
   };
   const version = await findKeysVersion(db.pool);

@@ -19,7 +19,7 @@ export function answerFailures({ log, render }: { log: Log; render: RenderFailur
       res.socket?.resetAndDestroy();
       return;
     }
-    if (failure.status === 503) res.setHeader("Retry-After", "5");
+    if (failure.status === 503 || failure.status === 429) res.setHeader("Retry-After", "5");
     res.status(failure.status);
     render(failure, res);
   };

@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { type Client, errors, type KoaContextWithOIDC, Provider } from "oidc-provider";
 import { makeAdapterFactory } from "../storage/adapter.ts";
+import { workAtTokenEndpoint } from "../storage/by-route.ts";
 import { type RequestWork, startRequestWork } from "../storage/request-work.ts";
 import { polishAnswer, refuseToken } from "./answers.ts";
 import { makeConfiguration } from "./configuration.ts";
@@ -32,7 +33,8 @@ export function makeProvider(given: Omit<ProviderDeps, "workOf">, pages: ShowPag
   provider.on("server_error", (ctx, err) => deps.log.error({ err, route: ctx.oidc.route }, "sign-on failed"));
   (provider as NodeJS.EventEmitter).on("error", (err: unknown) => deps.log.warn({ err }, "sign-on could not answer"));
   provider.on("end_session.success", (ctx) => auditLogout(deps, ctx));
-  const [authorizationPath, logoutPath] = [provider.pathFor("authorization"), provider.pathFor("end_session")];
+  const [authorizationPath, logoutPath, tokenPath] = [provider.pathFor("authorization"), provider.pathFor("end_session"), provider.pathFor("token")];
+  provider.use((ctx, next) => (ctx.path === tokenPath ? workAtTokenEndpoint(next) : next()));
   provider.use(async (ctx, next) => {
     if (ctx.path === logoutPath) await nameClientOfHint(provider, ctx);
     if (ctx.path === authorizationPath) {

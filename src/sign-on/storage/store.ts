@@ -23,12 +23,11 @@ export type Store = {
 
 const bundles = { atOnce: 4, largest: 100, patienceMs: 5 };
 
-/** What is only done at the token endpoint has connections of its own. */
-export function makeStore({ signOn: { pool }, tokens }: { signOn: Db; tokens: Db }): Store {
+export function makeStore({ pool }: Db): Store {
   return {
     findArtifact: makeBundle((keys) => findArtifacts(pool, keys), bundles),
     findSession: makeBundle((asked) => findSessions(pool, asked), bundles),
-    findToken: makeBundle(async (asked: AskedToken[]) => (await findTokens(tokens.pool, asked)).map((found) => found ?? { token: null, app: null }), bundles),
+    findToken: makeBundle(async (asked: AskedToken[]) => (await findTokens(pool, asked)).map((found) => found ?? { token: null, app: null }), bundles),
     findApp: makeBundle(async (clientIds: string[]) => {
       const apps = new Map([...new Set(clientIds)].map((clientId) => [clientId, findApp(pool, clientId)]));
       return Promise.all(clientIds.map(async (clientId) => (await apps.get(clientId)) ?? null));
@@ -39,7 +38,7 @@ export function makeStore({ signOn: { pool }, tokens }: { signOn: Db; tokens: Db
       await writeArtifacts(pool, { puts });
       return puts;
     }, bundles),
-    useToken: makeBundle((uses: TokenUse[]) => useTogether(tokens.pool, uses), bundles),
+    useToken: makeBundle((uses: TokenUse[]) => useTogether(pool, uses), bundles),
   };
 }
 

@@ -5,11 +5,11 @@ import type { PersonId } from "../../../src/directory/index.ts";
 import { type Artifact, hashId } from "../../../src/sign-on/storage/artifact.ts";
 import { makeStore } from "../../../src/sign-on/storage/store.ts";
 import type { TokenUse } from "../../../src/sign-on/storage/use-token.ts";
-import { oneForAll, testDatabase } from "../../support/database.ts";
+import { testDatabase } from "../../support/database.ts";
 import { makeMakers } from "../../support/make.ts";
 
 const db = await testDatabase();
-const store = makeStore(oneForAll(db));
+const store = makeStore(db);
 const make = makeMakers(db);
 const at = new Date("2026-02-03T08:00:00Z");
 const { clientId } = await make.app();

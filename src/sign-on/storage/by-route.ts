@@ -1,0 +1,39 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Db } from "../../platform/db.ts";
+import { makeStore, type Store } from "./store.ts";
+
+type Shares = { signOn: Db; tokens: Db };
+
+const tokenEndpoint = new AsyncLocalStorage<true>();
+const isAtTokenEndpoint = (): boolean => tokenEndpoint.getStore() === true;
+
+/** Runs the work of one request at the token endpoint. */
+export const workAtTokenEndpoint = (work: () => Promise<void>): Promise<void> => tokenEndpoint.run(true, work);
+
+/** The connections for the request under way: the token endpoint has its own. Read `pool` when it is needed, do not keep it. */
+export function makeDbByRoute({ signOn, tokens }: Shares): Db {
+  return {
+    get pool() {
+      return isAtTokenEndpoint() ? tokens.pool : signOn.pool;
+    },
+  };
+}
+
+/** The same for what requests ask and write together. */
+export function makeStoreByRoute({ signOn, tokens }: Shares): Store {
+  const [store, tokenStore] = [makeStore(signOn), makeStore(tokens)];
+  const byRoute =
+    <Asked, Answer>(pick: (from: Store) => (asked: Asked) => Promise<Answer>) =>
+    (asked: Asked): Promise<Answer> =>
+      pick(isAtTokenEndpoint() ? tokenStore : store)(asked);
+  return {
+    findArtifact: byRoute(({ findArtifact }) => findArtifact),
+    findSession: byRoute(({ findSession }) => findSession),
+    findToken: byRoute(({ findToken }) => findToken),
+    findApp: byRoute(({ findApp }) => findApp),
+    findRight: byRoute(({ findRight }) => findRight),
+    findDecisions: byRoute(({ findDecisions }) => findDecisions),
+    put: byRoute(({ put }) => put),
+    useToken: byRoute(({ useToken }) => useToken),
+  };
+}

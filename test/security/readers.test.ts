@@ -1,0 +1,204 @@
+import { connect, type Socket } from "node:net";
+import type pg from "pg";
+import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { makeLog } from "../../src/platform/log.ts";
+import { idm, schulconnex } from "../support/api.ts";
+import { makeMakers } from "../support/make.ts";
+import { startService, type TestService } from "../support/service.ts";
+import { exchange, getAppToken, giveLogin, signOn, type Login, type TestApp } from "../support/token.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const listsPerApp = 8;
+// The least pool: two lists are read at the same time, one of each app.
+const env = { DATABASE_POOL_SIZE: "11", LISTS_PER_APP: String(listsPerApp), LIST_STALL_SECONDS: "1" };
+// Some 20 MB, more than the buffers between two sockets hold.
+const many = 3000;
+const lines: string[] = [];
+const log = makeLog({ level: "info", format: "json", to: { write: (line: string) => void lines.push(line) } });
+let service: TestService;
+let app: TestApp;
+let tokens: { greedy: string; other: string };
+let login: Login;
+let paths: { long: string; short: string };
+
+beforeAll(async () => {
+  service = await startService({ env, log });
+  const make = makeMakers(service.db);
+  const [greedy, other] = [await make.app(), await make.app()];
+  app = other;
+  const makeSchool = async (count: number) => {
+    const school = await make.school();
+    const groups = await Promise.all(Array.from({ length: 30 }, (_, n) => make.group({ school, name: `${n} ${"long name ".repeat(18)}` })));
+    const [person] = await make.people({ school, count, groups });
+    for (const { clientId } of [greedy, other]) await make.grant({ app: clientId, school, groups });
+    return { person: person!, path: `${idm}/schools/${school}/people` };
+  };
+  const [long, short] = [await makeSchool(many), await makeSchool(20)];
+  await service.db.pool.query("ANALYZE");
+  paths = { long: long.path, short: short.path };
+  login = await giveLogin(service.db, short.person);
+  tokens = { greedy: await getAppToken(service, greedy, ["people:read"]), other: await getAppToken(service, other, ["people:read"]) };
+}, 120_000);
+
+const read = (path: string, token: string) => fetch(service.url + path, { headers: { authorization: `Bearer ${token}` } });
+
+/** Sends a request and reads nothing. */
+function open(path: string, token: string): Socket {
+  const { hostname, port } = new URL(service.url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  socket.on("error", () => undefined);
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+  return socket;
+}
+
+async function signInAsUsual(): Promise<void> {
+  const signedOn = await signOn(service, app, login);
+  expect((await exchange(service, app, signedOn)).status).toBe(200);
+}
+
+const eventually = <T>(observe: () => T) => expect.poll(observe, { timeout: 25_000 });
+
+const busyReaders = () => service.shares.reads.pool.totalCount - service.shares.reads.pool.idleCount;
+
+async function countStatements(like: string): Promise<number> {
+  const { rows } = await service.db.pool.query<{ count: number }>(
+    "SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid() AND query LIKE $1",
+    [`%${like}%`],
+  );
+  return rows[0]!.count;
+}
+
+/** Lets statements that need the groups which schools sync wait until it is released. */
+async function holdLists(): Promise<() => Promise<void>> {
+  const client = await service.db.pool.connect();
+  await client.query("BEGIN; LOCK TABLE synced_group IN ACCESS EXCLUSIVE MODE");
+  // Ends the lock too where the test failed before.
+  onTestFinished(() => client.release(true));
+  return () => client.query("ROLLBACK").then(() => undefined);
+}
+
+test("300 readers who leave at once keep nobody from signing in, and nothing runs for them any more", async () => {
+  const sockets = Array.from({ length: 300 }, (_, n) => open(n % 2 ? paths.long : `${schulconnex}/personen-info`, tokens.greedy));
+  await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once("connect", resolve))));
+  await signInAsUsual();
+  sockets.forEach((socket) => socket.destroy());
+  await signInAsUsual();
+  await eventually(busyReaders).toBe(0);
+  expect(await countStatements("synced_group")).toBe(0);
+  expect((await read(paths.short, tokens.greedy)).status).toBe(200);
+});
+
+test("the statement of a caller who leaves is cancelled at the server, and its connection is used again", async () => {
+  await read(paths.short, tokens.greedy);
+  const opened = service.shares.reads.pool.totalCount;
+  const release = await holdLists();
+  const sockets = [`${idm}/schools`, paths.long, `${schulconnex}/personen-info`, `${paths.short}?limit=3`].map((path) => open(path, tokens.other));
+  const record = open(`${idm}/people/${login.username.slice(5)}`, tokens.other);
+  await eventually(() => countStatements("synced_group")).toBe(2);
+  for (const socket of [...sockets, record]) socket.destroy();
+  await eventually(() => countStatements("synced_group")).toBe(0);
+  await eventually(busyReaders).toBe(0);
+  await release();
+  expect(service.shares.reads.pool.totalCount).toBeGreaterThanOrEqual(opened);
+  expect((await read(paths.short, tokens.other)).status).toBe(200);
+});
+
+test("an app that asks for more lists at once than it may gets 429 for what is too much; another app still gets in", async () => {
+  const release = await holdLists();
+  const greedy = Array.from({ length: 20 }, () => read(paths.short, tokens.greedy));
+  const refused: Response[] = [];
+  for (const answer of greedy) void answer.then((response) => void (response.status === 429 && refused.push(response)));
+  await eventually(() => refused.length).toBe(20 - listsPerApp);
+  expect(refused[0]!.headers.get("retry-after")).toBe("5");
+  expect(await refused[0]!.json()).toMatchObject({ status: 429, code: "too_many_requests" });
+  const inGerman = await read(`${schulconnex}/personen-info`, tokens.greedy);
+  expect([inGerman.status, inGerman.headers.get("retry-after"), await inGerman.json()]).toMatchObject([429, "5", { code: "429", subcode: "00" }]);
+  expect(await countStatements("synced_group")).toBe(1);
+  const other = read(paths.short, tokens.other);
+  await eventually(() => countStatements("synced_group")).toBe(2);
+  await release();
+  expect((await other).status).toBe(200);
+  const statuses = (await Promise.all(greedy)).map(({ status }) => status);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(listsPerApp);
+});
+
+test("slow readers are cut off, do not look whole, and keep no other app from its lists", async () => {
+  const cut = () => lines.filter((line) => line.includes('"cut":true') && line.includes('"operation":"listSchoolPeople"')).length;
+  const before = cut();
+  const slow = Array.from({ length: 6 }, () => open(paths.long, tokens.greedy));
+  const ends = slow.map((socket) => {
+    const state = { tail: "", closed: false };
+    const keep = (piece: Buffer | null) => void (state.tail = piece?.toString("latin1").slice(-100) ?? state.tail);
+    socket.pause();
+    const sip = setInterval(() => keep(socket.read(2048) as Buffer | null), 400);
+    socket.on("close", () => (state.closed = true));
+    const readRest = () => {
+      clearInterval(sip);
+      socket.on("data", keep).resume();
+    };
+    return { state, readRest };
+  });
+  await eventually(busyReaders).toBe(1);
+  const whole = await read(paths.long, tokens.other);
+  expect(((await whole.json()) as unknown[]).length).toBe(many);
+  await eventually(() => cut() - before).toBe(6);
+  ends.forEach(({ readRest }) => readRest());
+  await eventually(() => ends.filter(({ state }) => state.closed).length).toBe(6);
+  for (const { state } of ends) expect(state.tail).not.toMatch(/\]\s*$|0\r\n\r\n$/);
+  await eventually(busyReaders).toBe(0);
+  expect((await read(paths.short, tokens.greedy)).status).toBe(200);
+});
+
+test("a list that is taken steadily but longer than it may is cut off", async () => {
+  const own = await startService({ db: service.db, env: { ...env, LIST_STALL_SECONDS: "60", LIST_TOTAL_SECONDS: "1" } });
+  const response = await fetch(own.url + paths.long, { headers: { authorization: `Bearer ${tokens.other}` } });
+  const reader = response.body!.getReader();
+  const readSlowly = async () => {
+    for (;;) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      if ((await reader.read()).done) return "whole";
+    }
+  };
+  await expect(readSlowly()).rejects.toThrow();
+  await eventually(() => own.shares.reads.pool.totalCount - own.shares.reads.pool.idleCount).toBe(0);
+});
+
+async function takeAll(pool: pg.Pool): Promise<() => void> {
+  const clients = await Promise.all(Array.from({ length: pool.options.max! }, () => pool.connect()));
+  return () => clients.forEach((client) => client.release());
+}
+
+const works = {
+  health: async () => expect((await fetch(`${service.url}/health/ready`)).status).toBe(200),
+  token: () => getAppToken(service, app, []),
+  signIn: signInAsUsual,
+  list: async () => expect((await read(paths.short, tokens.other)).status).toBe(200),
+  changes: async () => expect((await read(`${idm}/changes`, tokens.other)).status).toBe(200),
+};
+
+test.each([
+  ["checks", ["token", "signIn"]],
+  ["signOn", ["health", "token", "list", "changes"]],
+  ["tokens", ["health", "list", "changes"]],
+  ["firstSignIns", ["health", "token", "signIn", "list", "changes"]],
+  ["reads", ["health", "token", "signIn"]],
+  ["changes", ["health", "token", "signIn", "list"]],
+  ["jobs", ["health", "token", "signIn", "list", "changes"]],
+] as const)("while every connection of %s is in use, %j go on", async (share, others) => {
+  await signInAsUsual();
+  const release = await takeAll(service.shares[share].pool);
+  try {
+    for (const work of others) await works[work]();
+  } finally {
+    release();
+  }
+});
+
+test("with the least pool everything works that a process does", async () => {
+  for (const work of Object.values(works)) await work();
+  const stop = new AbortController();
+  setTimeout(() => stop.abort(), 2000);
+  for (const job of service.jobs) await job.run(stop.signal);
+  await expect(startService({ db: service.db, env: { DATABASE_POOL_SIZE: "10" } })).rejects.toThrow("Write a whole number from 11 to 1000.");
+});
