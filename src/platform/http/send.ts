@@ -40,7 +40,7 @@ export async function sendList(list: JsonList<unknown>, sending: Sending): Promi
   const { page } = list;
   const isPage = page.limit !== undefined || page.cursor !== undefined;
   const held = await inPlace(sending.reading.lists, sending, () => (isPage ? readPage(list, page, sending) : readWhole(list, sending)));
-  if (held !== null) await sendBody(held.body, sending, held.beside);
+  if (held !== null) await sendBody(held.body, sending, held);
 }
 
 /** Does the work of a request in a place of its app. The request counts as the app's until it is answered. */
@@ -55,22 +55,44 @@ async function inPlace<T>(gate: Gate, { res, clientId, caller }: Sending, work: 
   }
 }
 
-type Held = { body: string; beside?: string };
+/** `etag` where it is known without the body; `beside` is what else of the answer a tag of the body has to tell apart. */
+type Held = { body: string; etag?: string; beside?: string };
 
-/** Reads a list that can be held; null: it was too long for that and has been streamed. */
-async function readWhole({ query, values, missing }: JsonList<unknown>, sending: Sending): Promise<Held | null> {
-  type Whole = [shown: boolean, count: number, body: string];
-  const statement = { ...(!query.planEachTime && { name: query.name }), text: query.whole, values, rowMode: "array" as const };
-  const { rows } = await readFor(sending.reading.share, sending.caller, (client) => client.query<Whole>(statement));
-  const [shown, count, body] = rows[0]!;
-  if (!shown) throw missing!();
-  if (count <= heldItems) return { body };
-  await streamList({ sql: query.rows, values }, sending);
-  return null;
+/** Reads a list that can be held; null: it was answered without a body, or was too long to be held and has been streamed. */
+async function readWhole(list: JsonList<unknown>, sending: Sending): Promise<Held | null> {
+  const { query, values, missing } = list;
+  const { req, res, reading, caller, check } = sending;
+  const tagOf = (version: string | null) => etagOf(JSON.stringify([query.rows, values, version]));
+  if (req.method === "HEAD" || req.headers["if-none-match"] !== undefined) {
+    const { shown, etag } = await readVersion(list, tagOf, sending);
+    if (!shown) throw missing!();
+    if (isNotModified(req, etag)) res.writeHead(304, headersOf(etag)).end();
+    else if (req.method === "HEAD") res.writeHead(200, { ...headersOf(etag), "Content-Type": contentType }).end();
+    if (res.headersSent) return null;
+  }
+  return readFor(reading.share, caller, async (client) => {
+    type Whole = [version: string | null, shown: boolean, count: number, body: string];
+    // One statement is one snapshot: the version is that of the body.
+    const text = `SELECT v.version, w.* FROM (${query.version}) AS v, (${query.whole}) AS w (shown, count, body)`;
+    const { rows } = await client.query<Whole>({ ...(!query.planEachTime && { name: query.name }), text, values, rowMode: "array" });
+    const [version, shown, count, body] = rows[0]!;
+    if (!shown) throw missing!();
+    if (count <= heldItems) return { body, etag: tagOf(version) };
+    await streamList(list, tagOf, client, { res, pace: reading.pace, check });
+    return null;
+  });
+}
+
+async function readVersion({ query, values }: JsonList<unknown>, tagOf: (version: string | null) => string, { reading, caller }: Sending): Promise<{ shown: boolean; etag: string }> {
+  type Version = [shown: boolean, version: string | null];
+  const { rows } = await readFor(reading.share, caller, (client) => client.query<Version>({ name: `${query.name}_version`, text: query.version, values, rowMode: "array" }));
+  const [shown, version] = rows[0]!;
+  return { shown, etag: tagOf(version) };
 }
 
 const defaultLimit = 100;
 const shortText = 16_384;
+const contentType = "application/json; charset=utf-8";
 
 async function readPage({ query, values, missing }: JsonList<unknown>, page: Page, sending: Sending): Promise<Held> {
   const limit = page.limit ?? defaultLimit;
@@ -100,14 +122,13 @@ function nextLink(req: Request, limit: number, cursor: string): string {
   return `<${req.originalUrl.split("?", 1)[0]!}?${query.toString()}>; rel="next"`;
 }
 
-/** `beside` is what else of the answer the tag has to tell apart: an unchanged page may have got a page behind it. */
-async function sendBody(text: string, { req, res, check, reading }: Sending, beside = ""): Promise<void> {
+async function sendBody(text: string, { req, res, check, reading }: Sending, { etag: known, beside = "" }: Omit<Held, "body"> = {}): Promise<void> {
   check?.(JSON.parse(text));
   // A short text goes out in one write with its headers; a long one is turned into bytes once, for tag and body.
   const body = text.length < shortText ? text : Buffer.from(text);
-  const etag = etagOf(beside === "" ? body : text + beside);
+  const etag = known ?? etagOf(beside === "" ? body : text + beside);
   if (isNotModified(req, etag)) return void res.writeHead(304, headersOf(etag)).end();
   const bytes = Buffer.byteLength(body);
-  res.writeHead(200, { ...headersOf(etag), "Content-Type": "application/json; charset=utf-8", "Content-Length": bytes }).end(body);
+  res.writeHead(200, { ...headersOf(etag), "Content-Type": contentType, "Content-Length": bytes }).end(body);
   if (body !== text) await watchBody(res, bytes, reading.pace);
 }

@@ -1,5 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { type Client, errors, type KoaContextWithOIDC, Provider } from "oidc-provider";
+import { isDatabaseUnavailable } from "../../platform/db.ts";
 import { makeAdapterFactory } from "../storage/adapter.ts";
 import { workAtTokenEndpoint } from "../storage/by-route.ts";
 import { type RequestWork, startRequestWork } from "../storage/request-work.ts";
@@ -66,6 +67,7 @@ async function finish(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: Request
     deps.log.error({ err: error, route: ctx.oidc.route }, "sign-on failed");
     ctx.remove("Location");
     ctx.status = 500;
+    if (isDatabaseUnavailable(error)) ctx.set("Retry-After", "5");
     if (ctx.oidc.route === "token") refuseToken(ctx, "server_error");
     else await pages.showError(ctx, { error: "server_error" }, error as Error);
   }

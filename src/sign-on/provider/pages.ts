@@ -1,5 +1,6 @@
 import type { ErrorOut, KoaContextWithOIDC } from "oidc-provider";
 import type { PersonId } from "../../directory/index.ts";
+import { isDatabaseUnavailable } from "../../platform/db.ts";
 import { formTarget, type Page, type PageContext, readLocale } from "../../platform/pages/index.ts";
 import { renderErrorPage, renderLoggedOutPage, renderLogoutConfirmPage } from "../pages/index.ts";
 import { requestIdOf } from "./account.ts";
@@ -14,12 +15,14 @@ const jsonRoutes = new Set(["token", "userinfo", "jwks", "discovery", "revocatio
 export function makeShowPages({ findPersonName }: Deps) {
   return {
     async showError(ctx: KoaContextWithOIDC, out: ErrorOut, error: Error): Promise<void> {
+      const isAway = isDatabaseUnavailable(error);
+      if (isAway) ctx.set("Retry-After", "5");
       if (jsonRoutes.has(ctx.oidc.route)) {
         ctx.body = { ...out };
         return;
       }
-      const status = ctx.status >= 500 ? 500 : 400;
-      send(ctx, renderErrorPage({ status, reason: reasonOf(ctx, out, error), requestId: requestIdOf(ctx) ?? null }, contextOf(ctx)));
+      const status = isAway ? 503 : ctx.status >= 500 ? 500 : 400;
+      send(ctx, renderErrorPage({ status, reason: isAway ? "busy" : reasonOf(ctx, out, error), requestId: requestIdOf(ctx) ?? null }, contextOf(ctx)));
     },
 
     async showLogoutConfirm(ctx: KoaContextWithOIDC, form: string): Promise<void> {
