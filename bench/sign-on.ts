@@ -14,7 +14,7 @@ const rounds = Number(process.env["BENCH_ROUNDS"] ?? 5);
 const agent = new Agent({ connections: lanes * 2 });
 const scope = "urn:schultor:idm:v1:schools:read";
 
-type Side = { url: string; app: TestApp; cookies: string };
+export type Side = { url: string; app: TestApp; cookies: string };
 
 const basic = ({ clientId, clientSecret }: TestApp) => `Basic ${Buffer.from(`${clientId}:${clientSecret ?? ""}`).toString("base64")}`;
 
@@ -52,7 +52,7 @@ function authorizationUrl({ url, app }: Side): { address: string; verifier: stri
   return { address: `${url}/oauth2/auth?${query.toString()}`, verifier };
 }
 
-const signOn = (side: Side) => async () => {
+export const signOn = (side: Side) => async () => {
   const { address, verifier } = authorizationUrl(side);
   const { statusCode, headers, body } = await request(address, { dispatcher: agent, headers: { cookie: side.cookies } });
   await body.dump();
@@ -77,7 +77,7 @@ async function openSession(side: Omit<Side, "cookies">, login: { username: strin
 }
 
 /** As many people as lanes: a class that signs in, not one browser with sixteen tabs. */
-async function openSessions(url: string, app: TestApp, logins: { username: string; password: string }[]): Promise<Side[]> {
+export async function openSessions(url: string, app: TestApp, logins: { username: string; password: string }[]): Promise<Side[]> {
   const sides: Side[] = [];
   for (const login of logins) sides.push(await openSession({ url, app }, login));
   return sides;

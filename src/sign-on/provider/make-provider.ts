@@ -31,7 +31,10 @@ export function makeProvider(given: Omit<ProviderDeps, "workOf">, pages: ShowPag
   const provider = new Provider(issuerUrl, { ...makeConfiguration(deps, pages), adapter });
   // Behind the mount the request always says that it came to ISSUER_URL.
   provider.proxy = true;
-  provider.on("server_error", (ctx, err) => deps.log.error({ err, route: ctx.oidc.route }, "sign-on failed"));
+  provider.on("server_error", (ctx, err) => {
+    deps.log.error({ err, route: ctx.oidc.route }, "sign-on failed");
+    if (isDatabaseUnavailable(err)) ctx.set("Retry-After", "5");
+  });
   (provider as NodeJS.EventEmitter).on("error", (err: unknown) => deps.log.warn({ err }, "sign-on could not answer"));
   provider.on("end_session.success", (ctx) => auditLogout(deps, ctx));
   const [authorizationPath, logoutPath, tokenPath] = [provider.pathFor("authorization"), provider.pathFor("end_session"), provider.pathFor("token")];

@@ -16,7 +16,6 @@ export function makeShowPages({ findPersonName }: Deps) {
   return {
     async showError(ctx: KoaContextWithOIDC, out: ErrorOut, error: Error): Promise<void> {
       const isAway = isDatabaseUnavailable(error);
-      if (isAway) ctx.set("Retry-After", "5");
       if (jsonRoutes.has(ctx.oidc.route)) {
         ctx.body = { ...out };
         return;
