@@ -3,6 +3,7 @@ import type pg from "pg";
 import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import type { GroupId } from "../../src/directory/index.ts";
 import { makeLog } from "../../src/platform/log.ts";
+import { leastPoolSize } from "../../src/platform/share-sizes.ts";
 import { idm, schulconnex } from "../support/api.ts";
 import { makeMakers } from "../support/make.ts";
 import { startService, type TestService } from "../support/service.ts";
@@ -12,7 +13,7 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const listsPerApp = 8;
 // The least pool: two lists are read at the same time, one of each app.
-const env = { DATABASE_POOL_SIZE: "11", LISTS_PER_APP: String(listsPerApp), LIST_STALL_SECONDS: "1", LIST_WAIT_SECONDS: "60" };
+const env = { DATABASE_POOL_SIZE: String(leastPoolSize), LISTS_PER_APP: String(listsPerApp), LIST_STALL_SECONDS: "1", LIST_WAIT_SECONDS: "60" };
 // Some 20 MB, more than the buffers between two sockets hold.
 const many = 2500;
 const lines: string[] = [];
@@ -233,5 +234,5 @@ test("with the least pool everything works that a process does", async () => {
   const stop = new AbortController();
   setTimeout(() => stop.abort(), 2000);
   for (const job of service.jobs) await job.run(stop.signal);
-  await expect(startService({ db: service.db, env: { DATABASE_POOL_SIZE: "10" } })).rejects.toThrow("Write a whole number from 11 to 1000.");
+  await expect(startService({ db: service.db, env: { DATABASE_POOL_SIZE: String(leastPoolSize - 1) } })).rejects.toThrow(`Write a whole number from ${leastPoolSize} to 1000.`);
 });

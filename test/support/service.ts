@@ -6,9 +6,10 @@ import type { Clock } from "../../src/platform/clock.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import type { Log } from "../../src/platform/log.ts";
 import { openServer } from "../../src/platform/server.ts";
-import { openShares, type DatabaseShares } from "../../src/platform/shares.ts";
+import { openShares, poolsOf, type DatabaseShares } from "../../src/platform/shares.ts";
 import { testDatabase } from "./database.ts";
 import type { TestDatabase } from "./database.ts";
+import { refuseSecondConnections } from "./one-connection.ts";
 
 export type TestClock = Clock & { set(to: Date | string): void; forwardSeconds(seconds: number): void };
 
@@ -49,6 +50,7 @@ export async function startService(wishes: Wishes = {}): Promise<TestService> {
   const config = settlePort(given, server.port);
   const { databaseReplicaUrl: replicaUrl, databasePoolSize: poolSize, role } = config;
   const shares = openShares({ url: db.url, replicaUrl, poolSize, role });
+  Object.values(poolsOf(shares)).forEach(refuseSecondConnections);
   const app = await makeApp(config, { clock, log: wishes.log ?? silentLog, shares, isStopping: server.isStopping });
   server.serve(app.handler);
   let closed = false;
