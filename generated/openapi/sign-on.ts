@@ -15,6 +15,10 @@ export interface paths {
          * Sign a person in
          * @description Send the browser here. The person signs in unless they are, agrees unless they did before, and comes back to the redirect URI.
          *
+         *     A parameter that is longer than its `maxLength` (256 characters where none is given; `id_token_hint` as long as the address may be) is
+         *     `invalid_request`, with a description that names it. A sign-on that nobody ends is over after an hour. One network address may have
+         *     some 3,000 of them open; beyond that it is asked to come back.
+         *
          *     Apps that went through the Login URL must pass on its `login_hint`. A decision to agree is remembered for each app, a refusal is not.
          */
         get: operations["authorize"];
@@ -46,6 +50,9 @@ export interface paths {
          *     Confidential clients authenticate with HTTP Basic; public clients send `client_id` in the body and never a secret. One scope that the app
          *     was not granted makes the whole request fail with `invalid_scope`. A refresh token works once; a repetition within a few
          *     seconds gets the same answer again, a later one revokes everything that came from the sign-on.
+         *
+         *     Use a token until it expires. An app keeps its newest 200,000 tokens of its own, and, where it exchanges in a loop, the newest 500 of each
+         *     kind for a person; older ones stop working.
          */
         post: operations["issueToken"];
         delete?: never;
@@ -800,7 +807,8 @@ export interface components {
         /**
          * @description To the redirect URI with `code`, `state` and `iss`; or with `error`, perhaps `error_description`, `state` and `iss`. `state` comes only if
          *     it was sent. Before that, perhaps to our own pages for signing in and agreeing. Errors are those of OAuth 2.0 and OpenID
-         *     Connect: `access_denied` when the person says no or may not use the app, `login_required` and `consent_required` with `prompt=none`,
+         *     Connect: `access_denied` when the person says no or may not use the app, `login_required` and `consent_required` with `prompt=none`
+         *     (with a hint always `login_required`), `login_required` too when the session ended meanwhile,
          *     `invalid_scope` for a scope the app was not granted, `invalid_request` and others.
          */
         AuthorizationRedirect: {
@@ -815,6 +823,17 @@ export interface components {
         AuthorizationErrorPage: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": components["schemas"]["HtmlPage"];
+            };
+        };
+        /** @description Too many sign-ons that nobody ended were begun from this network address. The person sees a page. */
+        TooManyOpenSignOns: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
             content: {
@@ -957,6 +976,8 @@ export interface components {
         Nonce: string;
         /**
          * @description The `login_hint` that came with the Login URL. Required then: the flow ends with that very person signed in, or asks them to switch.
+         *     A user name or id works too: then the person is asked to switch, and may go on as they are, whether or not that name exists. With
+         *     `prompt=none` everything but success is `login_required`.
          * @example aGludC0x
          */
         LoginHint: string;
@@ -966,7 +987,8 @@ export interface components {
          */
         Prompt: string;
         /**
-         * @description An ID token issued before, expired or not. With `prompt=none` it checks that this person is still signed in.
+         * @description An ID token issued before, expired or not. With `prompt=none` it checks that this person is still signed in; everything but success is
+         *     then `login_required`. Otherwise the flow ends with that very person signed in, or asks them to switch.
          * @example eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJjMDAwIn0.c2ln
          */
         IdTokenHint: string;
@@ -1008,6 +1030,11 @@ export interface components {
          * @example http://127.0.0.1:4000/callback?code=0o1BzJhLdnzVq2hT&state=af0ifjsldkj&iss=http%3A%2F%2Flocalhost%3A3000
          */
         Location: string;
+        /**
+         * @description After how many seconds to try again.
+         * @example 30
+         */
+        RetryAfter: number;
         /**
          * @description Tokens are not for caches.
          * @example no-store
@@ -1073,6 +1100,8 @@ export interface operations {
                 nonce?: components["parameters"]["Nonce"];
                 /**
                  * @description The `login_hint` that came with the Login URL. Required then: the flow ends with that very person signed in, or asks them to switch.
+                 *     A user name or id works too: then the person is asked to switch, and may go on as they are, whether or not that name exists. With
+                 *     `prompt=none` everything but success is `login_required`.
                  * @example aGludC0x
                  */
                 login_hint?: components["parameters"]["LoginHint"];
@@ -1082,7 +1111,8 @@ export interface operations {
                  */
                 prompt?: components["parameters"]["Prompt"];
                 /**
-                 * @description An ID token issued before, expired or not. With `prompt=none` it checks that this person is still signed in.
+                 * @description An ID token issued before, expired or not. With `prompt=none` it checks that this person is still signed in; everything but success is
+                 *     then `login_required`. Otherwise the flow ends with that very person signed in, or asks them to switch.
                  * @example eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJjMDAwIn0.c2ln
                  */
                 id_token_hint?: components["parameters"]["IdTokenHint"];
@@ -1105,6 +1135,7 @@ export interface operations {
         responses: {
             302: components["responses"]["AuthorizationRedirect"];
             400: components["responses"]["AuthorizationErrorPage"];
+            429: components["responses"]["TooManyOpenSignOns"];
         };
     };
     authorizeWithForm: {

@@ -4,6 +4,7 @@ import type { Provider } from "oidc-provider";
 import { picksLocale, readLocale } from "../platform/pages/index.ts";
 import { refuseOtherMethods } from "./other-methods.ts";
 import { renderErrorPage } from "./pages/index.ts";
+import { longestLogoutState } from "./provider/parameters.ts";
 
 const libraryPaths = [
   "/oauth2/auth",
@@ -47,7 +48,7 @@ export function makeMount({ issuerUrl, provider }: { issuerUrl: string; provider
     next();
   });
   router.post(["/oauth2/auth", "/oauth2/sessions/logout"], express.urlencoded({ extended: false, limit: "16kb" }), askAsGet);
-  router.get("/oauth2/sessions/logout", refuseNul);
+  router.get("/oauth2/sessions/logout", refuseUnkept);
   router.all(libraryPaths, refuseOtherMethods, answer);
   return {
     router,
@@ -80,9 +81,10 @@ function askAsGet(req: Request, res: Response): void {
   res.redirect(303, `${req.path}?${fields.toString()}`);
 }
 
-// What a logout carries is kept with the session, and PostgreSQL takes no NUL character.
-function refuseNul(req: Request, res: Response, next: NextFunction): void {
-  if (!req.url.includes("%00")) return next();
+// What a logout carries is kept with the session: of a bounded length, and PostgreSQL takes no NUL character.
+function refuseUnkept(req: Request, res: Response, next: NextFunction): void {
+  const state = new URLSearchParams(req.url.split("?")[1]).get("state");
+  if (!req.url.includes("%00") && (state?.length ?? 0) <= longestLogoutState) return next();
   const requestId = (res.locals["requestId"] as string | undefined) ?? null;
   const { status, headers, html } = renderErrorPage({ status: 400, reason: "invalid_request", requestId }, { locale: readLocale(req) });
   res.status(status).set(headers).send(html);

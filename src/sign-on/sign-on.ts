@@ -2,6 +2,7 @@ import { type Request, type Response, Router } from "express";
 import type { Provider } from "oidc-provider";
 import { type CheckAccessToken, findSubjectClaims, type ClientId } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
+import { makeReadAddress } from "../platform/client-address.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { DatabaseShares } from "../platform/shares.ts";
 import type { Db } from "../platform/db.ts";
@@ -16,6 +17,7 @@ import { makeKeyWatch, makeRetiredKeysJob } from "./keys/watch.ts";
 import { makeLoginHint } from "./login-hint.ts";
 import { makeCheckPassword, sweepSignInTraces } from "./login/index.ts";
 import { makeLogoutJob } from "./logout/job.ts";
+import { limitSessions } from "./logout/limit-sessions.ts";
 import { makeSender } from "./logout/send.ts";
 import { makeMount, type Mount } from "./mount.ts";
 import { type Count, observeProvider } from "./observe.ts";
@@ -25,7 +27,8 @@ import { makeProvider } from "./provider/make-provider.ts";
 import { makeShowPages } from "./provider/pages.ts";
 import { makeDbByRoute, makeStoreByRoute } from "./storage/by-route.ts";
 import { makeCheckAccessToken } from "./storage/check-access-token.ts";
-import { makeSweepJob } from "./storage/sweep.ts";
+import { makeLimitTokens } from "./storage/limit-tokens.ts";
+import { makeClientTokensJob, makeSweepJob } from "./storage/sweep.ts";
 
 export type SignOnOptions = {
   shares: Pick<DatabaseShares, "checks" | "signOn" | "tokens" | "firstSignIns" | "jobs">;
@@ -40,6 +43,8 @@ export type SignOnOptions = {
   /** Development only: apps on this machine are told of logouts too. */
   allowPrivateAddresses: boolean;
   count?: Count;
+  /** Whose `X-Forwarded-For` is believed; it decides which address a limit counts for. */
+  trustedProxies: string[];
 };
 
 export type SignOn = {
@@ -60,18 +65,20 @@ export type SignOn = {
 
 export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
   const { shares, clock, log, issuerUrl, platform, lifetimes, encryptionKeys: keys } = options;
+  const readAddress = makeReadAddress(options.trustedProxies);
   const { signOn: db, firstSignIns, jobs } = shares;
   const secrets = await loadSharedSecrets({ db, keys, now: clock() });
   await ensureSigningKeys({ db, keys, now: clock() });
 
   const store = makeStoreByRoute(shares);
+  const limitTokens = makeLimitTokens({ db: shares.tokens, clock });
   const findPersonName = makeFindPersonName(db);
   const pages = makeShowPages({ findPersonName });
   let signingKeys: readonly SigningKey[];
   let provider: Provider;
   const useKeysOfNow = async () => {
     signingKeys = await listSigningKeys(db.pool, keys);
-    provider = makeProvider({ db: makeDbByRoute(shares), firstSignIns, store, clock, log, issuerUrl, platform, lifetimes, secrets, signingKeys }, pages);
+    provider = makeProvider({ db: makeDbByRoute(shares), firstSignIns, store, clock, log, issuerUrl, platform, lifetimes, secrets, signingKeys, readAddress, limitTokens }, pages);
     observeProvider(provider, options.count);
   };
   const version = await findKeysVersion(db.pool);
@@ -82,6 +89,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
   const checkPassword: typeof judge = async (attempt) => {
     const result = await judge(attempt);
     options.count?.signIn(result.kind);
+    if (result.kind === "ok") await limitSessions(db, { personId: result.personId, at: attempt.now });
     return result;
   };
   const deps: InteractionDeps = {
@@ -106,6 +114,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
       makeKeyWatch({ db: jobs, version, onChange: useKeysOfNow }),
       makeRetiredKeysJob({ db: jobs, clock, idTokenSeconds: lifetimes.idTokenSeconds }),
       makeSweepJob({ db: jobs, clock }),
+      makeClientTokensJob({ db: jobs }),
       { name: "sign-on.sweepTraces", everySeconds: 300, run: async () => void (await sweepSignInTraces(jobs.pool, clock())) },
       makeLogoutJob({ db: jobs, clock, log, issuerUrl, sender, signingKeys: () => signingKeys }),
     ],

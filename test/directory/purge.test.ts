@@ -5,7 +5,7 @@ import type { PersonId } from "../../src/directory/index.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { makeTestClock, startService } from "../support/service.ts";
-import { getUserTokens, giveLogin } from "../support/token.ts";
+import { askFor, getUserTokens, giveLogin } from "../support/token.ts";
 
 const start = "2026-02-03T08:00:00Z";
 const day = 86_400;
@@ -45,11 +45,21 @@ test("nothing that signs a person in or tells who they were is left in any table
   const personId = await make.person({ school, groups: [group], name, sourceSystemIdentifier: "source-unmistakable" });
   const login = await giveLogin(db, personId);
   await getUserTokens(service, app, login, { scopes: ["openid", "offline_access", "people:read"], browser: makeBrowser(service.url) });
+  // Sign-ons that wait for an answer when the person goes: hints of every kind with nobody signed in, and one with the person.
+  const { id_token: idToken, browser: own } = await getUserTokens(service, app, login, { scopes: ["openid", "profile"] });
+  const hints = [{ login_hint: login.username }, { login_hint: personId }, { id_token_hint: idToken! }];
+  const waiting = () => db.prisma.oidcArtifact.count({ where: { kind: "Interaction" } });
+  for (const params of hints) await makeBrowser(service.url).open(askFor(service, app, { params }).address);
+  await own.open(askFor(service, app, { params: { prompt: "consent" } }).address);
+  expect(await waiting()).toBe(4);
+  const { rows: open } = await db.pool.query<{ text: string }>("SELECT payload::text AS text FROM oidc_artifact WHERE kind = 'Interaction' AND person_id IS NULL");
+  expect(open.map(({ text }) => ["Unverwechselbar", login.username, personId, idToken!].filter((word) => text.includes(word)))).toEqual([[], [], []]);
   expect(await db.prisma.oidcArtifact.count({ where: { personId } })).toBeGreaterThan(2);
   await softDelete(personId);
   clock.forwardSeconds(30 * day);
   await job.run(signal);
   const { rows: tables } = await db.pool.query<{ name: string }>("SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'");
+  expect(await waiting()).toBe(3);
   const traces: string[] = [];
   for (const table of tables) {
     const { rowCount } = await db.pool.query(`SELECT FROM ${table.name} AS t WHERE t::text LIKE '%' || $1 || '%'`, [personId]);

@@ -40,7 +40,7 @@ async function makePeople(count: number, { school, groups, app: clientId }: Plac
   await db.prisma.schoolChoice.createMany(each(() => ({ clientId, schoolId: school })));
   await db.prisma.signInPlace.createMany(each((id) => ({ place: new Uint8Array(hashId(id)), lastUsedAt: start })));
   await db.prisma.logoutNotice.createMany(each((id) => ({ id: makeUuid(start), clientId, sid: id, nextAttemptAt: later(60), createdAt: start })));
-  for (const kind of ["Session", "RefreshToken", "AccessToken"]) {
+  for (const kind of ["Session", "RefreshToken", "AccessToken", "Interaction"]) {
     const artifact = { kind, clientId, expiresAt: later(60) };
     await db.prisma.oidcArtifact.createMany(each((id) => ({ ...artifact, idHash: new Uint8Array(hashId(kind + id)), payload: { accountId: id }, grantId: id, sessionUid: id })));
   }

@@ -5,9 +5,9 @@ import { renderErrorPage } from "../pages/index.ts";
 import type { InteractionDeps } from "./deps.ts";
 import { isOwnForm, openVisit, renderLogin, renderVisit, type Visit } from "./show.ts";
 import { fieldOf, sendPage, type Step } from "./step.ts";
-import { allow, cancel, chooseSchool, logIn, switchUser } from "./steps.ts";
+import { allow, cancel, chooseSchool, logIn, stay, switchUser } from "./steps.ts";
 
-const steps: Record<string, Step> = { login: logIn, consent: allow, school: chooseSchool, switch: switchUser, cancel };
+const steps: Record<string, Step> = { login: logIn, consent: allow, school: chooseSchool, stay, switch: switchUser, cancel };
 
 /** Serves what a person sees and answers between an app's request and its answer. */
 export function makeInteractionRouter(deps: InteractionDeps): Router {

@@ -3,7 +3,6 @@ import type { Provider } from "oidc-provider";
 import { type App, type ClientId, findApp, findSignOnRight, scopeFromWire, type ScopeName } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import { formTarget, type Page, type PageContext, readLocale } from "../../platform/pages/index.ts";
-import { readableHint } from "../login-hint.ts";
 import {
   checkCsrfToken,
   makeCsrfToken,
@@ -13,7 +12,9 @@ import {
   renderRefusalPage,
   renderSwitchUserPage,
 } from "../pages/index.ts";
+import { mayOverrule } from "../provider/hints.ts";
 import type { InteractionDeps } from "./deps.ts";
+import { readTypedHint } from "./typed-hint.ts";
 
 export type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
 export type LoginProblem = Parameters<typeof renderLoginPage>[0]["problem"];
@@ -27,6 +28,8 @@ export type Visit = {
   personId: PersonId | null;
   scopes: ScopeName[];
   browser: string;
+  /** The user name that the app wrote into its request. */
+  typedHint: string;
 };
 
 export async function openVisit(deps: InteractionDeps, req: Request, res: Response): Promise<Visit | null> {
@@ -43,6 +46,7 @@ export async function openVisit(deps: InteractionDeps, req: Request, res: Respon
     personId: (interaction.session?.accountId ?? null) as PersonId | null,
     scopes: asked.map((scope) => scopeFromWire(deps.platform, scope)).filter((scope) => scope !== null),
     browser: readBrowser(deps, req, res),
+    typedHint: readTypedHint(deps.provider().createContext(req, res).cookies),
   };
 }
 
@@ -63,11 +67,13 @@ export async function renderVisit(deps: InteractionDeps, visit: Visit, req: Requ
   const context = contextOf(visit, req);
   const { app, personId, scopes, clientId } = visit;
   const { prompt } = visit.interaction;
-  if (personId === null || (prompt.name === "login" && !asksForAnother(prompt.reasons))) return renderLogin(deps, visit, req, null);
+  if (personId === null || (prompt.name === "login" && !asksToSwitch(visit))) return renderLogin(deps, visit, req, null);
   const personName = await deps.findPersonName(personId);
   const model = (action: string) => ({ app: { name: app.name }, personName, steps: stepsOf(deps, visit, action) });
 
-  if (prompt.name === "login") return renderSwitchUserPage(model("switch"), context);
+  if (prompt.name === "login") {
+    return renderSwitchUserPage({ ...model("switch"), stay: mayStay(visit) ? stepsOf(deps, visit, "stay").action : null }, context);
+  }
   if (prompt.name === "consent") {
     return renderConsentPage({ ...model("consent"), scopes, switchUser: stepsOf(deps, visit, "switch").action }, context);
   }
@@ -76,12 +82,16 @@ export async function renderVisit(deps: InteractionDeps, visit: Visit, req: Requ
   return renderChooseSchoolPage({ ...model("school"), schools: right.schools }, context);
 }
 
-const asksForAnother = (reasons: string[]): boolean => reasons.includes("login_hint") || reasons.includes("id_token_hint");
+/** Whether the person is asked to switch because the app hinted at somebody else. */
+export const asksToSwitch = ({ interaction }: Pick<Visit, "interaction">): boolean => interaction.prompt.reasons.includes("login_hint");
+
+/** Whether the person may go on as they are: the app named somebody by a word that anybody can write, and asks for nothing else. */
+export const mayStay = ({ interaction }: Pick<Visit, "interaction">): boolean =>
+  interaction.prompt.reasons.every((reason) => reason === "login_hint") && mayOverrule(interaction.params);
 
 export function renderLogin(deps: InteractionDeps, visit: Visit, req: Request, problem: LoginProblem, typed?: string): Page {
-  const { app, clientId, interaction } = visit;
-  const hint = interaction.params["login_hint"];
-  const username = typed ?? (typeof hint === "string" ? readableHint(deps.secrets.loginHint, { hint, clientId }) : "");
+  const { app, typedHint } = visit;
+  const username = typed ?? typedHint;
   return renderLoginPage({ app: { name: app.name }, steps: stepsOf(deps, visit, "login"), username, problem }, contextOf(visit, req));
 }
 

@@ -5,7 +5,7 @@ import { rememberConsent, rememberSchool } from "../consent.ts";
 import { endSession } from "../logout/end-session.ts";
 import { readDevice, rememberDevice } from "./device.ts";
 import { fieldOf, sendPage, type Step } from "./step.ts";
-import { renderLogin, renderVisit, type Visit } from "./show.ts";
+import { asksToSwitch, mayStay, renderLogin, renderVisit, type Visit } from "./show.ts";
 
 type Answer = Parameters<Step>;
 
@@ -20,7 +20,14 @@ export const logIn: Step = async (deps, visit, req, res) => {
   rememberDevice(deps, req, res, check.device);
   await leaveOtherSession(deps, visit, req, res, check.personId);
   const login = { accountId: check.personId, remember: false };
-  await deps.provider().interactionFinished(req, res, { login }, { mergeWithLastSubmission: false });
+  const result = asksToSwitch(visit) ? { login, hint: { answered: true } } : { login };
+  await deps.provider().interactionFinished(req, res, result, { mergeWithLastSubmission: false });
+};
+
+/** Goes on as the present person, whom the app did not name. */
+export const stay: Step = async (deps, visit, req, res) => {
+  if (visit.personId === null || !asksToSwitch(visit) || !mayStay(visit)) return showAgain(deps, visit, req, res);
+  await deps.provider().interactionFinished(req, res, { hint: { answered: true } });
 };
 
 export const allow: Step = async (deps, visit, req, res) => {
@@ -53,7 +60,8 @@ export const switchUser: Step = async (deps, visit, req, res) => {
 export const cancel: Step = async (deps, visit, req, res) => {
   const { personId, clientId, interaction } = visit;
   const action = interaction.prompt.name === "consent" ? "consent_denied" : "sign_in_cancelled";
-  await recordAudit(deps.db.pool, { at: deps.clock(), action, personId: personId ?? undefined, clientId, requestId: requestIdOf(res) });
+  // Of nobody there is nothing to record, and anybody could fill the database with it.
+  if (personId !== null) await recordAudit(deps.db.pool, { at: deps.clock(), action, personId, clientId, requestId: requestIdOf(res) });
   const denial = { error: "access_denied", error_description: describe(interaction.prompt.name) };
   await deps.provider().interactionFinished(req, res, denial, { mergeWithLastSubmission: false });
 };

@@ -12,5 +12,6 @@
 export { makeCheckPassword, type PasswordCheck } from "./check-password.ts";
 export { setCredential } from "./credential.ts";
 export { hashPassword } from "./password.ts";
+export { countedAddress, countedSite } from "./places.ts";
 export { foldUsername } from "./username.ts";
 export { sweepSignInTraces } from "./sweep.ts";

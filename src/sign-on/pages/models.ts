@@ -40,11 +40,16 @@ export type ChooseSchoolModel = {
   steps: Steps;
 };
 
-/** Posts to `action` to sign the present person out and ask for the other; the other is never named. */
+/**
+ * Posts to `action` to sign the present person out and ask for the other; the other is never named.
+ *
+ * Shape: `stay` is where the present person goes on instead, POST too; null where only the other will do.
+ */
 export type SwitchUserModel = {
   app: { name: string };
   personName: string | null;
   steps: Steps;
+  stay: string | null;
 };
 
 /** The way back to the app is `cancel`; `action` lets another person sign in. */

@@ -1,10 +1,14 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
+import { hideReason } from "./hints.ts";
 
 /** Gives the library's answers the form that the contract promises, route by route. */
 export function polishAnswer(ctx: KoaContextWithOIDC): void {
   const { route } = ctx.oidc;
   if (route === "token") polishTokenAnswer(ctx);
-  else if (route === "authorization" || route === "resume") redirectByQuery(ctx);
+  else if (route === "authorization" || route === "resume") {
+    redirectByQuery(ctx);
+    hideReason(ctx);
+  }
   else if (route === "end_session") leaveWithoutSession(ctx);
   else if (route === "discovery") ctx.body = { ...(ctx.body as object), response_modes_supported: ["query"] };
 }

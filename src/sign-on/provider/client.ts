@@ -1,8 +1,12 @@
+import { randomBytes } from "node:crypto";
 import type { AdapterPayload, Client } from "oidc-provider";
 import { type App, scopeToWire } from "../../access/index.ts";
 
 /** What an app's registration says beyond the library's own client metadata. */
 export const appMetadata = ["pkce_required", "secret_sha256"] as const;
+
+// Known to nobody, in case anything ever compared with it.
+const placeholder = randomBytes(32).toString("base64url");
 
 /**
  * Shows an app to the library as one of its clients.
@@ -16,7 +20,7 @@ export function presentClient(app: App, platform: string): AdapterPayload {
   return {
     client_id: app.clientId,
     client_name: app.name,
-    ...(app.secretHash && { client_secret: "hashed", secret_sha256: app.secretHash.toString("base64url") }),
+    ...(app.secretHash && { client_secret: placeholder, secret_sha256: app.secretHash.toString("base64url") }),
     token_endpoint_auth_method: isPublic ? "none" : "client_secret_basic",
     application_type: app.redirectUris.every((uri) => /^https?:/.test(uri)) ? "web" : "native",
     pkce_required: app.pkceRequired,

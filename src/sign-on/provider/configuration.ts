@@ -8,10 +8,9 @@ import { appMetadata, isOriginOf } from "./client.ts";
 import { makeCookieSignatures } from "./cookie-signatures.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { checkScopes, makeExtraParams, makeLoadGrant } from "./grant.ts";
+import { interactionSeconds } from "./open-interactions.ts";
 import { makePolicy } from "./policy.ts";
 import type { ShowPages } from "./pages.ts";
-
-const interactionSeconds = 3600;
 
 /** Everything that oidc-provider is told; what is not said here is the library's default. */
 export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configuration {

@@ -1,6 +1,8 @@
+import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/db.ts";
 import type { Log } from "../../platform/log.ts";
+import type { Pair } from "../consent.ts";
 import type { SharedSecrets } from "../keys/shared-secrets.ts";
 import type { SigningKey } from "../keys/signing-keys.ts";
 import type { RequestWork } from "../storage/request-work.ts";
@@ -27,6 +29,10 @@ export type ProviderDeps = {
   secrets: SharedSecrets;
   signingKeys: readonly SigningKey[];
   store: Store;
+  /** The address that a request comes from. */
+  readAddress(req: IncomingMessage): string;
+  /** Told of each exchange: deletes the oldest tokens of a person and an app that exchange in a loop. */
+  limitTokens(pair: Pair): Promise<void>;
   /** The work of the request that `ctx` belongs to. */
   workOf(ctx: object): RequestWork;
 };

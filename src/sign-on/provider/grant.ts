@@ -4,6 +4,8 @@ import type { PersonId } from "../../directory/index.ts";
 import { findPastDecisions } from "./account.ts";
 import { checkMaxAgeSpelling } from "./check-spelling.ts";
 import type { ProviderDeps } from "./deps.ts";
+import { readHints } from "./hints.ts";
+import { checkParameters } from "./parameters.ts";
 
 /**
  * Gives every authorization a grant of its own, filled from the consent that the person gave the app.
@@ -32,19 +34,21 @@ export function makeLoadGrant(deps: ProviderDeps) {
 /**
  * What the library does not check or remember of an authorization request by itself.
  *
- * Shape: `rat` is not for apps to send: it is set to the time of the request and lives on in the interaction.
+ * Shape: `rat` and `hinted` are not for apps to send: they are set to the time of the request and to whom it hints at, and live
+ *        on in the interaction.
  */
 export function makeExtraParams(deps: ProviderDeps) {
   return {
     rat(ctx: KoaContextWithOIDC) {
       const params = ctx.oidc.params as Record<string, unknown>;
       params["rat"] = String(Math.floor(Date.now() / 1000));
-      for (const value of Object.values(params)) {
-        if (typeof value === "string" && value.includes("\0")) throw new errors.InvalidRequest("a parameter contains a NUL character");
-      }
+      params["hinted"] = undefined;
+      checkParameters(params);
       checkMaxAgeSpelling(ctx);
       params["scope"] = readScope(deps, ctx);
+      return readHints(deps, ctx);
     },
+    hinted: null,
   };
 }
 

@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { type Client, errors, type KoaContextWithOIDC, Provider } from "oidc-provider";
 import { isDatabaseUnavailable } from "../../platform/db.ts";
+import { secondsUntil } from "../../platform/token-bucket.ts";
 import { makeAdapterFactory } from "../storage/adapter.ts";
 import { workAtTokenEndpoint } from "../storage/by-route.ts";
 import { type RequestWork, startRequestWork } from "../storage/request-work.ts";
@@ -13,6 +14,7 @@ import { dropIdleNonce } from "./nonce.ts";
 import { refuseOtherModes } from "./response-mode.ts";
 import { auditLogout, recordLogout } from "./logout.ts";
 import type { ShowPages } from "./pages.ts";
+import { givePlaceBack, keepHintOfInteraction, takePlace } from "./open-interactions.ts";
 import { settle } from "./settle.ts";
 
 /** Builds the provider with the signing keys of now; other keys mean another provider. */
@@ -65,7 +67,11 @@ async function finish(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: Request
   polishAnswer(ctx);
   if (hasFailed) return;
   try {
+    const wait = await takePlace(deps, ctx, work);
+    if (wait !== null) return pages.showTooMany(ctx, secondsUntil(wait, deps.clock()));
+    keepHintOfInteraction(ctx, work);
     await settle(deps, ctx, work);
+    await givePlaceBack(deps, ctx, work);
   } catch (error) {
     deps.log.error({ err: error, route: ctx.oidc.route }, "sign-on failed");
     ctx.remove("Location");

@@ -1,11 +1,14 @@
+import { createHmac } from "node:crypto";
 import { interactionPolicy, type KoaContextWithOIDC } from "oidc-provider";
 import type { ClientId } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import { recordAudit } from "../../events/index.ts";
-import { findHintedPerson } from "../login-hint.ts";
+import { type Bucket, takeToken } from "../../platform/token-bucket.ts";
+import type { Pair } from "../consent.ts";
 import { once } from "../storage/request-work.ts";
 import { findRight, findSchool, requestIdOf } from "./account.ts";
 import type { ProviderDeps } from "./deps.ts";
+import { asksForAnother } from "./hints.ts";
 
 const { Check, Prompt, base } = interactionPolicy;
 
@@ -15,6 +18,8 @@ const { Check, Prompt, base } = interactionPolicy;
  */
 export function makePolicy(deps: ProviderDeps): interactionPolicy.DefaultPolicy {
   const policy = base();
+  // One check for both hints: the library's own forgets the ID token once somebody has signed in.
+  policy.get("login")?.checks.remove("id_token_hint");
   policy.get("login")?.checks.add(makeHintCheck(deps));
   // Phone apps with a scheme of their own agree once, like every other app.
   policy.get("consent")?.checks.remove("native_client_prompt");
@@ -32,15 +37,15 @@ function withPerson(check: Checked) {
   };
 }
 
-// A hint that means nobody known is settled by an explicit sign-in; one that means somebody only by that very person.
-function makeHintCheck({ db, secrets, workOf }: ProviderDeps) {
-  const check: Checked = async (ctx, { clientId, personId }) => {
-    const hint = ctx.oidc.params?.["login_hint"];
-    if (typeof hint !== "string") return false;
-    const hinted = await once(workOf(ctx), "hinted", () => findHintedPerson(db.pool, secrets.loginHint, { hint, clientId }));
-    return hinted === null ? ctx.oidc.result?.login === undefined : hinted !== personId;
-  };
-  return new Check("login_hint", "login_hint asks for another user", "login_required", withPerson(check));
+function makeHintCheck(deps: ProviderDeps) {
+  const check: Checked = async (ctx, { personId }) => asksForAnother(deps, ctx, personId);
+  return new Check("login_hint", "the app asks for another user", "login_required", withPerson(check));
+}
+
+// An app may ask again and again, without the person even seeing it: of the same refusal the first few are recorded.
+function recordedRefusals({ secrets }: ProviderDeps, { personId, clientId }: Pair): Bucket {
+  const key = createHmac("sha256", secrets.signInTraces).update(`recorded refusals\0${personId}\0${clientId}`).digest();
+  return { key, capacity: 10, refillSeconds: 3600 };
 }
 
 function makeRightCheck(deps: ProviderDeps) {
@@ -49,7 +54,9 @@ function makeRightCheck(deps: ProviderDeps) {
     if (right.kind === "allowed") return false;
     const { clock, db } = deps;
     const audit = { ...pair, at: clock(), action: "sign_in_refused", requestId: requestIdOf(ctx), detail: { reason: right.reason } };
-    await once(deps.workOf(ctx), "refusal recorded", () => recordAudit(db.pool, audit));
+    await once(deps.workOf(ctx), "refusal recorded", async () => {
+      if ((await takeToken(db.pool, recordedRefusals(deps, pair), clock())) === null) await recordAudit(db.pool, audit);
+    });
     return true;
   };
   const details = async (ctx: KoaContextWithOIDC) => {

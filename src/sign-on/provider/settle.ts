@@ -1,4 +1,6 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
+import type { ClientId } from "../../access/index.ts";
+import type { PersonId } from "../../directory/index.ts";
 import { recordAudit } from "../../events/index.ts";
 import { seal, unseal } from "../../platform/seal.ts";
 import { deleteGrant, findArtifact } from "../storage/artifact.ts";
@@ -15,11 +17,30 @@ export async function settle(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: 
   const { consumption } = work;
   if (consumption) {
     const use = toTokenUse(work, consumption, makeReplay(deps, ctx, consumption));
-    if (!(await deps.store.useToken(use))) await answerUsedToken(deps, ctx, consumption);
+    if (!(await deps.store.useToken(use))) return answerUsedToken(deps, ctx, consumption);
+    const { accountId } = ctx.oidc.account ?? {};
+    if (accountId !== undefined) await deps.limitTokens({ clientId: ctx.oidc.client?.clientId as ClientId, personId: accountId as PersonId });
     return;
   }
-  // The session has ended while this request ran: ask again, without it.
-  if (!(await writeAll(deps, toWrite(work))) && ctx.oidc.route === "authorization") ctx.redirect(ctx.href);
+  if (!(await writeAll(deps, toWrite(work)))) await answerEndedSession(deps, ctx, work);
+}
+
+/**
+ * Answers where the session has ended while the request ran: nothing was written, so a code in the answer could not be exchanged.
+ *
+ * Shape: what was asked by address is asked again, without the session; an answer to our pages cannot be, and the app is told.
+ */
+async function answerEndedSession({ db }: ProviderDeps, ctx: KoaContextWithOIDC, { removals }: RequestWork): Promise<void> {
+  if (ctx.oidc.route !== "resume") {
+    if (ctx.method === "GET") ctx.redirect(ctx.href);
+    return;
+  }
+  await writeArtifacts(db.pool, { puts: [], removals: [...removals.values()] });
+  const { redirect_uri: redirectUri, state } = (ctx.oidc.params ?? {}) as Record<string, string | undefined>;
+  const target = new URL(String(redirectUri));
+  const error = { error: "login_required", error_description: "the session ended while the user answered", state, iss: ctx.oidc.provider.issuer };
+  for (const [name, value] of Object.entries(error)) if (value !== undefined) target.searchParams.set(name, value);
+  ctx.redirect(target.href);
 }
 
 async function writeAll({ db, store }: ProviderDeps, write: Write): Promise<boolean> {

@@ -83,7 +83,8 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
       if (found.consumedAt && !isInGrace(found, deps)) payload.consumed = Math.floor(found.consumedAt.getTime() / 1000);
       const work = currentWork(deps);
       if (work && payload.grantId) work.found.set(payload.grantId, payload);
-      if (work && kind === "Session" && payload.uid) work.session = { uid: payload.uid, personId: payload.accountId ?? null, idHash: hashId(id), payload: found.payload, expiresAt: found.expiresAt };
+      // A copy: the library changes the part about apps in place.
+      if (work && kind === "Session" && payload.uid) work.session = { uid: payload.uid, personId: payload.accountId ?? null, idHash: hashId(id), payload: structuredClone(found.payload), expiresAt: found.expiresAt };
       return payload;
     },
 
@@ -92,9 +93,11 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
     },
 
     async upsert(id, payload, expiresInSeconds = 0) {
+      // Nobody is signed in: there is nothing to keep, and anybody could fill the database with it.
+      if (kind === "Session" && payload.accountId === undefined) return;
       const work = currentWork(deps);
       const expiresAt = new Date(deps.clock().getTime() + expiresInSeconds * 1000);
-      const artifact = toArtifact(kind, id, payload, expiresAt);
+      const artifact = toArtifact(kind, id, work && kind === "Session" ? keepUsedApps(work, payload) : payload, expiresAt);
       if (!work) await writeArtifacts(db.pool, { puts: [artifact] });
       else if (kind === "Session" && work.session && work.session.uid === payload.uid) changeSession(work, artifact);
       else work.puts.set(`${kind} ${id}`, artifact);
@@ -159,6 +162,14 @@ function changeSession(work: RequestWork, { idHash, payload, personId, expiresAt
   work.sessionChange = { uid: payload.uid ?? "", idHash, payload, personId, expiresAt };
 }
 
+// The library notes every app that asked; only those that got a code are told of the session's end.
+function keepUsedApps({ session, puts }: RequestWork, payload: AdapterPayload): AdapterPayload {
+  const used = new Set(Object.keys(session?.payload.authorizations ?? {}));
+  for (const { kind, clientId } of puts.values()) if (kind === "AuthorizationCode" && clientId !== null) used.add(clientId);
+  const authorizations = Object.fromEntries(Object.entries(payload.authorizations ?? {}).filter(([clientId]) => used.has(clientId)));
+  return { ...payload, authorizations };
+}
+
 type SessionState = Pick<Artifact, "idHash" | "payload" | "expiresAt">;
 
 // A session that lives a minute longer is not worth a write.
@@ -183,7 +194,7 @@ function toArtifact(kind: string, id: string, { jti: _token, ...payload }: Adapt
     idHash: hashId(id),
     payload: stored,
     clientId: payload.clientId ?? null,
-    personId: payload.accountId ?? null,
+    personId: payload.accountId ?? payload.session?.accountId ?? payload.result?.login?.accountId ?? null,
     grantId: payload.grantId ?? null,
     sessionUid: payload.uid ?? (outlivesSession ? null : (payload.sessionUid ?? null)),
     expiresAt,

@@ -25,7 +25,7 @@ export const insertArtifactsFrom = (relation: string): string => `
   INSERT INTO oidc_artifact (kind, id_hash, payload, client_id, person_id, grant_id, session_uid, expires_at)
   SELECT kind, decode(id_hash, 'hex'), payload, client_id, person_id, grant_id, session_uid, expires_at
   FROM ${relation}
-  ON CONFLICT (kind, id_hash) DO UPDATE SET payload = excluded.payload, expires_at = excluded.expires_at`;
+  ON CONFLICT (kind, id_hash) DO UPDATE SET payload = excluded.payload, person_id = excluded.person_id, expires_at = excluded.expires_at`;
 
 export const toRow = (artifact: Artifact): Record<string, unknown> => ({
   kind: artifact.kind,

@@ -22,6 +22,8 @@ export type RequestWork = {
   sessionEnds: boolean;
   /** Found tokens by the grant they belong to. */
   found: Map<string, AdapterPayload>;
+  /** What the app wrote as the user name of the person it asks for. */
+  typedHint: string;
   /** Facts to record with it. */
   facts: Statement[];
   /** Answers of the database that the request needs more than once. */
@@ -38,6 +40,7 @@ export function startRequestWork(): RequestWork {
     sessionChange: null,
     sessionEnds: false,
     found: new Map(),
+    typedHint: "",
     facts: [],
     memory: new Map(),
   };

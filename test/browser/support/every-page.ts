@@ -29,8 +29,9 @@ export const everyPage: Record<string, (context: PageContext) => Page> = {
     pages.renderConsentPage({ app: longApp, personName: longName, scopes: scopeNames, steps, switchUser: "/other" }, context),
   "choose school": (context) =>
     pages.renderChooseSchoolPage({ app, schools: [{ id: "1", name: "Gesamtschule Nord" }, { id: "2", name: longSchool }], steps }, context),
-  "switch user": (context) => pages.renderSwitchUserPage({ app, personName, steps }, context),
-  "switch user without a name": (context) => pages.renderSwitchUserPage({ app: longApp, personName: null, steps }, context),
+  "switch user": (context) => pages.renderSwitchUserPage({ app, personName, steps, stay: null }, context),
+  "switch user who may stay": (context) => pages.renderSwitchUserPage({ app, personName, steps, stay: "/interaction/x/stay" }, context),
+  "switch user without a name": (context) => pages.renderSwitchUserPage({ app: longApp, personName: null, steps, stay: null }, context),
   "refusal": (context) => pages.renderRefusalPage({ app, personName, reason: "no_grant", steps }, context),
   "refusal of a person who left": (context) =>
     pages.renderRefusalPage({ app: longApp, personName: longName, reason: "person_not_active", steps }, context),

@@ -1,0 +1,51 @@
+import { createHmac } from "node:crypto";
+import type { KoaContextWithOIDC } from "oidc-provider";
+import { type Bucket, giveTokensBack, takeTokens } from "../../platform/token-bucket.ts";
+import { keepTypedHint } from "../interaction/typed-hint.ts";
+import { countedAddress, countedSite } from "../login/index.ts";
+import type { RequestWork } from "../storage/request-work.ts";
+import type { ProviderDeps } from "./deps.ts";
+
+export const interactionSeconds = 3600;
+
+/** Open interactions of one address: a school of 2,000 people that all sign in at once, and some that never finish. */
+const atAddress = { capacity: 3000, refillSeconds: interactionSeconds };
+
+/** The same for the networks of one IPv6 site together. */
+const atSite = { capacity: 6000, refillSeconds: interactionSeconds };
+
+/**
+ * Counts what a request adds to the open interactions of its address.
+ *
+ * Shape: null where it may go on, else the time at which the address may open one more. One that ends gives its place back; one
+ *        that nobody ends gives it back when it expires.
+ */
+export async function takePlace(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: RequestWork): Promise<Date | null> {
+  const { opens, ends } = readChange(work);
+  if (!opens || ends) return null;
+  return takeTokens(deps.db.pool, bucketsOf(deps, ctx), deps.clock());
+}
+
+export async function givePlaceBack(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: RequestWork): Promise<void> {
+  const { opens, ends } = readChange(work);
+  if (ends && !opens) await giveTokensBack(deps.db.pool, bucketsOf(deps, ctx));
+}
+
+/** Lets the login form show what the app wrote as the user name. */
+export function keepHintOfInteraction(ctx: KoaContextWithOIDC, work: RequestWork): void {
+  if (work.typedHint === "" || !readChange(work).opens) return;
+  const path = new URL(ctx.response.get("Location"), ctx.oidc.issuer).pathname;
+  keepTypedHint(ctx.cookies, { typed: work.typedHint, path, seconds: interactionSeconds });
+}
+
+function readChange({ puts, removals }: RequestWork): { opens: boolean; ends: boolean } {
+  const isInteraction = ({ kind }: { kind: string }) => kind === "Interaction";
+  return { opens: [...puts.values()].some(isInteraction), ends: [...removals.values()].some(isInteraction) };
+}
+
+function bucketsOf({ secrets, readAddress }: ProviderDeps, ctx: KoaContextWithOIDC): Bucket[] {
+  const address = readAddress(ctx.req);
+  const site = countedSite(address);
+  const keyOf = (counted: string) => createHmac("sha256", secrets.signInTraces).update("open interactions\0").update(counted).digest();
+  return [...(site === null ? [] : [{ key: keyOf(site), ...atSite }]), { key: keyOf(countedAddress(address)), ...atAddress }];
+}
