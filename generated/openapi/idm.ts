@@ -53,7 +53,8 @@ export interface paths {
         };
         /**
          * List the users of a school
-         * @description The active people of a school who may sign in to the app. The school must sync to the app.
+         * @description The active people of a school who may sign in to the app. The school must sync to the app. People whose account is blocked for the
+         *     time being are listed as before.
          */
         get: operations["listSchoolUsers"];
         put?: never;

@@ -19,6 +19,9 @@ export interface paths {
          *     `invalid_request`, with a description that names it. A sign-on that nobody ends is over after an hour. One network address may have
          *     some 3,000 of them open; beyond that it is asked to come back.
          *
+         *     A person who may not use the app, or whose account is blocked, reads why and comes back with `access_denied`; the
+         *     `error_description` tells the two apart.
+         *
          *     Apps that went through the Login URL must pass on its `login_hint`. A decision to agree is remembered for each app, a refusal is not.
          */
         get: operations["authorize"];

@@ -23,6 +23,11 @@ export * from './enums.ts';
  */
 export type App = Prisma.AppModel
 /**
+ * Model RetiredClientId
+ * 
+ */
+export type RetiredClientId = Prisma.RetiredClientIdModel
+/**
  * Model Grant
  * 
  */

@@ -47,6 +47,11 @@ export { Prisma }
  */
 export type App = Prisma.AppModel
 /**
+ * Model RetiredClientId
+ * 
+ */
+export type RetiredClientId = Prisma.RetiredClientIdModel
+/**
  * Model Grant
  * 
  */

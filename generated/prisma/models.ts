@@ -9,6 +9,7 @@
  * 🟢 You can import this file directly.
  */
 export type * from './models/App.ts'
+export type * from './models/RetiredClientId.ts'
 export type * from './models/Grant.ts'
 export type * from './models/SyncedGroup.ts'
 export type * from './models/GrantSignOnGroup.ts'

@@ -1,4 +1,3 @@
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { checkText, cleanText } from "../directory/index.ts";
 import { recordAudit } from "../events/index.ts";
 import type { Origin } from "../events/index.ts";
@@ -6,6 +5,7 @@ import type { Queryable } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/ids.ts";
 import type { BackchannelLogoutUri } from "./backchannel-logout.ts";
+import { hashSecret, makeSecret } from "./client-secret.ts";
 import { checkUri } from "./redirect-uri.ts";
 import type { ClientId, ScopeName } from "./token.ts";
 import type { Sql } from "./visibility.ts";
@@ -16,6 +16,9 @@ export type App = {
   type: "CONFIDENTIAL" | "PUBLIC";
   /** SHA-256 of the client secret; null exactly for public apps. */
   secretHash: Buffer | null;
+  /** The secret before it, which is valid too until it ends. */
+  oldSecretHash: Buffer | null;
+  oldSecretEndsAt: Date | null;
   pkceRequired: boolean;
   redirectUris: string[];
   postLogoutRedirectUris: string[];
@@ -26,8 +29,12 @@ export type App = {
   schulconnexSpelling: "V1_4" | "V1_7";
 };
 
+/** What an operator writes of an app. */
+export type Registration = Omit<App, "secretHash" | "oldSecretHash" | "oldSecretEndsAt">;
+
 const appColumns = `
-  client_id AS "clientId", name, type::text, secret_hash AS "secretHash", pkce_required AS "pkceRequired",
+  client_id AS "clientId", name, type::text, secret_hash AS "secretHash", old_secret_hash AS "oldSecretHash",
+    old_secret_ends_at AS "oldSecretEndsAt", pkce_required AS "pkceRequired",
     redirect_uris AS "redirectUris", post_logout_redirect_uris AS "postLogoutRedirectUris", login_url AS "loginUrl",
     backchannel_logout_uri AS "backchannelLogoutUri", scopes, id_token_algorithm::text AS "idTokenAlgorithm",
     schulconnex_spelling::text AS "schulconnexSpelling"`;
@@ -37,10 +44,17 @@ const selectApp = (clientId: Sql): Sql => `SELECT ${appColumns} FROM app WHERE c
 /** An app as one value, for statements that ask for more than it; `readApp` reads it. */
 export const appOf = (clientId: Sql): Sql => `(SELECT to_json(found) FROM (${selectApp(clientId)}) found)`;
 
-export type AppValue = Omit<App, "secretHash"> & { secretHash: string | null };
+export type AppValue = Registration & Record<"secretHash" | "oldSecretHash" | "oldSecretEndsAt", string | null>;
 
-// JSON shows bytes as \x and hexadecimal digits.
-export const readApp = ({ secretHash, ...app }: AppValue): App => ({ ...app, secretHash: secretHash === null ? null : Buffer.from(secretHash.slice(2), "hex") });
+// JSON shows bytes as \x and hexadecimal digits, and times as text.
+const readBytes = (text: string | null): Buffer | null => (text === null ? null : Buffer.from(text.slice(2), "hex"));
+
+export const readApp = ({ secretHash, oldSecretHash, oldSecretEndsAt, ...app }: AppValue): App => ({
+  ...app,
+  secretHash: readBytes(secretHash),
+  oldSecretHash: readBytes(oldSecretHash),
+  oldSecretEndsAt: oldSecretEndsAt === null ? null : new Date(oldSecretEndsAt),
+});
 
 export async function findApp(db: Queryable, clientId: string): Promise<App | null> {
   const { rows } = await db.query<App>({ name: "access.findApp", text: selectApp("$1"), values: [clientId] });
@@ -52,14 +66,8 @@ export async function listApps(db: Queryable): Promise<App[]> {
   return (await db.query<App>(`SELECT ${appColumns} FROM app ORDER BY name, client_id`)).rows;
 }
 
-const hashSecret = (secret: string): Buffer => createHash("sha256").update(secret).digest();
-
-export function clientSecretMatches(app: Pick<App, "secretHash">, secret: string): boolean {
-  return app.secretHash !== null && timingSafeEqual(app.secretHash, hashSecret(secret));
-}
-
 export type NewApp = Pick<App, "name" | "type" | "scopes" | "redirectUris"> &
-  Partial<Omit<App, "secretHash">> & {
+  Partial<Registration> & {
     /** For worlds with fixed credentials; otherwise 256 random bits. */
     clientSecret?: string | undefined;
   };
@@ -73,7 +81,7 @@ const insertApp = `
  * Registers an app. The secret is told here and never again.
  *
  * Errors: invalid for an address that a browser must not be sent to, for a client id or secret that Basic auth would garble,
- *         and for a public app with a secret or without PKCE.
+ *         and for a public app with a secret or without PKCE; conflict for a client id that another app has or had.
  */
 export async function createApp(
   tx: Queryable,
@@ -100,11 +108,17 @@ export async function createApp(
     app.schulconnexSpelling ?? "V1_4",
     origin.at,
   ]);
+  // After the insert, which waits for a deletion of the same client id that is under way.
+  if (await isRetired(tx, clientId)) throw new AppError("conflict", "client_id_retired", "An app that was deleted had this client id, and none is given twice.");
   await recordAudit(tx, { at: origin.at, actorId: origin.actorId, requestId: origin.requestId, action: "app_created", clientId });
   return { clientId, clientSecret };
 }
 
-export type AppUpdate = { clientId: ClientId } & Partial<Omit<App, "clientId" | "type" | "secretHash">>;
+async function isRetired(db: Queryable, clientId: ClientId): Promise<boolean> {
+  return (await db.query("SELECT FROM retired_client_id WHERE client_id = $1", [clientId])).rowCount !== 0;
+}
+
+export type AppUpdate = { clientId: ClientId } & Partial<Omit<Registration, "clientId" | "type">>;
 
 const updateColumns = `
   UPDATE app SET name = $2, pkce_required = $3, redirect_uris = $4, post_logout_redirect_uris = $5, login_url = $6,
@@ -115,7 +129,7 @@ const updateColumns = `
 export async function updateApp(tx: Queryable, update: AppUpdate, origin: Origin & { allowLoopbackHttp: boolean }): Promise<void> {
   const before = await findApp(tx, update.clientId);
   if (before === null) throw appNotFound();
-  const { secretHash: _, ...after } = { ...before, ...update };
+  const { secretHash: _, oldSecretHash: _old, oldSecretEndsAt: _ends, ...after } = { ...before, ...update };
   checkRegistration(after);
   checkAddresses(after, origin.allowLoopbackHttp);
   await tx.query(updateColumns, [
@@ -136,16 +150,7 @@ export async function updateApp(tx: Queryable, update: AppUpdate, origin: Origin
   await recordAudit(tx, { at, actorId, requestId, action: "app_updated", clientId: after.clientId, detail: { changed } });
 }
 
-/** Ends the registration with its grants, consents and sign-ins; its tokens are refused at once. */
-export async function deleteApp(tx: Queryable, clientId: ClientId, origin: Origin): Promise<void> {
-  const { rowCount } = await tx.query("DELETE FROM app WHERE client_id = $1", [clientId]);
-  if (rowCount === 0) throw appNotFound();
-  await recordAudit(tx, { ...origin, action: "app_deleted", clientId });
-}
-
-const appNotFound = () => new AppError("not_found", "app_not_found", "There is no such app.");
-
-const makeSecret = (): string => randomBytes(32).toString("base64url");
+export const appNotFound = () => new AppError("not_found", "app_not_found", "There is no such app.");
 
 function checkRegistration({ name, type, clientId, clientSecret, pkceRequired }: NewApp): void {
   const refuse = (code: string, message: string) => new AppError("invalid", code, message);
@@ -167,16 +172,4 @@ function checkAddresses(app: NewApp, allowLoopbackHttp: boolean): void {
   for (const uri of [app.loginUrl, app.backchannelLogoutUri]) {
     if (uri) checkUri(uri, { allowLoopbackHttp, allowOwnScheme: false });
   }
-}
-
-/** Replaces the secret at once; the old one no longer works. */
-export async function rotateClientSecret(tx: Queryable, clientId: ClientId, origin: Origin): Promise<string> {
-  const clientSecret = makeSecret();
-  const { rowCount } = await tx.query(
-    "UPDATE app SET secret_hash = $2, updated_at = $3 WHERE client_id = $1 AND type = 'CONFIDENTIAL'",
-    [clientId, hashSecret(clientSecret), origin.at],
-  );
-  if (rowCount === 0) throw new AppError("not_found", "app_not_found", "There is no such app with a secret.");
-  await recordAudit(tx, { ...origin, action: "client_secret_rotated", clientId });
-  return clientSecret;
 }

@@ -7,12 +7,16 @@
  *             who signed in once stays a user; every reader composes its SQL from visibility.ts and adds no rule.
  * Never knows: HTTP, tokens' storage, sessions, pages, the shape of an answer.
  */
-export { appOf, clientSecretMatches, createApp, deleteApp, findApp, listApps, readApp, rotateClientSecret, updateApp } from "./app.ts";
-export type { App, AppUpdate, AppValue, NewApp } from "./app.ts";
+export { appOf, createApp, findApp, listApps, readApp, updateApp } from "./app.ts";
+export type { App, AppUpdate, AppValue, NewApp, Registration } from "./app.ts";
 export { checkBackchannelLogoutUri } from "./backchannel-logout.ts";
 export type { BackchannelLogoutUri } from "./backchannel-logout.ts";
 export { makeAnnouncedSweep, sweepAnnounced } from "./announced.ts";
 export { changeDirectory } from "./change.ts";
+export { endOldSecret, listSecretHashes, rotateClientSecret, secretMatches } from "./client-secret.ts";
+export { againAfterDeadlock } from "./deadlock.ts";
+export { deleteApp } from "./delete-app.ts";
+export type { ForgetApp } from "./delete-app.ts";
 export { findGrant, listGrants, setGrant, setSignOn, setSync, setSyncedGroups, withdrawGrant } from "./grant.ts";
 export type { GrantKey, GrantSettings, SignOnAudience } from "./grant.ts";
 export { makePurgeJob } from "./purge.ts";

@@ -6,14 +6,14 @@ import { fromSchoolsLettingIn, personMaySignIn, type Sql } from "./visibility.ts
 /** `schools` are those whose grant lets the person in, by name; never empty. `isUser`: whether they signed in to the app before. */
 export type SignOnRight =
   | { kind: "allowed"; schools: { id: SchoolId; name: string }[]; isUser: boolean }
-  | { kind: "refused"; reason: "person_not_active" | "no_grant" };
+  | { kind: "refused"; reason: "person_not_active" | "person_blocked" | "no_grant" };
 
 /** What `decideSignOnRight` decides by. */
-export type SignOnFacts = { isActive: boolean; isUser: boolean; schools: { id: SchoolId; name: string }[] } | null;
+export type SignOnFacts = { isActive: boolean; isBlocked: boolean; isUser: boolean; schools: { id: SchoolId; name: string }[] } | null;
 
 /** The `SignOnFacts` of a person and an app as one value, for statements that ask for more than them. */
 export const signOnFactsOf = (client: Sql, personId: Sql): Sql => `(
-  SELECT json_build_object('isActive', p.status = 'ACTIVE',
+  SELECT json_build_object('isActive', p.status = 'ACTIVE', 'isBlocked', p.blocked_at IS NOT NULL,
     'isUser', EXISTS (SELECT FROM sign_in earlier WHERE earlier.client_id = ${client} AND earlier.person_id = p.id), 'schools', (
     SELECT coalesce(json_agg(json_build_object('id', s.id, 'name', s.name) ORDER BY s.sort_key, s.id), '[]')
     FROM school s JOIN (SELECT v_at.school_id ${fromSchoolsLettingIn(client, "p")}) through ON through.school_id = s.id))
@@ -44,6 +44,7 @@ export async function listSignOnRights(db: Queryable, pairs: readonly Pair[]): P
 
 export function decideSignOnRight(facts: SignOnFacts): SignOnRight {
   if (!facts?.isActive) return { kind: "refused", reason: "person_not_active" };
+  if (facts.isBlocked) return { kind: "refused", reason: "person_blocked" };
   const { schools, isUser } = facts;
   return schools.length > 0 ? { kind: "allowed", schools, isUser } : { kind: "refused", reason: "no_grant" };
 }
@@ -76,7 +77,7 @@ export const selectTiles = `
   JOIN affiliation a ON a.person_id = p.id
   JOIN "grant" given ON given.school_id = a.school_id
   JOIN app ON app.client_id = given.client_id
-  WHERE p.id = $1 AND app.login_url IS NOT NULL AND ${personMaySignIn("app.client_id", "p")}
+  WHERE p.id = $1 AND p.blocked_at IS NULL AND app.login_url IS NOT NULL AND ${personMaySignIn("app.client_id", "p")}
   ORDER BY app.name, app.client_id`;
 
 /** The apps that a person may sign in to and that have an address to begin at. */

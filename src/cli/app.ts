@@ -1,11 +1,15 @@
-import { checkBackchannelLogoutUri, createApp, deleteApp, findApp, listApps, rotateClientSecret, scopeNames, updateApp } from "../access/index.ts";
-import type { App, ClientId } from "../access/index.ts";
+import {
+  checkBackchannelLogoutUri, createApp, deleteApp, endOldSecret, findApp, listApps, rotateClientSecret, scopeNames, updateApp,
+} from "../access/index.ts";
+import type { App, ClientId, Registration } from "../access/index.ts";
 import { withTransaction } from "../platform/db.ts";
 import type { Queryable } from "../platform/db.ts";
+import { forgetApp } from "../sign-on/index.ts";
+import { listEndpoints, removeDeliveries } from "../webhooks/index.ts";
 import { done, found, inDatabase } from "./change.ts";
 import { makeCommand, type Noun, type Tools } from "./command.ts";
 import { alignColumns, appColumns, recordLines } from "./lines.ts";
-import { argument, option, required } from "./option.ts";
+import { argument, option, readDuration, required } from "./option.ts";
 import { reachOf } from "./reach.ts";
 
 const takes = { app: argument.text<ClientId>() };
@@ -37,7 +41,7 @@ type Written = {
 };
 
 /** What was given, in the words of a registration. */
-async function readRegistration(tools: Tools, written: Written): Promise<Partial<Omit<App, "clientId" | "type" | "secretHash">>> {
+async function readRegistration(tools: Tools, written: Written): Promise<Partial<Omit<Registration, "clientId" | "type">>> {
   const { name, redirectUri, postLogoutRedirectUri, loginUrl, backchannelLogoutUri, scope, idTokenAlgorithm, schulconnexSpelling, noPkce } = written;
   return {
     ...(name !== undefined && { name }),
@@ -52,8 +56,17 @@ async function readRegistration(tools: Tools, written: Written): Promise<Partial
   };
 }
 
-/** A registration as it may be shown: without the hash of the secret. */
-const shownOf = ({ secretHash: _, ...app }: App) => app;
+/** A registration as it may be shown: without the hashes of secrets, and with the end of the old one while it is valid. */
+function shownOf({ secretHash: _, oldSecretHash: _old, oldSecretEndsAt, ...app }: App, now: Date) {
+  return { ...app, oldSecretEndsAt: oldSecretEndsAt !== null && oldSecretEndsAt > now ? oldSecretEndsAt : null };
+}
+
+const defaultOverlap = "24h";
+
+const shownValue = (value: unknown): string | null => {
+  if (value instanceof Date) return value.toISOString();
+  return Array.isArray(value) ? value.join(" ") : value === null ? null : String(value as string | boolean);
+};
 
 const secretLines = (secret: string | null): string[] => (secret === null ? [] : [`Client secret: ${secret}`, "The secret is not shown again."]);
 
@@ -88,18 +101,35 @@ export const app: Noun = {
       },
     }),
     "rotate-secret": makeCommand({
-      summary: "Give an app a new secret, which is shown this once; the old one no longer works.",
+      summary: "Give an app a new secret, which is shown this once; the present one stays valid for a time.",
+      takes,
+      options: {
+        keepOldFor: option.duration(`How long both are valid, such as 7d or 12h; ${defaultOverlap} if left out, 0 for a secret that leaked.`),
+      },
+      run: async (tools, { given, options: { keepOldFor = readDuration(defaultOverlap) } }) => {
+        const rotated = await write(tools, (tx) => rotateClientSecret(tx, { clientId: given.app, keepOldSeconds: keepOldFor }, tools.origin()));
+        const { oldSecretEndsAt } = rotated;
+        const end = oldSecretEndsAt === null ? "The old one is no longer valid." : `The old one is valid until ${oldSecretEndsAt.toISOString()}.`;
+        return { lines: [...secretLines(rotated.clientSecret), end], data: { clientId: given.app, ...rotated } };
+      },
+    }),
+    "end-old-secret": makeCommand({
+      summary: "End the secret before the present one now, before its time is over.",
       takes,
       run: async (tools, { given }) => {
-        const clientSecret = await write(tools, (tx) => rotateClientSecret(tx, given.app, tools.origin()));
-        return { lines: secretLines(clientSecret), data: { clientId: given.app, clientSecret } };
+        await write(tools, (tx) => endOldSecret(tx, given.app, tools.origin()));
+        return done("Only the newest secret is valid now.", { clientId: given.app });
       },
     }),
     delete: makeCommand({
-      summary: "End a registration with its grants; its tokens are refused at once. It cannot be undone.",
+      summary: "End an app with everything that hangs on it, at once. It cannot be undone, and its client id is never given again.",
       takes,
       run: async (tools, { given }) => {
-        await write(tools, (tx) => deleteApp(tx, given.app, tools.origin()));
+        await inDatabase(tools, async (pool, db) => {
+          const endpoints = await listEndpoints(pool, { clientId: given.app });
+          await deleteApp(db, given.app, { origin: tools.origin(), forget: forgetApp });
+          await removeDeliveries(db, endpoints.map(({ id }) => id));
+        });
         return done("The app is gone.", { clientId: given.app });
       },
     }),
@@ -107,16 +137,16 @@ export const app: Noun = {
       summary: "Show one registration.",
       takes,
       run: async (tools, { given }) => {
-        const shown = shownOf(found(await inDatabase(tools, (db) => findApp(db, given.app)), "app_not_found", "There is no such app."));
-        const text = (value: unknown) => (Array.isArray(value) ? value.join(" ") : value === null ? null : String(value as string | boolean));
-        return { lines: recordLines(Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, text(value)]))), data: shown };
+        const registered = found(await inDatabase(tools, (db) => findApp(db, given.app)), "app_not_found", "There is no such app.");
+        const shown = shownOf(registered, tools.clock());
+        return { lines: recordLines(Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, shownValue(value)]))), data: shown };
       },
     }),
     list: makeCommand({
       summary: "List all apps by name.",
       run: async (tools) => {
         const apps = await inDatabase(tools, (db) => listApps(db));
-        return { lines: apps.length === 0 ? ["There are none."] : alignColumns(apps.map(appColumns)), data: { apps: apps.map(shownOf) } };
+        return { lines: apps.length === 0 ? ["There are none."] : alignColumns(apps.map(appColumns)), data: { apps: apps.map((registered) => shownOf(registered, tools.clock())) } };
       },
     }),
   },

@@ -53,6 +53,16 @@ function readTime(text: string): Date {
   return time;
 }
 
+const secondsOf: Readonly<Record<string, number>> = { m: 60, h: 3600, d: 86_400 };
+
+/** Units: seconds; 0 needs no unit. */
+export function readDuration(text: string): number {
+  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  if (text === "0") return 0;
+  if (count === undefined || unit === undefined) throw new UsageError(`'${text}' is not a time span such as 7d, 12h or 30m.`);
+  return Number(count) * secondsOf[unit]!;
+}
+
 /** Reads what stands behind a command's name. */
 export type Argument<Value> = (text: string) => Value;
 
@@ -75,6 +85,7 @@ export const option = {
   someOf: <Word extends string>(words: readonly Word[], meaning: string) => many(meaning, words.join("|"), readOneOf(words)),
   count: (meaning: string) => single(meaning, "number", readCount),
   time: (meaning: string) => single(meaning, "time", readTime),
+  duration: (meaning: string) => single(meaning, "time", readDuration),
   flag: (meaning: string): Option<boolean> => ({
     meaning,
     placeholder: null,

@@ -11,10 +11,9 @@ import {
   updatePerson,
 } from "../directory/index.ts";
 import type { GroupId, PersonId, PersonName, PersonRole, PersonStatus, SchoolId } from "../directory/index.ts";
-import { recordAudit } from "../events/index.ts";
-import { withTransaction } from "../platform/db.ts";
-import { AppError } from "../platform/errors.ts";
-import { forgetPerson, setCredential } from "../sign-on/index.ts";
+import type { Origin } from "../events/index.ts";
+import type { Db } from "../platform/db.ts";
+import { blockPerson, forgetPerson, setLogin, signOutPerson, unblockPerson } from "../sign-on/index.ts";
 import { done, found, inChange, inDatabase, updated } from "./change.ts";
 import { makeCommand, type Noun } from "./command.ts";
 import { defaultLimit, listOptions, listResult, nameOf, personColumns, recordLines } from "./lines.ts";
@@ -39,6 +38,17 @@ function readName({ firstFull, firstCall, last }: NameOptions): PersonName | und
   if (firstFull === undefined || last === undefined) throw new UsageError("A name needs --first-full and --last.");
   return { firstFull, firstCall: firstCall ?? firstFull.trim().split(/\s+/)[0]!, last };
 }
+
+/** A change of whether and where a person is signed in. */
+const signInVerb = (summary: string, line: string, change: (db: Db, personId: PersonId, origin: Origin) => Promise<void>) =>
+  makeCommand({
+    summary,
+    takes,
+    run: async (tools, { given: { person: personId } }) => {
+      await inDatabase(tools, (_db, whole) => change(whole, personId, tools.origin()));
+      return done(line, { id: personId });
+    },
+  });
 
 export const person: Noun = {
   summary: "People: who they are, where they are, and whether they still are.",
@@ -113,32 +123,30 @@ export const person: Noun = {
       },
     }),
     "set-login": makeCommand({
-      summary: "Give a person a user name and a new password, which is shown this once.",
+      summary: "Give a person a user name and a new password, which is shown this once; what was signed in with the old one ends.",
       takes,
       options: { username: required(option.text("The user name.")) },
       run: async (tools, { given: { person: personId }, options: { username } }) => {
         const password = randomBytes(12).toString("base64url");
-        await tools.withDatabase(({ db }) =>
-          withTransaction(db, async (tx) => {
-            if ((await findPerson(tx, personId)) === null) throw personNotFound();
-            await setCredential(tx, { personId, username, password, now: tools.clock() }).catch(explainCredential);
-            await recordAudit(tx, { ...tools.origin(), action: "credential_set", personId });
-          }),
-        );
+        await tools.withDatabase(({ db }) => setLogin(db, { personId, username, password }, tools.origin()));
         return { lines: [`User name: ${username}`, `Password: ${password}`, "The password is not shown again."], data: { id: personId, username, password } };
       },
     }),
+    "sign-out": signInVerb("End all sessions and tokens of a person and forget their devices; the password stays.", "The person is signed out everywhere.", signOutPerson),
+    block: signInVerb("Keep a person from signing in, and end all they are signed in to; apps go on seeing them.", "The person is blocked.", blockPerson),
+    unblock: signInVerb("Let a blocked person sign in again.", "The person may sign in again.", unblockPerson),
     show: makeCommand({
       summary: "Show one person with schools and groups.",
       takes,
       run: async (tools, { given }) => {
         const shown = found(await inDatabase(tools, (db) => findPerson(db, given.person)), "person_not_found", "The person does not exist.");
-        const { id, name, role, status, sourceSystemIdentifier, homeSchoolId, schools, groups, purgeAt } = shown;
+        const { id, name, role, status, sourceSystemIdentifier, homeSchoolId, schools, groups, purgeAt, blockedAt } = shown;
         const lines = recordLines({
           id,
           name: nameOf(name),
           role,
           status: purgeAt === null ? status : `${status} until ${purgeAt.toISOString()}`,
+          "blocked since": blockedAt?.toISOString() ?? null,
           "source id": sourceSystemIdentifier,
           schools: schools.map((at) => `${at.name} (${at.id}${at.id === homeSchoolId ? ", home" : ""})`).join(", "),
           groups: groups.map((group) => `${group.name} (${group.id}, ${group.role}${group.status === "DELETED" ? ", deleted" : ""})`).join(", ") || "none",
@@ -161,12 +169,3 @@ export const person: Noun = {
     }),
   },
 };
-
-const personNotFound = () => new AppError("not_found", "person_not_found", "The person does not exist.");
-
-function explainCredential(error: unknown): never {
-  const { constraint } = error as { constraint?: string };
-  if (constraint === "credential_username_key") throw new AppError("conflict", "username_taken", "Another person has this user name.");
-  if (constraint === "credential_username_check") throw new AppError("invalid", "username_refused", "A user name has up to 255 characters and no white space at its ends.");
-  throw error;
-}

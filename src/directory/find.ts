@@ -72,13 +72,15 @@ export type Person = {
   sourceSystemIdentifier: string | null;
   softDeletedAt: Date | null;
   purgeAt: Date | null;
+  /** Since when staff keep the person from signing in. */
+  blockedAt: Date | null;
   homeSchoolId: SchoolId;
   schools: { id: SchoolId; name: string }[];
   groups: { id: GroupId; schoolId: SchoolId; name: string; status: GroupStatus; role: PersonRole }[];
 };
 
 const personColumns = `
-  id, role::text, status::text, source_system_identifier AS "sourceSystemIdentifier", soft_deleted_at AS "softDeletedAt", purge_at AS "purgeAt",
+  id, role::text, status::text, source_system_identifier AS "sourceSystemIdentifier", soft_deleted_at AS "softDeletedAt", purge_at AS "purgeAt", blocked_at AS "blockedAt",
   CASE WHEN last IS NOT NULL THEN json_build_object('firstFull', first_full, 'firstCall', first_call, 'last', last) END AS name,
   home_school_id AS "homeSchoolId",
   (SELECT json_agg(json_build_object('id', s.id, 'name', s.name) ORDER BY s.sort_key, s.id)

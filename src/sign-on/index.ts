@@ -5,15 +5,17 @@
  *             authorization code, access, refresh and ID token, grant (all that one authorization gave), signing key,
  *             login hint, logout notice.
  * Invariants: tokens are stored as hashes only and used up once, together with what they gave; revoked is refused at
- *             once in every process; addresses come from ISSUER_URL alone; whether somebody may sign in is asked of
+ *             once in every process; a new password, a block and a sign-out by staff void what was signed in before them; addresses come from ISSUER_URL alone; whether somebody may sign in is asked of
  *             access at every sign-on and refresh; no key that signs was unpublished before.
  * Never knows: what the IDM API or Schulconnex answer; who sees which data.
  */
-export { foldUsername, hashPassword, setCredential } from "./login/index.ts";
+export { foldUsername, hashPassword } from "./login/index.ts";
 export { reEncryptSecrets } from "./keys/re-encrypt.ts";
 export { rotateSigningKeys } from "./keys/rotation.ts";
 export { checkSigningKeys } from "./keys/signing-keys.ts";
+export { blockPerson, setCredential, setLogin, signOutPerson, unblockPerson } from "./person-sign-in.ts";
 export { signInPath } from "./platform-sign-in.ts";
+export { forgetApp } from "./storage/forget-app.ts";
 export { forgetPerson } from "./storage/forget-person.ts";
 export { makeSignOn } from "./sign-on.ts";
 export type { SignOn, SignOnOptions } from "./sign-on.ts";

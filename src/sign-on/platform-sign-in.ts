@@ -9,6 +9,7 @@ import { fieldOf, sendPage } from "./interaction/step.ts";
 import type { LoginProblem } from "./interaction/show.ts";
 import { endSession } from "./logout/end-session.ts";
 import { checkCsrfToken, makeCsrfToken, renderLoginPage } from "./pages/index.ts";
+import { signingIn } from "./storage/signing-in.ts";
 
 export const signInPath = "/sign-in";
 const browserCookie = "_sign_in";
@@ -24,15 +25,19 @@ export function makePlatformSignIn(deps: InteractionDeps): Router {
   return router;
 }
 
-/** Who is signed in with this browser; null for a person who is no longer active. */
+/** Who is signed in with this browser; null for a person who is no longer active or is blocked. */
 export async function findSignedInPerson({ db, provider }: Pick<InteractionDeps, "db" | "provider">, req: Request, res: Response): Promise<PersonId | null> {
   const session = await provider().Session.get(provider().createContext(req, res));
-  return session.accountId && (await isActive(db.pool, session.accountId)) ? (session.accountId as PersonId) : null;
+  return session.accountId && (await findRefusal(db.pool, session.accountId)) === null ? (session.accountId as PersonId) : null;
 }
 
-async function isActive(db: Queryable, personId: string): Promise<boolean> {
-  const { rows } = await db.query({ name: "sign-on.isActive", text: "SELECT FROM person WHERE id = $1 AND status = 'ACTIVE'", values: [personId] });
-  return rows.length > 0;
+const selectStatus = "SELECT status = 'ACTIVE' AS \"isActive\", blocked_at IS NOT NULL AS \"isBlocked\" FROM person WHERE id = $1";
+
+/** Why the person may not sign in to the platform; null where they may. */
+async function findRefusal(db: Queryable, personId: string): Promise<"refused" | "blocked" | null> {
+  const { rows } = await db.query<{ isActive: boolean; isBlocked: boolean }>({ name: "sign-on.findRefusal", text: selectStatus, values: [personId] });
+  if (!rows[0]?.isActive) return "refused";
+  return rows[0].isBlocked ? "blocked" : null;
 }
 
 async function logIn(deps: InteractionDeps, req: Request, res: Response): Promise<void> {
@@ -44,9 +49,10 @@ async function logIn(deps: InteractionDeps, req: Request, res: Response): Promis
   if (missing.length > 0) return show({ kind: "missing", fields: missing });
   const check = await deps.checkPassword({ username, password, address: req.ip ?? "", device: readDevice(deps, req, res), now: deps.clock() });
   if (check.kind !== "ok") return show(check);
-  if (!(await isActive(deps.db.pool, check.personId))) return show({ kind: "refused" });
+  const refusal = await findRefusal(deps.db.pool, check.personId);
+  if (refusal !== null) return show({ kind: refusal });
   rememberDevice(deps, req, res, check.device);
-  await startSession(deps, req, res, check.personId);
+  await signingIn(check, () => startSession(deps, req, res, check.personId));
   res.redirect(303, "/");
 }
 

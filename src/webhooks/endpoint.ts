@@ -131,7 +131,12 @@ export async function removeEndpoint(db: Db, id: string, origin: Origin): Promis
     await tx.query("DELETE FROM webhook_endpoint WHERE id = $1", [id]);
     await recordAudit(tx, { ...origin, action: "webhook_endpoint_removed", clientId, detail: { endpointId: id } });
   });
-  while ((await db.pool.query({ name: "webhooks.removeLog", text: removeLog, values: [id] })).rowCount);
+  await removeDeliveries(db, [id]);
+}
+
+/** Takes away the log of endpoints that are gone, in batches. */
+export async function removeDeliveries(db: Pick<Db, "pool">, endpointIds: readonly string[]): Promise<void> {
+  for (const id of endpointIds) while ((await db.pool.query({ name: "webhooks.removeLog", text: removeLog, values: [id] })).rowCount);
 }
 
 export const disabled = (): AppError => new AppError("conflict", "webhook_endpoint_disabled", "The webhook endpoint is disabled; resume it first");

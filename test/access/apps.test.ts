@@ -1,13 +1,19 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { clientSecretMatches, createApp, deleteApp, findApp, rotateClientSecret, scopeFromWire, scopeNames, scopeToWire, updateApp } from "../../src/access/index.ts";
-import type { AppUpdate, BackchannelLogoutUri, ClientId, NewApp } from "../../src/access/index.ts";
-import { withTransaction } from "../../src/platform/db.ts";
+import { createApp, deleteApp, endOldSecret, findApp, listSecretHashes, rotateClientSecret, scopeFromWire, scopeNames, scopeToWire, secretMatches, updateApp } from "../../src/access/index.ts";
+import type { App, AppUpdate, BackchannelLogoutUri, ClientId, ForgetApp, NewApp } from "../../src/access/index.ts";
+import { withTransaction, type Queryable } from "../../src/platform/db.ts";
+import { forgetApp } from "../../src/sign-on/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { allScopes, makeMakers } from "../support/make.ts";
+import { asOthers } from "../support/one-connection.ts";
 
 const db = await testDatabase();
 const make = makeMakers(db);
 const origin = { at: new Date("2026-03-01T10:00:00Z") };
+
+const later = (seconds: number): Date => new Date(origin.at.getTime() + seconds * 1000);
+const matches = (app: App, secret: string, at = origin.at): boolean => secretMatches(listSecretHashes(app, at), secret);
 
 const register = (wishes: Partial<NewApp>, allowLoopbackHttp = false) =>
   withTransaction(db, (tx) =>
@@ -19,8 +25,8 @@ test("a confidential app gets a secret of 256 bits, of which only the SHA-256 is
   const app = (await findApp(db.pool, clientId))!;
   expect(Buffer.from(clientSecret!, "base64url")).toHaveLength(32);
   expect(app.secretHash).toHaveLength(32);
-  expect(clientSecretMatches(app, clientSecret!)).toBe(true);
-  expect(clientSecretMatches(app, clientSecret!.toLowerCase())).toBe(false);
+  expect(matches(app, clientSecret!)).toBe(true);
+  expect(matches(app, clientSecret!.toLowerCase())).toBe(false);
   const { rows } = await db.pool.query("SELECT FROM app WHERE app::text LIKE '%' || $1 || '%'", [clientSecret]);
   expect(rows).toEqual([]);
 });
@@ -28,7 +34,7 @@ test("a confidential app gets a secret of 256 bits, of which only the SHA-256 is
 test("a public app has no secret, and none matches", async () => {
   const { clientId, clientSecret } = await register({ type: "PUBLIC" });
   expect(clientSecret).toBeNull();
-  expect(clientSecretMatches((await findApp(db.pool, clientId))!, "")).toBe(false);
+  expect(matches((await findApp(db.pool, clientId))!, "")).toBe(false);
   await expect(register({ type: "PUBLIC", pkceRequired: false })).rejects.toMatchObject({ code: "public_app" });
   await expect(register({ type: "PUBLIC", clientSecret: "a-secret-of-its-own" })).rejects.toMatchObject({ code: "public_app" });
 });
@@ -62,24 +68,80 @@ test("a registration is changed in what is given, under the rules of a new one",
   expect(await db.prisma.audit.findMany({ where: { clientId, action: "app_updated" } })).toMatchObject([{ detail: { changed: ["name", "scopes", "loginUrl"] } }]);
 });
 
-test("a client id is taken once, and free again when its app is gone with all that hung on it", async () => {
+test("a client id is taken once, and never again when its app is gone with all that hung on it", async () => {
   const clientId = "once" as ClientId;
   await register({ clientId });
   await expect(register({ clientId })).rejects.toMatchObject({ kind: "conflict", code: "client_id_taken" });
   await make.grant({ app: clientId, school: await make.school() });
-  const remove = () => withTransaction(db, (tx) => deleteApp(tx, clientId, origin));
+  const remove = () => deleteApp(db, clientId, { origin, forget: forgetApp });
   await remove();
   expect([await findApp(db.pool, clientId), await db.prisma.grant.count({ where: { clientId } })]).toEqual([null, 0]);
   await expect(remove()).rejects.toMatchObject({ kind: "not_found", code: "app_not_found" });
+  await expect(register({ clientId })).rejects.toMatchObject({ kind: "conflict", code: "client_id_retired" });
 });
 
-test("a rotated secret works at once and the old one no more", async () => {
-  const { clientId, clientSecret } = await register({});
-  const renewed = await withTransaction(db, (tx) => rotateClientSecret(tx, clientId, origin));
+test("a registration that waits for the deletion of the same client id is refused when that commits", async () => {
+  const { clientId } = await register({});
+  let again: Promise<unknown> | undefined;
+  const forget: ForgetApp = async (tx) => {
+    const { rowCount } = await tx.query("SELECT FROM app WHERE client_id = $1", [clientId]);
+    if (rowCount === 0) again = asOthers(() => withTransaction(db, (other) => insertAgain(other, clientId))).catch((error: unknown) => error);
+    await sleep(50);
+  };
+  await deleteApp(db, clientId, { origin, forget });
+  expect(await again).toMatchObject({ code: "client_id_retired" });
+});
+
+/** As a process that looked before the deletion began. */
+const insertAgain = (tx: Queryable, clientId: ClientId) => {
+  const query = (asked: unknown, values?: unknown[]) =>
+    (asked as { name?: string }).name === "access.findApp" ? Promise.resolve({ rows: [] }) : tx.query(asked as string, values);
+  const wishes = { clientId, name: "Again", type: "CONFIDENTIAL" as const, scopes: [], redirectUris: ["https://app.example/callback"] };
+  return createApp({ query } as unknown as Queryable, wishes, { ...origin, allowLoopbackHttp: false });
+};
+
+const rotate = (clientId: ClientId, keepOldSeconds: number, at = origin.at) =>
+  withTransaction(db, (tx) => rotateClientSecret(tx, { clientId, keepOldSeconds }, { at }));
+
+test("a secret that is replaced stays valid until its end, beside the new one", async () => {
+  const { clientId, clientSecret: first } = await register({});
+  const { clientSecret: second, oldSecretEndsAt } = await rotate(clientId, 3600);
+  expect(oldSecretEndsAt).toEqual(later(3600));
   const app = (await findApp(db.pool, clientId))!;
-  expect([clientSecretMatches(app, renewed), clientSecretMatches(app, clientSecret!)]).toEqual([true, false]);
+  expect([matches(app, first!), matches(app, second)]).toEqual([true, true]);
+  expect([matches(app, first!, later(3600)), matches(app, second, later(3600))]).toEqual([false, true]);
+  expect(await db.prisma.audit.findMany({ where: { clientId, action: "client_secret_rotated" } })).toMatchObject([{ detail: { oldSecretEndsAt: later(3600).toISOString() } }]);
+});
+
+test("two are valid at most: a second replacement ends the oldest, one without an overlap ends all others", async () => {
+  const { clientId, clientSecret: first } = await register({});
+  const { clientSecret: second } = await rotate(clientId, 3600);
+  const { clientSecret: third } = await rotate(clientId, 60);
+  const valid = async () => {
+    const app = (await findApp(db.pool, clientId))!;
+    return [first!, second, third].map((secret) => matches(app, secret));
+  };
+  expect(await valid()).toEqual([false, true, true]);
+  await rotate(clientId, 0);
+  expect(await valid()).toEqual([false, false, false]);
+});
+
+test("an old secret can be ended before its time, once", async () => {
+  const { clientId, clientSecret: first } = await register({});
+  const { clientSecret: second } = await rotate(clientId, 3600);
+  const end = () => withTransaction(db, (tx) => endOldSecret(tx, clientId, { at: later(60) }));
+  await end();
+  const app = (await findApp(db.pool, clientId))!;
+  expect([matches(app, first!, later(60)), matches(app, second, later(60))]).toEqual([false, true]);
+  await expect(end()).rejects.toMatchObject({ code: "old_secret_not_found" });
+  expect(await db.prisma.audit.count({ where: { clientId, action: "client_secret_ended" } })).toBe(1);
+});
+
+test("a public app has no secret to replace, and an overlap has an end", async () => {
   const { clientId: publicId } = await make.app({ type: "PUBLIC" });
-  await expect(withTransaction(db, (tx) => rotateClientSecret(tx, publicId, origin))).rejects.toMatchObject({ code: "app_not_found" });
+  await expect(rotate(publicId, 0)).rejects.toMatchObject({ code: "app_not_found" });
+  const { clientId } = await register({});
+  await expect(rotate(clientId, 91 * 86_400)).rejects.toMatchObject({ code: "overlap_too_long" });
 });
 
 test.each([

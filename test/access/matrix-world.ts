@@ -39,6 +39,7 @@ export async function makeMatrixWorld(make: Make): Promise<World> {
     "n-in-deleted-group": { school: north, groups: [g["n-last-year"]] },
     "n-in-no-group": { school: north },
     "n-caretaker": { school: north, role: "OTHER", groups: [g["n-class"]] },
+    "n-blocked": { school: north, isBlocked: true, groups: [g["n-class"]] },
     "n-gone": { school: north, ...gone, groups: [g["n-class"]] },
     "n-gone-user": { school: north, ...gone, groups: [g["n-class"], g["n-last-year"]] },
     "n-gone-in-unsynced-group": { school: north, ...gone, groups: [g["n-chess"]] },

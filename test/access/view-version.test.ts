@@ -6,6 +6,7 @@ import { renameGroup, updatePerson } from "../../src/directory/index.ts";
 import type { GroupId, PersonId } from "../../src/directory/index.ts";
 import { withTransaction, type Queryable } from "../../src/platform/db.ts";
 import { AppError } from "../../src/platform/errors.ts";
+import { forgetApp } from "../../src/sign-on/index.ts";
 import { makeImporter } from "../imports/rosters.ts";
 import { testDatabase } from "../support/database.ts";
 import { listsOf, readLists, type List } from "../support/lists.ts";
@@ -177,6 +178,6 @@ test("rows of versions do not pile up, and an app that is gone has none to compa
   );
   expect(rows).toMatchObject([{ subject: `app:${clientId}`, rows: 1 }, { subject: `school:${school}`, rows: 1 }]);
   expect(rows[1]!.version).toBeGreaterThanOrEqual(5);
-  await withTransaction(db, (tx) => deleteApp(tx, clientId, origin));
+  await deleteApp(db, clientId, { origin, forget: forgetApp });
   expect(await versionsOf(listsOf({ clientId, school }))).toEqual(Array(9).fill(null));
 });

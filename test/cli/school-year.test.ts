@@ -93,13 +93,47 @@ test("a secret is shown once: at registration and at rotation, never again", asy
     expect(out).not.toContain(clientSecret);
     expect(out.toLowerCase()).not.toContain("secrethash");
   }
-  const rotated = await ask("app", "rotate-secret", clientId);
+  const rotated = await ask("app", "rotate-secret", clientId, "--keep-old-for", "0");
+  expect(rotated).toMatchObject({ oldSecretEndsAt: null });
   expect(rotated.clientSecret).not.toBe(clientSecret);
   const app = { clientId: clientId as ClientId, redirectUri: "" };
   await expect(getAppToken(service, { ...app, clientSecret: clientSecret }, [])).rejects.toThrow("invalid_client");
   await expect(getAppToken(service, { ...app, clientSecret: rotated.clientSecret }, [])).resolves.toBeTypeOf("string");
   expect(await refusal("app", "create", "--name", "Twin", "--client-id", clientId)).toMatchObject({ exitCode: 3, code: "client_id_taken" });
   expect(await refusal("app", "update", clientId, "--redirect-uri", "http://app.example/cb")).toMatchObject({ exitCode: 3, code: "uri_refused" });
+});
+
+test("a secret is replaced without a gap: the old one is valid until an end that is shown, or until it is ended", async () => {
+  const { clientId, clientSecret } = await ask("app", "create", "--name", "Wechsel");
+  const type = async (...args: string[]) => (await run(["app", ...args])).out;
+  expect(await type("show", clientId)).toMatch(/^oldSecretEndsAt +–$/m);
+  const { oldSecretEndsAt } = await ask<{ oldSecretEndsAt: string }>("app", "rotate-secret", clientId, "--keep-old-for", "7d");
+  expect(Math.round((Date.parse(oldSecretEndsAt) - Date.now()) / 86_400_000)).toBe(7);
+  expect(await type("show", clientId)).toContain(oldSecretEndsAt);
+  expect(await getAppToken(service, { clientId: clientId as ClientId, clientSecret, redirectUri: "" }, [])).toBeTypeOf("string");
+  expect(await type("rotate-secret", clientId)).toContain("The old one is valid until 20");
+  await ask("app", "end-old-secret", clientId);
+  expect(await type("show", clientId)).toMatch(/^oldSecretEndsAt +–$/m);
+  expect(await refusal("app", "end-old-secret", clientId)).toMatchObject({ exitCode: 3, code: "old_secret_not_found" });
+  expect(await refusal("app", "rotate-secret", clientId, "--keep-old-for", "91d")).toMatchObject({ exitCode: 3, code: "overlap_too_long" });
+  expect(await run(["app", "rotate-secret", clientId, "--keep-old-for", "a week"])).toMatchObject({ code: 2 });
+  const actions = await service.db.prisma.audit.findMany({ where: { clientId }, orderBy: { at: "asc" } });
+  expect(actions.map(({ action }) => action).filter((action) => action !== "token_issued")).toEqual(["app_created", "client_secret_rotated", "client_secret_rotated", "client_secret_ended"]);
+});
+
+test("an operator signs a person out, blocks and unblocks them", async () => {
+  const school = (await ask("school", "create", "--name", "Schule", "--official-id", "DE-NI-78", ...address)).id;
+  const { id } = await ask("person", "create", "--school", school, "--role", "OTHER");
+  expect(await ask("person", "sign-out", id)).toEqual({ id });
+  await ask("person", "block", id);
+  expect((await run(["person", "show", id])).out).toMatch(/^blocked since +20\d\d-/m);
+  expect(await refusal("person", "block", id)).toMatchObject({ exitCode: 3, code: "person_blocked" });
+  await ask("person", "unblock", id);
+  expect(await ask("person", "show", id)).toMatchObject({ blockedAt: null });
+  expect(await refusal("person", "unblock", id)).toMatchObject({ exitCode: 3, code: "person_not_blocked" });
+  expect(await refusal("person", "sign-out", "00000000-0000-7000-8000-000000000000")).toMatchObject({ exitCode: 3, code: "person_not_found" });
+  const lines = await service.db.prisma.audit.findMany({ where: { personId: id, actorId: "command-line" }, orderBy: { at: "asc" } });
+  expect(lines.map(({ action }) => action)).toEqual(["person_created", "person_signed_out", "person_blocked", "person_unblocked"]);
 });
 
 test("an operator gives a person a login, whose password is shown once", async () => {

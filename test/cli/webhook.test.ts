@@ -68,3 +68,19 @@ test("an address inside the network is refused with its reason", async () => {
     expect(await refusal("webhook", "add", clientId, "--url", url)).toMatchObject({ exitCode: 3, code: "webhook_url_refused" });
   }
 });
+
+test("deleting an app takes its endpoints and their log with it, and leaves those of others", async () => {
+  const db = await testDatabase();
+  const { ask } = makeOperator(runHere({ DATABASE_URL: db.url }));
+  const made = [];
+  for (const name of ["Gone", "Stays"]) {
+    const { clientId } = await ask("app", "create", "--name", name);
+    const { id } = await ask<Endpoint>("webhook", "add", clientId, "--url", "https://93.184.216.34/hook");
+    await ask("webhook", "test", id);
+    made.push({ clientId, id });
+  }
+  await ask("app", "delete", made[0]!.clientId);
+  expect((await ask<{ endpoints: Endpoint[] }>("webhook", "list")).endpoints.map(({ id }) => id)).toEqual([made[1]!.id]);
+  expect(await db.prisma.webhookDelivery.findMany({ select: { endpointId: true } })).toEqual([{ endpointId: made[1]!.id }]);
+  expect(await db.prisma.webhookSecret.count()).toBe(1);
+});

@@ -5,7 +5,7 @@ import { checkText, createGroup, createPerson, createSchool, findPerson, findTex
 import { makeLog } from "../../src/platform/log.ts";
 import { escapeUnprintable } from "../../src/platform/unprintable.ts";
 import { withTransaction } from "../../src/platform/db.ts";
-import { setCredential } from "../../src/sign-on/login/index.ts";
+import { setCredential } from "../../src/sign-on/index.ts";
 import { runHere } from "../cli/program.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";

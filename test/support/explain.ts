@@ -86,4 +86,5 @@ function countPages(plan: Plan): number {
   return (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0) + apart.reduce((sum, node) => sum + countPages(node), 0);
 }
 
-const listScanned = (plan: Plan): string[] => [...(plan["Node Type"] === "Seq Scan" ? [plan["Relation Name"]!] : []), ...(plan.Plans ?? []).flatMap(listScanned)];
+/** The tables that a plan reads from end to end. */
+export const listScanned = (plan: Plan): string[] => [...(plan["Node Type"] === "Seq Scan" ? [plan["Relation Name"]!] : []), ...(plan.Plans ?? []).flatMap(listScanned)];

@@ -14,6 +14,7 @@ import type { Change, GroupId, NewGroup, NewMembership, NewPerson, NewSchool, Pe
 import { withTransaction } from "../../src/platform/db.ts";
 import type { Db } from "../../src/platform/db.ts";
 import { makeUuid } from "../../src/platform/ids.ts";
+import { blockPerson } from "../../src/sign-on/index.ts";
 
 export const allScopes: ScopeName[] = [
   ...(["openid", "offline_access", "profile", "school", "role", "groups"] as const),
@@ -25,6 +26,7 @@ type PersonWishes = Partial<Omit<NewPerson, "schools">> & {
   schools?: [SchoolId, ...SchoolId[]];
   groups?: GroupId[];
   status?: "ACTIVE" | "SOFT_DELETED";
+  isBlocked?: boolean;
 };
 
 type GrantWishes = {
@@ -66,15 +68,17 @@ export function makeMakers(db: Pick<Db, "pool">, now = new Date("2026-02-03T08:0
     });
   };
 
-  const person = (wishes: PersonWishes): Promise<PersonId> => {
-    const { school: home, groups = [], status, ...rest } = wishes;
+  const person = async (wishes: PersonWishes): Promise<PersonId> => {
+    const { school: home, groups = [], status, isBlocked, ...rest } = wishes;
     const schools = wishes.schools ?? [home!];
-    return inChange(async (change) => {
+    const made = await inChange(async (change) => {
       const id = await createPerson(change, { role: "STUDENT", name: makeName(next()), ...rest, schools });
       for (const groupId of groups) await putIntoGroup(change, { groupId, personId: id });
       if (status === "SOFT_DELETED") await softDeletePerson(change, { personId: id, restoreWindowDays: 30 });
       return id;
     });
+    if (isBlocked) await blockPerson(db, made, origin);
+    return made;
   };
 
   const membership = (of: { group: GroupId; person: PersonId; role?: PersonRole }): Promise<void> =>

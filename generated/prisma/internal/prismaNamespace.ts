@@ -398,6 +398,7 @@ type FieldRefInputType<Model, FieldType> = Model extends never ? never : FieldRe
 
 export const ModelName = {
   App: 'App',
+  RetiredClientId: 'RetiredClientId',
   Grant: 'Grant',
   SyncedGroup: 'SyncedGroup',
   GrantSignOnGroup: 'GrantSignOnGroup',
@@ -451,7 +452,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "announcedSignIn" | "viewVersion" | "school" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInBrake" | "signInPlace" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "announcedSignIn" | "viewVersion" | "school" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInBrake" | "signInPlace" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -526,6 +527,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.AppCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.AppCountAggregateOutputType> | number
+        }
+      }
+    }
+    RetiredClientId: {
+      payload: Prisma.$RetiredClientIdPayload<ExtArgs>
+      fields: Prisma.RetiredClientIdFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RetiredClientIdFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetiredClientIdPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RetiredClientIdFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetiredClientIdPayload>
+        }
+        findFirst: {
+          args: Prisma.RetiredClientIdFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetiredClientIdPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RetiredClientIdFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetiredClientIdPayload>
+        }
+        findMany: {
+          args: Prisma.RetiredClientIdFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetiredClientIdPayload>[]
+        }
+        create: {
+          args: Prisma.RetiredClientIdCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetiredClientIdPayload>
+        }
+        createMany: {
+          args: Prisma.RetiredClientIdCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RetiredClientIdCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetiredClientIdPayload>[]
+        }
+        delete: {
+          args: Prisma.RetiredClientIdDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetiredClientIdPayload>
+        }
+        update: {
+          args: Prisma.RetiredClientIdUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetiredClientIdPayload>
+        }
+        deleteMany: {
+          args: Prisma.RetiredClientIdDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RetiredClientIdUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RetiredClientIdUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetiredClientIdPayload>[]
+        }
+        upsert: {
+          args: Prisma.RetiredClientIdUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RetiredClientIdPayload>
+        }
+        aggregate: {
+          args: Prisma.RetiredClientIdAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRetiredClientId>
+        }
+        groupBy: {
+          args: Prisma.RetiredClientIdGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RetiredClientIdGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RetiredClientIdCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RetiredClientIdCountAggregateOutputType> | number
         }
       }
     }
@@ -3385,6 +3460,8 @@ export const AppScalarFieldEnum = {
   name: 'name',
   type: 'type',
   secretHash: 'secretHash',
+  oldSecretHash: 'oldSecretHash',
+  oldSecretEndsAt: 'oldSecretEndsAt',
   pkceRequired: 'pkceRequired',
   redirectUris: 'redirectUris',
   postLogoutRedirectUris: 'postLogoutRedirectUris',
@@ -3398,6 +3475,14 @@ export const AppScalarFieldEnum = {
 } as const
 
 export type AppScalarFieldEnum = (typeof AppScalarFieldEnum)[keyof typeof AppScalarFieldEnum]
+
+
+export const RetiredClientIdScalarFieldEnum = {
+  clientId: 'clientId',
+  retiredAt: 'retiredAt'
+} as const
+
+export type RetiredClientIdScalarFieldEnum = (typeof RetiredClientIdScalarFieldEnum)[keyof typeof RetiredClientIdScalarFieldEnum]
 
 
 export const GrantScalarFieldEnum = {
@@ -3492,6 +3577,7 @@ export const PersonScalarFieldEnum = {
   sourceIdIsShared: 'sourceIdIsShared',
   softDeletedAt: 'softDeletedAt',
   purgeAt: 'purgeAt',
+  blockedAt: 'blockedAt',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -3713,6 +3799,7 @@ export const CredentialScalarFieldEnum = {
   personId: 'personId',
   username: 'username',
   passwordHash: 'passwordHash',
+  generation: 'generation',
   updatedAt: 'updatedAt'
 } as const
 
@@ -3725,6 +3812,7 @@ export const OidcArtifactScalarFieldEnum = {
   payload: 'payload',
   clientId: 'clientId',
   personId: 'personId',
+  generation: 'generation',
   grantId: 'grantId',
   sessionUid: 'sessionUid',
   consumedAt: 'consumedAt',
@@ -3977,6 +4065,20 @@ export type ListBytesFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaMode
 
 
 /**
+ * Reference to a field of type 'DateTime'
+ */
+export type DateTimeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'DateTime'>
+    
+
+
+/**
+ * Reference to a field of type 'DateTime[]'
+ */
+export type ListDateTimeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'DateTime[]'>
+    
+
+
+/**
  * Reference to a field of type 'Boolean'
  */
 export type BooleanFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Boolean'>
@@ -4008,20 +4110,6 @@ export type EnumSchulconnexSpellingFieldRefInput<$PrismaModel> = FieldRefInputTy
  * Reference to a field of type 'SchulconnexSpelling[]'
  */
 export type ListEnumSchulconnexSpellingFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'SchulconnexSpelling[]'>
-    
-
-
-/**
- * Reference to a field of type 'DateTime'
- */
-export type DateTimeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'DateTime'>
-    
-
-
-/**
- * Reference to a field of type 'DateTime[]'
- */
-export type ListDateTimeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'DateTime[]'>
     
 
 
@@ -4344,6 +4432,7 @@ export interface PrismaClientOptionsWithAdapter extends PrismaClientBaseOptions 
 export type PrismaClientOptions = PrismaClientOptionsWithAccelerateUrl | PrismaClientOptionsWithAdapter
 export type GlobalOmitConfig = {
   app?: Prisma.AppOmit
+  retiredClientId?: Prisma.RetiredClientIdOmit
   grant?: Prisma.GrantOmit
   syncedGroup?: Prisma.SyncedGroupOmit
   grantSignOnGroup?: Prisma.GrantSignOnGroupOmit

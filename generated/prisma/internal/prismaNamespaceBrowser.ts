@@ -52,6 +52,7 @@ export const AnyNull = runtime.AnyNull
 
 export const ModelName = {
   App: 'App',
+  RetiredClientId: 'RetiredClientId',
   Grant: 'Grant',
   SyncedGroup: 'SyncedGroup',
   GrantSignOnGroup: 'GrantSignOnGroup',
@@ -113,6 +114,8 @@ export const AppScalarFieldEnum = {
   name: 'name',
   type: 'type',
   secretHash: 'secretHash',
+  oldSecretHash: 'oldSecretHash',
+  oldSecretEndsAt: 'oldSecretEndsAt',
   pkceRequired: 'pkceRequired',
   redirectUris: 'redirectUris',
   postLogoutRedirectUris: 'postLogoutRedirectUris',
@@ -126,6 +129,14 @@ export const AppScalarFieldEnum = {
 } as const
 
 export type AppScalarFieldEnum = (typeof AppScalarFieldEnum)[keyof typeof AppScalarFieldEnum]
+
+
+export const RetiredClientIdScalarFieldEnum = {
+  clientId: 'clientId',
+  retiredAt: 'retiredAt'
+} as const
+
+export type RetiredClientIdScalarFieldEnum = (typeof RetiredClientIdScalarFieldEnum)[keyof typeof RetiredClientIdScalarFieldEnum]
 
 
 export const GrantScalarFieldEnum = {
@@ -220,6 +231,7 @@ export const PersonScalarFieldEnum = {
   sourceIdIsShared: 'sourceIdIsShared',
   softDeletedAt: 'softDeletedAt',
   purgeAt: 'purgeAt',
+  blockedAt: 'blockedAt',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const
@@ -441,6 +453,7 @@ export const CredentialScalarFieldEnum = {
   personId: 'personId',
   username: 'username',
   passwordHash: 'passwordHash',
+  generation: 'generation',
   updatedAt: 'updatedAt'
 } as const
 
@@ -453,6 +466,7 @@ export const OidcArtifactScalarFieldEnum = {
   payload: 'payload',
   clientId: 'clientId',
   personId: 'personId',
+  generation: 'generation',
   grantId: 'grantId',
   sessionUid: 'sessionUid',
   consumedAt: 'consumedAt',

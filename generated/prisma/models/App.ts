@@ -29,6 +29,8 @@ export type AppMinAggregateOutputType = {
   name: string | null
   type: $Enums.AppType | null
   secretHash: runtime.Bytes | null
+  oldSecretHash: runtime.Bytes | null
+  oldSecretEndsAt: Date | null
   pkceRequired: boolean | null
   loginUrl: string | null
   backchannelLogoutUri: string | null
@@ -43,6 +45,8 @@ export type AppMaxAggregateOutputType = {
   name: string | null
   type: $Enums.AppType | null
   secretHash: runtime.Bytes | null
+  oldSecretHash: runtime.Bytes | null
+  oldSecretEndsAt: Date | null
   pkceRequired: boolean | null
   loginUrl: string | null
   backchannelLogoutUri: string | null
@@ -57,6 +61,8 @@ export type AppCountAggregateOutputType = {
   name: number
   type: number
   secretHash: number
+  oldSecretHash: number
+  oldSecretEndsAt: number
   pkceRequired: number
   redirectUris: number
   postLogoutRedirectUris: number
@@ -76,6 +82,8 @@ export type AppMinAggregateInputType = {
   name?: true
   type?: true
   secretHash?: true
+  oldSecretHash?: true
+  oldSecretEndsAt?: true
   pkceRequired?: true
   loginUrl?: true
   backchannelLogoutUri?: true
@@ -90,6 +98,8 @@ export type AppMaxAggregateInputType = {
   name?: true
   type?: true
   secretHash?: true
+  oldSecretHash?: true
+  oldSecretEndsAt?: true
   pkceRequired?: true
   loginUrl?: true
   backchannelLogoutUri?: true
@@ -104,6 +114,8 @@ export type AppCountAggregateInputType = {
   name?: true
   type?: true
   secretHash?: true
+  oldSecretHash?: true
+  oldSecretEndsAt?: true
   pkceRequired?: true
   redirectUris?: true
   postLogoutRedirectUris?: true
@@ -194,6 +206,8 @@ export type AppGroupByOutputType = {
   name: string
   type: $Enums.AppType
   secretHash: runtime.Bytes | null
+  oldSecretHash: runtime.Bytes | null
+  oldSecretEndsAt: Date | null
   pkceRequired: boolean
   redirectUris: string[]
   postLogoutRedirectUris: string[]
@@ -232,6 +246,8 @@ export type AppWhereInput = {
   name?: Prisma.StringFilter<"App"> | string
   type?: Prisma.EnumAppTypeFilter<"App"> | $Enums.AppType
   secretHash?: Prisma.BytesNullableFilter<"App"> | runtime.Bytes | null
+  oldSecretHash?: Prisma.BytesNullableFilter<"App"> | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.DateTimeNullableFilter<"App"> | Date | string | null
   pkceRequired?: Prisma.BoolFilter<"App"> | boolean
   redirectUris?: Prisma.StringNullableListFilter<"App">
   postLogoutRedirectUris?: Prisma.StringNullableListFilter<"App">
@@ -255,6 +271,8 @@ export type AppOrderByWithRelationInput = {
   name?: Prisma.SortOrder
   type?: Prisma.SortOrder
   secretHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  oldSecretHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  oldSecretEndsAt?: Prisma.SortOrderInput | Prisma.SortOrder
   pkceRequired?: Prisma.SortOrder
   redirectUris?: Prisma.SortOrder
   postLogoutRedirectUris?: Prisma.SortOrder
@@ -281,6 +299,8 @@ export type AppWhereUniqueInput = Prisma.AtLeast<{
   name?: Prisma.StringFilter<"App"> | string
   type?: Prisma.EnumAppTypeFilter<"App"> | $Enums.AppType
   secretHash?: Prisma.BytesNullableFilter<"App"> | runtime.Bytes | null
+  oldSecretHash?: Prisma.BytesNullableFilter<"App"> | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.DateTimeNullableFilter<"App"> | Date | string | null
   pkceRequired?: Prisma.BoolFilter<"App"> | boolean
   redirectUris?: Prisma.StringNullableListFilter<"App">
   postLogoutRedirectUris?: Prisma.StringNullableListFilter<"App">
@@ -304,6 +324,8 @@ export type AppOrderByWithAggregationInput = {
   name?: Prisma.SortOrder
   type?: Prisma.SortOrder
   secretHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  oldSecretHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  oldSecretEndsAt?: Prisma.SortOrderInput | Prisma.SortOrder
   pkceRequired?: Prisma.SortOrder
   redirectUris?: Prisma.SortOrder
   postLogoutRedirectUris?: Prisma.SortOrder
@@ -327,6 +349,8 @@ export type AppScalarWhereWithAggregatesInput = {
   name?: Prisma.StringWithAggregatesFilter<"App"> | string
   type?: Prisma.EnumAppTypeWithAggregatesFilter<"App"> | $Enums.AppType
   secretHash?: Prisma.BytesNullableWithAggregatesFilter<"App"> | runtime.Bytes | null
+  oldSecretHash?: Prisma.BytesNullableWithAggregatesFilter<"App"> | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.DateTimeNullableWithAggregatesFilter<"App"> | Date | string | null
   pkceRequired?: Prisma.BoolWithAggregatesFilter<"App"> | boolean
   redirectUris?: Prisma.StringNullableListFilter<"App">
   postLogoutRedirectUris?: Prisma.StringNullableListFilter<"App">
@@ -344,6 +368,8 @@ export type AppCreateInput = {
   name: string
   type: $Enums.AppType
   secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
@@ -367,6 +393,8 @@ export type AppUncheckedCreateInput = {
   name: string
   type: $Enums.AppType
   secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
@@ -390,6 +418,8 @@ export type AppUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
@@ -413,6 +443,8 @@ export type AppUncheckedUpdateInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
@@ -436,6 +468,8 @@ export type AppCreateManyInput = {
   name: string
   type: $Enums.AppType
   secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
@@ -453,6 +487,8 @@ export type AppUpdateManyMutationInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
@@ -470,6 +506,8 @@ export type AppUncheckedUpdateManyInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
@@ -495,6 +533,8 @@ export type AppCountOrderByAggregateInput = {
   name?: Prisma.SortOrder
   type?: Prisma.SortOrder
   secretHash?: Prisma.SortOrder
+  oldSecretHash?: Prisma.SortOrder
+  oldSecretEndsAt?: Prisma.SortOrder
   pkceRequired?: Prisma.SortOrder
   redirectUris?: Prisma.SortOrder
   postLogoutRedirectUris?: Prisma.SortOrder
@@ -512,6 +552,8 @@ export type AppMaxOrderByAggregateInput = {
   name?: Prisma.SortOrder
   type?: Prisma.SortOrder
   secretHash?: Prisma.SortOrder
+  oldSecretHash?: Prisma.SortOrder
+  oldSecretEndsAt?: Prisma.SortOrder
   pkceRequired?: Prisma.SortOrder
   loginUrl?: Prisma.SortOrder
   backchannelLogoutUri?: Prisma.SortOrder
@@ -526,6 +568,8 @@ export type AppMinOrderByAggregateInput = {
   name?: Prisma.SortOrder
   type?: Prisma.SortOrder
   secretHash?: Prisma.SortOrder
+  oldSecretHash?: Prisma.SortOrder
+  oldSecretEndsAt?: Prisma.SortOrder
   pkceRequired?: Prisma.SortOrder
   loginUrl?: Prisma.SortOrder
   backchannelLogoutUri?: Prisma.SortOrder
@@ -562,6 +606,10 @@ export type EnumAppTypeFieldUpdateOperationsInput = {
 
 export type NullableBytesFieldUpdateOperationsInput = {
   set?: runtime.Bytes | null
+}
+
+export type NullableDateTimeFieldUpdateOperationsInput = {
+  set?: Date | string | null
 }
 
 export type BoolFieldUpdateOperationsInput = {
@@ -688,6 +736,8 @@ export type AppCreateWithoutGrantsInput = {
   name: string
   type: $Enums.AppType
   secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
@@ -710,6 +760,8 @@ export type AppUncheckedCreateWithoutGrantsInput = {
   name: string
   type: $Enums.AppType
   secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
@@ -748,6 +800,8 @@ export type AppUpdateWithoutGrantsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
@@ -770,6 +824,8 @@ export type AppUncheckedUpdateWithoutGrantsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
@@ -792,6 +848,8 @@ export type AppCreateWithoutSignInsInput = {
   name: string
   type: $Enums.AppType
   secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
@@ -814,6 +872,8 @@ export type AppUncheckedCreateWithoutSignInsInput = {
   name: string
   type: $Enums.AppType
   secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
@@ -852,6 +912,8 @@ export type AppUpdateWithoutSignInsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
@@ -874,6 +936,8 @@ export type AppUncheckedUpdateWithoutSignInsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
@@ -896,6 +960,8 @@ export type AppCreateWithoutNoticesInput = {
   name: string
   type: $Enums.AppType
   secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
@@ -918,6 +984,8 @@ export type AppUncheckedCreateWithoutNoticesInput = {
   name: string
   type: $Enums.AppType
   secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
@@ -956,6 +1024,8 @@ export type AppUpdateWithoutNoticesInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
@@ -978,6 +1048,8 @@ export type AppUncheckedUpdateWithoutNoticesInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
@@ -1000,6 +1072,8 @@ export type AppCreateWithoutConsentsInput = {
   name: string
   type: $Enums.AppType
   secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
@@ -1022,6 +1096,8 @@ export type AppUncheckedCreateWithoutConsentsInput = {
   name: string
   type: $Enums.AppType
   secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
@@ -1060,6 +1136,8 @@ export type AppUpdateWithoutConsentsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
@@ -1082,6 +1160,8 @@ export type AppUncheckedUpdateWithoutConsentsInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
@@ -1104,6 +1184,8 @@ export type AppCreateWithoutChoicesInput = {
   name: string
   type: $Enums.AppType
   secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
@@ -1126,6 +1208,8 @@ export type AppUncheckedCreateWithoutChoicesInput = {
   name: string
   type: $Enums.AppType
   secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
@@ -1164,6 +1248,8 @@ export type AppUpdateWithoutChoicesInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
@@ -1186,6 +1272,8 @@ export type AppUncheckedUpdateWithoutChoicesInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
@@ -1208,6 +1296,8 @@ export type AppCreateWithoutWebhooksInput = {
   name: string
   type: $Enums.AppType
   secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
@@ -1230,6 +1320,8 @@ export type AppUncheckedCreateWithoutWebhooksInput = {
   name: string
   type: $Enums.AppType
   secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
   pkceRequired?: boolean
   redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
@@ -1268,6 +1360,8 @@ export type AppUpdateWithoutWebhooksInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
@@ -1290,6 +1384,8 @@ export type AppUncheckedUpdateWithoutWebhooksInput = {
   name?: Prisma.StringFieldUpdateOperationsInput | string
   type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
   secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
   redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
   postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
@@ -1388,6 +1484,8 @@ export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   name?: boolean
   type?: boolean
   secretHash?: boolean
+  oldSecretHash?: boolean
+  oldSecretEndsAt?: boolean
   pkceRequired?: boolean
   redirectUris?: boolean
   postLogoutRedirectUris?: boolean
@@ -1412,6 +1510,8 @@ export type AppSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   name?: boolean
   type?: boolean
   secretHash?: boolean
+  oldSecretHash?: boolean
+  oldSecretEndsAt?: boolean
   pkceRequired?: boolean
   redirectUris?: boolean
   postLogoutRedirectUris?: boolean
@@ -1429,6 +1529,8 @@ export type AppSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   name?: boolean
   type?: boolean
   secretHash?: boolean
+  oldSecretHash?: boolean
+  oldSecretEndsAt?: boolean
   pkceRequired?: boolean
   redirectUris?: boolean
   postLogoutRedirectUris?: boolean
@@ -1446,6 +1548,8 @@ export type AppSelectScalar = {
   name?: boolean
   type?: boolean
   secretHash?: boolean
+  oldSecretHash?: boolean
+  oldSecretEndsAt?: boolean
   pkceRequired?: boolean
   redirectUris?: boolean
   postLogoutRedirectUris?: boolean
@@ -1458,7 +1562,7 @@ export type AppSelectScalar = {
   updatedAt?: boolean
 }
 
-export type AppOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"clientId" | "name" | "type" | "secretHash" | "pkceRequired" | "redirectUris" | "postLogoutRedirectUris" | "loginUrl" | "backchannelLogoutUri" | "scopes" | "idTokenAlgorithm" | "schulconnexSpelling" | "createdAt" | "updatedAt", ExtArgs["result"]["app"]>
+export type AppOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"clientId" | "name" | "type" | "secretHash" | "oldSecretHash" | "oldSecretEndsAt" | "pkceRequired" | "redirectUris" | "postLogoutRedirectUris" | "loginUrl" | "backchannelLogoutUri" | "scopes" | "idTokenAlgorithm" | "schulconnexSpelling" | "createdAt" | "updatedAt", ExtArgs["result"]["app"]>
 export type AppInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   grants?: boolean | Prisma.App$grantsArgs<ExtArgs>
   signIns?: boolean | Prisma.App$signInsArgs<ExtArgs>
@@ -1486,6 +1590,8 @@ export type $AppPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     name: string
     type: $Enums.AppType
     secretHash: runtime.Bytes | null
+    oldSecretHash: runtime.Bytes | null
+    oldSecretEndsAt: Date | null
     pkceRequired: boolean
     redirectUris: string[]
     postLogoutRedirectUris: string[]
@@ -1929,6 +2035,8 @@ export interface AppFieldRefs {
   readonly name: Prisma.FieldRef<"App", 'String'>
   readonly type: Prisma.FieldRef<"App", 'AppType'>
   readonly secretHash: Prisma.FieldRef<"App", 'Bytes'>
+  readonly oldSecretHash: Prisma.FieldRef<"App", 'Bytes'>
+  readonly oldSecretEndsAt: Prisma.FieldRef<"App", 'DateTime'>
   readonly pkceRequired: Prisma.FieldRef<"App", 'Boolean'>
   readonly redirectUris: Prisma.FieldRef<"App", 'String[]'>
   readonly postLogoutRedirectUris: Prisma.FieldRef<"App", 'String[]'>

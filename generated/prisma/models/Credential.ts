@@ -20,14 +20,25 @@ export type CredentialModel = runtime.Types.Result.DefaultSelection<Prisma.$Cred
 
 export type AggregateCredential = {
   _count: CredentialCountAggregateOutputType | null
+  _avg: CredentialAvgAggregateOutputType | null
+  _sum: CredentialSumAggregateOutputType | null
   _min: CredentialMinAggregateOutputType | null
   _max: CredentialMaxAggregateOutputType | null
+}
+
+export type CredentialAvgAggregateOutputType = {
+  generation: number | null
+}
+
+export type CredentialSumAggregateOutputType = {
+  generation: number | null
 }
 
 export type CredentialMinAggregateOutputType = {
   personId: string | null
   username: string | null
   passwordHash: string | null
+  generation: number | null
   updatedAt: Date | null
 }
 
@@ -35,6 +46,7 @@ export type CredentialMaxAggregateOutputType = {
   personId: string | null
   username: string | null
   passwordHash: string | null
+  generation: number | null
   updatedAt: Date | null
 }
 
@@ -42,15 +54,25 @@ export type CredentialCountAggregateOutputType = {
   personId: number
   username: number
   passwordHash: number
+  generation: number
   updatedAt: number
   _all: number
 }
 
 
+export type CredentialAvgAggregateInputType = {
+  generation?: true
+}
+
+export type CredentialSumAggregateInputType = {
+  generation?: true
+}
+
 export type CredentialMinAggregateInputType = {
   personId?: true
   username?: true
   passwordHash?: true
+  generation?: true
   updatedAt?: true
 }
 
@@ -58,6 +80,7 @@ export type CredentialMaxAggregateInputType = {
   personId?: true
   username?: true
   passwordHash?: true
+  generation?: true
   updatedAt?: true
 }
 
@@ -65,6 +88,7 @@ export type CredentialCountAggregateInputType = {
   personId?: true
   username?: true
   passwordHash?: true
+  generation?: true
   updatedAt?: true
   _all?: true
 }
@@ -107,6 +131,18 @@ export type CredentialAggregateArgs<ExtArgs extends runtime.Types.Extensions.Int
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
+   * Select which fields to average
+  **/
+  _avg?: CredentialAvgAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
+   * Select which fields to sum
+  **/
+  _sum?: CredentialSumAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
    * Select which fields to find the minimum value
   **/
   _min?: CredentialMinAggregateInputType
@@ -137,6 +173,8 @@ export type CredentialGroupByArgs<ExtArgs extends runtime.Types.Extensions.Inter
   take?: number
   skip?: number
   _count?: CredentialCountAggregateInputType | true
+  _avg?: CredentialAvgAggregateInputType
+  _sum?: CredentialSumAggregateInputType
   _min?: CredentialMinAggregateInputType
   _max?: CredentialMaxAggregateInputType
 }
@@ -145,8 +183,11 @@ export type CredentialGroupByOutputType = {
   personId: string
   username: string
   passwordHash: string
+  generation: number
   updatedAt: Date
   _count: CredentialCountAggregateOutputType | null
+  _avg: CredentialAvgAggregateOutputType | null
+  _sum: CredentialSumAggregateOutputType | null
   _min: CredentialMinAggregateOutputType | null
   _max: CredentialMaxAggregateOutputType | null
 }
@@ -173,6 +214,7 @@ export type CredentialWhereInput = {
   personId?: Prisma.UuidFilter<"Credential"> | string
   username?: Prisma.StringFilter<"Credential"> | string
   passwordHash?: Prisma.StringFilter<"Credential"> | string
+  generation?: Prisma.IntFilter<"Credential"> | number
   updatedAt?: Prisma.DateTimeFilter<"Credential"> | Date | string
   person?: Prisma.XOR<Prisma.PersonScalarRelationFilter, Prisma.PersonWhereInput>
 }
@@ -181,6 +223,7 @@ export type CredentialOrderByWithRelationInput = {
   personId?: Prisma.SortOrder
   username?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
+  generation?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   person?: Prisma.PersonOrderByWithRelationInput
 }
@@ -192,6 +235,7 @@ export type CredentialWhereUniqueInput = Prisma.AtLeast<{
   OR?: Prisma.CredentialWhereInput[]
   NOT?: Prisma.CredentialWhereInput | Prisma.CredentialWhereInput[]
   passwordHash?: Prisma.StringFilter<"Credential"> | string
+  generation?: Prisma.IntFilter<"Credential"> | number
   updatedAt?: Prisma.DateTimeFilter<"Credential"> | Date | string
   person?: Prisma.XOR<Prisma.PersonScalarRelationFilter, Prisma.PersonWhereInput>
 }, "personId" | "username">
@@ -200,10 +244,13 @@ export type CredentialOrderByWithAggregationInput = {
   personId?: Prisma.SortOrder
   username?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
+  generation?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.CredentialCountOrderByAggregateInput
+  _avg?: Prisma.CredentialAvgOrderByAggregateInput
   _max?: Prisma.CredentialMaxOrderByAggregateInput
   _min?: Prisma.CredentialMinOrderByAggregateInput
+  _sum?: Prisma.CredentialSumOrderByAggregateInput
 }
 
 export type CredentialScalarWhereWithAggregatesInput = {
@@ -213,12 +260,14 @@ export type CredentialScalarWhereWithAggregatesInput = {
   personId?: Prisma.UuidWithAggregatesFilter<"Credential"> | string
   username?: Prisma.StringWithAggregatesFilter<"Credential"> | string
   passwordHash?: Prisma.StringWithAggregatesFilter<"Credential"> | string
+  generation?: Prisma.IntWithAggregatesFilter<"Credential"> | number
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Credential"> | Date | string
 }
 
 export type CredentialCreateInput = {
   username: string
   passwordHash: string
+  generation?: number
   updatedAt: Date | string
   person: Prisma.PersonCreateNestedOneWithoutCredentialInput
 }
@@ -227,12 +276,14 @@ export type CredentialUncheckedCreateInput = {
   personId: string
   username: string
   passwordHash: string
+  generation?: number
   updatedAt: Date | string
 }
 
 export type CredentialUpdateInput = {
   username?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  generation?: Prisma.IntFieldUpdateOperationsInput | number
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   person?: Prisma.PersonUpdateOneRequiredWithoutCredentialNestedInput
 }
@@ -241,6 +292,7 @@ export type CredentialUncheckedUpdateInput = {
   personId?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  generation?: Prisma.IntFieldUpdateOperationsInput | number
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -248,12 +300,14 @@ export type CredentialCreateManyInput = {
   personId: string
   username: string
   passwordHash: string
+  generation?: number
   updatedAt: Date | string
 }
 
 export type CredentialUpdateManyMutationInput = {
   username?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  generation?: Prisma.IntFieldUpdateOperationsInput | number
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -261,6 +315,7 @@ export type CredentialUncheckedUpdateManyInput = {
   personId?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  generation?: Prisma.IntFieldUpdateOperationsInput | number
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -273,13 +328,19 @@ export type CredentialCountOrderByAggregateInput = {
   personId?: Prisma.SortOrder
   username?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
+  generation?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+}
+
+export type CredentialAvgOrderByAggregateInput = {
+  generation?: Prisma.SortOrder
 }
 
 export type CredentialMaxOrderByAggregateInput = {
   personId?: Prisma.SortOrder
   username?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
+  generation?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
 
@@ -287,7 +348,12 @@ export type CredentialMinOrderByAggregateInput = {
   personId?: Prisma.SortOrder
   username?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
+  generation?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+}
+
+export type CredentialSumOrderByAggregateInput = {
+  generation?: Prisma.SortOrder
 }
 
 export type CredentialCreateNestedOneWithoutPersonInput = {
@@ -325,12 +391,14 @@ export type CredentialUncheckedUpdateOneWithoutPersonNestedInput = {
 export type CredentialCreateWithoutPersonInput = {
   username: string
   passwordHash: string
+  generation?: number
   updatedAt: Date | string
 }
 
 export type CredentialUncheckedCreateWithoutPersonInput = {
   username: string
   passwordHash: string
+  generation?: number
   updatedAt: Date | string
 }
 
@@ -353,12 +421,14 @@ export type CredentialUpdateToOneWithWhereWithoutPersonInput = {
 export type CredentialUpdateWithoutPersonInput = {
   username?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  generation?: Prisma.IntFieldUpdateOperationsInput | number
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type CredentialUncheckedUpdateWithoutPersonInput = {
   username?: Prisma.StringFieldUpdateOperationsInput | string
   passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  generation?: Prisma.IntFieldUpdateOperationsInput | number
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -368,6 +438,7 @@ export type CredentialSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   personId?: boolean
   username?: boolean
   passwordHash?: boolean
+  generation?: boolean
   updatedAt?: boolean
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["credential"]>
@@ -376,6 +447,7 @@ export type CredentialSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   personId?: boolean
   username?: boolean
   passwordHash?: boolean
+  generation?: boolean
   updatedAt?: boolean
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["credential"]>
@@ -384,6 +456,7 @@ export type CredentialSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   personId?: boolean
   username?: boolean
   passwordHash?: boolean
+  generation?: boolean
   updatedAt?: boolean
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["credential"]>
@@ -392,10 +465,11 @@ export type CredentialSelectScalar = {
   personId?: boolean
   username?: boolean
   passwordHash?: boolean
+  generation?: boolean
   updatedAt?: boolean
 }
 
-export type CredentialOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"personId" | "username" | "passwordHash" | "updatedAt", ExtArgs["result"]["credential"]>
+export type CredentialOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"personId" | "username" | "passwordHash" | "generation" | "updatedAt", ExtArgs["result"]["credential"]>
 export type CredentialInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
 }
@@ -415,6 +489,7 @@ export type $CredentialPayload<ExtArgs extends runtime.Types.Extensions.Internal
     personId: string
     username: string
     passwordHash: string
+    generation: number
     updatedAt: Date
   }, ExtArgs["result"]["credential"]>
   composites: {}
@@ -843,6 +918,7 @@ export interface CredentialFieldRefs {
   readonly personId: Prisma.FieldRef<"Credential", 'String'>
   readonly username: Prisma.FieldRef<"Credential", 'String'>
   readonly passwordHash: Prisma.FieldRef<"Credential", 'String'>
+  readonly generation: Prisma.FieldRef<"Credential", 'Int'>
   readonly updatedAt: Prisma.FieldRef<"Credential", 'DateTime'>
 }
     

@@ -20,8 +20,18 @@ export type OidcArtifactModel = runtime.Types.Result.DefaultSelection<Prisma.$Oi
 
 export type AggregateOidcArtifact = {
   _count: OidcArtifactCountAggregateOutputType | null
+  _avg: OidcArtifactAvgAggregateOutputType | null
+  _sum: OidcArtifactSumAggregateOutputType | null
   _min: OidcArtifactMinAggregateOutputType | null
   _max: OidcArtifactMaxAggregateOutputType | null
+}
+
+export type OidcArtifactAvgAggregateOutputType = {
+  generation: number | null
+}
+
+export type OidcArtifactSumAggregateOutputType = {
+  generation: number | null
 }
 
 export type OidcArtifactMinAggregateOutputType = {
@@ -29,6 +39,7 @@ export type OidcArtifactMinAggregateOutputType = {
   idHash: runtime.Bytes | null
   clientId: string | null
   personId: string | null
+  generation: number | null
   grantId: string | null
   sessionUid: string | null
   consumedAt: Date | null
@@ -41,6 +52,7 @@ export type OidcArtifactMaxAggregateOutputType = {
   idHash: runtime.Bytes | null
   clientId: string | null
   personId: string | null
+  generation: number | null
   grantId: string | null
   sessionUid: string | null
   consumedAt: Date | null
@@ -54,6 +66,7 @@ export type OidcArtifactCountAggregateOutputType = {
   payload: number
   clientId: number
   personId: number
+  generation: number
   grantId: number
   sessionUid: number
   consumedAt: number
@@ -63,11 +76,20 @@ export type OidcArtifactCountAggregateOutputType = {
 }
 
 
+export type OidcArtifactAvgAggregateInputType = {
+  generation?: true
+}
+
+export type OidcArtifactSumAggregateInputType = {
+  generation?: true
+}
+
 export type OidcArtifactMinAggregateInputType = {
   kind?: true
   idHash?: true
   clientId?: true
   personId?: true
+  generation?: true
   grantId?: true
   sessionUid?: true
   consumedAt?: true
@@ -80,6 +102,7 @@ export type OidcArtifactMaxAggregateInputType = {
   idHash?: true
   clientId?: true
   personId?: true
+  generation?: true
   grantId?: true
   sessionUid?: true
   consumedAt?: true
@@ -93,6 +116,7 @@ export type OidcArtifactCountAggregateInputType = {
   payload?: true
   clientId?: true
   personId?: true
+  generation?: true
   grantId?: true
   sessionUid?: true
   consumedAt?: true
@@ -139,6 +163,18 @@ export type OidcArtifactAggregateArgs<ExtArgs extends runtime.Types.Extensions.I
   /**
    * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
    * 
+   * Select which fields to average
+  **/
+  _avg?: OidcArtifactAvgAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
+   * Select which fields to sum
+  **/
+  _sum?: OidcArtifactSumAggregateInputType
+  /**
+   * {@link https://www.prisma.io/docs/concepts/components/prisma-client/aggregations Aggregation Docs}
+   * 
    * Select which fields to find the minimum value
   **/
   _min?: OidcArtifactMinAggregateInputType
@@ -169,6 +205,8 @@ export type OidcArtifactGroupByArgs<ExtArgs extends runtime.Types.Extensions.Int
   take?: number
   skip?: number
   _count?: OidcArtifactCountAggregateInputType | true
+  _avg?: OidcArtifactAvgAggregateInputType
+  _sum?: OidcArtifactSumAggregateInputType
   _min?: OidcArtifactMinAggregateInputType
   _max?: OidcArtifactMaxAggregateInputType
 }
@@ -179,12 +217,15 @@ export type OidcArtifactGroupByOutputType = {
   payload: runtime.JsonValue
   clientId: string | null
   personId: string | null
+  generation: number | null
   grantId: string | null
   sessionUid: string | null
   consumedAt: Date | null
   replay: runtime.Bytes | null
   expiresAt: Date
   _count: OidcArtifactCountAggregateOutputType | null
+  _avg: OidcArtifactAvgAggregateOutputType | null
+  _sum: OidcArtifactSumAggregateOutputType | null
   _min: OidcArtifactMinAggregateOutputType | null
   _max: OidcArtifactMaxAggregateOutputType | null
 }
@@ -213,6 +254,7 @@ export type OidcArtifactWhereInput = {
   payload?: Prisma.JsonFilter<"OidcArtifact">
   clientId?: Prisma.StringNullableFilter<"OidcArtifact"> | string | null
   personId?: Prisma.UuidNullableFilter<"OidcArtifact"> | string | null
+  generation?: Prisma.IntNullableFilter<"OidcArtifact"> | number | null
   grantId?: Prisma.StringNullableFilter<"OidcArtifact"> | string | null
   sessionUid?: Prisma.StringNullableFilter<"OidcArtifact"> | string | null
   consumedAt?: Prisma.DateTimeNullableFilter<"OidcArtifact"> | Date | string | null
@@ -226,6 +268,7 @@ export type OidcArtifactOrderByWithRelationInput = {
   payload?: Prisma.SortOrder
   clientId?: Prisma.SortOrderInput | Prisma.SortOrder
   personId?: Prisma.SortOrderInput | Prisma.SortOrder
+  generation?: Prisma.SortOrderInput | Prisma.SortOrder
   grantId?: Prisma.SortOrderInput | Prisma.SortOrder
   sessionUid?: Prisma.SortOrderInput | Prisma.SortOrder
   consumedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -243,6 +286,7 @@ export type OidcArtifactWhereUniqueInput = Prisma.AtLeast<{
   payload?: Prisma.JsonFilter<"OidcArtifact">
   clientId?: Prisma.StringNullableFilter<"OidcArtifact"> | string | null
   personId?: Prisma.UuidNullableFilter<"OidcArtifact"> | string | null
+  generation?: Prisma.IntNullableFilter<"OidcArtifact"> | number | null
   grantId?: Prisma.StringNullableFilter<"OidcArtifact"> | string | null
   sessionUid?: Prisma.StringNullableFilter<"OidcArtifact"> | string | null
   consumedAt?: Prisma.DateTimeNullableFilter<"OidcArtifact"> | Date | string | null
@@ -256,14 +300,17 @@ export type OidcArtifactOrderByWithAggregationInput = {
   payload?: Prisma.SortOrder
   clientId?: Prisma.SortOrderInput | Prisma.SortOrder
   personId?: Prisma.SortOrderInput | Prisma.SortOrder
+  generation?: Prisma.SortOrderInput | Prisma.SortOrder
   grantId?: Prisma.SortOrderInput | Prisma.SortOrder
   sessionUid?: Prisma.SortOrderInput | Prisma.SortOrder
   consumedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   replay?: Prisma.SortOrderInput | Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
   _count?: Prisma.OidcArtifactCountOrderByAggregateInput
+  _avg?: Prisma.OidcArtifactAvgOrderByAggregateInput
   _max?: Prisma.OidcArtifactMaxOrderByAggregateInput
   _min?: Prisma.OidcArtifactMinOrderByAggregateInput
+  _sum?: Prisma.OidcArtifactSumOrderByAggregateInput
 }
 
 export type OidcArtifactScalarWhereWithAggregatesInput = {
@@ -275,6 +322,7 @@ export type OidcArtifactScalarWhereWithAggregatesInput = {
   payload?: Prisma.JsonWithAggregatesFilter<"OidcArtifact">
   clientId?: Prisma.StringNullableWithAggregatesFilter<"OidcArtifact"> | string | null
   personId?: Prisma.UuidNullableWithAggregatesFilter<"OidcArtifact"> | string | null
+  generation?: Prisma.IntNullableWithAggregatesFilter<"OidcArtifact"> | number | null
   grantId?: Prisma.StringNullableWithAggregatesFilter<"OidcArtifact"> | string | null
   sessionUid?: Prisma.StringNullableWithAggregatesFilter<"OidcArtifact"> | string | null
   consumedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"OidcArtifact"> | Date | string | null
@@ -288,6 +336,7 @@ export type OidcArtifactCreateInput = {
   payload: Prisma.JsonNullValueInput | runtime.InputJsonValue
   clientId?: string | null
   personId?: string | null
+  generation?: number | null
   grantId?: string | null
   sessionUid?: string | null
   consumedAt?: Date | string | null
@@ -301,6 +350,7 @@ export type OidcArtifactUncheckedCreateInput = {
   payload: Prisma.JsonNullValueInput | runtime.InputJsonValue
   clientId?: string | null
   personId?: string | null
+  generation?: number | null
   grantId?: string | null
   sessionUid?: string | null
   consumedAt?: Date | string | null
@@ -314,6 +364,7 @@ export type OidcArtifactUpdateInput = {
   payload?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   clientId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  generation?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   grantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionUid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   consumedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -327,6 +378,7 @@ export type OidcArtifactUncheckedUpdateInput = {
   payload?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   clientId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  generation?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   grantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionUid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   consumedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -340,6 +392,7 @@ export type OidcArtifactCreateManyInput = {
   payload: Prisma.JsonNullValueInput | runtime.InputJsonValue
   clientId?: string | null
   personId?: string | null
+  generation?: number | null
   grantId?: string | null
   sessionUid?: string | null
   consumedAt?: Date | string | null
@@ -353,6 +406,7 @@ export type OidcArtifactUpdateManyMutationInput = {
   payload?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   clientId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  generation?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   grantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionUid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   consumedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -366,6 +420,7 @@ export type OidcArtifactUncheckedUpdateManyInput = {
   payload?: Prisma.JsonNullValueInput | runtime.InputJsonValue
   clientId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  generation?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   grantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionUid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   consumedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -384,6 +439,7 @@ export type OidcArtifactCountOrderByAggregateInput = {
   payload?: Prisma.SortOrder
   clientId?: Prisma.SortOrder
   personId?: Prisma.SortOrder
+  generation?: Prisma.SortOrder
   grantId?: Prisma.SortOrder
   sessionUid?: Prisma.SortOrder
   consumedAt?: Prisma.SortOrder
@@ -391,11 +447,16 @@ export type OidcArtifactCountOrderByAggregateInput = {
   expiresAt?: Prisma.SortOrder
 }
 
+export type OidcArtifactAvgOrderByAggregateInput = {
+  generation?: Prisma.SortOrder
+}
+
 export type OidcArtifactMaxOrderByAggregateInput = {
   kind?: Prisma.SortOrder
   idHash?: Prisma.SortOrder
   clientId?: Prisma.SortOrder
   personId?: Prisma.SortOrder
+  generation?: Prisma.SortOrder
   grantId?: Prisma.SortOrder
   sessionUid?: Prisma.SortOrder
   consumedAt?: Prisma.SortOrder
@@ -408,11 +469,16 @@ export type OidcArtifactMinOrderByAggregateInput = {
   idHash?: Prisma.SortOrder
   clientId?: Prisma.SortOrder
   personId?: Prisma.SortOrder
+  generation?: Prisma.SortOrder
   grantId?: Prisma.SortOrder
   sessionUid?: Prisma.SortOrder
   consumedAt?: Prisma.SortOrder
   replay?: Prisma.SortOrder
   expiresAt?: Prisma.SortOrder
+}
+
+export type OidcArtifactSumOrderByAggregateInput = {
+  generation?: Prisma.SortOrder
 }
 
 export type BytesFieldUpdateOperationsInput = {
@@ -427,6 +493,7 @@ export type OidcArtifactSelect<ExtArgs extends runtime.Types.Extensions.Internal
   payload?: boolean
   clientId?: boolean
   personId?: boolean
+  generation?: boolean
   grantId?: boolean
   sessionUid?: boolean
   consumedAt?: boolean
@@ -440,6 +507,7 @@ export type OidcArtifactSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   payload?: boolean
   clientId?: boolean
   personId?: boolean
+  generation?: boolean
   grantId?: boolean
   sessionUid?: boolean
   consumedAt?: boolean
@@ -453,6 +521,7 @@ export type OidcArtifactSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   payload?: boolean
   clientId?: boolean
   personId?: boolean
+  generation?: boolean
   grantId?: boolean
   sessionUid?: boolean
   consumedAt?: boolean
@@ -466,6 +535,7 @@ export type OidcArtifactSelectScalar = {
   payload?: boolean
   clientId?: boolean
   personId?: boolean
+  generation?: boolean
   grantId?: boolean
   sessionUid?: boolean
   consumedAt?: boolean
@@ -473,7 +543,7 @@ export type OidcArtifactSelectScalar = {
   expiresAt?: boolean
 }
 
-export type OidcArtifactOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"kind" | "idHash" | "payload" | "clientId" | "personId" | "grantId" | "sessionUid" | "consumedAt" | "replay" | "expiresAt", ExtArgs["result"]["oidcArtifact"]>
+export type OidcArtifactOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"kind" | "idHash" | "payload" | "clientId" | "personId" | "generation" | "grantId" | "sessionUid" | "consumedAt" | "replay" | "expiresAt", ExtArgs["result"]["oidcArtifact"]>
 
 export type $OidcArtifactPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "OidcArtifact"
@@ -484,6 +554,7 @@ export type $OidcArtifactPayload<ExtArgs extends runtime.Types.Extensions.Intern
     payload: runtime.JsonValue
     clientId: string | null
     personId: string | null
+    generation: number | null
     grantId: string | null
     sessionUid: string | null
     consumedAt: Date | null
@@ -917,6 +988,7 @@ export interface OidcArtifactFieldRefs {
   readonly payload: Prisma.FieldRef<"OidcArtifact", 'Json'>
   readonly clientId: Prisma.FieldRef<"OidcArtifact", 'String'>
   readonly personId: Prisma.FieldRef<"OidcArtifact", 'String'>
+  readonly generation: Prisma.FieldRef<"OidcArtifact", 'Int'>
   readonly grantId: Prisma.FieldRef<"OidcArtifact", 'String'>
   readonly sessionUid: Prisma.FieldRef<"OidcArtifact", 'String'>
   readonly consumedAt: Prisma.FieldRef<"OidcArtifact", 'DateTime'>

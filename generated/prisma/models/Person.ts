@@ -37,6 +37,7 @@ export type PersonMinAggregateOutputType = {
   sourceIdIsShared: boolean | null
   softDeletedAt: Date | null
   purgeAt: Date | null
+  blockedAt: Date | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -54,6 +55,7 @@ export type PersonMaxAggregateOutputType = {
   sourceIdIsShared: boolean | null
   softDeletedAt: Date | null
   purgeAt: Date | null
+  blockedAt: Date | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -71,6 +73,7 @@ export type PersonCountAggregateOutputType = {
   sourceIdIsShared: number
   softDeletedAt: number
   purgeAt: number
+  blockedAt: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -90,6 +93,7 @@ export type PersonMinAggregateInputType = {
   sourceIdIsShared?: true
   softDeletedAt?: true
   purgeAt?: true
+  blockedAt?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -107,6 +111,7 @@ export type PersonMaxAggregateInputType = {
   sourceIdIsShared?: true
   softDeletedAt?: true
   purgeAt?: true
+  blockedAt?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -124,6 +129,7 @@ export type PersonCountAggregateInputType = {
   sourceIdIsShared?: true
   softDeletedAt?: true
   purgeAt?: true
+  blockedAt?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -214,6 +220,7 @@ export type PersonGroupByOutputType = {
   sourceIdIsShared: boolean
   softDeletedAt: Date | null
   purgeAt: Date | null
+  blockedAt: Date | null
   createdAt: Date
   updatedAt: Date
   _count: PersonCountAggregateOutputType | null
@@ -252,6 +259,7 @@ export type PersonWhereInput = {
   sourceIdIsShared?: Prisma.BoolFilter<"Person"> | boolean
   softDeletedAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   purgeAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
+  blockedAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Person"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Person"> | Date | string
   homeSchool?: Prisma.XOR<Prisma.SchoolScalarRelationFilter, Prisma.SchoolWhereInput>
@@ -276,6 +284,7 @@ export type PersonOrderByWithRelationInput = {
   sourceIdIsShared?: Prisma.SortOrder
   softDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   purgeAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  blockedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   homeSchool?: Prisma.SchoolOrderByWithRelationInput
@@ -303,6 +312,7 @@ export type PersonWhereUniqueInput = Prisma.AtLeast<{
   sourceIdIsShared?: Prisma.BoolFilter<"Person"> | boolean
   softDeletedAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   purgeAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
+  blockedAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Person"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Person"> | Date | string
   homeSchool?: Prisma.XOR<Prisma.SchoolScalarRelationFilter, Prisma.SchoolWhereInput>
@@ -327,6 +337,7 @@ export type PersonOrderByWithAggregationInput = {
   sourceIdIsShared?: Prisma.SortOrder
   softDeletedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   purgeAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  blockedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.PersonCountOrderByAggregateInput
@@ -350,6 +361,7 @@ export type PersonScalarWhereWithAggregatesInput = {
   sourceIdIsShared?: Prisma.BoolWithAggregatesFilter<"Person"> | boolean
   softDeletedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Person"> | Date | string | null
   purgeAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Person"> | Date | string | null
+  blockedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Person"> | Date | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Person"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Person"> | Date | string
 }
@@ -365,6 +377,7 @@ export type PersonCreateInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
   homeSchool: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
@@ -389,6 +402,7 @@ export type PersonUncheckedCreateInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
@@ -409,6 +423,7 @@ export type PersonUpdateInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   homeSchool?: Prisma.SchoolUpdateOneRequiredWithoutHomeOfNestedInput
@@ -433,6 +448,7 @@ export type PersonUncheckedUpdateInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
@@ -455,6 +471,7 @@ export type PersonCreateManyInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -470,6 +487,7 @@ export type PersonUpdateManyMutationInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -487,6 +505,7 @@ export type PersonUncheckedUpdateManyInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -519,6 +538,7 @@ export type PersonCountOrderByAggregateInput = {
   sourceIdIsShared?: Prisma.SortOrder
   softDeletedAt?: Prisma.SortOrder
   purgeAt?: Prisma.SortOrder
+  blockedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -536,6 +556,7 @@ export type PersonMaxOrderByAggregateInput = {
   sourceIdIsShared?: Prisma.SortOrder
   softDeletedAt?: Prisma.SortOrder
   purgeAt?: Prisma.SortOrder
+  blockedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -553,6 +574,7 @@ export type PersonMinOrderByAggregateInput = {
   sourceIdIsShared?: Prisma.SortOrder
   softDeletedAt?: Prisma.SortOrder
   purgeAt?: Prisma.SortOrder
+  blockedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -619,10 +641,6 @@ export type EnumPersonRoleFieldUpdateOperationsInput = {
 
 export type EnumPersonStatusFieldUpdateOperationsInput = {
   set?: $Enums.PersonStatus
-}
-
-export type NullableDateTimeFieldUpdateOperationsInput = {
-  set?: Date | string | null
 }
 
 export type PersonCreateNestedOneWithoutAffiliationsInput = {
@@ -734,6 +752,7 @@ export type PersonCreateWithoutSignInsInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
   homeSchool: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
@@ -757,6 +776,7 @@ export type PersonUncheckedCreateWithoutSignInsInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
@@ -792,6 +812,7 @@ export type PersonUpdateWithoutSignInsInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   homeSchool?: Prisma.SchoolUpdateOneRequiredWithoutHomeOfNestedInput
@@ -815,6 +836,7 @@ export type PersonUncheckedUpdateWithoutSignInsInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
@@ -834,6 +856,7 @@ export type PersonCreateWithoutHomeSchoolInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
   home: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
@@ -856,6 +879,7 @@ export type PersonUncheckedCreateWithoutHomeSchoolInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
@@ -907,6 +931,7 @@ export type PersonScalarWhereInput = {
   sourceIdIsShared?: Prisma.BoolFilter<"Person"> | boolean
   softDeletedAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   purgeAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
+  blockedAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Person"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Person"> | Date | string
 }
@@ -922,6 +947,7 @@ export type PersonCreateWithoutAffiliationsInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
   homeSchool: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
@@ -945,6 +971,7 @@ export type PersonUncheckedCreateWithoutAffiliationsInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
@@ -969,6 +996,7 @@ export type PersonCreateWithoutHomeInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
   homeSchool: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
@@ -990,6 +1018,7 @@ export type PersonUncheckedCreateWithoutHomeInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
@@ -1031,6 +1060,7 @@ export type PersonUpdateWithoutAffiliationsInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   homeSchool?: Prisma.SchoolUpdateOneRequiredWithoutHomeOfNestedInput
@@ -1054,6 +1084,7 @@ export type PersonUncheckedUpdateWithoutAffiliationsInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
@@ -1089,6 +1120,7 @@ export type PersonCreateWithoutCredentialInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
   homeSchool: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
@@ -1112,6 +1144,7 @@ export type PersonUncheckedCreateWithoutCredentialInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
@@ -1147,6 +1180,7 @@ export type PersonUpdateWithoutCredentialInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   homeSchool?: Prisma.SchoolUpdateOneRequiredWithoutHomeOfNestedInput
@@ -1170,6 +1204,7 @@ export type PersonUncheckedUpdateWithoutCredentialInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
@@ -1189,6 +1224,7 @@ export type PersonCreateWithoutConsentsInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
   homeSchool: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
@@ -1212,6 +1248,7 @@ export type PersonUncheckedCreateWithoutConsentsInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
@@ -1247,6 +1284,7 @@ export type PersonUpdateWithoutConsentsInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   homeSchool?: Prisma.SchoolUpdateOneRequiredWithoutHomeOfNestedInput
@@ -1270,6 +1308,7 @@ export type PersonUncheckedUpdateWithoutConsentsInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
@@ -1289,6 +1328,7 @@ export type PersonCreateWithoutPlacesInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
   homeSchool: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
@@ -1312,6 +1352,7 @@ export type PersonUncheckedCreateWithoutPlacesInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
@@ -1347,6 +1388,7 @@ export type PersonUpdateWithoutPlacesInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   homeSchool?: Prisma.SchoolUpdateOneRequiredWithoutHomeOfNestedInput
@@ -1370,6 +1412,7 @@ export type PersonUncheckedUpdateWithoutPlacesInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
@@ -1390,6 +1433,7 @@ export type PersonCreateManyHomeSchoolInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -1405,6 +1449,7 @@ export type PersonUpdateWithoutHomeSchoolInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   home?: Prisma.AffiliationUpdateOneRequiredWithoutHomeOfNestedInput
@@ -1427,6 +1472,7 @@ export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
@@ -1448,6 +1494,7 @@ export type PersonUncheckedUpdateManyWithoutHomeSchoolInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1463,6 +1510,7 @@ export type PersonCreateManyHomeInput = {
   sourceIdIsShared?: boolean
   softDeletedAt?: Date | string | null
   purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -1478,6 +1526,7 @@ export type PersonUpdateWithoutHomeInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   homeSchool?: Prisma.SchoolUpdateOneRequiredWithoutHomeOfNestedInput
@@ -1499,6 +1548,7 @@ export type PersonUncheckedUpdateWithoutHomeInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
@@ -1519,6 +1569,7 @@ export type PersonUncheckedUpdateManyWithoutHomeInput = {
   sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
   softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -1594,6 +1645,7 @@ export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   sourceIdIsShared?: boolean
   softDeletedAt?: boolean
   purgeAt?: boolean
+  blockedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   homeSchool?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
@@ -1619,6 +1671,7 @@ export type PersonSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   sourceIdIsShared?: boolean
   softDeletedAt?: boolean
   purgeAt?: boolean
+  blockedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   homeSchool?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
@@ -1638,6 +1691,7 @@ export type PersonSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   sourceIdIsShared?: boolean
   softDeletedAt?: boolean
   purgeAt?: boolean
+  blockedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   homeSchool?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
@@ -1657,11 +1711,12 @@ export type PersonSelectScalar = {
   sourceIdIsShared?: boolean
   softDeletedAt?: boolean
   purgeAt?: boolean
+  blockedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type PersonOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "homeSchoolId" | "role" | "status" | "firstFull" | "firstCall" | "last" | "sortKey" | "sourceSystemIdentifier" | "sourceIdIsShared" | "softDeletedAt" | "purgeAt" | "createdAt" | "updatedAt", ExtArgs["result"]["person"]>
+export type PersonOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "homeSchoolId" | "role" | "status" | "firstFull" | "firstCall" | "last" | "sortKey" | "sourceSystemIdentifier" | "sourceIdIsShared" | "softDeletedAt" | "purgeAt" | "blockedAt" | "createdAt" | "updatedAt", ExtArgs["result"]["person"]>
 export type PersonInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   homeSchool?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
   home?: boolean | Prisma.AffiliationDefaultArgs<ExtArgs>
@@ -1705,6 +1760,7 @@ export type $PersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     sourceIdIsShared: boolean
     softDeletedAt: Date | null
     purgeAt: Date | null
+    blockedAt: Date | null
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["person"]>
@@ -2149,6 +2205,7 @@ export interface PersonFieldRefs {
   readonly sourceIdIsShared: Prisma.FieldRef<"Person", 'Boolean'>
   readonly softDeletedAt: Prisma.FieldRef<"Person", 'DateTime'>
   readonly purgeAt: Prisma.FieldRef<"Person", 'DateTime'>
+  readonly blockedAt: Prisma.FieldRef<"Person", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"Person", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Person", 'DateTime'>
 }

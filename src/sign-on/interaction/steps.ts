@@ -3,6 +3,8 @@ import { recordAudit } from "../../events/index.ts";
 import { withTransaction } from "../../platform/db.ts";
 import { rememberConsent, rememberSchool } from "../consent.ts";
 import { endSession } from "../logout/end-session.ts";
+import { describeRefusal } from "../provider/policy.ts";
+import { signingIn } from "../storage/signing-in.ts";
 import { readDevice, rememberDevice } from "./device.ts";
 import { fieldOf, sendPage, type Step } from "./step.ts";
 import { asksToSwitch, mayStay, renderLogin, renderVisit, type Visit } from "./show.ts";
@@ -21,7 +23,7 @@ export const logIn: Step = async (deps, visit, req, res) => {
   await leaveOtherSession(deps, visit, req, res, check.personId);
   const login = { accountId: check.personId, remember: false };
   const result = asksToSwitch(visit) ? { login, hint: { answered: true } } : { login };
-  await deps.provider().interactionFinished(req, res, result, { mergeWithLastSubmission: false });
+  await signingIn(check, () => deps.provider().interactionFinished(req, res, result, { mergeWithLastSubmission: false }));
 };
 
 /** Goes on as the present person, whom the app did not name. */
@@ -62,11 +64,11 @@ export const cancel: Step = async (deps, visit, req, res) => {
   const action = interaction.prompt.name === "consent" ? "consent_denied" : "sign_in_cancelled";
   // Of nobody there is nothing to record, and anybody could fill the database with it.
   if (personId !== null) await recordAudit(deps.db.pool, { at: deps.clock(), action, personId, clientId, requestId: requestIdOf(res) });
-  const denial = { error: "access_denied", error_description: describe(interaction.prompt.name) };
+  const denial = { error: "access_denied", error_description: describe(interaction.prompt) };
   await deps.provider().interactionFinished(req, res, denial, { mergeWithLastSubmission: false });
 };
 
-const describe = (prompt: string): string => (prompt === "refusal" ? "the user may not sign in to this app" : "the user cancelled");
+const describe = ({ name, details }: Visit["interaction"]["prompt"]): string => (name === "refusal" ? describeRefusal(details["reason"]) : "the user cancelled");
 
 async function showAgain(...[deps, visit, req, res]: Answer): Promise<void> {
   sendPage(res, await renderVisit(deps, visit, req));

@@ -11,11 +11,11 @@ import { foldUsername } from "./username.ts";
 
 /**
  * Shape: `refused` covers an unknown user name and a wrong password; `device` is what the browser keeps in a cookie
- *        for a year, so that it is known next time. A person who may not sign in any more is `ok` here: whether they
+ *        for a year, so that it is known next time; `generation` is that of the credential whose password was right. A person who may not sign in any more is `ok` here: whether they
  *        may is decided elsewhere.
  */
 export type PasswordCheck =
-  | { kind: "ok"; personId: PersonId; device: string }
+  | { kind: "ok"; personId: PersonId; generation: number; device: string }
   | { kind: "refused" }
   | { kind: "slowed"; retryAfterSeconds: number }
   | { kind: "busy"; retryAfterSeconds: number };
@@ -75,23 +75,24 @@ export function makeCheckPassword(deps: {
     }
     const maySignIn = credential !== null && isRight && password.length <= longestPassword;
     const isHeld = taken.heldUntil !== null && !(maySignIn && (await isAddressOf(db.pool, credential.person_id, found.places.address)));
-    if (maySignIn && !isHeld) return signedIn(attempt, credential.person_id, { taken, places: found.places });
+    if (maySignIn && !isHeld) return signedIn(attempt, credential, { taken, places: found.places });
     return taken.heldUntil === null ? { kind: "refused" } : slowed(taken.heldUntil, now);
   }
 
-  async function signedIn(attempt: Attempt, personId: PersonId, { taken, places }: { taken: Taken; places: Places }): Promise<PasswordCheck> {
+  async function signedIn(attempt: Attempt, { person_id: personId, generation }: Credential, { taken, places }: { taken: Taken; places: Places }): Promise<PasswordCheck> {
     const device = isDevice(attempt.device) ? attempt.device : randomBytes(16).toString("base64url");
     await forgiveLimits(db.pool, taken);
-    await rememberPlaces(db.pool, personId, [makeKey("device", device), places.address], attempt.now);
-    return { kind: "ok", personId, device };
+    await rememberPlaces(db.pool, { personId, generation, places: [makeKey("device", device), places.address], now: attempt.now });
+    return { kind: "ok", personId, generation, device };
   }
 }
 
 const slowed = (until: Date, now: Date): PasswordCheck => ({ kind: "slowed", retryAfterSeconds: secondsUntil(until, now) });
 
 type Places = { device: Buffer; address: Buffer };
+type Credential = { person_id: PersonId; password_hash: string; generation: number };
 type Found = {
-  credential: { person_id: PersonId; password_hash: string } | null;
+  credential: Credential | null;
   /** Whether this person signed in with the device. */
   isOwnDevice: boolean;
   /** Whether anybody signed in with the device. */
@@ -103,15 +104,15 @@ function isDevice(device: string | null): device is string {
 }
 
 async function findCredential(db: Db, username: string, device: Buffer): Promise<Found> {
-  const { rows } = await db.pool.query<Omit<Found, "credential"> & { person_id: PersonId | null; password_hash: string }>({
+  const { rows } = await db.pool.query<Omit<Found, "credential"> & Omit<Credential, "person_id"> & { person_id: PersonId | null }>({
     name: "find-credential",
-    text: `SELECT person_id, password_hash,
+    text: `SELECT person_id, password_hash, generation,
              EXISTS (SELECT FROM sign_in_place known WHERE known.person_id = credential.person_id AND place = $2) AS "isOwnDevice",
              EXISTS (SELECT FROM sign_in_place known WHERE place = $2) AS "isKnownDevice"
            FROM (SELECT) AS once LEFT JOIN credential ON username = $1`,
     // PostgreSQL takes no NUL character; nobody has one in the name.
     values: [username.includes("\0") ? null : username, device],
   });
-  const { person_id, password_hash, ...known } = rows[0]!;
-  return { ...known, credential: person_id === null ? null : { person_id, password_hash } };
+  const { person_id, password_hash, generation, ...known } = rows[0]!;
+  return { ...known, credential: person_id === null ? null : { person_id, password_hash, generation } };
 }

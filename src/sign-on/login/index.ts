@@ -10,7 +10,7 @@
  * Must never know: apps, sessions, pages.
  */
 export { makeCheckPassword, type PasswordCheck } from "./check-password.ts";
-export { setCredential } from "./credential.ts";
+export { checkPasswordLength, writeCredential } from "./credential.ts";
 export { hashPassword } from "./password.ts";
 export { countedAddress, countedSite } from "./places.ts";
 export { foldUsername } from "./username.ts";

@@ -55,16 +55,20 @@ export async function isAddressOf(db: Queryable, personId: PersonId, address: Bu
 /** A browser that forgets its cookies is a new place each time; a person keeps the places used last. */
 const placesPerPerson = 50;
 
-// Written once a day at most: a place's age is all that counts.
-export async function rememberPlaces(db: Queryable, personId: PersonId, places: Buffer[], now: Date): Promise<void> {
+type SeenPlaces = { personId: PersonId; generation: number; places: Buffer[]; now: Date };
+
+// Written once a day at most: a place's age is all that counts. Holding the credential keeps a place from being remembered after the
+// sign-in that it stands on was ended.
+export async function rememberPlaces(db: Queryable, { personId, generation, places, now }: SeenPlaces): Promise<void> {
   const { rows } = await db.query<{ isNew: boolean }>({
     name: "sign-in-places-remember",
     text: `INSERT INTO sign_in_place AS known (person_id, place, last_used_at)
-           SELECT $1, place, $3 FROM unnest($2::bytea[]) AS place ORDER BY place
+           SELECT $1, place, $3 FROM unnest($2::bytea[]) AS place, credential
+           WHERE credential.person_id = $1 AND credential.generation = $4 ORDER BY place FOR SHARE OF credential
            ON CONFLICT (person_id, place) DO UPDATE SET last_used_at = excluded.last_used_at
            WHERE known.last_used_at < excluded.last_used_at - interval '1 day'
            RETURNING xmax = 0 AS "isNew"`,
-    values: [personId, places, now],
+    values: [personId, places, now, generation],
   });
   if (!rows.some(({ isNew }) => isNew)) return;
   await db.query({

@@ -20,6 +20,7 @@ export type LoginModel = {
     | null
     | { kind: "missing"; fields: readonly ("username" | "password")[] }
     | { kind: "refused" }
+    | { kind: "blocked" }
     | { kind: "expired_form" }
     | { kind: "slowed" | "busy"; retryAfterSeconds: number };
 };
@@ -56,7 +57,7 @@ export type SwitchUserModel = {
 export type RefusalModel = {
   app: { name: string };
   personName: string | null;
-  reason: "no_grant" | "person_not_active";
+  reason: "no_grant" | "person_not_active" | "person_blocked";
   steps: Steps;
 };
 

@@ -24,12 +24,14 @@ import { inMinutes } from "./wait.ts";
 const render = makeTemplates(join(import.meta.dirname, "templates"));
 const translator = makeTranslator({ de: german, en: english });
 
+const loginStatus = { missing: 422, refused: 422, expired_form: 422, blocked: 403, slowed: 429, busy: 503 } as const;
+
 export function renderLoginPage(model: LoginModel, context: PageContext): Page {
   const { problem } = model;
   if (problem === null) return page("login", model, context);
   const waiting = problem.kind === "slowed" || problem.kind === "busy" ? problem : null;
   return page("login", model, context, {
-    status: problem.kind === "slowed" ? 429 : problem.kind === "busy" ? 503 : 422,
+    status: loginStatus[problem.kind],
     ...(waiting && { retryAfterSeconds: waiting.retryAfterSeconds }),
     title: "login.titleWithError",
     values: { missing: problem.kind === "missing" ? problem.fields : [], wait: waiting && inMinutes(waiting.retryAfterSeconds) },

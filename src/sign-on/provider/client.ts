@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { AdapterPayload, Client } from "oidc-provider";
-import { type App, scopeToWire } from "../../access/index.ts";
+import { type App, listSecretHashes, scopeToWire } from "../../access/index.ts";
 
 /** What an app's registration says beyond the library's own client metadata. */
 export const appMetadata = ["pkce_required", "secret_sha256"] as const;
@@ -11,16 +11,16 @@ const placeholder = randomBytes(32).toString("base64url");
 /**
  * Shows an app to the library as one of its clients.
  *
- * Shape: the library never holds a secret: `client_secret` only tells it that there is one, and the hash in
- *        `secret_sha256` is what a presented secret is compared with.
+ * Shape: the library never holds a secret: `client_secret` only tells it that there is one, and the hashes in
+ *        `secret_sha256`, of the secrets that are valid now, are what a presented secret is compared with.
  */
-export function presentClient(app: App, platform: string): AdapterPayload {
+export function presentClient(app: App, { platform, now }: { platform: string; now: Date }): AdapterPayload {
   const isPublic = app.type === "PUBLIC";
   const mayRefresh = app.scopes.includes("offline_access");
   return {
     client_id: app.clientId,
     client_name: app.name,
-    ...(app.secretHash && { client_secret: placeholder, secret_sha256: app.secretHash.toString("base64url") }),
+    ...(app.secretHash && { client_secret: placeholder, secret_sha256: listSecretHashes(app, now).map((hash) => hash.toString("base64url")) }),
     token_endpoint_auth_method: isPublic ? "none" : "client_secret_basic",
     application_type: app.redirectUris.every((uri) => /^https?:/.test(uri)) ? "web" : "native",
     pkce_required: app.pkceRequired,

@@ -8,12 +8,12 @@ import type { ProviderDeps } from "./deps.ts";
 const clientIdShape = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Finds an app for the library, at the token endpoint together with the code or refresh token that it presents. */
-export function makeFindClient({ store, platform, workOf }: ProviderDeps) {
+export function makeFindClient({ store, clock, platform, workOf }: ProviderDeps) {
   return async (clientId: string) => {
     if (!clientIdShape.test(clientId)) return undefined;
     const { ctx } = Provider;
     const app = await (ctx ? once(workOf(ctx), memoryKeys.app(clientId), () => findAppWithToken(ctx, clientId)) : store.findApp(clientId));
-    return app ? presentClient(app, platform) : undefined;
+    return app ? presentClient(app, { platform, now: clock() }) : undefined;
   };
 
   // Of an app that presents a code or a refresh token, the token is asked for next.

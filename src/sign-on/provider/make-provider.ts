@@ -1,5 +1,5 @@
-import { hash, timingSafeEqual } from "node:crypto";
 import { type Client, errors, type KoaContextWithOIDC, Provider } from "oidc-provider";
+import { secretMatches } from "../../access/index.ts";
 import { isDatabaseUnavailable } from "../../platform/db.ts";
 import { secondsUntil } from "../../platform/token-bucket.ts";
 import { makeAdapterFactory } from "../storage/adapter.ts";
@@ -99,8 +99,8 @@ function adaptModels(provider: Provider, deps: ProviderDeps): void {
   Object.assign(provider.Client.prototype, {
     compareClientSecret(this: Client, presented: string): boolean {
       checkOneMechanism();
-      const expected = Buffer.from(String(this["secret_sha256"]), "base64url");
-      return timingSafeEqual(hash("sha256", presented, "buffer"), expected);
+      const hashes = this["secret_sha256"] as readonly string[];
+      return secretMatches(hashes.map((hash) => Buffer.from(hash, "base64url")), presented);
     },
     redirectUriAllowed(this: Client, uri: string): boolean {
       return this.redirectUris?.includes(uri) ?? false;

@@ -23,7 +23,7 @@ export function makePolicy(deps: ProviderDeps): interactionPolicy.DefaultPolicy 
   policy.get("login")?.checks.add(makeHintCheck(deps));
   // Phone apps with a scheme of their own agree once, like every other app.
   policy.get("consent")?.checks.remove("native_client_prompt");
-  policy.add(new Prompt({ name: "refusal", requestable: false }, makeRightCheck(deps)), 1);
+  policy.add(new Prompt({ name: "refusal", requestable: false }, ...makeRightChecks(deps)), 1);
   policy.add(new Prompt({ name: "choose_school", requestable: false }, makeSchoolCheck(deps)), 2);
   return policy;
 }
@@ -48,23 +48,37 @@ function recordedRefusals({ secrets }: ProviderDeps, { personId, clientId }: Pai
   return { key, capacity: 10, refillSeconds: 3600 };
 }
 
-function makeRightCheck(deps: ProviderDeps) {
-  const check: Checked = async (ctx, pair) => {
+/** What an app is told of a refusal. A block has a description of its own, so that its support can tell people whom to ask. */
+export const describeRefusal = (reason: unknown): string =>
+  reason === "person_blocked" ? "the user's account is blocked" : "the user may not sign in to this app";
+
+function makeRightChecks(deps: ProviderDeps): interactionPolicy.Check[] {
+  const findReason = async (ctx: KoaContextWithOIDC, pair: Pair): Promise<string | null> => {
     const right = await findRight(deps, ctx, pair);
-    if (right.kind === "allowed") return false;
-    const { clock, db } = deps;
-    const audit = { ...pair, at: clock(), action: "sign_in_refused", requestId: requestIdOf(ctx), detail: { reason: right.reason } };
-    await once(deps.workOf(ctx), "refusal recorded", async () => {
-      if ((await takeToken(db.pool, recordedRefusals(deps, pair), clock())) === null) await recordAudit(db.pool, audit);
-    });
-    return true;
+    return right.kind === "refused" ? right.reason : null;
   };
-  const details = async (ctx: KoaContextWithOIDC) => {
-    const pair = { clientId: ctx.oidc.client?.clientId as ClientId, personId: ctx.oidc.session?.accountId as PersonId };
-    const right = await findRight(deps, ctx, pair);
-    return right.kind === "refused" ? { reason: right.reason } : {};
+  const makeCheck = (name: string, description: string, isMeant: (reason: string) => boolean) => {
+    const check: Checked = async (ctx, pair) => {
+      const reason = await findReason(ctx, pair);
+      if (reason === null || !isMeant(reason)) return false;
+      const { clock, db } = deps;
+      const audit = { ...pair, at: clock(), action: "sign_in_refused", requestId: requestIdOf(ctx), detail: { reason } };
+      await once(deps.workOf(ctx), "refusal recorded", async () => {
+        if ((await takeToken(db.pool, recordedRefusals(deps, pair), clock())) === null) await recordAudit(db.pool, audit);
+      });
+      return true;
+    };
+    const details = async (ctx: KoaContextWithOIDC) => {
+      const pair = { clientId: ctx.oidc.client?.clientId as ClientId, personId: ctx.oidc.session?.accountId as PersonId };
+      const reason = await findReason(ctx, pair);
+      return reason === null ? {} : { reason };
+    };
+    return new Check(name, description, "access_denied", withPerson(check), details);
   };
-  return new Check("sign_on_right", "the user may not sign in to this app", "access_denied", withPerson(check), details);
+  return [
+    makeCheck("blocked", describeRefusal("person_blocked"), (reason) => reason === "person_blocked"),
+    makeCheck("sign_on_right", describeRefusal("no_grant"), (reason) => reason !== "person_blocked"),
+  ];
 }
 
 function makeSchoolCheck(deps: ProviderDeps) {

@@ -11,7 +11,8 @@ import {
   hashId,
 } from "./artifact.ts";
 import type { Lookup } from "./lookup.ts";
-import { memoryKeys, once, remember, type RequestWork } from "./request-work.ts";
+import { memoryKeys, noteGeneration, once, remember, type RequestWork } from "./request-work.ts";
+import { findGeneration } from "./signing-in.ts";
 import type { Store } from "./store.ts";
 import { writeArtifacts } from "./write.ts";
 
@@ -82,6 +83,7 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
       if (found.expiresAt <= deps.clock()) payload.exp = 1;
       if (found.consumedAt && !isInGrace(found, deps)) payload.consumed = Math.floor(found.consumedAt.getTime() / 1000);
       const work = currentWork(deps);
+      if (work) noteGeneration(work, found);
       if (work && payload.grantId) work.found.set(payload.grantId, payload);
       // A copy: the library changes the part about apps in place.
       if (work && kind === "Session" && payload.uid) work.session = { uid: payload.uid, personId: payload.accountId ?? null, idHash: hashId(id), payload: structuredClone(found.payload), expiresAt: found.expiresAt };
@@ -97,7 +99,8 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
       if (kind === "Session" && payload.accountId === undefined) return;
       const work = currentWork(deps);
       const expiresAt = new Date(deps.clock().getTime() + expiresInSeconds * 1000);
-      const artifact = toArtifact(kind, id, work && kind === "Session" ? keepUsedApps(work, payload) : payload, expiresAt);
+      const kept = work && kind === "Session" ? keepUsedApps(work, payload) : payload;
+      const artifact = toArtifact(kind, id, kept, { expiresAt, generations: work?.generations });
       if (!work) await writeArtifacts(db.pool, { puts: [artifact] });
       else if (kind === "Session" && work.session && work.session.uid === payload.uid) changeSession(work, artifact);
       else work.puts.set(`${kind} ${id}`, artifact);
@@ -156,10 +159,10 @@ function isInGrace(found: { consumedAt: Date | null; replay: Buffer | null }, { 
 }
 
 // The library gives a session a new id by destroying the old one first, and saves it at every request.
-function changeSession(work: RequestWork, { idHash, payload, personId, expiresAt }: Artifact): void {
+function changeSession(work: RequestWork, { idHash, payload, personId, generation, expiresAt }: Artifact): void {
   work.sessionEnds = false;
   if (work.session && isSameSession(work.session, { idHash, payload, expiresAt })) return;
-  work.sessionChange = { uid: payload.uid ?? "", idHash, payload, personId, expiresAt };
+  work.sessionChange = { uid: payload.uid ?? "", idHash, payload, personId, generation, expiresAt };
 }
 
 // The library notes every app that asked; only those that got a code are told of the session's end.
@@ -186,7 +189,10 @@ function lastingPart({ exp: _exp, iat: _iat, authorizations, ...payload }: Adapt
   return JSON.parse(JSON.stringify({ ...payload, authorizations: Object.fromEntries(apps) as object }));
 }
 
-function toArtifact(kind: string, id: string, { jti: _token, ...payload }: AdapterPayload, expiresAt: Date): Artifact {
+type Made = { expiresAt: Date; generations: ReadonlyMap<string, number> | undefined };
+
+function toArtifact(kind: string, id: string, { jti: _token, ...payload }: AdapterPayload, { expiresAt, generations }: Made): Artifact {
+  const personId = findPersonOf(kind, payload);
   const outlivesSession = kind === "RefreshToken" && payload.scope?.split(" ").includes("offline_access") === true;
   const stored = payload.session?.cookie === undefined ? payload : { ...payload, session: { ...payload.session, cookie: undefined } };
   return {
@@ -194,9 +200,17 @@ function toArtifact(kind: string, id: string, { jti: _token, ...payload }: Adapt
     idHash: hashId(id),
     payload: stored,
     clientId: payload.clientId ?? null,
-    personId: payload.accountId ?? payload.session?.accountId ?? payload.result?.login?.accountId ?? null,
+    personId,
+    generation: personId === null ? null : (findGeneration(personId) ?? generations?.get(personId) ?? null),
     grantId: payload.grantId ?? null,
     sessionUid: payload.uid ?? (outlivesSession ? null : (payload.sessionUid ?? null)),
     expiresAt,
   };
+}
+
+/** Whose sign-in an artifact stands on: of an interaction, whoever has just signed in there, else the person of the session. */
+function findPersonOf(kind: string, { accountId, result, session }: AdapterPayload): string | null {
+  if (kind !== "Interaction") return accountId ?? null;
+  const { login } = (result ?? {}) as { login?: { accountId?: string } };
+  return login?.accountId ?? session?.accountId ?? null;
 }

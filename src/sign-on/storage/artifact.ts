@@ -8,24 +8,42 @@ export type Artifact = {
   payload: AdapterPayload;
   clientId: string | null;
   personId: string | null;
+  /** Of what belongs to a person: the generation of the credential that they signed in with; null where it is not known here. */
+  generation: number | null;
   grantId: string | null;
   sessionUid: string | null;
   expiresAt: Date;
 };
 
-export type FoundArtifact = { payload: AdapterPayload; consumedAt: Date | null; replay: Buffer | null; expiresAt: Date };
+export type FoundArtifact = {
+  payload: AdapterPayload;
+  personId: string | null;
+  generation: number | null;
+  consumedAt: Date | null;
+  replay: Buffer | null;
+  expiresAt: Date;
+};
 
 /** The library's id of an artifact is the token itself; only its hash is stored. */
 export const hashId = (id: string): Buffer => hash("sha256", id, "buffer");
 
-/** The columns of `toRow` in a `jsonb_to_recordset`. */
+/**
+ * The artifact is of no person, or of one whose sign-ins have not been ended since. Everything that finds artifacts asks for it, so
+ * that what a request still writes after the end of the sign-in that it stands on is void.
+ */
+export const isCurrent = (artifact: string): string => `(${artifact}.person_id IS NULL OR EXISTS (
+  SELECT FROM credential v_credential WHERE v_credential.person_id = ${artifact}.person_id AND v_credential.generation = ${artifact}.generation))`;
+
+/** The columns of `toRow` in a `jsonb_to_recordset`, but for the generation. */
 export const artifactRow = "kind text, id_hash text, payload jsonb, client_id text, person_id uuid, grant_id text, session_uid text, expires_at timestamptz";
 
+/** SQL that stores the rows of a relation with the columns of `artifactRow` and `generation`. An artifact that is there keeps its generation where none is given. */
 export const insertArtifactsFrom = (relation: string): string => `
-  INSERT INTO oidc_artifact (kind, id_hash, payload, client_id, person_id, grant_id, session_uid, expires_at)
-  SELECT kind, decode(id_hash, 'hex'), payload, client_id, person_id, grant_id, session_uid, expires_at
+  INSERT INTO oidc_artifact AS present (kind, id_hash, payload, client_id, person_id, generation, grant_id, session_uid, expires_at)
+  SELECT kind, decode(id_hash, 'hex'), payload, client_id, person_id, generation, grant_id, session_uid, expires_at
   FROM ${relation}
-  ON CONFLICT (kind, id_hash) DO UPDATE SET payload = excluded.payload, person_id = excluded.person_id, expires_at = excluded.expires_at`;
+  ON CONFLICT (kind, id_hash) DO UPDATE SET payload = excluded.payload, expires_at = excluded.expires_at, person_id = excluded.person_id,
+    generation = CASE WHEN excluded.generation IS NULL AND present.person_id = excluded.person_id THEN present.generation ELSE excluded.generation END`;
 
 export const toRow = (artifact: Artifact): Record<string, unknown> => ({
   kind: artifact.kind,
@@ -33,6 +51,7 @@ export const toRow = (artifact: Artifact): Record<string, unknown> => ({
   payload: artifact.payload,
   client_id: artifact.clientId,
   person_id: artifact.personId,
+  generation: artifact.generation,
   grant_id: artifact.grantId,
   session_uid: artifact.sessionUid,
   expires_at: artifact.expiresAt,
@@ -42,7 +61,8 @@ export type Key = { kind: string; idHash: Buffer };
 
 /** The columns of a `FoundArtifact`. */
 export const foundColumns = (artifact: string): string =>
-  `${artifact}.payload, ${artifact}.consumed_at AS "consumedAt", ${artifact}.replay, ${artifact}.expires_at AS "expiresAt"`;
+  `${artifact}.payload, ${artifact}.person_id AS "personId", ${artifact}.generation, ${artifact}.consumed_at AS "consumedAt", ${artifact}.replay,
+    ${artifact}.expires_at AS "expiresAt"`;
 
 /** Brings rows into the order of what was asked; null where nothing was found. */
 export function answerEach<Row extends { place: number }, Answer>(asked: readonly unknown[], rows: readonly Row[], read: (row: Row) => Answer): (Answer | null)[] {
@@ -57,7 +77,8 @@ export async function findArtifacts(db: Queryable, keys: readonly Key[]): Promis
     text: `
       SELECT asked.place::int, ${foundColumns("artifact")}
       FROM unnest(${arrayParameter("$1", "text")}, ${arrayParameter("$2", "bytea")}) WITH ORDINALITY AS asked (kind, id_hash, place)
-      JOIN oidc_artifact artifact USING (kind, id_hash)`,
+      JOIN oidc_artifact artifact USING (kind, id_hash)
+      WHERE ${isCurrent("artifact")}`,
     values: [keys.map(({ kind }) => kind), keys.map(({ idHash }) => idHash)],
   });
   return answerEach(keys, rows, (row) => row);
@@ -70,7 +91,7 @@ export async function findArtifact(db: Queryable, key: Key): Promise<FoundArtifa
 export async function findSessionByUid(db: Queryable, uid: string): Promise<AdapterPayload | null> {
   const { rows } = await db.query<{ payload: AdapterPayload }>({
     name: "sign-on.findSessionByUid",
-    text: "SELECT payload FROM oidc_artifact WHERE kind = 'Session' AND session_uid = $1",
+    text: `SELECT payload FROM oidc_artifact session WHERE kind = 'Session' AND session_uid = $1 AND ${isCurrent("session")}`,
     values: [uid],
   });
   return rows[0]?.payload ?? null;

@@ -4,7 +4,7 @@ import { personMaySignIn, scopeFromWire } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { arrayParameter, type Db } from "../../platform/db.ts";
-import { hashId } from "./artifact.ts";
+import { hashId, isCurrent } from "./artifact.ts";
 
 type TokenRow = {
   idHash: Buffer;
@@ -24,7 +24,8 @@ const selectTokens = `
   JOIN app ON app.client_id = token.client_id
   LEFT JOIN person ON person.id = token.person_id
   WHERE token.kind IN ('AccessToken', 'ClientCredentials') AND token.id_hash = ANY (${arrayParameter("$1", "bytea")}::bytea[])
-    AND (token.person_id IS NULL OR ${personMaySignIn("token.client_id", "person")})`;
+    AND ${isCurrent("token")}
+    AND (token.person_id IS NULL OR person.blocked_at IS NULL AND ${personMaySignIn("token.client_id", "person")})`;
 
 const shape = /^[A-Za-z0-9_-]{43}$/;
 

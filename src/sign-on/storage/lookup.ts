@@ -4,14 +4,14 @@ import {
 import type { PersonId } from "../../directory/index.ts";
 import { arrayParameter, type Queryable } from "../../platform/db.ts";
 import { type Decisions, decisionsOf } from "../consent.ts";
-import { answerEach, type FoundArtifact, foundColumns, type Key } from "./artifact.ts";
+import { answerEach, type FoundArtifact, foundColumns, isCurrent, type Key } from "./artifact.ts";
 
 /**
  * What a request asks next about the person and the app of what it brought: read in the same statement.
  *
  * Shape: of no person there are no answers.
  */
-export type Lookup = FoundArtifact & { clientId: ClientId; personId: PersonId | null; right: SignOnRight; decisions: Decisions };
+export type Lookup = Omit<FoundArtifact, "personId"> & { clientId: ClientId; personId: PersonId | null; right: SignOnRight; decisions: Decisions };
 export type SessionLookup = Lookup & { app: App | null };
 export type TokenLookup = Lookup & { subject: Subject | null };
 
@@ -26,10 +26,10 @@ const factsAndDecisions = (client: string, personId: string): string => `
 
 // One by one whatever the statistics say: after a quiet night they know of no sessions, and all of a kind would be read.
 const artifactOf = (kind: string, idHash: string): string => `
-  LATERAL (SELECT * FROM oidc_artifact WHERE kind = ${kind} AND id_hash = ${idHash} OFFSET 0)`;
+  LATERAL (SELECT * FROM oidc_artifact artifact WHERE kind = ${kind} AND id_hash = ${idHash} AND ${isCurrent("artifact")} OFFSET 0)`;
 
 const selectSessions = `
-  SELECT asked.place::int, ${foundColumns("session")}, asked.client_id AS "clientId", session.person_id AS "personId",
+  SELECT asked.place::int, ${foundColumns("session")}, asked.client_id AS "clientId",
     ${appOf("asked.client_id")} AS app, ${factsAndDecisions("asked.client_id", "session.person_id")}
   FROM unnest(${arrayParameter("$1", "bytea")}, ${arrayParameter("$2", "text")}) WITH ORDINALITY AS asked (id_hash, client_id, place)
   CROSS JOIN ${artifactOf("'Session'", "asked.id_hash")} session`;
@@ -46,7 +46,7 @@ export async function findSessions(db: Queryable, asked: readonly { idHash: Buff
 
 const selectTokens = `
   SELECT asked.place::int, token.kind IS NOT NULL AS "isThere", ${appOf("asked.client_id")} AS app,
-    ${foundColumns("token")}, token.client_id AS "clientId", token.person_id AS "personId",
+    ${foundColumns("token")}, token.client_id AS "clientId",
     ${subjectOf("token.client_id", "token.person_id")} AS subject, ${factsAndDecisions("token.client_id", "token.person_id")}
   FROM unnest(${arrayParameter("$1", "text")}, ${arrayParameter("$2", "bytea")}, ${arrayParameter("$3", "text")})
     WITH ORDINALITY AS asked (kind, id_hash, client_id, place)

@@ -24,6 +24,8 @@ export type RequestWork = {
   found: Map<string, AdapterPayload>;
   /** What the app wrote as the user name of the person it asks for. */
   typedHint: string;
+  /** Whom the request stands for by what it has found, and the generation of the credential that they signed in with. */
+  generations: Map<string, number>;
   /** Facts to record with it. */
   facts: Statement[];
   /** Answers of the database that the request needs more than once. */
@@ -41,6 +43,7 @@ export function startRequestWork(): RequestWork {
     sessionEnds: false,
     found: new Map(),
     typedHint: "",
+    generations: new Map(),
     facts: [],
     memory: new Map(),
   };
@@ -53,6 +56,12 @@ export function once<T>(work: RequestWork, key: string, ask: () => Promise<T>): 
   const asking = ask();
   work.memory.set(key, asking);
   return asking;
+}
+
+/** Remembers by which generation a person was found; of two, the one that ended first. */
+export function noteGeneration({ generations }: RequestWork, { personId, generation }: { personId: string | null; generation: number | null }): void {
+  if (personId === null || generation === null) return;
+  generations.set(personId, Math.min(generation, generations.get(personId) ?? generation));
 }
 
 /** Keeps what was read together with something else, so that it is not asked for. */

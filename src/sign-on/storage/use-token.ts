@@ -19,7 +19,7 @@ export type TokenUse = {
   signIn: SignIn | null;
 };
 
-// Each use stands alone: what is written for it hangs on its own token being unused.
+// Each use stands alone: what is written for it hangs on its own token being unused, and is of the generation of that token.
 const useTokensText = `
   WITH asked AS (
     SELECT place::int, kind, id_hash, at, replay
@@ -28,7 +28,7 @@ const useTokensText = `
   used AS (
     UPDATE oidc_artifact token SET consumed_at = asked.at, replay = asked.replay
     FROM asked WHERE token.kind = asked.kind AND token.id_hash = asked.id_hash AND token.consumed_at IS NULL
-    RETURNING asked.place),
+    RETURNING asked.place, token.generation),
   put AS (${insertArtifactsFrom(`jsonb_to_recordset($5::jsonb) AS put (place int, ${artifactRow}) JOIN used USING (place)`)}),
   signed_in AS (
     SELECT signed_in.* FROM jsonb_to_recordset($6::jsonb)

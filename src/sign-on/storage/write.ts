@@ -1,5 +1,4 @@
 import { hash } from "node:crypto";
-import type { AdapterPayload } from "oidc-provider";
 import { arrayParameter, type Queryable } from "../../platform/db.ts";
 import { type Artifact, artifactRow, insertArtifactsFrom, toRow } from "./artifact.ts";
 
@@ -9,7 +8,7 @@ import { type Artifact, artifactRow, insertArtifactsFrom, toRow } from "./artifa
  * Shape: found by its uid, so that a change of its id meets a change of its content; the apps it was used for are
  *        added to those that other requests have stored meanwhile.
  */
-export type SessionChange = { uid: string; idHash: Buffer; payload: AdapterPayload; personId: string | null; expiresAt: Date };
+export type SessionChange = Pick<Artifact, "idHash" | "payload" | "personId" | "generation" | "expiresAt"> & { uid: string };
 
 /** A statement that is written together with others; it changes other tables than theirs. */
 export type Statement = { text: string; values: unknown[] };
@@ -50,18 +49,19 @@ function* listParts({ puts, removals = [], endedSession, sessionChange, facts = 
   for (const [index, fact] of facts.entries()) yield { name: `fact${index}`, ...fact };
 }
 
-const insertArtifacts = insertArtifactsFrom(`jsonb_to_recordset($1::jsonb) AS put (${artifactRow})`);
+const insertArtifacts = insertArtifactsFrom(`jsonb_to_recordset($1::jsonb) AS put (${artifactRow}, generation int)`);
 
 const deleteArtifacts = `
   DELETE FROM oidc_artifact WHERE (kind, id_hash) IN (SELECT * FROM unnest(${arrayParameter("$1", "text")}, ${arrayParameter("$2", "bytea")}))`;
 
-const makeSessionChange = ({ uid, idHash, payload, personId, expiresAt }: SessionChange): Statement => ({
+const makeSessionChange = ({ uid, idHash, payload, personId, generation, expiresAt }: SessionChange): Statement => ({
   text: `
     UPDATE oidc_artifact SET id_hash = $2, person_id = coalesce($4::uuid, person_id), expires_at = $5,
+      generation = CASE WHEN $4::uuid IS NULL THEN generation ELSE $6::int END,
       payload = payload || $3::jsonb || jsonb_build_object('authorizations',
         coalesce(payload->'authorizations', '{}') || coalesce($3::jsonb->'authorizations', '{}'))
     WHERE kind = 'Session' AND session_uid = $1 RETURNING 1`,
-  values: [uid, idHash, JSON.stringify(payload), personId, expiresAt],
+  values: [uid, idHash, JSON.stringify(payload), personId, expiresAt, generation],
 });
 
 // Dividing by the rows that the condition found rolls the whole statement back when there is none.

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "vitest";
 import { changeDirectory, deleteApp, setSignOn, setSync, withdrawGrant } from "../../../src/access/index.ts";
 import { deleteGroup, removeMembership, restorePerson, softDeletePerson, updatePerson } from "../../../src/directory/index.ts";
 import type { Change, GroupId, PersonId, SchoolId } from "../../../src/directory/index.ts";
-import { withTransaction } from "../../../src/platform/db.ts";
+import { forgetApp } from "../../../src/sign-on/index.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 import { basic, getAppToken, getUserTokens, giveLogin, postToken, type TestApp } from "../../support/token.ts";
@@ -69,6 +69,6 @@ test("an app's own tokens stay when a school switches sync off, and see nothing 
   expect(await listSchools()).toMatchObject({ status: 200, body: [{ id: school }] });
   await change((it) => setSync(it, { clientId: app.clientId, schoolId: school, sync: false }));
   expect(await listSchools()).toEqual({ status: 200, body: [] });
-  await withTransaction(db, (tx) => deleteApp(tx, app.clientId, { at: clock() }));
+  await deleteApp(db, app.clientId, { origin: { at: clock() }, forget: forgetApp });
   expect((await listSchools()).status).toBe(401);
 });

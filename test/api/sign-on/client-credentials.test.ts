@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { rotateClientSecret } from "../../../src/access/index.ts";
+import { withTransaction } from "../../../src/platform/db.ts";
 import { basic, postToken } from "../../support/token.ts";
 import { startWorld } from "./world.ts";
 
@@ -36,6 +38,23 @@ test("a wrong secret is 400 invalid_client without WWW-Authenticate", async () =
   expect([status, body.error]).toEqual([400, "invalid_client"]);
   expect(headers.get("www-authenticate")).toBeNull();
   expect(headers.get("content-type")).toContain("application/json");
+});
+
+test("while a secret is replaced, both are good wherever an app authenticates; when the overlap is over, only the new one is", async () => {
+  const { service } = world;
+  const old = await world.make.app();
+  const rotated = await withTransaction(service.db, (tx) => rotateClientSecret(tx, { clientId: old.clientId, keepOldSeconds: 3600 }, { at: service.clock() }));
+  const renewed = { ...old, clientSecret: rotated.clientSecret };
+  const tryAll = async (app: typeof old) => {
+    const post = async (path: string, fields: Record<string, string>) =>
+      (await fetch(`${service.url}/oauth2/${path}`, { method: "POST", headers: basic(app), body: new URLSearchParams(fields) })).status;
+    const token = { token: "x".repeat(43) };
+    return [await post("token", { grant_type: "client_credentials" }), await post("introspect", token), await post("revoke", token)];
+  };
+  expect([await tryAll(old), await tryAll(renewed)]).toEqual([Array(3).fill(200), Array(3).fill(200)]);
+  expect(await tryAll({ ...old, clientSecret: "neither-of-the-two" })).toEqual([400, 401, 401]);
+  service.clock.forwardSeconds(3600);
+  expect([await tryAll(old), await tryAll(renewed)]).toEqual([[400, 401, 401], Array(3).fill(200)]);
 });
 
 test("a public app gets no client credentials", async () => {

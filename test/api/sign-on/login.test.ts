@@ -1,7 +1,8 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { PersonId } from "../../../src/directory/index.ts";
 import type { Db } from "../../../src/platform/db.ts";
-import { makeCheckPassword, setCredential, sweepSignInTraces, type PasswordCheck } from "../../../src/sign-on/login/index.ts";
+import { setCredential } from "../../../src/sign-on/index.ts";
+import { makeCheckPassword, sweepSignInTraces, type PasswordCheck } from "../../../src/sign-on/login/index.ts";
 import { testDatabase } from "../../support/database.ts";
 import { makeMakers } from "../../support/make.ts";
 

@@ -7,6 +7,7 @@ import { makeStore } from "../../../src/sign-on/storage/store.ts";
 import type { TokenUse } from "../../../src/sign-on/storage/use-token.ts";
 import { testDatabase } from "../../support/database.ts";
 import { makeMakers } from "../../support/make.ts";
+import { giveLogin } from "../../support/token.ts";
 
 const db = await testDatabase();
 const store = makeStore(db);
@@ -15,11 +16,13 @@ const at = new Date("2026-02-03T08:00:00Z");
 const { clientId } = await make.app();
 const school = await make.school();
 const person = await make.person({ school });
+await giveLogin(db, person);
+const { generation } = await db.prisma.credential.findUniqueOrThrow({ where: { personId: person } });
 
 type Told = { token: string; use: TokenUse };
 
 const artifact = (kind: string, id: string, personId: PersonId): Artifact => ({
-  ...{ kind, idHash: hashId(id), payload: { kind }, clientId, personId, grantId: id, sessionUid: null },
+  ...{ kind, idHash: hashId(id), payload: { kind }, clientId, personId, generation, grantId: id, sessionUid: null },
   expiresAt: new Date("2026-02-03T09:00:00Z"),
 });
 

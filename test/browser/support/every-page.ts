@@ -20,6 +20,7 @@ export const everyPage: Record<string, (context: PageContext) => Page> = {
   "login, nothing entered": (context) =>
     pages.renderLoginPage({ ...login, username: "", problem: { kind: "missing", fields: ["username", "password"] } }, context),
   "login, wrong password": (context) => pages.renderLoginPage({ ...login, app: longApp, problem: { kind: "refused" } }, context),
+  "login, blocked": (context) => pages.renderLoginPage({ ...login, app: null, problem: { kind: "blocked" } }, context),
   "login, form too old": (context) => pages.renderLoginPage({ ...login, problem: { kind: "expired_form" } }, context),
   "login, slowed": (context) => pages.renderLoginPage({ ...login, problem: { kind: "slowed", retryAfterSeconds: 80 } }, context),
   "login, busy": (context) => pages.renderLoginPage({ ...login, problem: { kind: "busy", retryAfterSeconds: 5 } }, context),
@@ -35,6 +36,8 @@ export const everyPage: Record<string, (context: PageContext) => Page> = {
   "refusal": (context) => pages.renderRefusalPage({ app, personName, reason: "no_grant", steps }, context),
   "refusal of a person who left": (context) =>
     pages.renderRefusalPage({ app: longApp, personName: longName, reason: "person_not_active", steps }, context),
+  "refusal of a blocked person": (context) =>
+    pages.renderRefusalPage({ app: longApp, personName: longName, reason: "person_blocked", steps }, context),
   "logout": (context) => pages.renderLogoutConfirmPage({ app: null, personName, form }, context),
   "logout by an app": (context) => pages.renderLogoutConfirmPage({ app: longApp, personName: null, form }, context),
   "logged out": (context) => pages.renderLoggedOutPage({ app, backUrl: "http://127.0.0.1:4000/" }, context),

@@ -1,0 +1,112 @@
+import { randomUUID } from "node:crypto";
+import type pg from "pg";
+import { expect, test } from "vitest";
+import { deleteApp, type ClientId, type ForgetApp } from "../../src/access/index.ts";
+import { sequenceEvents } from "../../src/events/index.ts";
+import type { Queryable } from "../../src/platform/db.ts";
+import { forgetApp } from "../../src/sign-on/index.ts";
+import { hashId } from "../../src/sign-on/storage/artifact.ts";
+import { explainPrepared, listScanned } from "../support/explain.ts";
+import { insertEvents } from "../support/app-events.ts";
+import { makeMakers } from "../support/make.ts";
+import { asOthers } from "../support/one-connection.ts";
+import { testDatabase } from "../support/database.ts";
+
+const db = await testDatabase();
+const make = makeMakers(db);
+const at = new Date("2026-02-03T08:00:00Z");
+const remove = (clientId: ClientId, forget: ForgetApp = forgetApp) => deleteApp(db, clientId, { origin: { at }, forget });
+
+/** What is kept on purpose of an app that is gone. */
+const kept = { audit: "who did what, and when", retired_client_id: "that the client id is not given again" };
+
+async function countRows(clientId: ClientId): Promise<Record<string, number>> {
+  const { rows: tables } = await db.pool.query<{ name: string }>(
+    `SELECT c.table_name AS name FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
+     WHERE c.table_schema = 'public' AND c.column_name = 'client_id' AND t.table_type = 'BASE TABLE' ORDER BY 1`,
+  );
+  const counts: Record<string, number> = {};
+  for (const { name } of tables) {
+    const { rows } = await db.pool.query<{ count: number }>(`SELECT count(*)::int AS count FROM "${name}" WHERE client_id = $1`, [clientId]);
+    counts[name] = rows[0]!.count;
+  }
+  return counts;
+}
+
+/** An app with a row in every table that names one. */
+async function makeFullApp(): Promise<ClientId> {
+  const [school, { clientId }] = [await make.school(), await make.app()];
+  const group = await make.group({ school });
+  const personId = await make.person({ school, groups: [group] });
+  await make.grant({ app: clientId, school, groups: [group], signOn: { kind: "GROUPS", groups: [group] } });
+  await make.signIn({ app: clientId, person: personId });
+  await db.prisma.consent.create({ data: { personId, clientId, scopes: ["openid"], grantedAt: at } });
+  await db.prisma.schoolChoice.create({ data: { personId, clientId, schoolId: school } });
+  await db.prisma.logoutNotice.create({ data: { id: randomUUID(), clientId, personId, sid: "sid", nextAttemptAt: at, createdAt: at } });
+  await db.prisma.webhookEndpoint.create({ data: { id: randomUUID(), clientId, url: "https://app.example/", eventTypes: ["person"], stateChangedAt: at, createdAt: at, updatedAt: at } });
+  for (const kind of ["AccessToken", "ClientCredentials", "RefreshToken"]) {
+    await db.prisma.oidcArtifact.create({ data: { kind, idHash: new Uint8Array(hashId(kind + clientId)), payload: {}, clientId, expiresAt: at } });
+  }
+  await insertEvents(db, at, [{ clientId }]);
+  return clientId;
+}
+
+test("a deleted app leaves no row in any table that names apps, and no other app loses one", async () => {
+  const [clientId, other] = [await makeFullApp(), await makeFullApp()];
+  const before = await countRows(clientId);
+  const others = await countRows(other);
+  const empty = Object.entries(before).flatMap(([table, count]) => (count === 0 ? [table] : []));
+  expect(empty, "tables that the test must fill").toEqual(["retired_client_id"]);
+  await remove(clientId);
+  const left = Object.entries(await countRows(clientId)).flatMap(([table, count]) => (count > 0 ? [table] : []));
+  expect(left.sort()).toEqual(Object.keys(kept).sort());
+  expect(await countRows(other)).toEqual(others);
+});
+
+test("a deletion that fails leaves the app as it was", async () => {
+  const clientId = await makeFullApp();
+  const before = await countRows(clientId);
+  const failing: ForgetApp = async (tx, id) => {
+    await forgetApp(tx, id);
+    if ((await tx.query("SELECT FROM app WHERE client_id = $1", [id])).rowCount === 0) throw new Error("no");
+  };
+  await expect(remove(clientId, failing)).rejects.toThrow("no");
+  expect(await countRows(clientId)).toEqual(before);
+});
+
+test("a large app is deleted without a time limit on its statements, by indexes, and stops no events of others", async () => {
+  const [clientId, other] = [await makeFullApp(), await makeFullApp()];
+  await db.pool.query(
+    `INSERT INTO oidc_artifact (kind, id_hash, payload, client_id, expires_at)
+     SELECT 'ClientCredentials', sha256(n::text::bytea), '{}', CASE WHEN n % 20 = 0 THEN $1 ELSE $2 END, $3::timestamptz FROM generate_series(1, 20000) n`,
+    [clientId, other, at],
+  );
+  await db.pool.query("ANALYZE oidc_artifact");
+  let limit = "";
+  let placed = -1;
+  let scanned: string[] = ["not asked"];
+  await remove(clientId, async (tx, id) => {
+    limit ||= (await tx.query<{ statement_timeout: string }>("SHOW statement_timeout")).rows[0]!.statement_timeout;
+    if (placed < 0) {
+      scanned = [];
+      const query = async (asked: { name: string; text: string; values: unknown[] }) => {
+        await client.query(`PREPARE explained_${++count} AS ${asked.text}`);
+        scanned.push(...listScanned(await explainPrepared(client, `explained_${count}`, { values: asked.values, options: "COSTS" })));
+        return client.query(asked);
+      };
+      const client = tx as pg.ClientBase;
+      let count = 0;
+      await forgetApp({ query } as unknown as Queryable, id);
+    }
+    await forgetApp(tx, id);
+    if (placed < 0) {
+      placed = await asOthers(async () => {
+        await insertEvents(db, at, [{ clientId: other }]);
+        return sequenceEvents(db);
+      });
+    }
+  });
+  expect([limit, scanned]).toEqual(["0", []]);
+  expect(placed).toBeGreaterThan(0);
+  expect((await db.pool.query("SELECT FROM oidc_artifact WHERE client_id = $1", [clientId])).rowCount).toBe(0);
+});

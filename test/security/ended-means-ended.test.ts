@@ -1,0 +1,111 @@
+import { beforeEach, expect, test } from "vitest";
+import type { ClientId } from "../../src/access/index.ts";
+import type { PersonId, SchoolId } from "../../src/directory/index.ts";
+import { sequenceEvents } from "../../src/events/index.ts";
+import { makeOperator, runHere } from "../cli/program.ts";
+import { makeBrowser, type Browser } from "../support/browser.ts";
+import { makeMakers } from "../support/make.ts";
+import { startService } from "../support/service.ts";
+import { askFor, getAppToken, getUserTokens, giveLogin, postToken, signOn, type Login, type TestApp, type TokenBody } from "../support/token.ts";
+
+const service = await startService();
+const { db } = service;
+const make = makeMakers(db);
+const { ask, refusal } = makeOperator(runHere({ DATABASE_URL: db.url }));
+
+let school: SchoolId;
+let pupil: PersonId;
+let login: Login;
+let app: TestApp;
+let stolen: TokenBody & { browser: Browser };
+
+const scopes = ["openid", "offline_access", "people:read"] as const;
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+const statusOf = async (path: string, token: string) => (await fetch(service.url + path, bearer(token))).status;
+const refresh = (token: string) => postToken(service, app, { grant_type: "refresh_token", refresh_token: token });
+
+/** What somebody gets who stole the pupil's cookies and the app's tokens. */
+async function attack(): Promise<Record<string, unknown>> {
+  const { browser, access_token: token } = stolen;
+  const [silent, tiles] = [await browser.open(askFor(service, app, { scopes }).address), await browser.open(`${service.url}/`)];
+  return {
+    session: new URL(silent.url).searchParams.has("code"),
+    tiles: tiles.html.includes("/oauth2/sessions/logout"),
+    userinfo: await statusOf("/oauth2/userinfo", token),
+    personInfo: await statusOf("/idm/schulconnex/v1/person-info", token),
+    refresh: (await refresh(stolen.refresh_token!)).status,
+  };
+}
+
+const everything = { session: true, tiles: true, userinfo: 200, personInfo: 200, refresh: 200 };
+const nothing = { session: false, tiles: false, userinfo: 401, personInfo: 401, refresh: 400 };
+const knownDevices = async () => (await db.pool.query("SELECT FROM sign_in_place WHERE person_id = $1", [pupil])).rowCount;
+
+beforeEach(async () => {
+  school = await make.school();
+  pupil = await make.person({ school });
+  login = await giveLogin(db, pupil);
+  app = await make.app();
+  await make.grant({ app: app.clientId, school });
+  stolen = await getUserTokens(service, app, login, { scopes });
+});
+
+test("what was stolen works until something ends it", async () => {
+  expect(await attack()).toEqual(everything);
+});
+
+test.each([
+  ["a new password", () => ask("person", "set-login", pupil, "--username", login.username)],
+  ["a sign-out by staff", () => ask("person", "sign-out", pupil)],
+  ["a block", () => ask("person", "block", pupil)],
+])("%s ends a stolen session, refresh token and access token, and forgets known devices", async (_what, end) => {
+  expect(await knownDevices()).toBeGreaterThan(0);
+  await end();
+  expect(await attack()).toEqual(nothing);
+  expect(await knownDevices()).toBe(0);
+  expect((await db.pool.query("SELECT FROM oidc_artifact WHERE person_id = $1", [pupil])).rowCount).toBe(0);
+});
+
+test("a code that was not exchanged and a half-finished sign-in end too", async () => {
+  const code = (await signOn(service, app, login, { scopes })).back.searchParams.get("code")!;
+  const other = await make.app();
+  await make.grant({ app: other.clientId, school });
+  const atConsent = makeBrowser(service.url);
+  const consent = await atConsent.submit(await atConsent.open(askFor(service, other, { scopes }).address), "/login", login);
+  expect(consent.html).toContain("/consent");
+  await ask("person", "sign-out", pupil);
+  expect((await postToken(service, app, { grant_type: "authorization_code", code, redirect_uri: app.redirectUri })).status).toBe(400);
+  expect((await atConsent.submit(consent, "/consent")).url).not.toContain("code=");
+});
+
+test("unblocking brings nothing back that ended, nor a session begun while blocked", async () => {
+  await ask("person", "block", pupil);
+  const browser = makeBrowser(service.url);
+  const refused = await browser.submit(await browser.open(askFor(service, app, { scopes }).address), "/login", login);
+  expect(refused.status).toBe(403);
+  expect(refused.html).toContain("gesperrt");
+  await ask("person", "unblock", pupil);
+  expect(await attack()).toEqual(nothing);
+  expect(new URL((await browser.open(askFor(service, app, { scopes }).address)).url).searchParams.has("code")).toBe(false);
+  expect((await getUserTokens(service, app, login, { scopes })).access_token).toBeTruthy();
+});
+
+test("a client id is never given twice: the tokens and the change feed of a deleted app stay dead", async () => {
+  const own = await getAppToken(service, app, ["people:read"]);
+  await make.grant({ app: app.clientId, school, groups: [await make.group({ school })] });
+  await sequenceEvents(db);
+  const feed = async (token: string) => statusOf("/idm/ep/v1/changes", token);
+  expect([await feed(own), await statusOf("/oauth2/userinfo", stolen.access_token)]).toEqual([200, 200]);
+  await ask("app", "delete", app.clientId);
+  const again = ["app", "create", "--name", "Again", "--client-id", app.clientId, "--redirect-uri", "https://app.example/callback", "--scope", "people:read,openid"];
+  expect(await refusal(...again)).toMatchObject({ exitCode: 3, code: "client_id_retired" });
+  expect([await feed(own), await statusOf("/oauth2/userinfo", stolen.access_token)]).toEqual([401, 401]);
+  expect((await db.pool.query("SELECT FROM app_event WHERE client_id = $1", [app.clientId])).rowCount).toBe(0);
+});
+
+test("a stolen client secret ends when it is replaced without an overlap", async () => {
+  const thief = { ...app };
+  const { clientSecret } = await ask("app", "rotate-secret", app.clientId as ClientId, "--keep-old-for", "0h");
+  const token = (as: TestApp) => postToken(service, as, { grant_type: "client_credentials" });
+  expect([(await token(thief)).status, (await token({ ...app, clientSecret })).status]).toEqual([400, 200]);
+});
