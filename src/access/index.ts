@@ -27,5 +27,5 @@ export type { SignOnFacts, SignOnRight, Tile } from "./sign-on-right.ts";
 export { claimsAt, findSubject, findSubjectClaims, subjectOf } from "./subject-claims.ts";
 export type { Subject, SubjectClaims } from "./subject-claims.ts";
 export * from "./token.ts";
-export { shownSchools, viewVersion } from "./view-version.ts";
+export { viewVersion } from "./view-version.ts";
 export * from "./visibility.ts";

@@ -15,6 +15,3 @@ export const viewVersion = (client: Sql, schools: Sql | null): Sql => `(
     (SELECT coalesce(sum(hash_record_extended(ROW(v_school.id, v_school.version), 0)), 0)
      FROM (SELECT v_listed.id, ${versionOf("'school:' || v_listed.id")} AS version FROM (${schools}) AS v_listed (id)) AS v_school)`})
   FROM app v_app WHERE v_app.client_id = ${client})`;
-
-/** The schools that sync to the app, for `viewVersion`. */
-export const shownSchools = (client: Sql): Sql => `SELECT v_grant.school_id FROM "grant" v_grant WHERE v_grant.client_id = ${client} AND v_grant.sync`;

@@ -2,9 +2,9 @@ import { personIsShown, personIsSynced, schoolIsShown, viewVersion } from "../ac
 import { answerList, makeListQuery } from "../platform/http/index.ts";
 import type { IdmHandler } from "./handler.ts";
 import { organizationNotFound } from "./missing.ts";
-import { client, fromPeopleOfSchool, listedPerson, listedPersonWithStatus, type ListedPerson } from "./records.ts";
+import { client, fromPeopleOfSchool, listedPerson, listedPersonWithStatus, orderOfPeople, type ListedPerson } from "./records.ts";
 
-const order = { values: 2, sortKey: "p.sort_key", id: "p.id", shown: schoolIsShown(client, "$2"), version: viewVersion(client, "SELECT $2::uuid") };
+const order = { values: 2, ...orderOfPeople, shown: schoolIsShown(client, "$2"), version: viewVersion(client, "SELECT $2::uuid") };
 const people = makeListQuery<ListedPerson>("idm_school_people", {
   item: listedPerson,
   from: `${fromPeopleOfSchool} AND ${personIsShown(client, "p", "$2")}`,

@@ -2,14 +2,13 @@ import { schoolIsShown, userIsShownAt, viewVersion } from "../access/index.ts";
 import { answerList, makeListQuery } from "../platform/http/index.ts";
 import type { IdmHandler } from "./handler.ts";
 import { organizationNotFound } from "./missing.ts";
-import { client, fromPeopleOfSchool, listedUser, type User } from "./records.ts";
+import { client, fromPeopleOfSchool, listedUser, orderOfPeople, type User } from "./records.ts";
 
 const usersOfSchool = makeListQuery<User>("idm_school_users", {
   item: listedUser,
   from: `${fromPeopleOfSchool} AND ${userIsShownAt(client, "p", "$2")}`,
   values: 2,
-  sortKey: "p.sort_key",
-  id: "p.id",
+  ...orderOfPeople,
   shown: schoolIsShown(client, "$2"),
   version: viewVersion(client, "SELECT $2::uuid"),
 });

@@ -1,5 +1,6 @@
 import { fromShownGroupsOf, fromShownMembersOf, memberRole } from "../access/index.ts";
 import { jsonArray, jsonCode, jsonFrom, jsonNullable, jsonObject, jsonText, jsonWhen, type JsonSql } from "../platform/json-sql.ts";
+import { lookUp } from "../platform/lookup-sql.ts";
 import { asked } from "../platform/http/index.ts";
 import type { components } from "../../generated/openapi/idm.ts";
 
@@ -40,8 +41,9 @@ const name: JsonSql<Schemas["PersonName"]> = jsonWhen(
 const groupsOf = <T>(item: JsonSql<T>, forClient: string) =>
   jsonFrom(jsonArray(item, "g.sort_key, g.id"), fromShownGroupsOf(forClient, "p.id"));
 
-/** The people of the school `$2`, to be continued with AND. */
-export const fromPeopleOfSchool = "affiliation a JOIN person p ON p.id = a.person_id WHERE a.school_id = $2";
+/** The people of the school `$2`, read in their order from an index; to be continued with AND. */
+export const fromPeopleOfSchool = `affiliation a ${lookUp("person", "p", "p.id = a.person_id")} WHERE a.school_id = $2`;
+export const orderOfPeople = { sortKey: "a.sort_key", id: "a.person_id" };
 
 const userGroup = jsonObject<Schemas["UserGroup"]>({
   id: jsonCode("g.id"),

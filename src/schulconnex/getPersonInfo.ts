@@ -1,11 +1,11 @@
 import { AppError } from "../platform/errors.ts";
 import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
 import type { SchulconnexHandler } from "./handler.ts";
-import { allParts, fromPeople, personendatensatz, personHasShownSchool, type Personendatensatz } from "./records.ts";
+import { allParts, joinApp, personendatensatz, personHasShownSchool, type Personendatensatz } from "./records.ts";
 
 const personById = makeReadQuery<Personendatensatz>("schulconnex_person_info", {
   item: personendatensatz(allParts),
-  from: `${fromPeople(asked.client)} AND p.id = ${asked.id} AND ${personHasShownSchool}`,
+  from: `person p ${joinApp(asked.client)} WHERE p.id = ${asked.id} AND ${personHasShownSchool}`,
 });
 
 const personNotFound = () => new AppError("not_found", "person_not_found", "No school of this person syncs to the app.");

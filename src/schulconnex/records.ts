@@ -1,12 +1,13 @@
 import { fromShownGroupsOf, memberRole, schoolIsShown } from "../access/index.ts";
 import { jsonArray, jsonCode, jsonFrom, jsonObject, jsonText, jsonWhen, type JsonSql } from "../platform/json-sql.ts";
+import { lookUp } from "../platform/lookup-sql.ts";
 import type { components } from "../../generated/openapi/schulconnex.ts";
 
 type Schemas = components["schemas"];
 export type Personendatensatz = Schemas["Personendatensatz"];
 
-/** The person `p` and the registration `c` of the app, which chooses the spelling; to be continued with AND. */
-export const fromPeople = (client: string) => `person p, app c WHERE c.client_id = ${client}`;
+/** Joins the registration `c` of the app, which chooses the spelling. */
+export const joinApp = (client: string) => lookUp("app", "c", `c.client_id = ${client}`);
 
 /** Which parts of a record were asked for. */
 export type Parts = { personen: boolean; personenkontexte: boolean; organisationen: boolean; gruppen: boolean };
@@ -61,14 +62,14 @@ function jsonList<T>(only: JsonSql<T>): JsonSql<T[]> {
  * The schools of the person that the app may see: the home school first, if it is among them. The others by id and not by name: the
  * first one may stand for the home school, and a school's new name is no event of its people.
  */
-const fromShownSchools = `FROM affiliation a JOIN school s ON s.id = a.school_id WHERE a.person_id = p.id AND ${schoolIsShown("c.client_id", "s.id")}`;
+const fromShownSchools = `FROM affiliation a ${lookUp("school", "s", "s.id = a.school_id")} WHERE a.person_id = p.id AND ${schoolIsShown("c.client_id", "a.school_id")}`;
 const schoolOrder = "(s.id = p.home_school_id) DESC, s.id";
 
 export const personHasShownSchool = `EXISTS (SELECT ${fromShownSchools})`;
 
 /** The record, or as much of it as was asked for. */
 export function personendatensatz(parts: Parts): JsonSql<Personendatensatz> {
-  const gruppen = jsonFrom(jsonArray(gruppe, "g.sort_key, g.id"), `${fromShownGroupsOf("c.client_id", "p.id")} AND g.school_id = s.id`);
+  const gruppen = jsonFrom(jsonArray(gruppe, "g.sort_key, g.id"), `${fromShownGroupsOf("c.client_id", "p.id")} AND m.school_id = s.id`);
   const kontext = jsonObject<Schemas["Personenkontext"]>({
     id: jsonCode("a.id"),
     loeschung,

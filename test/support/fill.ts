@@ -32,7 +32,7 @@ export async function findFilled(db: Pick<Db, "pool">, n: number): Promise<{ sch
 }
 
 /** Fills an empty database with a country in small: one person in 51 has a second school, one in a hundred is soft-deleted. */
-export async function fillDatabase(db: Pick<Db, "pool">, { schools, people }: FillSize): Promise<void> {
+export async function fillDatabase(db: Pick<Db, "pool">, { schools, people }: FillSize, { analyze = true } = {}): Promise<void> {
   const groups = schools * groupsPerSchool;
   await withTransaction(db, async (tx) => {
     await tx.query("SET LOCAL synchronous_commit = off; SET LOCAL statement_timeout = 0");
@@ -79,7 +79,8 @@ export async function fillDatabase(db: Pick<Db, "pool">, { schools, people }: Fi
          OR app.client_id LIKE 'app-%' AND (n + length(app.client_id) + right(app.client_id, 1)::int) % 7 = 0`,
       `INSERT INTO synced_group (client_id, school_id, group_id)
        SELECT given.client_id, g.school_id, g.id FROM "grant" given JOIN "group" g USING (school_id)
-       WHERE given.client_id <> '${filledApps.byGroups}' OR g.sort_key < lpad('${schools * 2}', 9, '0')`,
+       WHERE given.client_id <> '${filledApps.byGroups}' OR g.sort_key < lpad('${schools * 2}', 9, '0')
+       ON CONFLICT DO NOTHING`,
       `INSERT INTO grant_sign_on_group (client_id, school_id, group_id)
        SELECT client_id, school_id, group_id FROM synced_group WHERE client_id = '${filledApps.byGroups}'`,
       `INSERT INTO sign_in (client_id, person_id, first_sign_in_at, last_sign_in_at)
@@ -99,5 +100,5 @@ export async function fillDatabase(db: Pick<Db, "pool">, { schools, people }: Fi
       await tx.query(sql);
     }
   });
-  await db.pool.query("ANALYZE");
+  if (analyze) await db.pool.query("SET statement_timeout = 0; ANALYZE; RESET statement_timeout");
 }

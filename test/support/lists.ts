@@ -1,12 +1,18 @@
 import type pg from "pg";
 import { scopeNames, type AccessToken, type ClientId } from "../../src/access/index.ts";
 import type { GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
+import { getGroup } from "../../src/idm/getGroup.ts";
+import { getPerson } from "../../src/idm/getPerson.ts";
+import { getSchool } from "../../src/idm/getSchool.ts";
+import { getUser } from "../../src/idm/getUser.ts";
 import { listSchoolGroups } from "../../src/idm/listSchoolGroups.ts";
 import { listSchoolPeople } from "../../src/idm/listSchoolPeople.ts";
 import { listSchools } from "../../src/idm/listSchools.ts";
 import { listSchoolUsers } from "../../src/idm/listSchoolUsers.ts";
 import type { Db } from "../../src/platform/db.ts";
+import type { JsonRead } from "../../src/platform/http/answer.ts";
 import type { ListQuery } from "../../src/platform/http/index.ts";
+import { getPersonInfo } from "../../src/schulconnex/getPersonInfo.ts";
 import { listPersonenInfo } from "../../src/schulconnex/listPersonenInfo.ts";
 
 /** A list as a handler asks for it. */
@@ -14,6 +20,7 @@ export type List = { label: string; query: ListQuery<unknown>; values: unknown[]
 
 export const appToken = (clientId: ClientId): AccessToken => ({ clientId, personId: null, scopes: new Set(scopeNames) });
 
+const noQuery = undefined as never;
 const noPath = { path: undefined as never };
 
 type Found = { clientId: ClientId; school?: SchoolId; person?: PersonId; group?: GroupId; affiliation?: string };
@@ -42,6 +49,20 @@ export function listsOf({ clientId, school, person, group, affiliation }: Found)
     ...(group === undefined ? [] : [filter("gruppe.id", group)]),
     ...(affiliation === undefined ? [] : [filter("personenkontext.id", affiliation)]),
   ];
+}
+
+/** The single records that an app reads, as statements with their values. */
+export function recordsOf({ clientId, school, person, group }: Required<Omit<Found, "affiliation">>): Record<string, { text: string; values: unknown[] }> {
+  const caller = appToken(clientId);
+  const of = ({ query, client, id }: JsonRead<unknown>) => ({ text: query.text, values: [[client], [id]] });
+  const read = (answer: unknown) => of(answer as JsonRead<unknown>);
+  return {
+    school: read(getSchool({ caller, path: { id: school }, query: noQuery })),
+    group: read(getGroup({ caller, path: { id: group }, query: noQuery })),
+    user: read(getUser({ caller, path: { id: person }, query: noQuery })),
+    person: read(getPerson({ caller, path: { id: person }, query: noQuery })),
+    "person-info": read(getPersonInfo({ caller: { ...caller, personId: person }, ...noPath, query: {} })),
+  };
 }
 
 export type ReadList = { shown: boolean; version: string; body: string };

@@ -36,6 +36,8 @@ export const heldItems = 2000;
 
 type ListParts<T> = {
   item: JsonSql<T>;
+  /** What stands before the SELECT: a WITH, or nothing. */
+  before?: string;
   /** FROM and WHERE; parameters are numbered without gaps. */
   from: string;
   /** How many parameters `from`, `item`, `shown` and `version` have; `version` names them all. */
@@ -46,8 +48,8 @@ type ListParts<T> = {
   shown?: string;
   /** The version of all that the list shows, as a value; equal versions of one list with equal values have equal items. */
   version: string;
-  /** For a list that is a few rows for one caller and a table for the next, so that no plan suits all. */
-  planEachTime?: boolean;
+  /** Of a whole list whose rows come in its order by how `from` is built. PostgreSQL would not know and sort them all before the first. */
+  comesInOrder?: boolean;
 };
 
 /**
@@ -59,17 +61,17 @@ type ListParts<T> = {
  *         with the limit and the position behind it as the last parameters.
  */
 export function makeListQuery<T extends object>(name: string, parts: ListParts<T>): ListQuery<T> {
-  const { item, from, values, sortKey, id, shown = "true", version, planEachTime = false } = parts;
+  const { item, from, values, sortKey, id, shown = "true", version, before = "", comesInOrder = false } = parts;
   const order = `ORDER BY ${sortKey}, ${id}`;
-  const rows = `SELECT ${item} AS item FROM ${from} ${order}`;
+  const rows = `${before} SELECT ${item} AS item FROM ${from} ${comesInOrder ? "" : order}`;
   const pageOf = (condition: string) => `
     SELECT ${shown}, t.item, t.sort_key, t.id FROM (VALUES (1)) AS one (row) LEFT JOIN LATERAL (
-      SELECT ${item} AS item, ${sortKey} AS sort_key, ${id} AS id FROM ${from} ${condition} ${order} LIMIT $${values + 1}
+      ${before} SELECT ${item} AS item, ${sortKey} AS sort_key, ${id} AS id FROM ${from} ${condition} ${order} LIMIT $${values + 1}
     ) AS t ON true`;
   return {
     name,
     values,
-    planEachTime,
+    planEachTime: false,
     version: `SELECT ${shown} AS shown, ${version} AS version`,
     rows,
     // The sorted subquery feeds the aggregate in its order, as there is no join between them.

@@ -1,0 +1,177 @@
+import type pg from "pg";
+import { describe, expect, test } from "vitest";
+import type { ClientId } from "../../src/access/index.ts";
+import { readSettings } from "../../src/platform/read-settings.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { explainPrepared, type Plan } from "../support/explain.ts";
+import { fillDatabase, filledApps, findFilled } from "../support/fill.ts";
+import { listsOf, recordsOf, type List } from "../support/lists.ts";
+import { makeMakers } from "../support/make.ts";
+
+// What a list reads hangs on what it answers, and neither on how many others there are nor on what PostgreSQL believes of the tables.
+// LIST_PEOPLE=1000000 fills that many people instead of ten and ten thousand, and says how long the lists take.
+
+const asked = process.env["LIST_PEOPLE"] === undefined ? null : Number(process.env["LIST_PEOPLE"]);
+const sizes = asked === null ? [10, 10_000] : [asked];
+const patienceMs = asked === null ? 300_000 : 6 * 3_600_000;
+const perSchool = 1000;
+const pageSize = 10;
+
+const knowledge = {
+  "nobody ever counted": (db: TestDatabase, people: number) => fill(db, people, false),
+  "a tiny school was counted, and then no more": async (db: TestDatabase, people: number) => {
+    await makeTinySchool(db);
+    await db.pool.query("ANALYZE");
+    await fill(db, people, false);
+  },
+  "everything was counted": (db: TestDatabase, people: number) => fill(db, people, true),
+};
+
+const fill = (db: TestDatabase, people: number, analyze: boolean) => fillDatabase(db, { schools: Math.max(2, people / perSchool), people }, { analyze });
+
+async function makeTinySchool(db: TestDatabase): Promise<void> {
+  const make = makeMakers(db);
+  const school = await make.school();
+  const groups = [await make.group({ school }), await make.group({ school })];
+  for (let n = 0; n < 10; n++) await make.person({ school, groups, sourceSystemIdentifier: `tiny-${n}` });
+  await make.grant({ app: (await make.app()).clientId, school, groups });
+}
+
+type Mode = "force_custom_plan" | "force_generic_plan";
+type Statement = { text: string; values: unknown[] };
+
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
+
+/** What went through the plan, and what was thrown away on the way. */
+function countRows(plan: Plan): number {
+  const rows = (node: Plan) => (node["Actual Rows"] ?? 0) + (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Join Filter"] ?? 0);
+  return Math.round(nodesOf(plan).reduce((sum, node) => sum + rows(node) * (node["Actual Loops"] ?? 0), 0));
+}
+
+const pagesOf = (plan: Plan): number => (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0);
+
+type Cost = { items: number; rows: number; pages: number };
+
+/** Answers the items, and what was read for them. */
+async function measurePrepared(client: pg.ClientBase, name: string, values: readonly unknown[]): Promise<Cost> {
+  const plan = await explainPrepared(client, name, { values, options: "ANALYZE, BUFFERS, TIMING off" });
+  return { items: plan["Actual Rows"]!, rows: countRows(plan), pages: pagesOf(plan) };
+}
+
+async function measure(client: pg.ClientBase, { text, values }: Statement): Promise<Cost> {
+  await client.query(`PREPARE measured AS ${text}`);
+  const cost = await measurePrepared(client, "measured", values);
+  await client.query("DEALLOCATE measured");
+  return cost;
+}
+
+async function withReader<T>(db: TestDatabase, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await db.pool.connect();
+  try {
+    await client.query(`${readSettings}; SET statement_timeout = 0`);
+    return await work(client);
+  } finally {
+    client.release(true);
+  }
+}
+
+// Of one item, with its groups and schools, and of a statement by itself. A list of everybody looks at a sample of this many first.
+const perItem = { rows: 150, pages: 400 };
+const once = { rows: 1000, pages: 2000 };
+const sampled = 10_000;
+
+function findFault(what: string, { items, rows, pages }: Cost, beside = 0): string[] {
+  const isTooMuch = rows > once.rows + items * perItem.rows + beside * 10 || pages > once.pages + items * perItem.pages + beside * 10;
+  return isTooMuch ? [`${what}: ${items} items from ${rows} rows on ${pages} pages`] : [];
+}
+
+const firstPage = ({ query, values }: List): Statement => ({ text: query.page, values: [...values, pageSize] });
+const nextPage = ({ query, values }: List): Statement => ({ text: query.nextPage, values: [...values, pageSize, "5", "55555555-5555-5555-5555-555555555555"] });
+const hasPages = ({ label }: List): boolean => ["schools", "groups", "groups with deleted", "people", "people with deleted", "users"].includes(label);
+
+async function findFaults(db: TestDatabase, clientId: ClientId, mode: Mode): Promise<string[]> {
+  const { school, group, person } = await findFilled(db, 0);
+  const { rows } = await db.pool.query<{ id: string }>("SELECT id FROM affiliation WHERE person_id = $1", [person]);
+  const lists = listsOf({ clientId, school, group, person, affiliation: rows[0]!.id });
+  const faults: string[] = [];
+  await withReader(db, async (client) => {
+    await client.query(`SET plan_cache_mode = ${mode}`);
+    const check = async (what: string, statement: Statement, beside = 0) => {
+      faults.push(...findFault(what, await measure(client, statement), beside));
+    };
+    for (const list of lists) {
+      const everybody = list.label === "personen-info" || list.label === "vollstaendig";
+      await check(list.label, { text: list.query.rows, values: list.values }, everybody ? sampled : 0);
+      if (everybody) await check(`${list.label}, begun`, { text: `SELECT * FROM (${list.query.rows}) AS begun LIMIT 100`, values: list.values }, sampled);
+      const grants = everybody ? (await client.query(`SELECT FROM "grant" WHERE client_id = $1`, [clientId])).rowCount! : 0;
+      await check(`version of ${list.label}`, { text: list.query.version, values: list.values }, grants);
+      if (!hasPages(list)) continue;
+      const schools = list.label === "schools" ? (await client.query(`SELECT FROM "grant" WHERE client_id = $1`, [clientId])).rowCount! : 0;
+      await check(`page of ${list.label}`, firstPage(list), schools);
+      await check(`next page of ${list.label}`, nextPage(list), schools);
+    }
+    for (const [name, statement] of Object.entries(recordsOf({ clientId, school, group, person }))) await check(`one ${name}`, statement, name === "group" ? 300 : 0);
+  });
+  return faults;
+}
+
+/** Everybody that the app may see, by person. */
+async function listPids(db: TestDatabase, clientId: ClientId): Promise<string[]> {
+  const list = listsOf({ clientId }).find(({ label }) => label === "personen-info")!;
+  return withReader(db, async (client) => {
+    const { rows } = await client.query<{ item: string }>(list.query.rows, list.values);
+    return rows.map(({ item }) => (JSON.parse(item) as { pid: string }).pid);
+  });
+}
+
+const inOrder = `
+  SELECT p.id FROM person p WHERE EXISTS (
+    SELECT FROM membership m JOIN "group" g ON g.id = m.group_id AND g.status = 'ACTIVE' JOIN synced_group s ON s.group_id = g.id
+    WHERE m.person_id = p.id AND s.client_id = $1)
+  ORDER BY p.sort_key, p.id`;
+
+test("a plan that a session keeps since there were ten people still reads by what is answered", { timeout: patienceMs }, async () => {
+  const db = await testDatabase();
+  await makeTinySchool(db);
+  await db.pool.query("ANALYZE");
+  const { school, group, person } = await findFilled(db, 0);
+  const found = { clientId: filledApps.few, school, group, person };
+  const lists = listsOf(found).flatMap((list) => [
+    { what: list.label, text: list.query.rows, values: list.values, beside: ["personen-info", "vollstaendig"].includes(list.label) ? sampled : 0 },
+    ...(hasPages(list) ? [{ what: `page of ${list.label}`, ...firstPage(list), beside: 0 }] : []),
+  ]);
+  const records = Object.entries(recordsOf(found)).map(([what, statement]) => ({ what, ...statement, beside: what === "group" ? 300 : 0 }));
+  const kept = [...lists, ...records].map((statement, n) => ({ ...statement, name: `kept_${n}` }));
+  await withReader(db, async (client) => {
+    await client.query("SET plan_cache_mode = force_generic_plan");
+    for (const { name, text, values } of kept) {
+      await client.query(`PREPARE ${name} AS ${text}`);
+      await measurePrepared(client, name, values);
+    }
+    await fill(db, sizes.at(-1)!, false);
+    const faults: string[] = [];
+    for (const { what, name, values, beside } of kept) faults.push(...findFault(what, await measurePrepared(client, name, values), beside));
+    expect(faults).toEqual([]);
+  });
+});
+
+describe.each(sizes)("with %i people", (people) => {
+  describe.each(Object.keys(knowledge) as (keyof typeof knowledge)[])("where %s", (known) => {
+    let db: TestDatabase;
+    test("a world is filled", { timeout: patienceMs }, async () => {
+      db = await testDatabase();
+      await knowledge[known](db, people);
+    });
+
+    test.each([filledApps.few, filledApps.byGroups, filledApps.everywhere])("the app %s reads by what is answered", { timeout: patienceMs }, async (clientId) => {
+      for (const mode of ["force_custom_plan", "force_generic_plan"] as const) expect(await findFaults(db, clientId, mode), mode).toEqual([]);
+    });
+
+    test("the list of everybody has each person once, in order", { timeout: patienceMs }, async () => {
+      for (const clientId of [filledApps.few, filledApps.everywhere]) {
+        const { rows } = await db.pool.query<{ id: string }>(inOrder, [clientId]);
+        expect(await listPids(db, clientId)).toEqual(rows.map(({ id }) => id));
+      }
+    });
+  });
+});
