@@ -16,6 +16,8 @@ export type Queryable = Pick<pg.ClientBase, "query">;
 export type DatabaseOptions = {
   url: string;
   poolSize?: number | undefined;
+  /** SQL that every new connection runs first. */
+  settings?: string | undefined;
   /** Told of connections that broke while nobody used them; the pool replaces them by itself. */
   onConnectionError?: ((error: Error) => void) | undefined;
 };
@@ -107,7 +109,7 @@ export function makePool(options: DatabaseOptions): pg.Pool {
     idle_in_transaction_session_timeout: 60_000,
     // Prisma's adapter reads every time as UTC. The queries are short, so compiling them never pays.
     // eslint-disable-next-line @typescript-eslint/no-misused-promises -- the pool awaits it; its types do not know
-    onConnect: async (client) => void (await client.query("SET TIME ZONE 'UTC'; SET jit = off")),
+    onConnect: async (client) => void (await client.query(`SET TIME ZONE 'UTC'; SET jit = off; ${options.settings ?? ""}`)),
   });
   const report = options.onConnectionError ?? (() => undefined);
   pool.on("error", report);

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { readSettings } from "./read-settings.ts";
 import { splitConnections, type Role, type ShareName } from "./share-sizes.ts";
 import { closePool, makePool, openDatabase, type DatabaseOptions, type Db, type OpenDb } from "./db.ts";
 
@@ -15,11 +16,12 @@ export function openShares(options: ShareOptions): DatabaseShares & { close(): P
   const { replicaUrl, poolSize, role } = options;
   const sizes = splitConnections(poolSize, role);
   const open = (name: ShareName): Db => ({ pool: makePool({ ...options, poolSize: sizes[name] }) });
+  const reading = { ...options, settings: readSettings };
   const small = { checks: open("checks"), signOn: open("signOn"), tokens: open("tokens"), firstSignIns: open("firstSignIns"), jobs: open("jobs") };
   const changes = openDatabase({ ...options, poolSize: sizes.changes });
-  const atReplica = (size: number) => makePool({ ...options, url: replicaUrl!, poolSize: size });
+  const atReplica = (size: number) => makePool({ ...reading, url: replicaUrl!, poolSize: size });
   const reads: ReadShare =
-    replicaUrl === undefined ? { ...open("reads"), canceller: small.checks.pool, isReplica: false } : { pool: atReplica(poolSize - 1), canceller: atReplica(1), isReplica: true };
+    replicaUrl === undefined ? { pool: makePool({ ...reading, poolSize: sizes.reads }), canceller: small.checks.pool, isReplica: false } : { pool: atReplica(poolSize - 1), canceller: atReplica(1), isReplica: true };
   const pools = [...Object.values(small).map(({ pool }) => pool), reads.pool, ...(replicaUrl === undefined ? [] : [reads.canceller])];
   return {
     ...small,

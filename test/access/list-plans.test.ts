@@ -2,6 +2,7 @@ import type pg from "pg";
 import { describe, expect, test } from "vitest";
 import type { ClientId } from "../../src/access/index.ts";
 import { readSettings } from "../../src/platform/read-settings.ts";
+import { openShares, type DatabaseShares } from "../../src/platform/shares.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { explainPrepared, type Plan } from "../support/explain.ts";
 import { fillDatabase, filledApps, findFilled } from "../support/fill.ts";
@@ -65,6 +66,7 @@ async function measure(client: pg.ClientBase, { text, values }: Statement): Prom
   return cost;
 }
 
+/** A session with the settings of those that read, as the service has them. */
 async function withReader<T>(db: TestDatabase, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await db.pool.connect();
   try {
@@ -129,6 +131,17 @@ const inOrder = `
     SELECT FROM membership m JOIN "group" g ON g.id = m.group_id AND g.status = 'ACTIVE' JOIN synced_group s ON s.group_id = g.id
     WHERE m.person_id = p.id AND s.client_id = $1)
   ORDER BY p.sort_key, p.id`;
+
+test("the connections that read have these settings, and no others", async () => {
+  const { url } = await testDatabase();
+  const shares = openShares({ url, poolSize: 20, role: "all" });
+  for (const [name, { pool }] of Object.entries(poolsByName(shares))) {
+    const { rows } = await pool.query<{ enable_seqscan: string }>("SHOW enable_seqscan");
+    expect(rows[0]!.enable_seqscan, name).toBe(name === "reads" ? "off" : "on");
+  }
+  await shares.close();
+});
+const poolsByName = ({ reads, changes, signOn, jobs }: DatabaseShares) => ({ reads, changes, signOn, jobs });
 
 test("a plan that a session keeps since there were ten people still reads by what is answered", { timeout: patienceMs }, async () => {
   const db = await testDatabase();

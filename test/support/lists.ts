@@ -61,7 +61,7 @@ export function recordsOf({ clientId, school, person, group }: Required<Omit<Fou
     group: read(getGroup({ caller, path: { id: group }, query: noQuery })),
     user: read(getUser({ caller, path: { id: person }, query: noQuery })),
     person: read(getPerson({ caller, path: { id: person }, query: noQuery })),
-    "person-info": read(getPersonInfo({ caller: { ...caller, personId: person }, ...noPath, query: {} })),
+    "person-info": read(getPersonInfo({ caller: { ...caller, personId: person }, ...noPath, query: noQuery })),
   };
 }
 

@@ -10,7 +10,7 @@ export type ReadQuery<T> = { name: string; text: string; readonly [shape]?: T };
 export const asked = { client: "asked.client", id: "asked.id" };
 
 /** The ways of reading one list; see `makeListQuery`. */
-export type ListQuery<T> = { name: string; version: string; whole: string; rows: string; page: string; nextPage: string; values: number; planEachTime: boolean; readonly [shape]?: T };
+export type ListQuery<T> = { name: string; version: string; whole: string; rows: string; page: string; nextPage: string; values: number; readonly [shape]?: T };
 
 /** What a handler answers when the body comes out of the database as it is. */
 export type JsonRead<T> = { kind: "read"; query: ReadQuery<T>; client: string; id: string; missing: Missing };
@@ -71,7 +71,6 @@ export function makeListQuery<T extends object>(name: string, parts: ListParts<T
   return {
     name,
     values,
-    planEachTime: false,
     version: `SELECT ${shown} AS shown, ${version} AS version`,
     rows,
     // The sorted subquery feeds the aggregate in its order, as there is no join between them.

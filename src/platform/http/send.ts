@@ -74,7 +74,7 @@ async function readWhole(list: JsonList<unknown>, sending: Sending): Promise<Hel
     type Whole = [version: string | null, shown: boolean, count: number, body: string];
     // One statement is one snapshot: the version is that of the body.
     const text = `SELECT v.version, w.* FROM (${query.version}) AS v, (${query.whole}) AS w (shown, count, body)`;
-    const { rows } = await client.query<Whole>({ ...(!query.planEachTime && { name: query.name }), text, values, rowMode: "array" });
+    const { rows } = await client.query<Whole>({ name: query.name, text, values, rowMode: "array" });
     const [version, shown, count, body] = rows[0]!;
     if (!shown) throw missing!();
     if (count <= heldItems) return { body, etag: tagOf(version) };

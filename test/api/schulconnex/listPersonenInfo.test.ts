@@ -118,7 +118,8 @@ test.each([
 
 test("the home organisation comes first where the app may see it, else the first it may see", async () => {
   const app = await make.app();
-  const [home, early, late] = [await make.school({ name: "M" }), await make.school({ name: "A" }), await make.school({ name: "Z" })];
+  const home = await make.school();
+  const [early, late] = [await make.school(), await make.school()].sort() as [SchoolId, SchoolId];
   const groups: GroupId[] = [];
   for (const id of [home, early, late]) groups.push(await make.group({ school: id }));
   const id = await make.person({ schools: [home, late, early], groups, role: "TEACHER" });
