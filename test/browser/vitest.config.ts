@@ -9,6 +9,6 @@ export default defineConfig({
     globalSetup: ["test/support/test-server.ts"],
     maxWorkers: 1,
     testTimeout: 120_000,
-    hookTimeout: 60_000,
+    hookTimeout: 180_000,
   },
 });

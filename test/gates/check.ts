@@ -20,7 +20,7 @@ const gates: Gate[] = [
   { name: "types", program: "tsc", args: ["--noEmit"], minutes: 5 },
   { name: "code rules", ...script("lint:code", 5) },
   { name: "import rules", ...script("lint:imports", 5), expects: /\([1-9]\d* modules/ },
-  { name: "tests", ...tests("test", 15) },
+  { name: "tests", ...tests("test", 30) },
   { name: "clients", ...tests("test:clients", 8) },
   { name: "browser", ...tests("test:browser", 8) },
 ];
