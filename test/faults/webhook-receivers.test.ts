@@ -139,10 +139,11 @@ test("an endpoint that hangs does not keep the others waiting", async () => {
   for (const app of healthy) await world.endpoint({ clientId: app, url: `${receiver.url}/well` });
   await world.tell(...Array.from({ length: 50 }, () => ({ clientId })), ...healthy.flatMap((app) => Array.from({ length: 20 }, () => ({ clientId: app }))));
   await world.run("fanOut");
-  const began = performance.now();
-  const running = world.run("deliver");
-  await expect.poll(() => receiver.received.filter(({ path }) => path === "/well").length, { timeout: 5000, interval: 5 }).toBe(100);
-  expect(performance.now() - began).toBeLessThan(350);
+  let hasEnded = false;
+  const running = world.run("deliver").then(() => (hasEnded = true));
+  await expect.poll(() => receiver.received.filter(({ path }) => path === "/well").length, { timeout: 30_000, interval: 5 }).toBe(100);
+  // The others have theirs while the one that hangs still does.
+  expect(hasEnded).toBe(false);
   await running;
   expect(receiver.received.filter(({ path }) => path === "/hang").length).toBeLessThanOrEqual(30);
 });
