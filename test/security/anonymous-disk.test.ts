@@ -185,8 +185,9 @@ test("a person who signs in again and again keeps the newest sessions", async ()
   const { service, pupil } = world;
   const at = service.clock();
   await service.db.pool.query(
-    `INSERT INTO oidc_artifact (kind, id_hash, payload, person_id, session_uid, expires_at)
-     SELECT 'Session', sha256(('session ' || number)::bytea), jsonb_build_object('accountId', $1::text, 'uid', 'uid-' || number), $1::uuid, 'uid-' || number, $2::timestamptz + make_interval(secs => number)
+    `INSERT INTO oidc_artifact (kind, id_hash, payload, person_id, generation, session_uid, expires_at)
+     SELECT 'Session', sha256(('session ' || number)::bytea), jsonb_build_object('accountId', $1::text, 'uid', 'uid-' || number), $1::uuid,
+       (SELECT generation FROM credential WHERE person_id = $1::uuid), 'uid-' || number, $2::timestamptz + make_interval(secs => number)
      FROM generate_series(1, 130) AS number`,
     [pupil, new Date(at.getTime() + hourMs)],
   );
