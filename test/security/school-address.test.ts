@@ -116,7 +116,10 @@ test("sign-ins that succeed leave the address as it was", async () => {
   const answers = [];
   for (const username of pupils) answers.push(await attempt(username));
   expect(kinds(answers)).toEqual({ ok: 600 });
-  expect(kinds(await Promise.all(Array.from({ length: 300 }, (_, index) => guess(`still.free.${index}`))))).toEqual({ refused: 300 });
+  // In turns, because only so many wait for their password to be checked.
+  const guesses = [];
+  for (let turn = 0; turn < 6; turn += 1) guesses.push(...(await Promise.all(Array.from({ length: 50 }, (_, index) => guess(`still.free.${turn}.${index}`)))));
+  expect(kinds(guesses)).toEqual({ refused: 300 });
 });
 
 test("a device that signed in before is not held up by its address, whoever signs in with it", async () => {
