@@ -3,7 +3,7 @@ import { AppError } from "../platform/errors.ts";
 import { answerList, makeListQuery, type ListQuery } from "../platform/http/index.ts";
 import { allPeople, filterNames, filters, type FilterName, type People } from "./people.ts";
 import type { SchulconnexHandler } from "./handler.ts";
-import { allParts, joinApp, personendatensatz, type Parts, type Personendatensatz } from "./records.ts";
+import { allParts, personendatensatz, type Parts, type Personendatensatz } from "./records.ts";
 
 const client = "$1";
 
@@ -15,7 +15,7 @@ function queryFor(parts: Parts, given: FilterName[]): ListQuery<Personendatensat
   const known = made.get(bits);
   if (known !== undefined) return known;
   const query = makeListQuery<Personendatensatz>(`schulconnex_personen_info_${bits}`, {
-    item: personendatensatz(parts),
+    item: personendatensatz(client, parts),
     ...listPeople(given),
     values: 1 + given.length,
   });
@@ -31,7 +31,7 @@ function listPeople(given: FilterName[]) {
   const version = viewVersion(client, first === undefined ? shownSchools(client) : first.filter.schools(first.value));
   // Every parameter has to stand in the statement with its type.
   const unused = others.length === 0 ? "" : ` || left(concat(${others.map(({ value }) => `${value}::uuid`).join(", ")}), 0)`;
-  return { before, from: `${from} ${joinApp(client)} WHERE ${conditions.join(" AND ")}`, ...order, version: version + unused };
+  return { before, from: `${from} WHERE ${conditions.join(" AND ")}`, ...order, version: version + unused };
 }
 
 function readParts(asked: string[] | undefined): Parts {

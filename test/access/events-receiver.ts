@@ -34,9 +34,9 @@ const selectAll = `
   SELECT 'person ' || p.id, p.status = 'ACTIVE', jsonb_build_object('name', p.last, 'role', p.role,
     'groups', (SELECT coalesce(jsonb_agg(g.id || coalesce(' ' || nullif(m.role, p.role), '') ORDER BY g.id), '[]') ${fromShownGroupsOf("$1", "p.id")})),
     CASE WHEN ${personIsSynced("$1", "p")} THEN ${listedPersonWithStatus} END,
-    CASE WHEN ${personHasShownSchool} THEN ${personendatensatz(allParts)} END,
+    CASE WHEN ${personHasShownSchool("$1")} THEN ${personendatensatz("$1", allParts)} END,
     ARRAY(SELECT a.school_id::text FROM affiliation a WHERE a.person_id = p.id AND ${userIsShownAt("$1", "p", "a.school_id")} ORDER BY 1)
-  FROM person p, app c WHERE c.client_id = $1 AND (${userIsShown("$1", "p")} OR ${personIsSynced("$1", "p")})`;
+  FROM person p WHERE ${userIsShown("$1", "p")} OR ${personIsSynced("$1", "p")}`;
 
 type Row = { key: string; person: string | null; schulconnex: string | null } & Held;
 

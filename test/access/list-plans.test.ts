@@ -51,12 +51,12 @@ function countRows(plan: Plan): number {
 
 const pagesOf = (plan: Plan): number => (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0);
 
-type Cost = { items: number; rows: number; pages: number };
+type Cost = { items: number; rows: number; pages: number; isSortedAtEnd: boolean };
 
 /** Answers the items, and what was read for them. */
 async function measurePrepared(client: pg.ClientBase, name: string, values: readonly unknown[]): Promise<Cost> {
   const plan = await explainPrepared(client, name, { values, options: "ANALYZE, BUFFERS, TIMING off" });
-  return { items: plan["Actual Rows"]!, rows: countRows(plan), pages: pagesOf(plan) };
+  return { items: plan["Actual Rows"]!, rows: countRows(plan), pages: pagesOf(plan), isSortedAtEnd: plan["Node Type"].includes("Sort") };
 }
 
 async function measure(client: pg.ClientBase, { text, values }: Statement): Promise<Cost> {
@@ -82,7 +82,9 @@ const perItem = { rows: 150, pages: 400 };
 const once = { rows: 1000, pages: 2000 };
 const sampled = 10_000;
 
-function findFault(what: string, { items, rows, pages }: Cost, beside = 0): string[] {
+/** The last step of a list of many must not be to sort it: nothing would come before everything is read. */
+function findFault(what: string, { items, rows, pages, isSortedAtEnd }: Cost, beside = 0): string[] {
+  if (isSortedAtEnd && items > 1) return [`${what}: sorted at the end`];
   const isTooMuch = rows > once.rows + items * perItem.rows + beside * 10 || pages > once.pages + items * perItem.pages + beside * 10;
   return isTooMuch ? [`${what}: ${items} items from ${rows} rows on ${pages} pages`] : [];
 }
