@@ -10,7 +10,8 @@ import { answerFailures, type RenderFailure } from "./failure.ts";
 import type { Handlers } from "./operation-types.ts";
 import { makeReadTogether } from "./read-together.ts";
 import type { Reading } from "./reading.ts";
-import { sendList, sendMade, sendRead } from "./send.ts";
+import { sendList } from "./send-list.ts";
+import { sendMade, sendRead } from "./send.ts";
 import { makeRequestCheck, makeResponseCheck, type BodyCheck } from "./validation.ts";
 
 type Token = { clientId: string; personId: string | null; scopes: ReadonlySet<string> };

@@ -1,18 +1,9 @@
-import { createHash, hash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Request } from "express";
 
 // A tag tells versions apart; it keeps no secret, so the quickest hash will do.
 
 export const etagOf = (body: Buffer | string): string => `"${hash("sha1", body, "base64url")}"`;
-
-/** The strong ETag of a body that comes in pieces. */
-export function makeEtag() {
-  const digest = createHash("sha1");
-  return {
-    add: (piece: string) => void digest.update(piece),
-    end: () => `"${digest.digest("base64url")}"`,
-  };
-}
 
 /** Source: RFC 9110 section 13.1.2; the comparison is weak, so that a tag that a proxy weakened still counts. */
 export function isNotModified(req: Request, etag: string): boolean {

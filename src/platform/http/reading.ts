@@ -5,6 +5,10 @@ import { makeGate, type Gate } from "./gate.ts";
 export type Reading = {
   share: ReadShare;
   lists: Gate;
+  /** Long lists need a place here, too: one for each app. */
+  streams: Gate;
+  /** Lists that were too long to be held when they were last read. */
+  longLists: LongLists;
   /** Single records: short, so that many are read at the same time. */
   records: Gate;
   pace: Pace;
@@ -31,7 +35,25 @@ export function makeReading(share: ReadShare, settings: ListSettings): Reading {
   return {
     share,
     lists: makeGate({ places, placesPerClient: Math.max(1, Math.floor(places / 2)), open: settings.openPerApp * openInAll, openPerClient: settings.openPerApp, waitMs }),
+    streams: makeGate({ places, placesPerClient: 1, open: Infinity, openPerClient: Infinity, waitMs }),
+    longLists: makeLongLists(),
     records: makeGate({ ...records, waitMs }),
     pace: { stallMs: settings.stallSeconds * 1000, totalMs: settings.totalSeconds * 1000 },
+  };
+}
+
+type LongLists = { has(key: string): boolean; add(key: string): void; delete(key: string): void };
+
+const keptLongLists = 10_000;
+
+function makeLongLists(): LongLists {
+  const keys = new Set<string>();
+  return {
+    has: (key) => keys.has(key),
+    add(key) {
+      if (keys.size >= keptLongLists) keys.clear();
+      keys.add(key);
+    },
+    delete: (key) => void keys.delete(key),
   };
 }

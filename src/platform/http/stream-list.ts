@@ -1,43 +1,36 @@
 import type { Response } from "express";
 import type pg from "pg";
 import Cursor from "pg-cursor";
-import type { JsonList } from "./answer.ts";
 import { headersOf } from "./etag.ts";
 import { makePacedBody } from "./paced-body.ts";
 import type { Pace } from "./reading.ts";
 import type { BodyCheck } from "./validation.ts";
 
-type Streaming = { res: Response; pace: Pace; check: BodyCheck | null };
-type Version = [shown: boolean, version: string | null];
+type Rows = { sql: string; values: unknown[] };
+type Streaming = { res: Response; etag: string; pace: Pace; check: BodyCheck | null };
 
-// The first rows go out at once.
-const rowsAtOnce = { first: 100, then: 500 };
+// The first rows go out at once; more at a time would keep the process from other requests for longer.
+const rowsAtOnce = { first: 50, then: 250 };
 
 /**
- * Sends a list as it is read, once, in one snapshot together with its version: memory does not grow with it.
+ * Sends a list as it is read: memory does not grow with it. Answers how many items it had.
  *
  * Shape:  chunked; a list that breaks off gets no last chunk, so that it never looks whole.
  */
-export async function streamList({ query, values, missing }: JsonList<unknown>, tagOf: (version: string | null) => string, client: pg.PoolClient, { res, pace, check }: Streaming): Promise<void> {
-  // One statement of the list lasts as long as its reader takes.
-  await client.query(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${pace.totalMs}`);
-  const { rows: versions } = await client.query<Version>({ name: `${query.name}_version`, text: query.version, values, rowMode: "array" });
-  const [shown, version] = versions[0]!;
-  if (!shown) throw missing!();
+export async function streamList(client: pg.PoolClient, { sql, values }: Rows, { res, etag, pace, check }: Streaming): Promise<number> {
   const body = makePacedBody(res, pace);
-  const cursor = client.query(new Cursor<[string]>(query.rows, values, { rowMode: "array" }));
-  let before = "[";
+  const cursor = client.query(new Cursor<[string]>(sql, values, { rowMode: "array" }));
+  const writeHead = () => res.headersSent || res.writeHead(200, { ...headersOf(etag), "Content-Type": "application/json; charset=utf-8" });
+  let count = 0;
   for (let rows = await cursor.read(rowsAtOnce.first); rows.length > 0; rows = await cursor.read(rowsAtOnce.then)) {
     const items = rows.map(([item]) => item).join(",");
     check?.(JSON.parse(`[${items}]`));
-    if (!res.headersSent) writeHead(res, tagOf(version));
-    await body.write(before + items);
-    before = ",";
+    writeHead();
+    await body.write((count === 0 ? "[" : ",") + items);
+    count += rows.length;
   }
-  await client.query("COMMIT");
-  if (!res.headersSent) writeHead(res, tagOf(version));
-  await body.write(before === "[" ? "[]" : "]");
+  writeHead();
+  await body.write(count === 0 ? "[]" : "]");
   await body.end();
+  return count;
 }
-
-const writeHead = (res: Response, etag: string) => res.writeHead(200, { ...headersOf(etag), "Content-Type": "application/json; charset=utf-8" });

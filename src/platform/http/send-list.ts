@@ -1,0 +1,111 @@
+import type pg from "pg";
+import { heldItems, type JsonList, type Page } from "./answer.ts";
+import { etagOf, headersOf, isNotModified } from "./etag.ts";
+import { readCursor, writeCursor } from "./page-position.ts";
+import { readFor } from "./read-for.ts";
+import { admit, contentType, inPlace, sendBody, type Held, type Sending } from "./send.ts";
+import { streamList } from "./stream-list.ts";
+
+/** Answers a list: a page when one was asked for, whole in one piece when it is short, streamed when it is long. */
+export async function sendList(list: JsonList<unknown>, sending: Sending): Promise<void> {
+  const { lists, longLists } = sending.reading;
+  const { page } = list;
+  admit(lists, sending);
+  if (page.limit !== undefined || page.cursor !== undefined) {
+    const held = await inPlace(lists, sending, () => readPage(list, page, sending));
+    return sendBody(held.body, sending, held);
+  }
+  const key = ownerOf(list);
+  if (await isAnsweredByVersion(list, sending)) return;
+  if (!longLists.has(key)) {
+    const held = await inPlace(lists, sending, () => readWhole(list, sending));
+    if (held !== null) return sendBody(held.body, sending, held);
+    longLists.add(key);
+  }
+  await stream(list, sending);
+}
+
+const ownerOf = ({ query, values }: Pick<JsonList<unknown>, "query" | "values">): string => JSON.stringify([query.name, values]);
+
+type Version = [shown: boolean, version: string | null];
+
+/** The tag of the list as the client's snapshot has it. */
+async function readTag(client: pg.ClientBase, { query, values, missing }: JsonList<unknown>): Promise<string> {
+  const { rows } = await client.query<Version>({ name: `${query.name}_version`, text: query.version, values, rowMode: "array" });
+  const [shown, version] = rows[0]!;
+  if (!shown) throw missing!();
+  return tagOf({ query, values }, version);
+}
+
+// Another statement may write the same rows otherwise.
+const tagOf = ({ query, values }: Pick<JsonList<unknown>, "query" | "values">, version: string | null): string => etagOf(JSON.stringify([query.rows, values, version]));
+
+/** Answers HEAD, and GET of what the caller has already, without reading the list. */
+async function isAnsweredByVersion(list: JsonList<unknown>, sending: Sending): Promise<boolean> {
+  const { req, res, reading, caller } = sending;
+  if (req.method !== "HEAD" && req.headers["if-none-match"] === undefined) return false;
+  const etag = await inPlace(reading.lists, sending, () => readFor(reading.share, caller, (client) => readTag(client, list)));
+  if (isNotModified(req, etag)) res.writeHead(304, headersOf(etag)).end();
+  else if (req.method === "HEAD") res.writeHead(200, { ...headersOf(etag), "Content-Type": contentType }).end();
+  return res.headersSent;
+}
+
+/** Reads a list together with its version; null where it is too long to be held. */
+async function readWhole(list: JsonList<unknown>, { reading, caller }: Sending): Promise<Held | null> {
+  const { query, values, missing } = list;
+  type Whole = [version: string | null, shown: boolean, count: number, body: string];
+  // One statement is one snapshot: the version is that of the body.
+  const text = `SELECT v.version, w.* FROM (${query.version}) AS v, (${query.whole}) AS w (shown, count, body)`;
+  const statement = { name: query.name, text, values, rowMode: "array" as const };
+  const { rows } = await readFor(reading.share, caller, (client) => client.query<Whole>(statement));
+  const [version, shown, count, body] = rows[0]!;
+  if (!shown) throw missing!();
+  return count > heldItems ? null : { body, etag: tagOf(list, version) };
+}
+
+/** Sends a long list in one snapshot. Of one app one at a time, so that its long lists leave places to its short ones. */
+async function stream(list: JsonList<unknown>, sending: Sending): Promise<void> {
+  const { reading, caller, res, check } = sending;
+  const { query, values } = list;
+  const work = () =>
+    readFor(reading.share, caller, async (client) => {
+      // The statement of the list lasts as long as its reader takes.
+      await client.query(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${reading.pace.totalMs}`);
+      const etag = await readTag(client, list);
+      const count = await streamList(client, { sql: query.rows, values }, { res, etag, pace: reading.pace, check });
+      await client.query("COMMIT");
+      return count;
+    });
+  const count = await inPlace(reading.streams, sending, () => inPlace(reading.lists, sending, work));
+  if (count <= heldItems) reading.longLists.delete(ownerOf(list));
+}
+
+const defaultLimit = 100;
+
+async function readPage({ query, values, missing }: JsonList<unknown>, page: Page, sending: Sending): Promise<Held> {
+  const limit = page.limit ?? defaultLimit;
+  const owner = ownerOf({ query, values });
+  const after = page.cursor === undefined ? null : readCursor(sending.cursorKeys, page.cursor, owner);
+  type Row = [shown: boolean, item: string | null, sortKey: string, id: string];
+  const statement = {
+    ...(after === null ? { name: `${query.name}_page`, text: query.page } : { name: `${query.name}_next_page`, text: query.nextPage }),
+    values: [...values, limit + 1, ...(after === null ? [] : [after.sortKey, after.id])],
+    rowMode: "array" as const,
+  };
+  const { rows } = await readFor(sending.reading.share, sending.caller, (client) => client.query<Row>(statement));
+  if (!rows[0]![0]) throw missing!();
+  const items = rows.flatMap(([, item]) => (item === null ? [] : [item])).slice(0, limit);
+  const last = rows.length > limit ? rows[limit - 1]! : null;
+  const body = `[${items.join(",")}]`;
+  if (last === null) return { body };
+  const link = nextLink(sending.req, limit, writeCursor(sending.cursorKeys, { sortKey: last[2], id: last[3] }, owner));
+  sending.res.setHeader("Link", link);
+  return { body, beside: link };
+}
+
+function nextLink(req: Sending["req"], limit: number, cursor: string): string {
+  const query = new URLSearchParams(req.url.split("?")[1]);
+  query.set("limit", String(limit));
+  query.set("cursor", cursor);
+  return `<${req.originalUrl.split("?", 1)[0]!}?${query.toString()}>; rel="next"`;
+}
