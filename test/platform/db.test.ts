@@ -1,6 +1,7 @@
 import pg from "pg";
 import { expect, test } from "vitest";
 import { isDatabaseUnavailable, openDatabase, withTransaction } from "../../src/platform/db.ts";
+import { asOthers } from "../support/one-connection.ts";
 import { testDatabase } from "../support/database.ts";
 
 const db = await testDatabase();
@@ -27,7 +28,7 @@ test("a transaction answers what its work answers", async () => {
 test("a connection lost in the middle of a transaction fails that transaction only", async () => {
   const work = withTransaction(db, async (tx) => {
     await tx.query("INSERT INTO note VALUES (3)");
-    await endOtherSessions();
+    await asOthers(endOtherSessions);
     await tx.query("INSERT INTO note VALUES (4)");
   });
   const error = await work.catch((caught: unknown) => caught);
