@@ -54,8 +54,19 @@ export async function movePerson(change: Change, move: { personId: PersonId; to:
   await endAffiliation(change, { personId, schoolId: from });
 }
 
+/**
+ * SQL: the source system identifier that person `p` keeps when the school named by the expression `nextHome` becomes their home. One that
+ * only the old home's own files know could be somebody else's at the next home, so it becomes null; so does one that is taken there.
+ */
+export const sourceIdAtNextHome = (nextHome: string): string => `CASE WHEN p.source_id_is_shared AND NOT EXISTS (SELECT FROM person other
+  WHERE other.home_school_id = ${nextHome} AND other.source_system_identifier = p.source_system_identifier) THEN p.source_system_identifier END`;
+
 async function changeHome(change: Change, { personId, schoolId }: AtSchool): Promise<void> {
-  await write(change.tx, "UPDATE person SET home_school_id = $2, updated_at = $3 WHERE id = $1", [personId, schoolId, change.now]);
+  await write(
+    change.tx,
+    `UPDATE person p SET home_school_id = $2, updated_at = $3, source_system_identifier = ${sourceIdAtNextHome("$2::uuid")} WHERE id = $1`,
+    [personId, schoolId, change.now],
+  );
   await recordAudit(change.tx, { ...originOf(change), action: "home_school_changed", personId, schoolId });
 }
 

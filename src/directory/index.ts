@@ -9,7 +9,7 @@
  *             writes, and leaves an audit line; an alteration that alters nothing writes nothing.
  * Never knows: apps, grants, sign-on, HTTP.
  */
-export { joinSchool, leaveSchool, movePerson, setHomeSchool } from "./affiliation.ts";
+export { joinSchool, leaveSchool, movePerson, setHomeSchool, sourceIdAtNextHome } from "./affiliation.ts";
 export { originOf } from "./change.ts";
 export type { Change, Touched } from "./change.ts";
 export { findGroup, findPerson, findSchool, findTombstone, listGroups, listPeople, listSchools } from "./find.ts";

@@ -1,5 +1,5 @@
 import { changeDirectory } from "../access/index.ts";
-import type { Change, PersonId, SchoolId } from "../directory/index.ts";
+import { sourceIdAtNextHome, type Change, type PersonId, type SchoolId } from "../directory/index.ts";
 import { recordAudit } from "../events/index.ts";
 import type { Origin } from "../events/index.ts";
 import type { Db, Queryable } from "../platform/db.ts";
@@ -133,11 +133,8 @@ const peopleSteps = ({ schoolId, now }: Part, { created, changed, restored, remo
 const leavingSteps = ({ schoolId, schools, now }: Part, { left, leftHome }: Counts["people"]): Step[] => [
   [left, "DELETE FROM affiliation a USING import_person i WHERE i.leaves AND i.next_home IS NULL AND a.person_id = i.id AND a.school_id = $1", [schoolId]],
   [
-    // An id that only the old home's own files know could be somebody else's at the next home.
     leftHome,
-    `UPDATE person p SET home_school_id = i.next_home, updated_at = $1,
-       source_system_identifier = CASE WHEN p.source_id_is_shared AND NOT EXISTS (SELECT FROM person other
-         WHERE other.home_school_id = i.next_home AND other.source_system_identifier = p.source_system_identifier) THEN p.source_system_identifier END
+    `UPDATE person p SET home_school_id = i.next_home, updated_at = $1, source_system_identifier = ${sourceIdAtNextHome("i.next_home")}
      FROM import_person i WHERE i.next_home IS NOT NULL AND i.id = p.id`,
     [now],
   ],

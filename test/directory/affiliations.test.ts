@@ -66,10 +66,11 @@ test.each<[claim: string, way: (personId: PersonId) => Promise<unknown>, refusal
   expect(await placesOf(personId)).toMatchObject({ schools: [first], home: first });
 });
 
-test("a move to where somebody has the same identifier of the source system is refused", async () => {
+test("somebody moved to where their identifier of the source system is taken leaves it behind", async () => {
   await make.person({ school: second, sourceSystemIdentifier: "same" });
   const personId = await make.person({ school: first, sourceSystemIdentifier: "same" });
-  await expect(move(personId, second)).rejects.toMatchObject({ kind: "conflict", code: "source_system_identifier_taken" });
+  await move(personId, second);
+  expect(await findPerson(db.pool, personId)).toMatchObject({ homeSchoolId: second, sourceSystemIdentifier: null });
 });
 
 test("a soft-deleted or unknown person goes nowhere", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { changeDirectory } from "../../src/access/index.ts";
-import { joinSchool, type PersonId, type SchoolId } from "../../src/directory/index.ts";
+import { joinSchool, movePerson, setHomeSchool, type PersonId, type SchoolId } from "../../src/directory/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { fingerprint, makeImporter, origin, zip } from "./rosters.ts";
@@ -174,4 +174,30 @@ test("a delta's enrolment of an id that a guest has from their own school's rost
     "enrollments.csv": "sourcedId,classSourcedId,schoolSourcedId,userSourcedId,role\ne,c,b,42,student\n",
   });
   expect(await faults(archive)).toEqual(["enrollments.csv:2:4 userSourcedId unknown_person"]);
+});
+
+test("a school's own id stays behind when somebody is moved by hand, so the next school's roster cannot take them for somebody else", async () => {
+  const [a, b] = [await makeSchool(), await makeSchool()];
+  await plain(a, `7;student;Tom;Test;5x;\n8;student;Eva;Test;5x;\n${filler}`);
+  await plain(b, `7;student;Other;Test;5x;\n${filler}`);
+  const [tom, eva, other] = [await personAt(a, "7"), await personAt(a, "8"), await personAt(b, "7")];
+  await changeDirectory(db, origin, (change) => movePerson(change, { personId: tom.id, to: b.id }));
+  await join(eva.id, b);
+  await changeDirectory(db, origin, (change) => setHomeSchool(change, { personId: eva.id, schoolId: b.id }));
+  await plain(b, `7;student;Other;Test;5x;\n8;student;Third;Test;5x;\n${filler}`);
+  expect(await personOf(tom.id)).toMatchObject({ name: "Tom", status: "ACTIVE", home: b.officialId, sourceId: null });
+  expect(await personOf(eva.id)).toMatchObject({ name: "Eva", status: "ACTIVE", home: b.officialId, sourceId: null });
+  expect((await personOf(other.id)).name).toBe("Other");
+});
+
+test("an id that a district's rosters know goes along when somebody is moved by hand, unless it is taken there", async () => {
+  const [a, b] = [await makeSchool(), await makeSchool()];
+  const others = fillersOf(a, b);
+  const pupils = [{ id: "7", name: "Tom", at: [a] }, { id: "8", name: "Eva", at: [a] }];
+  await run(await district([a, b], [...pupils, ...others]));
+  await plain(b, "8;student;Other;Test;;\n", "DELTA");
+  const [tom, eva] = [await personAt(a, "7"), await personAt(a, "8")];
+  for (const { id } of [tom, eva]) await changeDirectory(db, origin, (change) => movePerson(change, { personId: id, to: b.id }));
+  expect(await personOf(tom.id)).toMatchObject({ home: b.officialId, sourceId: "7" });
+  expect(await personOf(eva.id)).toMatchObject({ home: b.officialId, sourceId: null });
 });
