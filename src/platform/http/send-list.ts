@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { heldItems, type JsonList, type Page } from "./answer.ts";
 import { etagOf, headersOf, isNotModified } from "./etag.ts";
-import { readCursor, writeCursor } from "./page-position.ts";
+import { readCursor, writeCursor, type Position } from "./page-position.ts";
 import { readFor } from "./read-for.ts";
 import { admit, contentType, inPlace, sendBody, type Held, type Sending } from "./send.ts";
 import { streamList } from "./stream-list.ts";
@@ -11,12 +11,13 @@ export async function sendList(list: JsonList<unknown>, sending: Sending): Promi
   const { lists, longLists } = sending.reading;
   const { page } = list;
   admit(lists, sending);
-  if (page.limit !== undefined || page.cursor !== undefined) {
-    const held = await inPlace(lists, sending, () => readPage(list, page, sending));
+  const after = page.cursor === undefined ? null : readCursor(sending.cursorKeys, page.cursor, ownerOf(list));
+  if (await isAnsweredByVersion(list, sending)) return;
+  if (isPage(page)) {
+    const held = await inPlace(lists, sending, () => readPage(list, after, sending));
     return sendBody(held.body, sending, held);
   }
   const key = ownerOf(list);
-  if (await isAnsweredByVersion(list, sending)) return;
   if (!longLists.has(key)) {
     const held = await inPlace(lists, sending, () => readWhole(list, sending));
     if (held !== null) return sendBody(held.body, sending, held);
@@ -25,28 +26,32 @@ export async function sendList(list: JsonList<unknown>, sending: Sending): Promi
   await stream(list, sending);
 }
 
+const isPage = ({ limit, cursor }: Page): boolean => limit !== undefined || cursor !== undefined;
+
 const ownerOf = ({ query, values }: Pick<JsonList<unknown>, "query" | "values">): string => JSON.stringify([query.name, values]);
 
 type Version = [shown: boolean, version: string | null];
 
-/** The tag of the list as the client's snapshot has it. */
-async function readTag(client: pg.ClientBase, { query, values, missing }: JsonList<unknown>): Promise<string> {
+/** The tag of the list, or of the page of it that is asked for, as the client's snapshot has it. */
+async function readTag(client: pg.ClientBase, { query, values, missing, page }: JsonList<unknown>): Promise<string> {
   const { rows } = await client.query<Version>({ name: `${query.name}_version`, text: query.version, values, rowMode: "array" });
   const [shown, version] = rows[0]!;
   if (!shown) throw missing!();
-  return tagOf({ query, values }, version);
+  return tagOf({ query, values, page }, version);
 }
 
 // Another statement may write the same rows otherwise.
-const tagOf = ({ query, values }: Pick<JsonList<unknown>, "query" | "values">, version: string | null): string => etagOf(JSON.stringify([query.rows, values, version]));
+const tagOf = ({ query, values, page }: Pick<JsonList<unknown>, "query" | "values" | "page">, version: string | null): string =>
+  etagOf(JSON.stringify([query.rows, values, page.limit ?? null, page.cursor ?? null, version]));
 
-/** Answers HEAD, and GET of what the caller has already, without reading the list. */
+/** Answers GET of what the caller has already, and HEAD of a whole list, without reading the list. */
 async function isAnsweredByVersion(list: JsonList<unknown>, sending: Sending): Promise<boolean> {
   const { req, res, reading, caller } = sending;
-  if (req.method !== "HEAD" && req.headers["if-none-match"] === undefined) return false;
+  const isHead = req.method === "HEAD" && !isPage(list.page);
+  if (!isHead && req.headers["if-none-match"] === undefined) return false;
   const etag = await inPlace(reading.lists, sending, () => readFor(reading.share, caller, (client) => readTag(client, list)));
   if (isNotModified(req, etag)) res.writeHead(304, headersOf(etag)).end();
-  else if (req.method === "HEAD") res.writeHead(200, { ...headersOf(etag), "Content-Type": contentType }).end();
+  else if (isHead) res.writeHead(200, { ...headersOf(etag), "Content-Type": contentType }).end();
   return res.headersSent;
 }
 
@@ -82,25 +87,25 @@ async function stream(list: JsonList<unknown>, sending: Sending): Promise<void> 
 
 const defaultLimit = 100;
 
-async function readPage({ query, values, missing }: JsonList<unknown>, page: Page, sending: Sending): Promise<Held> {
-  const limit = page.limit ?? defaultLimit;
-  const owner = ownerOf({ query, values });
-  const after = page.cursor === undefined ? null : readCursor(sending.cursorKeys, page.cursor, owner);
-  type Row = [shown: boolean, item: string | null, sortKey: string, id: string];
+async function readPage(list: JsonList<unknown>, after: Position | null, sending: Sending): Promise<Held> {
+  const { query, values, missing } = list;
+  const limit = list.page.limit ?? defaultLimit;
+  type Row = [version: string | null, shown: boolean, item: string | null, sortKey: string, id: string];
+  const [name, text] = after === null ? [`${query.name}_page`, query.page] : [`${query.name}_next_page`, query.nextPage];
   const statement = {
-    ...(after === null ? { name: `${query.name}_page`, text: query.page } : { name: `${query.name}_next_page`, text: query.nextPage }),
+    name,
+    // One row beside each of the page's: they stay in their order.
+    text: `SELECT v.version, w.* FROM (${query.version}) AS v, (${text}) AS w (shown, item, sort_key, id)`,
     values: [...values, limit + 1, ...(after === null ? [] : [after.sortKey, after.id])],
     rowMode: "array" as const,
   };
   const { rows } = await readFor(sending.reading.share, sending.caller, (client) => client.query<Row>(statement));
-  if (!rows[0]![0]) throw missing!();
-  const items = rows.flatMap(([, item]) => (item === null ? [] : [item])).slice(0, limit);
+  const [version, shown] = rows[0]!;
+  if (!shown) throw missing!();
+  const items = rows.flatMap(([, , item]) => (item === null ? [] : [item])).slice(0, limit);
   const last = rows.length > limit ? rows[limit - 1]! : null;
-  const body = `[${items.join(",")}]`;
-  if (last === null) return { body };
-  const link = nextLink(sending.req, limit, writeCursor(sending.cursorKeys, { sortKey: last[2], id: last[3] }, owner));
-  sending.res.setHeader("Link", link);
-  return { body, beside: link };
+  if (last !== null) sending.res.setHeader("Link", nextLink(sending.req, limit, writeCursor(sending.cursorKeys, { sortKey: last[3], id: last[4] }, ownerOf(list))));
+  return { body: `[${items.join(",")}]`, etag: tagOf(list, version) };
 }
 
 function nextLink(req: Sending["req"], limit: number, cursor: string): string {

@@ -51,18 +51,18 @@ export async function inPlace<T>(gate: Gate, { clientId, caller }: Sending, work
   }
 }
 
-/** `etag` where it is known without the body; `beside` is what else of the answer a tag of the body has to tell apart. */
-export type Held = { body: string; etag?: string; beside?: string };
+/** `etag` where it is known without the body. */
+export type Held = { body: string; etag?: string };
 
 const shortText = 16_384;
 export const contentType = "application/json; charset=utf-8";
 
 /** Answers a body that is held, or 304 where the caller has it already. */
-export async function sendBody(text: string, { req, res, check, reading }: Sending, { etag: known, beside = "" }: Omit<Held, "body"> = {}): Promise<void> {
+export async function sendBody(text: string, { req, res, check, reading }: Sending, { etag: known }: Omit<Held, "body"> = {}): Promise<void> {
   check?.(JSON.parse(text));
   // A short text goes out in one write with its headers; a long one is turned into bytes once, for tag and body.
   const body = text.length < shortText ? text : Buffer.from(text);
-  const etag = known ?? etagOf(beside === "" ? body : text + beside);
+  const etag = known ?? etagOf(body);
   if (isNotModified(req, etag)) return void res.writeHead(304, headersOf(etag)).end();
   const bytes = Buffer.byteLength(body);
   res.writeHead(200, { ...headersOf(etag), "Content-Type": contentType, "Content-Length": bytes }).end(body);
