@@ -2,7 +2,11 @@ import tseslint from "typescript-eslint";
 
 const noEnvironment = [
   "error",
-  { object: "process", property: "env", message: "Only src/config.ts reads the environment; take the value as an argument." },
+  {
+    object: "process",
+    property: "env",
+    message: "Only src/config.ts reads the environment; take the value as an argument.",
+  },
 ];
 
 export default tseslint.config(
@@ -17,7 +21,10 @@ export default tseslint.config(
       eqeqeq: "error",
       "@typescript-eslint/consistent-type-imports": ["error", { fixStyle: "separate-type-imports" }],
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
-      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true, allowBoolean: true, allow: [{ from: "lib", name: ["URL", "URLSearchParams"] }] }],
+      "@typescript-eslint/restrict-template-expressions": [
+        "error",
+        { allowNumber: true, allowBoolean: true, allow: [{ from: "lib", name: ["URL", "URLSearchParams"] }] },
+      ],
       "@typescript-eslint/switch-exhaustiveness-check": "error",
       // `return next()` and `void (x = y)` say what they do.
       "@typescript-eslint/no-confusing-void-expression": "off",
@@ -43,13 +50,29 @@ export default tseslint.config(
       "no-restricted-properties": noEnvironment,
       "no-restricted-imports": [
         "error",
-        { paths: ["process", "node:process"].map((name) => ({ name, importNames: ["env"], message: noEnvironment[1].message })) },
+        {
+          paths: ["process", "node:process"].map((name) => ({
+            name,
+            importNames: ["env"],
+            message: noEnvironment[1].message,
+          })),
+        },
       ],
     },
   },
   {
     // Tools, tests and measurements talk to a terminal.
-    files: ["src/main.ts", "src/schultor.ts", "src/config-table.ts", "openapi/**/*.ts", "prisma/**/*.ts", "bench/**/*.ts", "demo/**/*.ts", "test/**/*.ts", "*.ts"],
+    files: [
+      "src/main.ts",
+      "src/schultor.ts",
+      "src/config-table.ts",
+      "openapi/**/*.ts",
+      "prisma/**/*.ts",
+      "bench/**/*.ts",
+      "demo/**/*.ts",
+      "test/**/*.ts",
+      "*.ts",
+    ],
     rules: { "no-console": "off" },
   },
   {
@@ -71,7 +94,8 @@ export default tseslint.config(
       "no-restricted-syntax": [
         "error",
         {
-          selector: "CallExpression[callee.object.name='fc'][callee.property.name='assert']:not([arguments.1.callee.name='walks'])",
+          selector:
+            "CallExpression[callee.object.name='fc'][callee.property.name='assert']:not([arguments.1.callee.name='walks'])",
           message: "How often and from which seed a property is tried is said by walks() of test/support/walks.ts.",
         },
       ],

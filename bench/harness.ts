@@ -53,7 +53,10 @@ type Load = { connections: number; seconds: number };
 type BenchRequest = { method: "GET" | "POST"; path: string; headers?: Record<string, string>; body?: string };
 
 /** Requests per second over a number of connections, each asking one after another; anything but 2xx counts as failed. */
-export async function measureRequests(base: string, { requests, connections, seconds }: Load & { requests: BenchRequest[] }): Promise<Rate> {
+export async function measureRequests(
+  base: string,
+  { requests, connections, seconds }: Load & { requests: BenchRequest[] },
+): Promise<Rate> {
   const result = await autocannon({ url: base, connections, duration: seconds, requests });
   return {
     perSecond: result.requests.average,
@@ -64,8 +67,14 @@ export async function measureRequests(base: string, { requests, connections, sec
 }
 
 /** The same for GETs. */
-export function measureUrls(base: string, { paths, headers, ...load }: Load & { paths: readonly string[]; headers?: Record<string, string> }): Promise<Rate> {
-  return measureRequests(base, { ...load, requests: paths.map((path) => ({ method: "GET", path, ...(headers && { headers }) })) });
+export function measureUrls(
+  base: string,
+  { paths, headers, ...load }: Load & { paths: readonly string[]; headers?: Record<string, string> },
+): Promise<Rate> {
+  return measureRequests(base, {
+    ...load,
+    requests: paths.map((path) => ({ method: "GET", path, ...(headers && { headers }) })),
+  });
 }
 
 /**
@@ -73,10 +82,7 @@ export function measureUrls(base: string, { paths, headers, ...load }: Load & { 
  *
  * Errors: a flow that throws counts as failed; the first reason is printed.
  */
-export async function measureFlow(
-  flow: (lane: number) => Promise<void>,
-  options: Load,
-): Promise<Rate> {
+export async function measureFlow(flow: (lane: number) => Promise<void>, options: Load): Promise<Rate> {
   const durations: number[] = [];
   let failed = 0;
   const start = performance.now();
@@ -94,7 +100,8 @@ export async function measureFlow(
   };
   await Promise.all(Array.from({ length: options.connections }, (_, index) => lane(index)));
   durations.sort((a, b) => a - b);
-  const at = (share: number) => durations[Math.min(durations.length - 1, Math.floor(durations.length * share))] ?? Number.NaN;
+  const at = (share: number) =>
+    durations[Math.min(durations.length - 1, Math.floor(durations.length * share))] ?? Number.NaN;
   return {
     perSecond: durations.length / ((performance.now() - start) / 1000),
     p50Ms: at(0.5),
@@ -119,13 +126,17 @@ export async function compare(
   return comparison;
 }
 
-const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+const median = (values: number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
 /** The pair-by-pair ratio ours/base as min, median, max, beside both medians, as a Markdown table row. */
 export function report(comparison: Comparison): string {
-  const ratios = comparison.ours.map((rate, index) => rate.perSecond / (comparison.base[index]?.perSecond ?? Number.NaN));
+  const ratios = comparison.ours.map(
+    (rate, index) => rate.perSecond / (comparison.base[index]?.perSecond ?? Number.NaN),
+  );
   const failed = [...comparison.ours, ...comparison.base].reduce((sum, rate) => sum + rate.failed, 0);
-  const rate = (rates: Rate[]) => `${median(rates.map((r) => r.perSecond)).toFixed(0)}/s (p99 ${median(rates.map((r) => r.p99Ms)).toFixed(1)} ms)`;
+  const rate = (rates: Rate[]) =>
+    `${median(rates.map((r) => r.perSecond)).toFixed(0)}/s (p99 ${median(rates.map((r) => r.p99Ms)).toFixed(1)} ms)`;
   const [low, mid, high] = [Math.min(...ratios), median(ratios), Math.max(...ratios)].map((ratio) => ratio.toFixed(2));
   return `| ${comparison.title} | ${rate(comparison.ours)} | ${rate(comparison.base)} | ${low} / **${mid}** / ${high} | ${comparison.target} | ${failed} |`;
 }

@@ -35,7 +35,8 @@ try {
     ["GET /users/:id, 16 connections", world.user, 0.5],
     ["GET /schools/:id/people, 1,000 people in 3 groups each", world.people, 0.85],
   ] as const) {
-    const measure = (subject: Subject) => () => measureUrls(subject.url, { paths: [path], headers, connections: 16, seconds });
+    const measure = (subject: Subject) => () =>
+      measureUrls(subject.url, { paths: [path], headers, connections: 16, seconds });
     console.log(report(await compare(title, target, { ours: measure(ours), base: measure(base), rounds })));
   }
 } finally {
@@ -56,7 +57,9 @@ async function makeWorld(db: Db): Promise<World> {
     await make.grant({ app: app.clientId, school: where, groups });
   }
   await db.pool.query("VACUUM ANALYZE");
-  const { rows } = await db.pool.query<{ id: string }>("SELECT id FROM person WHERE home_school_id = $1 LIMIT 1", [school]);
+  const { rows } = await db.pool.query<{ id: string }>("SELECT id FROM person WHERE home_school_id = $1 LIMIT 1", [
+    school,
+  ]);
   return { app, user: `/idm/ep/v1/users/${rows[0]!.id}`, people: `/idm/ep/v1/schools/${school}/people` };
 }
 
@@ -64,7 +67,10 @@ async function makeWorld(db: Db): Promise<World> {
 async function recordStatements(db: Db, { app, user, people }: World): Promise<Record<string, Statement>> {
   const scopes = new Set(["users:read", "people:read"] as const);
   let last: Statement | undefined;
-  const client = { query: (statement: Statement) => ((last = statement), db.pool.query(statement)), release: () => undefined };
+  const client = {
+    query: (statement: Statement) => ((last = statement), db.pool.query(statement)),
+    release: () => undefined,
+  };
   const pool = { options: {}, connect: async () => client } as unknown as pg.Pool;
   const router = makeIdmRouter({
     reading: makeReading({ pool, canceller: pool, isReplica: false }, readConfig({}).lists),
@@ -86,15 +92,26 @@ async function recordStatements(db: Db, { app, user, people }: World): Promise<R
     statements[path] =
       alone === undefined
         ? { name, text, values }
-        : { name, text: alone.replaceAll("asked.client", "$1::text").replaceAll("asked.id", "$2::uuid"), values: values.map((all) => (all as unknown[])[0]) };
+        : {
+            name,
+            text: alone.replaceAll("asked.client", "$1::text").replaceAll("asked.id", "$2::uuid"),
+            values: values.map((all) => (all as unknown[])[0]),
+          };
   }
   server.close();
   return statements;
 }
 
-async function refuseDifference(ours: string, base: string, paths: string[], headers: Record<string, string>): Promise<void> {
+async function refuseDifference(
+  ours: string,
+  base: string,
+  paths: string[],
+  headers: Record<string, string>,
+): Promise<void> {
   for (const path of paths) {
-    const [left, right] = await Promise.all([ours, base].map(async (url) => (await fetch(url + path, { headers })).text()));
+    const [left, right] = await Promise.all(
+      [ours, base].map(async (url) => (await fetch(url + path, { headers })).text()),
+    );
     if (left !== right) throw new Error(`the two sides answer different bytes for ${path}`);
   }
 }

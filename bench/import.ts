@@ -38,9 +38,14 @@ async function compareShape(schools: number): Promise<void> {
     const roster = await writeRoster(schools);
     const make = makeMakers(db);
     const app = await make.app();
-    for (let n = 0; n < schools; n++) await make.grant({ app: app.clientId, school: await make.school({ officialId: `DE-XX-${n}` }) });
-    console.log(`${people} people in ${3 * people} memberships, ${schools} schools; ${((await stat(roster)).size / 1e6).toFixed(0)} MB zipped`);
-    console.log("| Round | Preview | Import | COPY | Ratio, whole | Ratio, import alone | Memory |\n|---|---|---|---|---|---|---|");
+    for (let n = 0; n < schools; n++)
+      await make.grant({ app: app.clientId, school: await make.school({ officialId: `DE-XX-${n}` }) });
+    console.log(
+      `${people} people in ${3 * people} memberships, ${schools} schools; ${((await stat(roster)).size / 1e6).toFixed(0)} MB zipped`,
+    );
+    console.log(
+      "| Round | Preview | Import | COPY | Ratio, whole | Ratio, import alone | Memory |\n|---|---|---|---|---|---|---|",
+    );
     for (let round = 0; round <= rounds; round++) {
       await empty(db);
       const { previewMs, applyMs, memoryMb, people: made } = await runImport(roster, database.url);
@@ -50,7 +55,14 @@ async function compareShape(schools: number): Promise<void> {
       const copyMs = await copyBack(db);
       const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
       const ratio = (ms: number) => (ms / copyMs).toFixed(2);
-      const cells = [seconds(previewMs), seconds(applyMs), seconds(copyMs), ratio(previewMs + applyMs), ratio(applyMs), `${memoryMb.toFixed(0)} MB`];
+      const cells = [
+        seconds(previewMs),
+        seconds(applyMs),
+        seconds(copyMs),
+        ratio(previewMs + applyMs),
+        ratio(applyMs),
+        `${memoryMb.toFixed(0)} MB`,
+      ];
       console.log(`| ${round === 0 ? "warm-up" : round} | ${cells.join(" | ")} |`);
     }
   } finally {
@@ -75,11 +87,13 @@ async function writeRoster(schools: number): Promise<string> {
     }),
     add("users.csv", function* () {
       yield "sourcedId,orgSourcedIds,role,givenName,familyName";
-      for (let n = 0; n < people; n++) yield `source-${n},org-${n % schools},${n % 12 === 0 ? "teacher" : "student"},First Änne ${n % 997},Müller-${n % 4999}`;
+      for (let n = 0; n < people; n++)
+        yield `source-${n},org-${n % schools},${n % 12 === 0 ? "teacher" : "student"},First Änne ${n % 997},Müller-${n % 4999}`;
     }),
     add("classes.csv", function* () {
       yield "sourcedId,title,classType,schoolSourcedId";
-      for (let n = 0; n < schools * groupsPerSchool; n++) yield `class-${n},Group ${n},${n % 3 === 0 ? "homeroom" : "scheduled"},org-${n % schools}`;
+      for (let n = 0; n < schools * groupsPerSchool; n++)
+        yield `class-${n},Group ${n},${n % 3 === 0 ? "homeroom" : "scheduled"},org-${n % schools}`;
     }),
     add("enrollments.csv", function* () {
       yield "sourcedId,classSourcedId,schoolSourcedId,userSourcedId,role";
@@ -109,7 +123,9 @@ function* batched(lines: Generator<string>): Generator<string> {
 }
 
 async function runImport(roster: string, url: string): Promise<Took> {
-  const child = fork(fileURLToPath(new URL("./subjects/import.ts", import.meta.url)), { env: { ...process.env, DATABASE_URL: url, BENCH_ROSTER: roster } });
+  const child = fork(fileURLToPath(new URL("./subjects/import.ts", import.meta.url)), {
+    env: { ...process.env, DATABASE_URL: url, BENCH_ROSTER: roster },
+  });
   const ended = once(child, "exit");
   const [took] = (await Promise.race([once(child, "message"), ended.then(() => [undefined])])) as [Took | undefined];
   await ended;
@@ -118,7 +134,9 @@ async function runImport(roster: string, url: string): Promise<Took> {
 }
 
 async function empty(db: Db): Promise<void> {
-  await db.pool.query(`TRUNCATE ${tables.join(", ")}, app_event, import, import_school, import_error, staged_person, staged_role, staged_group, staged_membership CASCADE`);
+  await db.pool.query(
+    `TRUNCATE ${tables.join(", ")}, app_event, import, import_school, import_error, staged_person, staged_role, staged_group, staged_membership CASCADE`,
+  );
   await db.pool.query("CHECKPOINT");
 }
 
@@ -128,7 +146,8 @@ function fileOf(table: string): string {
 
 async function dump(db: Db): Promise<void> {
   await withTransaction(db, async (tx) => {
-    for (const table of tables) await pipeline(tx.query(copyTo(`COPY ${table} TO STDOUT`)), createWriteStream(fileOf(table)));
+    for (const table of tables)
+      await pipeline(tx.query(copyTo(`COPY ${table} TO STDOUT`)), createWriteStream(fileOf(table)));
   });
 }
 
@@ -136,7 +155,8 @@ async function copyBack(db: Db): Promise<number> {
   const start = performance.now();
   await withTransaction(db, async (tx) => {
     await tx.query("SET LOCAL statement_timeout = 0");
-    for (const table of tables) await pipeline(createReadStream(fileOf(table)), tx.query(copyFrom(`COPY ${table} FROM STDIN`)));
+    for (const table of tables)
+      await pipeline(createReadStream(fileOf(table)), tx.query(copyFrom(`COPY ${table} FROM STDIN`)));
   });
   return performance.now() - start;
 }

@@ -12,7 +12,10 @@ const seconds = Number(process.env["BENCH_SECONDS"] ?? 6);
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 5);
 
 const database = await openBenchDatabase();
-const service = await startSubject("service", "./subjects/service.ts", { DATABASE_URL: database.url, LOG_LEVEL: "warn" });
+const service = await startSubject("service", "./subjects/service.ts", {
+  DATABASE_URL: database.url,
+  LOG_LEVEL: "warn",
+});
 const agent = new Agent({ connections: greedy });
 try {
   const make = makeMakers(database.db);
@@ -34,7 +37,10 @@ try {
     let isOver = false;
     const read = async () => {
       while (!isOver) {
-        const { statusCode, body } = await request(`${service.url}/idm/schulconnex/v1/personen-info`, { dispatcher: agent, headers: { authorization } });
+        const { statusCode, body } = await request(`${service.url}/idm/schulconnex/v1/personen-info`, {
+          dispatcher: agent,
+          headers: { authorization },
+        });
         await body.dump({ limit: Number.MAX_SAFE_INTEGER });
         if (statusCode === 200) lists++;
         else refused++;
@@ -47,7 +53,15 @@ try {
     return rate;
   };
   console.log(reportHead);
-  console.log(report(await compare(`sign-ons beside ${String(greedy)} greedy readers of one app, against none`, 0.7, { ours: besideReaders, base: measure, rounds })));
+  console.log(
+    report(
+      await compare(`sign-ons beside ${String(greedy)} greedy readers of one app, against none`, 0.7, {
+        ours: besideReaders,
+        base: measure,
+        rounds,
+      }),
+    ),
+  );
   console.log(`lists of ${String(people)} people read meanwhile: ${String(lists)}; refused: ${String(refused)}`);
 } finally {
   await agent.close();

@@ -4,7 +4,9 @@ import { readdirSync } from "node:fs";
 
 const folder = import.meta.dirname;
 const parts = new Set(["harness.ts", "database.ts", "run.ts"]);
-const all = readdirSync(folder).filter((file) => file.endsWith(".ts") && !parts.has(file)).map((file) => file.slice(0, -3));
+const all = readdirSync(folder)
+  .filter((file) => file.endsWith(".ts") && !parts.has(file))
+  .map((file) => file.slice(0, -3));
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !all.includes(name));
 if (unknown.length > 0) {

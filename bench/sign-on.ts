@@ -16,7 +16,8 @@ const scope = "urn:schultor:idm:v1:schools:read";
 
 export type Side = { url: string; app: TestApp; cookies: string };
 
-const basic = ({ clientId, clientSecret }: TestApp) => `Basic ${Buffer.from(`${clientId}:${clientSecret ?? ""}`).toString("base64")}`;
+const basic = ({ clientId, clientSecret }: TestApp) =>
+  `Basic ${Buffer.from(`${clientId}:${clientSecret ?? ""}`).toString("base64")}`;
 
 async function postToken({ url, app }: Side, fields: Record<string, string>): Promise<Record<string, unknown>> {
   const { statusCode, body } = await request(`${url}/oauth2/token`, {
@@ -54,7 +55,10 @@ function authorizationUrl({ url, app }: Side): { address: string; verifier: stri
 
 export const signOn = (side: Side) => async () => {
   const { address, verifier } = authorizationUrl(side);
-  const { statusCode, headers, body } = await request(address, { dispatcher: agent, headers: { cookie: side.cookies } });
+  const { statusCode, headers, body } = await request(address, {
+    dispatcher: agent,
+    headers: { cookie: side.cookies },
+  });
   await body.dump();
   const back = new URL(String(headers["location"]), side.url);
   const code = back.searchParams.get("code");
@@ -72,12 +76,25 @@ export const signOn = (side: Side) => async () => {
 async function openSession(side: Omit<Side, "cookies">, login: { username: string; password: string }): Promise<Side> {
   const browser = makeBrowser(side.url);
   const shown = await passPages(browser, await browser.open(authorizationUrl({ ...side, cookies: "" }).address), login);
-  if (!shown.url.startsWith(side.app.redirectUri)) throw new Error(`the session was not opened: ${shown.url} ${shown.html.replace(/<[^>]+>|\s+/g, " ").slice(0, 500)}`);
-  return { ...side, cookies: browser.cookies().map(({ name, value }: { name: string; value: string }) => `${name}=${value}`).join("; ") };
+  if (!shown.url.startsWith(side.app.redirectUri))
+    throw new Error(
+      `the session was not opened: ${shown.url} ${shown.html.replace(/<[^>]+>|\s+/g, " ").slice(0, 500)}`,
+    );
+  return {
+    ...side,
+    cookies: browser
+      .cookies()
+      .map(({ name, value }: { name: string; value: string }) => `${name}=${value}`)
+      .join("; "),
+  };
 }
 
 /** As many people as lanes: a class that signs in, not one browser with sixteen tabs. */
-export async function openSessions(url: string, app: TestApp, logins: { username: string; password: string }[]): Promise<Side[]> {
+export async function openSessions(
+  url: string,
+  app: TestApp,
+  logins: { username: string; password: string }[],
+): Promise<Side[]> {
   const sides: Side[] = [];
   for (const login of logins) sides.push(await openSession({ url, app }, login));
   return sides;
@@ -92,13 +109,23 @@ export async function benchSignOn(): Promise<void> {
   const people = await Promise.all(Array.from({ length: lanes }, () => make.person({ school })));
   const logins = await Promise.all(people.map((person) => giveLogin(database.db, person)));
 
-  const ours = await startSubject("service", "./subjects/service.ts", { DATABASE_URL: database.url, LOG_LEVEL: "warn" });
+  const ours = await startSubject("service", "./subjects/service.ts", {
+    DATABASE_URL: database.url,
+    LOG_LEVEL: "warn",
+  });
   const base = await startSubject("oidc-provider in memory", "./subjects/oidc-memory.ts", {});
   try {
-    const baseApp: TestApp = { clientId: app.clientId, clientSecret: "bench-secret", redirectUri: "http://127.0.0.1:4000/callback" };
+    const baseApp: TestApp = {
+      clientId: app.clientId,
+      clientSecret: "bench-secret",
+      redirectUri: "http://127.0.0.1:4000/callback",
+    };
     console.log(reportHead);
     const measure = async (what: string, connections: number, run: (sides: Side[]) => Promise<Rate>) => {
-      const [ourSides, baseSides] = [await openSessions(ours.url, app, logins), await openSessions(base.url, baseApp, logins)];
+      const [ourSides, baseSides] = [
+        await openSessions(ours.url, app, logins),
+        await openSessions(base.url, baseApp, logins),
+      ];
       const sides = { ours: () => run(ourSides), base: () => run(baseSides), rounds };
       console.log(report(await compare(`${what}, ${String(connections)} connections`, 0.6, sides)));
     };
@@ -108,7 +135,9 @@ export async function benchSignOn(): Promise<void> {
       return measureFlow((lane) => flows[lane % flows.length]!(), { connections: lanes, seconds });
     });
     for (const connections of [lanes, 64]) {
-      await measure("client credentials", connections, ([side]) => measureRequests(side!.url, { requests: [tokenRequest(side!)], connections, seconds }));
+      await measure("client credentials", connections, ([side]) =>
+        measureRequests(side!.url, { requests: [tokenRequest(side!)], connections, seconds }),
+      );
     }
   } finally {
     await Promise.all([ours.stop(), base.stop()]);

@@ -28,14 +28,27 @@ try {
   subjects.push(receiver);
   const clients = await makeEndpoints(database.db, endpoints, (n) => `${receiver.url}/hook/${n}`);
   await database.db.pool.query("VACUUM ANALYZE");
-  const worker = await startSubject("webhooks", "./subjects/webhooks.ts", { DATABASE_URL: database.url, LOG_LEVEL: "warn" });
+  const worker = await startSubject("webhooks", "./subjects/webhooks.ts", {
+    DATABASE_URL: database.url,
+    LOG_LEVEL: "warn",
+  });
   subjects.push(worker);
 
   console.log(reportHead);
   const ours = () => measureDeliveries(database.db, receiver.url, clients);
-  console.log(report(await compare(`Deliveries from event to acknowledgement, ${endpoints} endpoints, one process`, 0.35, { ours, base: () => measureBare(receiver.url), rounds })));
+  console.log(
+    report(
+      await compare(`Deliveries from event to acknowledgement, ${endpoints} endpoints, one process`, 0.35, {
+        ours,
+        base: () => measureBare(receiver.url),
+        rounds,
+      }),
+    ),
+  );
 
-  console.log(`\nCommit to receiver, idle system: ${describe(await measureIdle(database.db, receiver.url, clients))} (p99 at most 250 ms)`);
+  console.log(
+    `\nCommit to receiver, idle system: ${describe(await measureIdle(database.db, receiver.url, clients))} (p99 at most 250 ms)`,
+  );
 
   const few = clients.slice(0, 19);
   const alone: number[][] = [];
@@ -48,7 +61,9 @@ try {
   const ratios = alone.map((times, n) => at(beside[n]!, 0.99) / at(times, 0.99));
   console.log(`19 endpoints, ${pacedPerSecond} events a second: ${describe(alone.flat())}`);
   console.log(`the same beside one that hangs: ${describe(beside.flat())}`);
-  console.log(`p99 beside it against alone, min / median / max of ${pacedRounds} rounds: ${[0, 0.5, 1].map((share) => at(ratios, share).toFixed(2)).join(" / ")} (at most 2)`);
+  console.log(
+    `p99 beside it against alone, min / median / max of ${pacedRounds} rounds: ${[0, 0.5, 1].map((share) => at(ratios, share).toFixed(2)).join(" / ")} (at most 2)`,
+  );
 } finally {
   for (const subject of subjects.reverse()) await subject.stop();
   await database.close();
@@ -59,7 +74,11 @@ async function makeEndpoints(db: Db, count: number, urlOf: (n: number) => string
   const clients: string[] = [];
   for (let n = 0; n < count; n++) {
     const { clientId } = await make.app();
-    await registerEndpoint(db, { clientId, url: urlOf(n), eventTypes: ["person"] }, { origin: { at: new Date() }, keys, reach: { allowPrivateAddresses: true } });
+    await registerEndpoint(
+      db,
+      { clientId, url: urlOf(n), eventTypes: ["person"] },
+      { origin: { at: new Date() }, keys, reach: { allowPrivateAddresses: true } },
+    );
     clients.push(clientId);
   }
   return clients;
@@ -68,7 +87,10 @@ async function makeEndpoints(db: Db, count: number, urlOf: (n: number) => string
 /** From the first statement of the change to the last acknowledgement in the table. */
 async function measureDeliveries(db: Db, url: string, clientIds: string[]): Promise<Rate> {
   await request(`${url}/reset`).then(({ body }) => body.dump());
-  const insert = makeInsert(new Date(), clientIds.flatMap((clientId) => Array.from({ length: eventsEach }, () => ({ clientId }))));
+  const insert = makeInsert(
+    new Date(),
+    clientIds.flatMap((clientId) => Array.from({ length: eventsEach }, () => ({ clientId }))),
+  );
   const began = performance.now();
   const ids = await insert(db);
   const committed = Date.now();
@@ -77,7 +99,15 @@ async function measureDeliveries(db: Db, url: string, clientIds: string[]): Prom
   await waitUntil(async () => (await countDue(db)) === 0);
   const seconds = (performance.now() - began) / 1000;
   const arrived = await readTimes(url);
-  return { perSecond: ids.length / seconds, p50Ms: Number.NaN, p99Ms: at([...arrived.values()].map((time) => time - committed), 0.99), failed: ids.filter((id) => !arrived.has(id)).length };
+  return {
+    perSecond: ids.length / seconds,
+    p50Ms: Number.NaN,
+    p99Ms: at(
+      [...arrived.values()].map((time) => time - committed),
+      0.99,
+    ),
+    failed: ids.filter((id) => !arrived.has(id)).length,
+  };
 }
 
 /** The same requests from a loop that does nothing else, as many at once as the service has. */
@@ -110,7 +140,12 @@ async function measureBare(url: string): Promise<Rate> {
   await Promise.all(Array.from({ length: endpoints }, (_, n) => lane(n)));
   const seconds = (performance.now() - began) / 1000;
   await agent.close();
-  return { perSecond: durations.length / seconds, p50Ms: at(durations, 0.5), p99Ms: at(durations, 0.99), failed: endpoints * eventsEach - durations.length };
+  return {
+    perSecond: durations.length / seconds,
+    p50Ms: at(durations, 0.5),
+    p99Ms: at(durations, 0.99),
+    failed: endpoints * eventsEach - durations.length,
+  };
 }
 
 async function measureIdle(db: Db, url: string, clientIds: string[]): Promise<number[]> {
@@ -130,19 +165,28 @@ async function measurePaced(db: Db, url: string, clientIds: string[], hanging?: 
   for (let tick = 0; tick < 20 * pacedSeconds; tick++) {
     const next = new Promise((resolve) => setTimeout(resolve, 50));
     const chosen = Array.from({ length: pacedPerSecond / 20 }, (_, n) => clientIds[(tick + n) % clientIds.length]!);
-    const ids = await insertEvents(db, new Date(), [...chosen.map((clientId) => ({ clientId })), ...(hanging === undefined ? [] : [{ clientId: hanging }])]);
+    const ids = await insertEvents(db, new Date(), [
+      ...chosen.map((clientId) => ({ clientId })),
+      ...(hanging === undefined ? [] : [{ clientId: hanging }]),
+    ]);
     await db.pool.query("NOTIFY app_event");
     for (const id of ids.slice(0, chosen.length)) committed.set(id, Date.now());
     await next;
   }
-  await waitUntil(async () => [...committed.keys()].every((id) => arrivedAt.has(id)) || ((arrivedAt = await readTimes(url)), false));
+  await waitUntil(
+    async () => [...committed.keys()].every((id) => arrivedAt.has(id)) || ((arrivedAt = await readTimes(url)), false),
+  );
   const times = [...committed].map(([id, time]) => arrivedAt.get(id)! - time);
   arrivedAt = new Map();
   return times;
 }
 
 async function send(db: Db, url: string, clientIds: string[]): Promise<number[]> {
-  const ids = await insertEvents(db, new Date(), clientIds.map((clientId) => ({ clientId })));
+  const ids = await insertEvents(
+    db,
+    new Date(),
+    clientIds.map((clientId) => ({ clientId })),
+  );
   await db.pool.query("NOTIFY app_event");
   const committed = Date.now();
   let times = new Map<string, number>();
@@ -163,7 +207,9 @@ async function countArrived(url: string): Promise<number> {
 }
 
 async function countDue(db: Db): Promise<number> {
-  const { rows } = await db.pool.query<{ count: number }>("SELECT count(*)::int AS count FROM webhook_delivery WHERE due_at > '-infinity'");
+  const { rows } = await db.pool.query<{ count: number }>(
+    "SELECT count(*)::int AS count FROM webhook_delivery WHERE due_at > '-infinity'",
+  );
   return rows[0]!.count;
 }
 

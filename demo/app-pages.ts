@@ -23,13 +23,26 @@ function sendPage(res: ServerResponse, status: number, title: string, body: stri
 }
 
 export function showStart(res: ServerResponse, issuerUrl: string): void {
-  sendPage(res, 200, "Lernapp", `<p>A small partner app of the demo world. It signs you in with ${escapeHtml(issuerUrl)}.</p><p><a class="button" href="/login">Sign in</a></p>`);
+  sendPage(
+    res,
+    200,
+    "Lernapp",
+    `<p>A small partner app of the demo world. It signs you in with ${escapeHtml(issuerUrl)}.</p><p><a class="button" href="/login">Sign in</a></p>`,
+  );
 }
 
-export function showResult(res: ServerResponse, claims: Record<string, unknown>, reads: { path: string; body: unknown }[]): void {
+export function showResult(
+  res: ServerResponse,
+  claims: Record<string, unknown>,
+  reads: { path: string; body: unknown }[],
+): void {
   const text = (value: unknown) => escapeHtml(typeof value === "string" ? value : JSON.stringify(value));
-  const rows = Object.entries(claims).map(([name, value]) => `<tr><th scope="row">${escapeHtml(name)}</th><td>${text(value)}</td></tr>`);
-  const answers = reads.map(({ path, body }) => `<h2>GET ${path}</h2><pre tabindex="0">${escapeHtml(JSON.stringify(body, null, 2))}</pre>`);
+  const rows = Object.entries(claims).map(
+    ([name, value]) => `<tr><th scope="row">${escapeHtml(name)}</th><td>${text(value)}</td></tr>`,
+  );
+  const answers = reads.map(
+    ({ path, body }) => `<h2>GET ${path}</h2><pre tabindex="0">${escapeHtml(JSON.stringify(body, null, 2))}</pre>`,
+  );
   sendPage(
     res,
     200,
@@ -41,5 +54,11 @@ export function showResult(res: ServerResponse, claims: Record<string, unknown>,
 
 export function showFailure(res: ServerResponse, status: number, message: string): void {
   if (res.headersSent) res.destroy();
-  else sendPage(res, status, "That did not work", `<p>${escapeHtml(message)}</p><p><a class="button" href="/login">Try again</a></p>`);
+  else
+    sendPage(
+      res,
+      status,
+      "That did not work",
+      `<p>${escapeHtml(message)}</p><p><a class="button" href="/login">Try again</a></p>`,
+    );
 }

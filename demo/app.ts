@@ -15,7 +15,9 @@ const { clientId, clientSecret, scopes } = demo.apps[0]!;
 
 /** Starts the Lernapp of the demo world: signs in with the service as any partner app would and shows what it got and read. */
 export async function startDemoApp({ issuerUrl, baseUrl, platform, port: wantedPort }: Settings): Promise<DemoApp> {
-  const readScopes = scopes.filter((scope) => scope.startsWith("urn:")).map((scope) => scope.replace(demo.platform, platform));
+  const readScopes = scopes
+    .filter((scope) => scope.startsWith("urn:"))
+    .map((scope) => scope.replace(demo.platform, platform));
   const attempts = new Map<string, Attempt>();
   const idTokens = new Map<string, string>();
   let found: Promise<client.Configuration> | undefined;
@@ -31,7 +33,11 @@ export async function startDemoApp({ issuerUrl, baseUrl, platform, port: wantedP
 
   async function startSignOn(url: URL, res: ServerResponse): Promise<void> {
     const config = await discover();
-    const attempt = { codeVerifier: client.randomPKCECodeVerifier(), state: client.randomState(), nonce: client.randomNonce() };
+    const attempt = {
+      codeVerifier: client.randomPKCECodeVerifier(),
+      state: client.randomState(),
+      nonce: client.randomNonce(),
+    };
     const loginHint = url.searchParams.get("login_hint");
     const target = client.buildAuthorizationUrl(config, {
       redirect_uri: new URL("/callback", url).href,
@@ -42,7 +48,11 @@ export async function startDemoApp({ issuerUrl, baseUrl, platform, port: wantedP
       nonce: attempt.nonce,
       ...(loginHint === null ? {} : { login_hint: loginHint }),
     });
-    redirect(res, target.href, `attempt=${remember(attempts, attempt)}; Path=/callback; HttpOnly; SameSite=Lax; Max-Age=3600`);
+    redirect(
+      res,
+      target.href,
+      `attempt=${remember(attempts, attempt)}; Path=/callback; HttpOnly; SameSite=Lax; Max-Age=3600`,
+    );
   }
 
   async function finishSignOn(url: URL, req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -53,7 +63,11 @@ export async function startDemoApp({ issuerUrl, baseUrl, platform, port: wantedP
     }
     const config = await discover();
     const { codeVerifier, state, nonce } = attempt;
-    const tokens = await client.authorizationCodeGrant(config, url, { pkceCodeVerifier: codeVerifier, expectedState: state, expectedNonce: nonce });
+    const tokens = await client.authorizationCodeGrant(config, url, {
+      pkceCodeVerifier: codeVerifier,
+      expectedState: state,
+      expectedNonce: nonce,
+    });
     const own = await client.clientCredentialsGrant(config, { scope: readScopes.join(" ") });
     const reads = await Promise.all([
       read(config, tokens.access_token, "/idm/schulconnex/v1/person-info"),
@@ -65,17 +79,23 @@ export async function startDemoApp({ issuerUrl, baseUrl, platform, port: wantedP
 
   async function read(config: client.Configuration, accessToken: string, path: string) {
     const answer = await client.fetchProtectedResource(config, accessToken, new URL(baseUrl + path), "GET");
-    return { path, body: (await answer.json()) };
+    return { path, body: await answer.json() };
   }
 
   async function signOut(url: URL, req: IncomingMessage, res: ServerResponse): Promise<void> {
     const idToken = take(idTokens, readCookie(req, "session"));
-    const hint = idToken === undefined ? {} : { id_token_hint: idToken, post_logout_redirect_uri: `http://127.0.0.1:${url.port}/` };
+    const hint =
+      idToken === undefined
+        ? {}
+        : { id_token_hint: idToken, post_logout_redirect_uri: `http://127.0.0.1:${url.port}/` };
     redirect(res, client.buildEndSessionUrl(await discover(), hint).href);
   }
 
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const url = new URL(req.url ?? "/", `http://${req.headers.host === `localhost:${port}` ? "localhost" : "127.0.0.1"}:${port}`);
+    const url = new URL(
+      req.url ?? "/",
+      `http://${req.headers.host === `localhost:${port}` ? "localhost" : "127.0.0.1"}:${port}`,
+    );
     if (url.pathname === "/") showStart(res, issuerUrl);
     else if (url.pathname === "/login") await startSignOn(url, res);
     else if (url.pathname === "/callback") await finishSignOn(url, req, res);
@@ -106,7 +126,13 @@ function explain(error: unknown): string {
 }
 
 function redirect(res: ServerResponse, to: string, cookie?: string): void {
-  res.writeHead(302, { Location: to, "Cache-Control": "no-store", ...(cookie === undefined ? {} : { "Set-Cookie": cookie }) }).end();
+  res
+    .writeHead(302, {
+      Location: to,
+      "Cache-Control": "no-store",
+      ...(cookie === undefined ? {} : { "Set-Cookie": cookie }),
+    })
+    .end();
 }
 
 function remember<T>(store: Map<string, T>, value: T): string {
@@ -129,7 +155,10 @@ function readCookie(req: IncomingMessage, name: string): string | undefined {
 
 if (import.meta.main) {
   const { issuer, port } = parseArgs({
-    options: { issuer: { type: "string", default: "http://localhost:3000" }, port: { type: "string", default: "4000" } },
+    options: {
+      issuer: { type: "string", default: "http://localhost:3000" },
+      port: { type: "string", default: "4000" },
+    },
   }).values;
   const app = await startDemoApp({ issuerUrl: issuer, baseUrl: issuer, platform: demo.platform, port: Number(port) });
   console.log(`The demo app is at ${app.url} and signs in with ${issuer}`);

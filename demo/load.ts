@@ -60,13 +60,24 @@ async function loadDirectory(change: Change, { now, setCredential }: LoadOptions
   for (const school of world.schools) await createSchool(change, { ...school, id: school.id as SchoolId });
   for (const group of world.groups) {
     const type = group.type.toUpperCase() as "KLASSE" | "KURS" | "SONSTIG";
-    await createGroup(change, { id: group.id as GroupId, schoolId: group.schoolId as SchoolId, name: group.name, type });
+    await createGroup(change, {
+      id: group.id as GroupId,
+      schoolId: group.schoolId as SchoolId,
+      name: group.name,
+      type,
+    });
   }
   for (const person of world.people) {
     const personId = person.id as PersonId;
     const schools = person.schools as [SchoolId, ...SchoolId[]];
     const { name, sourceSystemIdentifier, username, password } = person;
-    await createPerson(change, { id: personId, schools, role: person.role as PersonRole, name, sourceSystemIdentifier });
+    await createPerson(change, {
+      id: personId,
+      schools,
+      role: person.role as PersonRole,
+      name,
+      sourceSystemIdentifier,
+    });
     for (const groupId of person.groups as GroupId[]) await addMembership(change, { groupId, personId });
     await setCredential(change.tx, { personId, username, password, now });
   }

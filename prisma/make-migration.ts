@@ -3,7 +3,16 @@
  * npm run migration -- initial   rewrites the first one, with prisma/constraints.sql at its end; only before the first release
  * npm run migration -- --check   fails when the migrations and prisma/schema say different things
  */
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { applyMigrations, migrationsFolder } from "../src/platform/migrate.ts";

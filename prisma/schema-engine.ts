@@ -8,7 +8,10 @@ import * as engineModule from "@prisma/schema-engine-wasm/schema_engine_bg";
 import pg from "pg";
 
 // TypeScript knows WebAssembly only together with a browser.
-declare const WebAssembly: { Module: new (bytes: Uint8Array) => object; Instance: new (module: object, imports: object) => { exports: Record<string, unknown> } };
+declare const WebAssembly: {
+  Module: new (bytes: Uint8Array) => object;
+  Instance: new (module: object, imports: object) => { exports: Record<string, unknown> };
+};
 
 const schemaFolder = join(import.meta.dirname, "schema");
 
@@ -31,26 +34,50 @@ export async function diffWithSchema(databaseUrl: string): Promise<string> {
 }
 
 /** What `prisma migrate status` would say of a database. */
-export async function diagnoseMigrations(databaseUrl: string, migrationsFolder: string): Promise<engineModule.DiagnoseMigrationHistoryOutput> {
+export async function diagnoseMigrations(
+  databaseUrl: string,
+  migrationsFolder: string,
+): Promise<engineModule.DiagnoseMigrationHistoryOutput> {
   const names = readdirSync(migrationsFolder).filter((name) => /^\d/.test(name));
   const read = (name: string) => readFileSync(join(migrationsFolder, name, "migration.sql"), "utf8");
-  const migrationDirectories = names.map((path) => ({ path, migrationFile: { path: "migration.sql", content: { tag: "ok" as const, value: read(path) } } }));
-  const lockfile = { path: "migration_lock.toml", content: readFileSync(join(migrationsFolder, "migration_lock.toml"), "utf8") };
+  const migrationDirectories = names.map((path) => ({
+    path,
+    migrationFile: { path: "migration.sql", content: { tag: "ok" as const, value: read(path) } },
+  }));
+  const lockfile = {
+    path: "migration_lock.toml",
+    content: readFileSync(join(migrationsFolder, "migration_lock.toml"), "utf8"),
+  };
   const migrationsList = { baseDir: migrationsFolder, lockfile, shadowDbInitScript: "", migrationDirectories };
-  return withEngine(databaseUrl, (engine) => engine.diagnoseMigrationHistory({ migrationsList, optInToShadowDatabase: false, filters }));
+  return withEngine(databaseUrl, (engine) =>
+    engine.diagnoseMigrationHistory({ migrationsList, optInToShadowDatabase: false, filters }),
+  );
 }
 
 const filters = { externalTables: ["public._prisma_migrations"], externalEnums: [] };
 
 type SchemaFiles = { path: string; content: string }[];
 
-async function withEngine<T>(databaseUrl: string, work: (engine: engineModule.SchemaEngine, files: SchemaFiles) => Promise<T>): Promise<T> {
-  const files = readdirSync(schemaFolder).map((name) => ({ path: join(schemaFolder, name), content: readFileSync(join(schemaFolder, name), "utf8") }));
+async function withEngine<T>(
+  databaseUrl: string,
+  work: (engine: engineModule.SchemaEngine, files: SchemaFiles) => Promise<T>,
+): Promise<T> {
+  const files = readdirSync(schemaFolder).map((name) => ({
+    path: join(schemaFolder, name),
+    content: readFileSync(join(schemaFolder, name), "utf8"),
+  }));
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
   try {
     loadEngine();
     const adapter = bindMigrationAwareSqlAdapterFactory(withCharColumns(pool));
-    return await work(await engineModule.SchemaEngine.new({ datamodels: files.map(({ path, content }) => [path, content]) }, () => undefined, adapter), files);
+    return await work(
+      await engineModule.SchemaEngine.new(
+        { datamodels: files.map(({ path, content }) => [path, content]) },
+        () => undefined,
+        adapter,
+      ),
+      files,
+    );
   } finally {
     await pool.end();
   }
@@ -61,7 +88,10 @@ function keepByHand(sql: string): string {
   const byHand = readFileSync(join(import.meta.dirname, "constraints.sql"), "utf8");
   const steps = sql.trim().split(/\n(?=-- [A-Z])/);
   const dropped = /^-- Drop(?:ForeignKey|Index)\n.* "([^"]+)";\s*$/;
-  return steps.filter((step) => !byHand.includes(`"${dropped.exec(step)?.[1] ?? ""}"`)).map((step) => `${step.trim()}\n`).join("\n");
+  return steps
+    .filter((step) => !byHand.includes(`"${dropped.exec(step)?.[1] ?? ""}"`))
+    .map((step) => `${step.trim()}\n`)
+    .join("\n");
 }
 
 let isLoaded = false;
@@ -69,8 +99,12 @@ let isLoaded = false;
 function loadEngine(): void {
   if (isLoaded) return;
   isLoaded = true;
-  const bytes = readFileSync(fileURLToPath(new URL("schema_engine_bg.wasm", import.meta.resolve("@prisma/schema-engine-wasm/schema_engine_bg"))));
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { "./schema_engine_bg.js": { ...engineModule } });
+  const bytes = readFileSync(
+    fileURLToPath(new URL("schema_engine_bg.wasm", import.meta.resolve("@prisma/schema-engine-wasm/schema_engine_bg"))),
+  );
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), {
+    "./schema_engine_bg.js": { ...engineModule },
+  });
   engineModule.__wbg_set_wasm(exports);
   (exports["__wbindgen_start"] as () => void)();
 }
@@ -83,7 +117,8 @@ function withCharColumns(pool: pg.Pool): SqlMigrationAwareDriverAdapterFactory {
   const query = pool.query.bind(pool) as (config: unknown) => Promise<pg.QueryResult>;
   pool.query = (async (config: unknown) => {
     const result = await query(config);
-    for (const field of result.fields.filter(({ dataTypeID }) => dataTypeID === charType)) Object.assign(field, { dataTypeID: pg.types.builtins.TEXT, name: field.name + mark });
+    for (const field of result.fields.filter(({ dataTypeID }) => dataTypeID === charType))
+      Object.assign(field, { dataTypeID: pg.types.builtins.TEXT, name: field.name + mark });
     return result;
   }) as typeof pool.query;
 
@@ -94,7 +129,9 @@ function withCharColumns(pool: pg.Pool): SqlMigrationAwareDriverAdapterFactory {
     const queryRaw = adapter.queryRaw.bind(adapter);
     adapter.queryRaw = async (sql) => {
       const result = await queryRaw(sql);
-      result.columnTypes = result.columnTypes.map((type, i) => (result.columnNames[i]!.endsWith(mark) ? ColumnTypeEnum.Character : type));
+      result.columnTypes = result.columnTypes.map((type, i) =>
+        result.columnNames[i]!.endsWith(mark) ? ColumnTypeEnum.Character : type,
+      );
       result.columnNames = result.columnNames.map((name) => name.replace(mark, ""));
       return result;
     };

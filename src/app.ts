@@ -44,7 +44,10 @@ export type App = {
 };
 
 /** Composes the service: every room gets what it needs here and nowhere else. */
-export async function makeApp(config: Config, { clock, log, shares, metrics = makeMetrics(), isStopping = () => false }: Surroundings): Promise<App> {
+export async function makeApp(
+  config: Config,
+  { clock, log, shares, metrics = makeMetrics(), isStopping = () => false }: Surroundings,
+): Promise<App> {
   watchPools(metrics, poolsOf(shares));
   const count = {
     signIn: (outcome: string) => metrics.signIns.inc({ outcome }),
@@ -53,11 +56,29 @@ export async function makeApp(config: Config, { clock, log, shares, metrics = ma
 
   const signOn = await makeSignOn({ ...config, shares, clock, log, count });
   const load = (name: string) => loadDocument(name, config.platform);
-  const api = { reading: makeReading(shares.reads, config.lists), log, checkAccessToken: signOn.checkAccessToken, cursorKeys: deriveKeys(config.encryptionKeys, "cursor"), checkAnswers: !config.production };
+  const api = {
+    reading: makeReading(shares.reads, config.lists),
+    log,
+    checkAccessToken: signOn.checkAccessToken,
+    cursorKeys: deriveKeys(config.encryptionKeys, "cursor"),
+    checkAnswers: !config.production,
+  };
   const contracts = { idm: await load("idm"), schulconnex: await load("schulconnex"), signOn: await load("sign-on") };
   const idm = makeIdmRouter({ ...api, changes: shares.changes, document: contracts.idm });
-  const schulconnex = makeSchulconnexRouter({ ...api, document: contracts.schulconnex, document17: await load("schulconnex-1.7") });
-  const webhooks = makeWebhooks({ db: shares.jobs, clock, log, keys: config.encryptionKeys, reach: { allowPrivateAddresses: config.allowPrivateAddresses, allowHttp: !config.production }, settings: config.webhooks, count: (outcome) => metrics.webhookAttempts.inc({ outcome }) });
+  const schulconnex = makeSchulconnexRouter({
+    ...api,
+    document: contracts.schulconnex,
+    document17: await load("schulconnex-1.7"),
+  });
+  const webhooks = makeWebhooks({
+    db: shares.jobs,
+    clock,
+    log,
+    keys: config.encryptionKeys,
+    reach: { allowPrivateAddresses: config.allowPrivateAddresses, allowHttp: !config.production },
+    settings: config.webhooks,
+    count: (outcome) => metrics.webhookAttempts.inc({ outcome }),
+  });
   const portal = makePortalRouter({
     ...signOn,
     issuerUrl: config.issuerUrl,
@@ -79,8 +100,19 @@ export async function makeApp(config: Config, { clock, log, shares, metrics = ma
 
   const operations = makeExpress(config).use(health, metricsRouter, last.router, last.onError);
 
-  const pathWords = listPathWords(Object.values(contracts), [...places, ...paths, new URL(config.baseUrl).pathname, new URL(config.issuerUrl).pathname]);
-  const watch = makeRequestWatch({ clock, log, metrics, nameOperation: makeOperationNames(contracts.signOn, places), pathWords });
+  const pathWords = listPathWords(Object.values(contracts), [
+    ...places,
+    ...paths,
+    new URL(config.baseUrl).pathname,
+    new URL(config.issuerUrl).pathname,
+  ]);
+  const watch = makeRequestWatch({
+    clock,
+    log,
+    metrics,
+    nameOperation: makeOperationNames(contracts.signOn, places),
+    pathWords,
+  });
   const protect = makeProtect(config);
   return {
     handler(req, res) {
@@ -116,7 +148,11 @@ const places = ["interaction", "sign-in", "docs", "openapi", "assets", "health",
 const paths = [
   ...["health/live", "health/ready"],
   ...["login", "consent", "school", "switch", "cancel"].map((step) => `interaction/${step}`),
-  ...["idm", "schulconnex", "schulconnex-1.7", "webhooks", "sign-on"].flatMap((name) => [`docs/${name}`, `openapi/${name}.yaml`, `openapi/${name}.json`]),
+  ...["idm", "schulconnex", "schulconnex-1.7", "webhooks", "sign-on"].flatMap((name) => [
+    `docs/${name}`,
+    `openapi/${name}.yaml`,
+    `openapi/${name}.json`,
+  ]),
 ];
 
 function makeExpress(config: Config): Express {

@@ -23,7 +23,15 @@ function makeCurl({ issuerUrl, baseUrl, platform }: Config): string {
 
 function table(rows: (readonly [string, string, ...string[]])[]): string {
   const widths = rows[0]!.map((_, at) => Math.max(...rows.map((row) => row[at]!.length)));
-  return rows.map((row) => `  ${row.map((cell, at) => cell.padEnd(widths[at]!)).join("  ").trimEnd()}`).join("\n");
+  return rows
+    .map(
+      (row) =>
+        `  ${row
+          .map((cell, at) => cell.padEnd(widths[at]!))
+          .join("  ")
+          .trimEnd()}`,
+    )
+    .join("\n");
 }
 
 /** What `npm start` prints in the end: where everything is and, with the demo world, what to try. */
@@ -32,7 +40,9 @@ export function makeBanner(config: Config, { demoAppUrl }: { demoAppUrl: string 
   if (!config.demoWorld) return `\nSchultor is ready.\n${addresses}\n`;
   const logins = demo.people.map((person) => [person.username, person.password, describe(person)] as const);
   const click =
-    demoAppUrl === null ? `${config.issuerUrl}/sign-in   (the demo app is not running, because port 4000 is taken)` : `${demoAppUrl}login   (the demo app signs you in)`;
+    demoAppUrl === null
+      ? `${config.issuerUrl}/sign-in   (the demo app is not running, because port 4000 is taken)`
+      : `${demoAppUrl}login   (the demo app signs you in)`;
   return [
     "",
     "Schultor is ready.",

@@ -12,7 +12,11 @@ export function oneOf<const Values extends readonly [string, ...string[]]>(...va
 
 export function wholeNumber(from: number, to: number) {
   const error = `Write a whole number from ${from} to ${to}.`;
-  return z.string().regex(/^\d{1,15}$/, error).transform(Number).pipe(z.number().min(from, error).max(to, error));
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, error)
+    .transform(Number)
+    .pipe(z.number().min(from, error).max(to, error));
 }
 
 export function matching(pattern: RegExp, error: string) {
@@ -43,9 +47,13 @@ export function httpUrl(path: "without path" | "path allowed") {
 
 export const postgresUrl = z
   .string()
-  .refine((value) => parseUrl(value, ["postgres:", "postgresql:"]) !== null, "Write an address of the form postgresql://user:password@host:5432/database.");
+  .refine(
+    (value) => parseUrl(value, ["postgres:", "postgresql:"]) !== null,
+    "Write an address of the form postgresql://user:password@host:5432/database.",
+  );
 
-const keyError = "Write one or more keys of 32 bytes in base64, separated by commas. Make one with: openssl rand -base64 32";
+const keyError =
+  "Write one or more keys of 32 bytes in base64, separated by commas. Make one with: openssl rand -base64 32";
 
 export const keyList = z.string().transform((value, context) => {
   const keys = value.split(",").map((part) => part.trim());
@@ -61,10 +69,16 @@ const address = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 export const addressList = z
   .string()
   .transform((value) => value.split(",").map((part) => part.trim()))
-  .refine((parts) => parts.every((part) => address.safeParse(part).success), "Write addresses or networks such as 10.0.0.0/8, separated by commas.");
+  .refine(
+    (parts) => parts.every((part) => address.safeParse(part).success),
+    "Write addresses or networks such as 10.0.0.0/8, separated by commas.",
+  );
 
 /** Times in seconds, one after the other. */
 export const secondsList = z
   .string()
-  .regex(/^\d{1,6}(,\d{1,6}){0,9}$/, "Write one to ten whole numbers of seconds, separated by commas, such as 5,300,1800.")
+  .regex(
+    /^\d{1,6}(,\d{1,6}){0,9}$/,
+    "Write one to ten whole numbers of seconds, separated by commas, such as 5,300,1800.",
+  )
   .transform((value) => value.split(",").map(Number));

@@ -1,7 +1,18 @@
 import { availableParallelism } from "node:os";
 import type { z } from "zod";
 import { leastPoolSize } from "./platform/share-sizes.ts";
-import { addressList, flag, httpUrl, keyList, matching, oneOf, postgresUrl, secondsList, text, wholeNumber } from "./config-values.ts";
+import {
+  addressList,
+  flag,
+  httpUrl,
+  keyList,
+  matching,
+  oneOf,
+  postgresUrl,
+  secondsList,
+  text,
+  wholeNumber,
+} from "./config-values.ts";
 
 type Option<Value extends z.ZodType = z.ZodType> = {
   value: Value;
@@ -38,7 +49,8 @@ export const options = {
     value: httpUrl("path allowed"),
     default: null,
     defaultMeaning: "`ISSUER_URL`",
-    meaning: "Address under which the IDM API and the Schulconnex endpoints are reached, when it is not that of the sign-on. Its path becomes the prefix of theirs.",
+    meaning:
+      "Address under which the IDM API and the Schulconnex endpoints are reached, when it is not that of the sign-on. Its path becomes the prefix of theirs.",
     example: "https://api.example.org",
   },
   PORT: {
@@ -51,7 +63,8 @@ export const options = {
     value: matching(/^[A-Za-z0-9.:_-]+$/, "Write an address or host name, such as 0.0.0.0."),
     default: null,
     defaultMeaning: "`localhost`; in production `::` (every address)",
-    meaning: "Address to listen on. `localhost` stands for both loopback addresses, so that a demo world is not open to the network.",
+    meaning:
+      "Address to listen on. `localhost` stands for both loopback addresses, so that a demo world is not open to the network.",
     example: "0.0.0.0",
   },
   TRUSTED_PROXIES: {
@@ -65,20 +78,23 @@ export const options = {
   PLATFORM: {
     value: matching(/^[a-z0-9][a-z0-9-]{0,31}$/, "Write lower-case letters, digits and hyphens."),
     default: "schultor",
-    meaning: "The operator's name inside scope identifiers: `urn:<PLATFORM>:idm:v1:schools:read`. Apps write it into their requests, so it stays as it is once apps exist.",
+    meaning:
+      "The operator's name inside scope identifiers: `urn:<PLATFORM>:idm:v1:schools:read`. Apps write it into their requests, so it stays as it is once apps exist.",
     example: "schultor",
   },
   ROLE: {
     value: oneOf("all", "web", "worker"),
     default: "all",
-    meaning: "What this process does: answer requests (`web`), run the jobs (`worker`: sweeps, key rotation, logout messages, webhooks), or both. Any number of each may share one database.",
+    meaning:
+      "What this process does: answer requests (`web`), run the jobs (`worker`: sweeps, key rotation, logout messages, webhooks), or both. Any number of each may share one database.",
     example: "web",
   },
   DATABASE_URL: {
     value: postgresUrl,
     default: null,
     defaultMeaning: "an embedded PostgreSQL in `DATA_DIR`",
-    meaning: "The PostgreSQL server (15 or later) that holds everything. The role must own the database: migrations run at start.",
+    meaning:
+      "The PostgreSQL server (15 or later) that holds everything. The role must own the database: migrations run at start.",
     example: "postgresql://schultor:secret@db.internal:5432/schultor?sslmode=verify-full",
     secret: true,
   },
@@ -86,7 +102,8 @@ export const options = {
     value: postgresUrl,
     default: null,
     defaultMeaning: "`DATABASE_URL`",
-    meaning: "A streaming replica for the reads of the IDM API and the Schulconnex endpoints. They may then be as old as the replica is behind.",
+    meaning:
+      "A streaming replica for the reads of the IDM API and the Schulconnex endpoints. They may then be as old as the replica is behind.",
     example: "postgresql://schultor:secret@replica.internal:5432/schultor",
     secret: true,
   },
@@ -100,7 +117,8 @@ export const options = {
   LISTS_PER_APP: {
     value: wholeNumber(1, 1000),
     default: "32",
-    meaning: "Lists that one app may have open in this process at the same time: waiting, being read or being sent. More are answered with 429; eight times as many of all apps together with 503.",
+    meaning:
+      "Lists that one app may have open in this process at the same time: waiting, being read or being sent. More are answered with 429; eight times as many of all apps together with 503.",
     example: "64",
   },
   LIST_WAIT_SECONDS: {
@@ -130,7 +148,8 @@ export const options = {
   ALLOW_EMBEDDED_DATABASE: {
     value: flag,
     default: "false",
-    meaning: "Lets production run on the embedded PostgreSQL: one process on one machine, and backups are yours to arrange.",
+    meaning:
+      "Lets production run on the embedded PostgreSQL: one process on one machine, and backups are yours to arrange.",
     example: "true",
   },
   DEMO_WORLD: {
@@ -176,7 +195,8 @@ export const options = {
   REFRESH_GRACE_SECONDS: {
     value: wholeNumber(0, 120),
     default: "10",
-    meaning: "Time in which a refresh token used twice answers the same new tokens (two tabs, a lost answer). After it, a second use revokes the whole family.",
+    meaning:
+      "Time in which a refresh token used twice answers the same new tokens (two tabs, a lost answer). After it, a second use revokes the whole family.",
     example: "10",
   },
   SESSION_SECONDS: {
@@ -200,27 +220,31 @@ export const options = {
   AUDIT_DAYS: {
     value: wholeNumber(30, 3650),
     default: "400",
-    meaning: "Days for which the audit log keeps who did what, as ids and codes. The id of a person who is deleted for good goes at once.",
+    meaning:
+      "Days for which the audit log keeps who did what, as ids and codes. The id of a person who is deleted for good goes at once.",
     example: "400",
   },
   IMPORT_HOLD_PERCENT: {
     value: wholeNumber(0, 100),
     default: null,
     defaultMeaning: "a third",
-    meaning: "What share of a school's people or groups an import may remove; one that would remove more is held until somebody confirms it. 100 holds none.",
+    meaning:
+      "What share of a school's people or groups an import may remove; one that would remove more is held until somebody confirms it. 100 holds none.",
     example: "10",
   },
   PASSWORD_HASH_CONCURRENCY: {
     value: wholeNumber(1, 64),
     default: String(Math.max(1, Math.min(4, availableParallelism()))),
     defaultMeaning: "the number of processors, at most 4",
-    meaning: "Passwords checked at the same time; each takes a processor for some 20 ms and 19 MiB of memory. Further sign-ins wait in line.",
+    meaning:
+      "Passwords checked at the same time; each takes a processor for some 20 ms and 19 MiB of memory. Further sign-ins wait in line.",
     example: "4",
   },
   WEBHOOK_ALLOW_PRIVATE_ADDRESSES: {
     value: flag,
     default: "false",
-    meaning: "Lets the service call apps at private and loopback addresses (webhooks, logout messages). For development only; refused in production.",
+    meaning:
+      "Lets the service call apps at private and loopback addresses (webhooks, logout messages). For development only; refused in production.",
     example: "true",
   },
   WEBHOOK_TIMEOUT_SECONDS: {
@@ -232,25 +256,29 @@ export const options = {
   WEBHOOK_RETRY_SECONDS: {
     value: secondsList,
     default: "5,300,1800",
-    meaning: "Times after which a failed delivery of a webhook is tried again, give or take a fifth, separated by commas. The contract promises apps three retries.",
+    meaning:
+      "Times after which a failed delivery of a webhook is tried again, give or take a fifth, separated by commas. The contract promises apps three retries.",
     example: "5,300,1800",
   },
   WEBHOOK_DISABLE_AFTER_DAYS: {
     value: wholeNumber(1, 365),
     default: "5",
-    meaning: "Days of nothing but failures after which an endpoint is disabled and its events are dropped. Until then they wait.",
+    meaning:
+      "Days of nothing but failures after which an endpoint is disabled and its events are dropped. Until then they wait.",
     example: "5",
   },
   WEBHOOK_LOG_DAYS: {
     value: wholeNumber(1, 3650),
     default: "30",
-    meaning: "Days for which deliveries and their attempts are kept, for looking into them and for delivering them again.",
+    meaning:
+      "Days for which deliveries and their attempts are kept, for looking into them and for delivering them again.",
     example: "30",
   },
   WEBHOOK_CONCURRENCY: {
     value: wholeNumber(1, 10_000),
     default: "512",
-    meaning: "Webhooks that this process has under way at the same time at most; one endpoint gets no more than 8 of them.",
+    meaning:
+      "Webhooks that this process has under way at the same time at most; one endpoint gets no more than 8 of them.",
     example: "512",
   },
   LOG_LEVEL: {
@@ -263,11 +291,15 @@ export const options = {
     value: wholeNumber(0, 65_535),
     default: null,
     defaultMeaning: "none: `/metrics` is on `PORT`",
-    meaning: "A port of its own for `/metrics` and the health checks, to be kept inside the network. Production needs this or `METRICS_TOKEN`.",
+    meaning:
+      "A port of its own for `/metrics` and the health checks, to be kept inside the network. Production needs this or `METRICS_TOKEN`.",
     example: "9464",
   },
   METRICS_TOKEN: {
-    value: matching(/^[\x21-\x7e]{16,}$/, "Write at least 16 letters, digits or signs without spaces, such as the output of: openssl rand -hex 32"),
+    value: matching(
+      /^[\x21-\x7e]{16,}$/,
+      "Write at least 16 letters, digits or signs without spaces, such as the output of: openssl rand -hex 32",
+    ),
     default: null,
     defaultMeaning: "none: `/metrics` is open",
     meaning: "Bearer token that whoever reads `/metrics` must send.",
@@ -277,21 +309,25 @@ export const options = {
   SHUTDOWN_GRACE_SECONDS: {
     value: wholeNumber(0, 600),
     default: "20",
-    meaning: "Time that running requests and jobs get to end after SIGTERM. Give the supervisor a few seconds more than this before it kills.",
+    meaning:
+      "Time that running requests and jobs get to end after SIGTERM. Give the supervisor a few seconds more than this before it kills.",
     example: "20",
   },
 } as const satisfies Record<string, Option>;
 
 export type OptionName = keyof typeof options;
 type Values = {
-  [Name in OptionName]: z.output<(typeof options)[Name]["value"]> | ((typeof options)[Name]["default"] extends null ? undefined : never);
+  [Name in OptionName]:
+    z.output<(typeof options)[Name]["value"]> | ((typeof options)[Name]["default"] extends null ? undefined : never);
 };
 
 export class ConfigError extends Error {
   readonly problems: string[];
 
   constructor(problems: string[]) {
-    super(`The configuration has ${problems.length} problem(s):\n${problems.map((problem) => `  - ${problem}`).join("\n")}`);
+    super(
+      `The configuration has ${problems.length} problem(s):\n${problems.map((problem) => `  - ${problem}`).join("\n")}`,
+    );
     this.name = "ConfigError";
     this.problems = problems;
   }
@@ -379,12 +415,22 @@ function findConflicts(values: Partial<Values>): string[] {
 
 function findUnfitForProduction(values: Partial<Values>, env: NodeJS.ProcessEnv): string[] {
   const rules: [wrong: boolean, problem: string][] = [
-    [env["ISSUER_URL"] === undefined, "ISSUER_URL is missing. Set it to the https address of the sign-on, for example ISSUER_URL=https://login.example.org."],
-    [values.ISSUER_URL?.startsWith("http:") === true, "ISSUER_URL must start with https:// in production: passwords and tokens travel over it."],
-    [values.BASE_URL?.startsWith("http:") === true, "BASE_URL must start with https:// in production: tokens and pupils' names travel over it."],
+    [
+      env["ISSUER_URL"] === undefined,
+      "ISSUER_URL is missing. Set it to the https address of the sign-on, for example ISSUER_URL=https://login.example.org.",
+    ],
+    [
+      values.ISSUER_URL?.startsWith("http:") === true,
+      "ISSUER_URL must start with https:// in production: passwords and tokens travel over it.",
+    ],
+    [
+      values.BASE_URL?.startsWith("http:") === true,
+      "BASE_URL must start with https:// in production: tokens and pupils' names travel over it.",
+    ],
     [env["ENCRYPTION_KEYS"] === undefined, "ENCRYPTION_KEYS is missing. Make one with: openssl rand -base64 32"],
     [
-      env["ENCRYPTION_KEYS"] !== undefined && values.ENCRYPTION_KEYS?.some((key) => key.toString("base64") === developmentKey) === true,
+      env["ENCRYPTION_KEYS"] !== undefined &&
+        values.ENCRYPTION_KEYS?.some((key) => key.toString("base64") === developmentKey) === true,
       "ENCRYPTION_KEYS holds the published development key. Make one of your own with: openssl rand -base64 32",
     ],
     [
@@ -425,7 +471,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     }
     const result = option.value.safeParse(given);
     if (result.success) values[name] = result.data;
-    else problems.push(`${name}${option.secret ? "" : `=${given}`} is not understood. ${result.error.issues[0]?.message}`);
+    else
+      problems.push(`${name}${option.secret ? "" : `=${given}`} is not understood. ${result.error.issues[0]?.message}`);
   }
   problems.push(...findConflicts(values));
   if (env["NODE_ENV"] === "production") problems.push(...findUnfitForProduction(values, env));

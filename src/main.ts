@@ -20,8 +20,10 @@ function readConfigOrEnd(): Config {
 function explainFailure(error: unknown, config: Config): string | null {
   if (error instanceof DatabaseStartError) return error.message;
   const { code, port } = error as NodeJS.ErrnoException & { port?: number };
-  if (code === "EADDRINUSE") return `Port ${port} is taken by another program. End that one, or set ${port === config.metricsPort ? "METRICS_PORT" : "PORT"} to a free port.`;
-  if (code === "EACCES" && port !== undefined) return `This user may not open port ${port}. Choose one above 1023 and put a proxy in front.`;
+  if (code === "EADDRINUSE")
+    return `Port ${port} is taken by another program. End that one, or set ${port === config.metricsPort ? "METRICS_PORT" : "PORT"} to a free port.`;
+  if (code === "EACCES" && port !== undefined)
+    return `This user may not open port ${port}. Choose one above 1023 and put a proxy in front.`;
   return null;
 }
 
@@ -60,7 +62,11 @@ process.on("SIGINT", () => void end("asked to (SIGINT)", 0));
 
 try {
   service = await startService(config, { log, say, onLost: (what) => void end(what, exitCodes.failed) });
-  if (config.production) log.info({ port: service.config.port, metricsPort: service.metricsPort, role: config.role, issuer: config.issuerUrl }, "ready");
+  if (config.production)
+    log.info(
+      { port: service.config.port, metricsPort: service.metricsPort, role: config.role, issuer: config.issuerUrl },
+      "ready",
+    );
   else console.log(makeBanner(service.config, service));
 } catch (error) {
   const explained = explainFailure(error, config);

@@ -51,7 +51,11 @@ export async function startService(given: Config, surroundings: Surroundings): P
   }
 }
 
-async function startParts(given: Config, surroundings: Surroundings, ends: ReturnType<typeof makeEnds>): Promise<Running> {
+async function startParts(
+  given: Config,
+  surroundings: Surroundings,
+  ends: ReturnType<typeof makeEnds>,
+): Promise<Running> {
   const { log, say } = surroundings;
   const metrics = makeMetrics();
   watchProcess(metrics);
@@ -75,7 +79,10 @@ async function startParts(given: Config, surroundings: Surroundings, ends: Retur
   });
   ends.add("database connections", () => shares.close());
   await applyMigrations(url, { say });
-  if (config.demoWorld) await withProgress("Loading the demo world", say, () => loadDemoWorld(shares.changes, { ...config, now: systemClock(), setCredential }));
+  if (config.demoWorld)
+    await withProgress("Loading the demo world", say, () =>
+      loadDemoWorld(shares.changes, { ...config, now: systemClock(), setCredential }),
+    );
 
   const app = await withProgress("Preparing keys and pages", say, () =>
     makeApp(config, { clock: systemClock, log, shares, metrics, isStopping: server.isStopping }),
@@ -86,7 +93,10 @@ async function startParts(given: Config, surroundings: Surroundings, ends: Retur
   server.serve(config.role === "worker" ? app.operationsHandler : app.handler);
   operations?.serve(app.operationsHandler);
   ends.add("requests and jobs", async () => {
-    const [{ cutOff }] = await Promise.all([server.stop(config.shutdownGraceSeconds), worker.stop(config.shutdownGraceSeconds)]);
+    const [{ cutOff }] = await Promise.all([
+      server.stop(config.shutdownGraceSeconds),
+      worker.stop(config.shutdownGraceSeconds),
+    ]);
     if (cutOff > 0) log.warn({ cutOff }, "requests did not end in time and were cut off");
   });
 
@@ -99,7 +109,11 @@ function openPort({ host }: Config, port: number): Promise<Server> {
   return openServer({ host, port });
 }
 
-async function openDatabaseOf(config: Config, { say, onLost }: Surroundings, ends: ReturnType<typeof makeEnds>): Promise<string> {
+async function openDatabaseOf(
+  config: Config,
+  { say, onLost }: Surroundings,
+  ends: ReturnType<typeof makeEnds>,
+): Promise<string> {
   const server = await openDatabaseServer({ ...config, say });
   let stopping = false;
   ends.add("database server", () => {
@@ -107,7 +121,8 @@ async function openDatabaseOf(config: Config, { say, onLost }: Surroundings, end
     return server.stop();
   });
   void server.exited.then(() => {
-    if (!stopping) onLost("the embedded PostgreSQL has ended by itself; its last lines are in postgres.log in the data folder");
+    if (!stopping)
+      onLost("the embedded PostgreSQL has ended by itself; its last lines are in postgres.log in the data folder");
   });
   return server.url;
 }

@@ -5,7 +5,10 @@ import type { AddressInfo } from "node:net";
 import pg from "pg";
 
 const pool = new pg.Pool({ connectionString: process.env["DATABASE_URL"]!, max: 10 });
-const statements = JSON.parse(process.env["BENCH_STATEMENTS"]!) as Record<string, { name: string; text: string; values: unknown[] }>;
+const statements = JSON.parse(process.env["BENCH_STATEMENTS"]!) as Record<
+  string,
+  { name: string; text: string; values: unknown[] }
+>;
 
 const server = createServer((req, res) => {
   void pool.query<string[]>({ ...statements[req.url!]!, rowMode: "array" }).then(({ rows }) => {
@@ -14,5 +17,7 @@ const server = createServer((req, res) => {
     res.end(body);
   });
 });
-server.listen(0, "127.0.0.1", () => process.send?.({ url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}` }));
+server.listen(0, "127.0.0.1", () =>
+  process.send?.({ url: `http://127.0.0.1:${String((server.address() as AddressInfo).port)}` }),
+);
 process.once("SIGTERM", () => process.exit(0));

@@ -48,7 +48,15 @@ const provider = new Provider(issuer, {
   },
   interactions: { url: (_ctx, interaction) => `/interaction/${interaction.uid}` },
   routes: { authorization: "/oauth2/auth", token: "/oauth2/token" },
-  ttl: { AccessToken: 3600, AuthorizationCode: 60, ClientCredentials: 3600, Grant: 86400, IdToken: 3600, Session: 86400, Interaction: 3600 },
+  ttl: {
+    AccessToken: 3600,
+    AuthorizationCode: 60,
+    ClientCredentials: 3600,
+    Grant: 86400,
+    IdToken: 3600,
+    Session: 86400,
+    Interaction: 3600,
+  },
 });
 
 const handle = provider.callback();

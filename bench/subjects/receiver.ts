@@ -22,5 +22,7 @@ const server = createServer((request, response) => {
   });
 });
 server.keepAliveTimeout = 60_000;
-server.listen(0, "127.0.0.1", () => process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }));
+server.listen(0, "127.0.0.1", () =>
+  process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }),
+);
 process.once("SIGTERM", () => process.exit(0));

@@ -3,7 +3,10 @@ import { makeLog } from "../../src/platform/log.ts";
 import { readConfig } from "../../src/config.ts";
 import { startService } from "../../src/start.ts";
 
-const config = { ...readConfig({ ...process.env, NODE_ENV: "development", PORT: "0", DEMO_WORLD: "false" }), production: true };
+const config = {
+  ...readConfig({ ...process.env, NODE_ENV: "development", PORT: "0", DEMO_WORLD: "false" }),
+  production: true,
+};
 const log = makeLog({ level: config.logLevel, format: "json" });
 const service = await startService(config, { log, say: () => undefined, onLost: (what) => log.fatal(what) });
 process.send?.({ url: service.config.issuerUrl });

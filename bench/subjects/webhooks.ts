@@ -12,7 +12,15 @@ const config = readConfig({ ...process.env, NODE_ENV: "development", WEBHOOK_ALL
 const log = makeLog({ level: config.logLevel, format: "json" });
 const db = openDatabase({ url: config.databaseUrl!, poolSize: config.databasePoolSize });
 const leaseSeconds = Number(process.env["LEASE_SECONDS"] ?? 15);
-const webhooks = makeWebhooks({ db, clock: systemClock, log, keys: config.encryptionKeys, reach: config, settings: config.webhooks, leaseSeconds });
+const webhooks = makeWebhooks({
+  db,
+  clock: systemClock,
+  log,
+  keys: config.encryptionKeys,
+  reach: config,
+  settings: config.webhooks,
+  leaseSeconds,
+});
 const worker = startWorker([...webhooks.jobs, makeStatisticsJob(db)], { log, metrics: makeMetrics() });
 process.send?.({ url: "ready" });
 process.once("SIGTERM", () => void stop());

@@ -26,12 +26,20 @@ async function logIn(page: Page, username: string): Promise<void> {
   await page.locator("#password").waitFor({ state: "detached" });
 }
 
-const browser = await chromium.launch({ executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-quic"] });
+const browser = await chromium.launch({
+  executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
+  args: ["--no-sandbox", "--disable-quic"],
+});
 
-async function visit(options: BrowserContextOptions, walk: (page: Page, shoot: (name: string) => Promise<unknown>) => Promise<void>): Promise<void> {
+async function visit(
+  options: BrowserContextOptions,
+  walk: (page: Page, shoot: (name: string) => Promise<unknown>) => Promise<void>,
+): Promise<void> {
   const context = await browser.newContext(options);
   const page = await context.newPage();
-  await walk(page, (name) => page.screenshot({ path: join(folder, `${name}.png`), fullPage: options.viewport === phone }));
+  await walk(page, (name) =>
+    page.screenshot({ path: join(folder, `${name}.png`), fullPage: options.viewport === phone }),
+  );
   await context.close();
 }
 
@@ -60,7 +68,10 @@ await visit({ viewport: desk, locale: "de" }, async (page, shoot) => {
   await page.goto(demo.apps[0]?.loginUrl ?? "");
   await logIn(page, "teacher.goethe");
   // Asked only the first time.
-  await page.locator("button.primary").click({ timeout: 2_000 }).catch(() => undefined);
+  await page
+    .locator("button.primary")
+    .click({ timeout: 2_000 })
+    .catch(() => undefined);
   await page.getByRole("heading", { name: "You are signed in" }).waitFor();
   await shoot("demo-app");
 });

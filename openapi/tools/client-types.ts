@@ -29,13 +29,18 @@ export function fieldsOf(document: Document): Field[] {
   return fields;
 }
 
-const snake = (name: string) => name.replaceAll(/([A-Z]+)([A-Z][a-z])/g, "$1_$2").replaceAll(/([a-z\d])([A-Z])/g, "$1_$2").toLowerCase();
+const snake = (name: string) =>
+  name
+    .replaceAll(/([A-Z]+)([A-Z][a-z])/g, "$1_$2")
+    .replaceAll(/([a-z\d])([A-Z])/g, "$1_$2")
+    .toLowerCase();
 const camel = (name: string) => name.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 const pascal = (name: string) => camel(name).replace(/^[a-z]/, (letter) => letter.toUpperCase());
 const sourceAt = (...path: string[]) => (existsSync(join(...path)) ? readFileSync(join(...path), "utf8") : "");
 const escaped = (text: string) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
 const match = (source: string, pattern: string) => new RegExp(pattern, "m").exec(source);
-const has = (source: string, quoted: (value: string) => string, values: string[]) => values.length > 0 && values.every((value) => source.includes(quoted(value)));
+const has = (source: string, quoted: (value: string) => string, values: string[]) =>
+  values.length > 0 && values.every((value) => source.includes(quoted(value)));
 const word = (type: string, name: string) => new RegExp(`\\b${name}\\b`).test(type);
 
 const python: Reader = (folder, { model, name, values }) => {
@@ -44,8 +49,16 @@ const python: Reader = (folder, { model, name, values }) => {
   const type = match(source, `^    ${snake(name)}: (.+?)(?: = .*)?$`)?.[1];
   if (type === undefined) return null;
   const validator = match(source, `@validator\\('${snake(name)}'\\)\\n(?:.+\\n|\\n(?=        ))+`)?.[0] ?? "";
-  const holds = { uuid: word(type, "StrictStr"), date: word(type, "date"), "date-time": word(type, "datetime"), enum: has(validator, (value) => `'${value}'`, values) };
-  return { kind: (kind) => holds[kind], nullable: type.startsWith("Optional[") && source.includes(`_dict['${name}'] = None`) };
+  const holds = {
+    uuid: word(type, "StrictStr"),
+    date: word(type, "date"),
+    "date-time": word(type, "datetime"),
+    enum: has(validator, (value) => `'${value}'`, values),
+  };
+  return {
+    kind: (kind) => holds[kind],
+    nullable: type.startsWith("Optional[") && source.includes(`_dict['${name}'] = None`),
+  };
 };
 
 const typescript: Reader = (folder, { model, name, values }) => {
@@ -54,7 +67,12 @@ const typescript: Reader = (folder, { model, name, values }) => {
   if (type === undefined) return null;
   const named = `${model}${pascal(name)}Enum`;
   const constant = match(source, `export const ${named} = \\{[^}]*\\}`)?.[0] ?? "";
-  const holds = { uuid: word(type, "string"), date: word(type, "Date"), "date-time": word(type, "Date"), enum: word(type, named) && has(constant, (value) => `'${value}'`, values) };
+  const holds = {
+    uuid: word(type, "string"),
+    date: word(type, "Date"),
+    "date-time": word(type, "Date"),
+    enum: word(type, named) && has(constant, (value) => `'${value}'`, values),
+  };
   return { kind: (kind) => holds[kind], nullable: type.endsWith(" | null") };
 };
 
@@ -64,8 +82,16 @@ const java: Reader = (folder, { model, name, values }) => {
   if (type === undefined) return null;
   const named = `${pascal(name)}Enum`;
   const constants = match(source, `public enum ${named} \\{[^;]*;`)?.[0] ?? "";
-  const holds = { uuid: word(type, "UUID"), date: word(type, "LocalDate"), "date-time": word(type, "OffsetDateTime"), enum: word(type, named) && has(constants, (value) => `("${value}")`, values) };
-  return { kind: (kind) => holds[kind], nullable: match(source, `@javax\\.annotation\\.Nullable\\n  public \\S+ get${pascal(name)}\\(`) !== null };
+  const holds = {
+    uuid: word(type, "UUID"),
+    date: word(type, "LocalDate"),
+    "date-time": word(type, "OffsetDateTime"),
+    enum: word(type, named) && has(constants, (value) => `("${value}")`, values),
+  };
+  return {
+    kind: (kind) => holds[kind],
+    nullable: match(source, `@javax\\.annotation\\.Nullable\\n  public \\S+ get${pascal(name)}\\(`) !== null,
+  };
 };
 
 const go: Reader = (folder, { model, name, values }) => {
@@ -76,7 +102,12 @@ const go: Reader = (folder, { model, name, values }) => {
   const constants = sourceAt(folder, `model_${snake(bare)}.go`);
   const text = /string$|^NullableString$/.test(type);
   // The generator knows no date without a time in Go.
-  const holds = { uuid: text, date: text, "date-time": /time\.Time$|^NullableTime$/.test(type), enum: constants.includes(`type ${bare} string`) && has(constants, (value) => `"${value}"`, values) };
+  const holds = {
+    uuid: text,
+    date: text,
+    "date-time": /time\.Time$|^NullableTime$/.test(type),
+    enum: constants.includes(`type ${bare} string`) && has(constants, (value) => `"${value}"`, values),
+  };
   return { kind: (kind) => holds[kind], nullable: type.startsWith("Nullable") };
 };
 

@@ -28,7 +28,8 @@ export function compareDocuments(before: Document, after: Document): Break[] {
   }
   const schemes = after.components?.securitySchemes ?? {};
   for (const [name, scheme] of Object.entries(before.components?.securitySchemes ?? {})) {
-    if (schemes[name] && !isDeepStrictEqual(essence(scheme), essence(schemes[name]))) report("security-scheme-changed", name, "tokens are had another way now");
+    if (schemes[name] && !isDeepStrictEqual(essence(scheme), essence(schemes[name])))
+      report("security-scheme-changed", name, "tokens are had another way now");
   }
   return comparison.found;
 }
@@ -47,8 +48,10 @@ function essence(scheme: unknown): unknown {
 function compareOperations(comparison: Comparison, old: Operation, now: Operation, where: string): void {
   const { before, after } = comparison;
   const report = reportTo(comparison);
-  if (old.operationId !== now.operationId) report("operation-id-changed", where, `${old.operationId} became ${now.operationId}`);
-  if (!staysOpen(old.security ?? before.security, now.security ?? after.security)) report("security-changed", where, "a token that sufficed no longer does");
+  if (old.operationId !== now.operationId)
+    report("operation-id-changed", where, `${old.operationId} became ${now.operationId}`);
+  if (!staysOpen(old.security ?? before.security, now.security ?? after.security))
+    report("security-changed", where, "a token that sufficed no longer does");
   compareParameters(comparison, old, now, where);
 
   const contents = (from: Content | undefined, to: Content | undefined, direction: Direction, at: string) => {
@@ -57,7 +60,8 @@ function compareOperations(comparison: Comparison, old: Operation, now: Operatio
       if (!next) report("media-type-removed", `${at} ${mediaType}`, "it is gone");
       else if (schema && next.schema) {
         compareSchemas(comparison, schema, next.schema, direction, at);
-      } else if (schema ?? next.schema) report("type-changed", `${at} ${mediaType}`, "it has a schema on one side only");
+      } else if (schema ?? next.schema)
+        report("type-changed", `${at} ${mediaType}`, "it has a schema on one side only");
     }
   };
 
@@ -73,11 +77,13 @@ function compareOperations(comparison: Comparison, old: Operation, now: Operatio
       continue;
     }
     const [from, to] = [resolved(before, oldAnswer), resolved(after, now.responses[status])];
-    for (const name of Object.keys(from.headers ?? {})) if (!to.headers?.[name]) report("header-removed", `${at} ${name}`, "it is gone");
+    for (const name of Object.keys(from.headers ?? {}))
+      if (!to.headers?.[name]) report("header-removed", `${at} ${name}`, "it is gone");
     contents(from.content, to.content, "output", at);
   }
   for (const status of Object.keys(now.responses)) {
-    if (/^[23]/.test(status) && !old.responses[status]) report("success-added", `${where} ${status}`, "apps do not expect it");
+    if (/^[23]/.test(status) && !old.responses[status])
+      report("success-added", `${where} ${status}`, "apps do not expect it");
   }
 }
 
@@ -86,7 +92,12 @@ type Security = Record<string, string[]>[];
 /** True while every way in that an app may have chosen is open, with no more scopes than it asked for. */
 function staysOpen(before: Security = [], after: Security = []): boolean {
   const opens = (held: Record<string, string[]>) =>
-    after.length === 0 || after.some((asked) => Object.entries(asked).every(([scheme, scopes]) => scopes.every((scope) => held[scheme]?.includes(scope)) && scheme in held));
+    after.length === 0 ||
+    after.some((asked) =>
+      Object.entries(asked).every(
+        ([scheme, scopes]) => scopes.every((scope) => held[scheme]?.includes(scope)) && scheme in held,
+      ),
+    );
   return (before.length === 0 ? [{}] : before).every(opens);
 }
 
@@ -96,14 +107,16 @@ function compareParameters(comparison: Comparison, before: Operation, after: Ope
     return new Map(parameters.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter]));
   };
   const [old, now] = [byKey(comparison.before, before), byKey(comparison.after, after)];
-  const report: ReturnType<typeof reportTo> = (kind, name, says) => reportTo(comparison)(kind, `${where} ${name}`, says);
+  const report: ReturnType<typeof reportTo> = (kind, name, says) =>
+    reportTo(comparison)(kind, `${where} ${name}`, says);
   for (const [name, parameter] of old) {
     const next = now.get(name);
     if (!next) {
       report("parameter-removed", name, "it is gone");
       continue;
     }
-    if (next.style !== parameter.style || next.explode !== parameter.explode) report("parameter-style-changed", name, "it is written another way now");
+    if (next.style !== parameter.style || next.explode !== parameter.explode)
+      report("parameter-style-changed", name, "it is written another way now");
     if (!parameter.schema || !next.schema) continue;
     compareSchemas(comparison, parameter.schema, next.schema, "input", `${where} ${name}`);
   }

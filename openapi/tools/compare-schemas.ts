@@ -9,10 +9,45 @@ export type Comparison = { before: Document; after: Document; found: Break[]; se
 type Report = (kind: string, where: string, says: string) => void;
 type Step = (from: Schema, to: Schema, at: string) => void;
 
-const annotations = new Set(["title", "description", "example", "examples", "deprecated", "externalDocs", "readOnly", "writeOnly", "xml"]);
-const judged = new Set(["$ref", "type", "format", "nullable", "enum", "properties", "required", "items", "allOf", "oneOf", "anyOf", "additionalProperties", "pattern", "uniqueItems", "default"]);
+const annotations = new Set([
+  "title",
+  "description",
+  "example",
+  "examples",
+  "deprecated",
+  "externalDocs",
+  "readOnly",
+  "writeOnly",
+  "xml",
+]);
+const judged = new Set([
+  "$ref",
+  "type",
+  "format",
+  "nullable",
+  "enum",
+  "properties",
+  "required",
+  "items",
+  "allOf",
+  "oneOf",
+  "anyOf",
+  "additionalProperties",
+  "pattern",
+  "uniqueItems",
+  "default",
+]);
 /** Limits by the direction in which they get narrower. */
-const limits = { minLength: 1, minItems: 1, minimum: 1, minProperties: 1, maxLength: -1, maxItems: -1, maximum: -1, maxProperties: -1 };
+const limits = {
+  minLength: 1,
+  minItems: 1,
+  minimum: 1,
+  minProperties: 1,
+  maxLength: -1,
+  maxItems: -1,
+  maximum: -1,
+  maxProperties: -1,
+};
 const wider: Record<string, string> = { integer: "number", int32: "int64", float: "double" };
 
 /** The schema with its $ref followed and its allOf laid together. */
@@ -37,7 +72,13 @@ function flat(document: Document, schema: Schema): Schema {
  * What apps send has to be taken still, so an input may only get wider; what they read has to be foreseen by them,
  * so an output may only get narrower. A field or enum value that goes is a break both ways.
  */
-export function compareSchemas(comparison: Comparison, from: Schema, to: Schema, direction: Direction, where: string): void {
+export function compareSchemas(
+  comparison: Comparison,
+  from: Schema,
+  to: Schema,
+  direction: Direction,
+  where: string,
+): void {
   if (from.$ref !== undefined && to.$ref !== undefined) {
     const pair = `${direction} ${from.$ref} ${to.$ref}`;
     if (comparison.seen.has(pair)) return;
@@ -69,7 +110,8 @@ export function compareSchemas(comparison: Comparison, from: Schema, to: Schema,
 
   for (const keyword of new Set([...Object.keys(old), ...Object.keys(now)])) {
     if (judged.has(keyword) || annotations.has(keyword) || keyword in limits || keyword.startsWith("x-")) continue;
-    if (!isDeepStrictEqual(old[keyword], now[keyword])) report("unjudged-change", where, `${keyword} changed, which this check cannot judge`);
+    if (!isDeepStrictEqual(old[keyword], now[keyword]))
+      report("unjudged-change", where, `${keyword} changed, which this check cannot judge`);
   }
 }
 
@@ -82,7 +124,8 @@ function compareEnums(old: Schema, now: Schema, direction: Direction, where: str
   const missing = (from: unknown[], to: unknown[]) => from.filter((value) => value !== null && !to.includes(value));
   for (const value of missing(before, after)) report("enum-value-removed", where, `${String(value)} is gone`);
   if (direction === "input") return;
-  for (const value of missing(after, before)) report("enum-value-added", where, `${String(value)} is new, generated clients refuse it`);
+  for (const value of missing(after, before))
+    report("enum-value-added", where, `${String(value)} is new, generated clients refuse it`);
 }
 
 function compareLimits(inner: Schema, outer: Schema, where: string, report: Report): void {
@@ -96,7 +139,14 @@ function compareLimits(inner: Schema, outer: Schema, where: string, report: Repo
   }
 }
 
-function compareObjects(old: Schema, now: Schema, direction: Direction, where: string, report: Report, step: Step): void {
+function compareObjects(
+  old: Schema,
+  now: Schema,
+  direction: Direction,
+  where: string,
+  report: Report,
+  step: Step,
+): void {
   const [before, after] = [old.properties ?? {}, now.properties ?? {}];
   for (const [name, schema] of Object.entries(before)) {
     const at = `${where}.${name}`;
@@ -105,23 +155,39 @@ function compareObjects(old: Schema, now: Schema, direction: Direction, where: s
   }
   const [wasRequired, isRequired] = [new Set(old.required), new Set(now.required)];
   if (direction === "input") {
-    for (const name of isRequired) if (!wasRequired.has(name)) report("property-required", `${where}.${name}`, "it has to be sent now");
-    if (now.additionalProperties === false && old.additionalProperties !== false) report("object-closed", where, "unknown fields are refused now");
-    if (!isDeepStrictEqual(old["default"], now["default"])) report("default-changed", where, "leaving it out means something else now");
+    for (const name of isRequired)
+      if (!wasRequired.has(name)) report("property-required", `${where}.${name}`, "it has to be sent now");
+    if (now.additionalProperties === false && old.additionalProperties !== false)
+      report("object-closed", where, "unknown fields are refused now");
+    if (!isDeepStrictEqual(old["default"], now["default"]))
+      report("default-changed", where, "leaving it out means something else now");
   } else {
-    for (const name of wasRequired) if (!isRequired.has(name) && after[name]) report("property-optional", `${where}.${name}`, "it can be missing now");
+    for (const name of wasRequired)
+      if (!isRequired.has(name) && after[name])
+        report("property-optional", `${where}.${name}`, "it can be missing now");
   }
   const [oldRest, newRest] = [old.additionalProperties, now.additionalProperties];
   if (typeof oldRest === "object" && typeof newRest === "object") step(oldRest, newRest, `${where}.*`);
   else if (typeof oldRest === "object" && newRest === false) report("property-removed", `${where}.*`, "it is gone");
 }
 
-function compareAlternatives(old: Schema, now: Schema, direction: Direction, where: string, report: Report, step: Step): void {
+function compareAlternatives(
+  old: Schema,
+  now: Schema,
+  direction: Direction,
+  where: string,
+  report: Report,
+  step: Step,
+): void {
   for (const keyword of ["oneOf", "anyOf"] as const) {
     const name = (schema: Schema) => schema.$ref ?? JSON.stringify(schema);
-    const [before, after] = [old[keyword], now[keyword]].map((list) => new Map((list ?? []).map((schema) => [name(schema), schema])));
+    const [before, after] = [old[keyword], now[keyword]].map(
+      (list) => new Map((list ?? []).map((schema) => [name(schema), schema])),
+    );
     const [inner, outer] = direction === "input" ? [before!, after!] : [after!, before!];
-    if (outer.size > 0) for (const key of inner.keys()) if (!outer.has(key)) report("alternative-changed", where, `${keyword} no longer covers ${key}`);
+    if (outer.size > 0)
+      for (const key of inner.keys())
+        if (!outer.has(key)) report("alternative-changed", where, `${keyword} no longer covers ${key}`);
     for (const [key, schema] of before!) if (after!.has(key)) step(schema, after!.get(key)!, where);
   }
 }

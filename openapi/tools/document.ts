@@ -18,7 +18,15 @@ export type Schema = {
   [keyword: string]: unknown;
 };
 export type Content = Record<string, { schema?: Schema }>;
-export type Parameter = { $ref?: string; name: string; in: string; required?: boolean; schema?: Schema; style?: string; explode?: boolean };
+export type Parameter = {
+  $ref?: string;
+  name: string;
+  in: string;
+  required?: boolean;
+  schema?: Schema;
+  style?: string;
+  explode?: boolean;
+};
 export type Answer = { $ref?: string; headers?: Record<string, unknown>; content?: Content };
 export type Operation = {
   operationId: string;
@@ -42,7 +50,10 @@ export const readDocument = (path: string): Document => parse(readFileSync(path,
 
 /** Names of the bundles in a folder, without their ending. */
 export const documentNames = (folder: string): string[] =>
-  readdirSync(folder).filter((name) => name.endsWith(".yaml")).map((name) => basename(name, ".yaml")).sort();
+  readdirSync(folder)
+    .filter((name) => name.endsWith(".yaml"))
+    .map((name) => basename(name, ".yaml"))
+    .sort();
 
 /** What `node` stands for: the target of its $ref within `document`, or itself. */
 export function resolved<T extends { $ref?: string }>(document: Document, node: T): T {
@@ -50,7 +61,10 @@ export function resolved<T extends { $ref?: string }>(document: Document, node: 
   const target = node.$ref
     .replace(/^#\//, "")
     .split("/")
-    .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key.replaceAll("~1", "/").replaceAll("~0", "~")], document);
+    .reduce<unknown>(
+      (at, key) => (at as Record<string, unknown> | undefined)?.[key.replaceAll("~1", "/").replaceAll("~0", "~")],
+      document,
+    );
   if (target === undefined) throw new Error(`${node.$ref} leads nowhere; only a bundle can be read here`);
   return resolved(document, target as T);
 }

@@ -27,11 +27,13 @@ async function generateContracts(root: string): Promise<void> {
   const out = join(root, "generated", "openapi");
   await mkdir(out, { recursive: true });
   const roots = (await readdir(join(root, "openapi"))).filter((name) => name.endsWith(".yaml"));
-  for (const file of roots) await start("redocly", ["bundle", join("openapi", file), "--output", join(out, file)], root);
+  for (const file of roots)
+    await start("redocly", ["bundle", join("openapi", file), "--output", join(out, file)], root);
   await writeFile(join(out, "schulconnex-1.7.yaml"), respell(await readFile(join(out, "schulconnex.yaml"), "utf8")));
 
   const bundles = [...roots, "schulconnex-1.7.yaml"];
-  for (const file of bundles) await start("openapi-typescript", [join(out, file), "--output", join(out, typesOf(file))], root);
+  for (const file of bundles)
+    await start("openapi-typescript", [join(out, file), "--output", join(out, typesOf(file))], root);
 
   // Our own types keep the names of enums; what is published does without.
   for (const file of bundles) await writeFile(join(out, file), inlineEnums(await readFile(join(out, file), "utf8")));
@@ -59,7 +61,9 @@ async function check(): Promise<void> {
     await generate(copy);
     const stale = await listDifferences(join(project, "generated"), join(copy, "generated"));
     if (stale.length === 0) return;
-    console.error(`Not current, run \`npm run generate\` and commit:\n${stale.map((file) => `  generated/${file}`).join("\n")}`);
+    console.error(
+      `Not current, run \`npm run generate\` and commit:\n${stale.map((file) => `  generated/${file}`).join("\n")}`,
+    );
     process.exitCode = 1;
   } finally {
     await rm(copy, { recursive: true, force: true });
@@ -79,7 +83,9 @@ async function listDifferences(committed: string, fresh: string): Promise<string
 
 async function listFiles(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
 }
 
 async function readIfThere(file: string): Promise<string | null> {

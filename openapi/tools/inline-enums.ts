@@ -10,7 +10,11 @@ import type { Document, Schema } from "./document.ts";
 export function inlineEnums(bundle: string): string {
   const document = parse(bundle) as Document;
   const schemas = document.components?.schemas ?? {};
-  const enums = new Map(Object.entries(schemas).filter(([, schema]) => schema.enum).map(([name, schema]) => [`#/components/schemas/${name}`, schema]));
+  const enums = new Map(
+    Object.entries(schemas)
+      .filter(([, schema]) => schema.enum)
+      .map(([name, schema]) => [`#/components/schemas/${name}`, schema]),
+  );
   const inline = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(inline);
     if (node === null || typeof node !== "object") return node;
@@ -19,6 +23,7 @@ export function inlineEnums(bundle: string): string {
     if (meant) return { ...meant, ...own };
     return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, inline(value)]));
   };
-  for (const name of Object.keys(schemas)) if (enums.has(`#/components/schemas/${name}`)) Reflect.deleteProperty(schemas, name);
+  for (const name of Object.keys(schemas))
+    if (enums.has(`#/components/schemas/${name}`)) Reflect.deleteProperty(schemas, name);
   return stringify(inline(document), { aliasDuplicateObjects: false, lineWidth: 0, singleQuote: true });
 }

@@ -30,12 +30,13 @@ export const takeAnnounced = (subject: Sql): Sql => `
 
 const keptSeconds = 86_400;
 const sweepBatch = 10_000;
-const sweep = "DELETE FROM announced_sign_in WHERE ctid = ANY (ARRAY(SELECT ctid FROM announced_sign_in WHERE at < $1 ORDER BY at LIMIT $2))";
+const sweep =
+  "DELETE FROM announced_sign_in WHERE ctid = ANY (ARRAY(SELECT ctid FROM announced_sign_in WHERE at < $1 ORDER BY at LIMIT $2))";
 
 /** Removes what every change that was under way has ended without reading; none lasts for a day. Answers how many there were. */
 export async function sweepAnnounced(db: Queryable, now: Date): Promise<number> {
   const before = new Date(now.getTime() - keptSeconds * 1000);
-  for (let gone = 0; ; ) {
+  for (let gone = 0; ;) {
     const { rowCount } = await db.query({ name: "access.sweepAnnounced", text: sweep, values: [before, sweepBatch] });
     gone += rowCount ?? 0;
     if ((rowCount ?? 0) < sweepBatch) return gone;

@@ -109,8 +109,19 @@ export async function createApp(
     origin.at,
   ]);
   // After the insert, which waits for a deletion of the same client id that is under way.
-  if (await isRetired(tx, clientId)) throw new AppError("conflict", "client_id_retired", "An app that was deleted had this client id, and none is given twice.");
-  await recordAudit(tx, { at: origin.at, actorId: origin.actorId, requestId: origin.requestId, action: "app_created", clientId });
+  if (await isRetired(tx, clientId))
+    throw new AppError(
+      "conflict",
+      "client_id_retired",
+      "An app that was deleted had this client id, and none is given twice.",
+    );
+  await recordAudit(tx, {
+    at: origin.at,
+    actorId: origin.actorId,
+    requestId: origin.requestId,
+    action: "app_created",
+    clientId,
+  });
   return { clientId, clientSecret };
 }
 
@@ -126,7 +137,11 @@ const updateColumns = `
   WHERE client_id = $1`;
 
 /** Changes what is given of a registration and leaves the rest. A scope that is taken away is lost for tokens at once. */
-export async function updateApp(tx: Queryable, update: AppUpdate, origin: Origin & { allowLoopbackHttp: boolean }): Promise<void> {
+export async function updateApp(
+  tx: Queryable,
+  update: AppUpdate,
+  origin: Origin & { allowLoopbackHttp: boolean },
+): Promise<void> {
   const before = await findApp(tx, update.clientId);
   if (before === null) throw appNotFound();
   const { secretHash: _, oldSecretHash: _old, oldSecretEndsAt: _ends, ...after } = { ...before, ...update };
@@ -147,7 +162,14 @@ export async function updateApp(tx: Queryable, update: AppUpdate, origin: Origin
   ]);
   const { at, actorId, requestId } = origin;
   const changed = Object.keys(update).filter((key) => key !== "clientId");
-  await recordAudit(tx, { at, actorId, requestId, action: "app_updated", clientId: after.clientId, detail: { changed } });
+  await recordAudit(tx, {
+    at,
+    actorId,
+    requestId,
+    action: "app_updated",
+    clientId: after.clientId,
+    detail: { changed },
+  });
 }
 
 export const appNotFound = () => new AppError("not_found", "app_not_found", "There is no such app.");

@@ -12,6 +12,10 @@ export type BackchannelLogoutUri = string & { readonly __backchannelLogoutUri: t
  * Errors: invalid for an address that the service must not call.
  */
 export async function checkBackchannelLogoutUri(uri: string, reach: Reach): Promise<BackchannelLogoutUri> {
-  await checkReceiver(uri, reach, (why) => new AppError("invalid", "uri_refused", `The address for logouts was refused: ${why}.`));
+  await checkReceiver(
+    uri,
+    reach,
+    (why) => new AppError("invalid", "uri_refused", `The address for logouts was refused: ${why}.`),
+  );
   return uri as BackchannelLogoutUri;
 }

@@ -63,7 +63,11 @@ const noteSights = `
     SELECT FROM change_before o WHERE o.type = b.type AND o.subject_id = b.subject_id AND o.client_id = b.client_id)`;
 
 /** Makes the tables of a large change, with what was noted so far. Their statements are planned for what the tables hold. */
-export async function makeBulkNotes(tx: Queryable, before: readonly Sight[], noted: { from: string; values: unknown[] }) {
+export async function makeBulkNotes(
+  tx: Queryable,
+  before: readonly Sight[],
+  noted: { from: string; values: unknown[] },
+) {
   await tx.query(createTables);
   await tx.query(insertSubjects(noted.from, 0), noted.values);
   await tx.query(noteSights, [JSON.stringify(before)]);
@@ -95,7 +99,13 @@ export async function makeBulkNotes(tx: Queryable, before: readonly Sight[], not
     async tell(now: Date, announced: readonly Sight[]): Promise<number> {
       await tx.query(noteSights, [JSON.stringify(announced)]);
       for (const values of schools.values()) await tx.query(insertSubjects(wholeSchool, round + 1), values);
-      await runAll(tx, ["ANALYZE change_subject", ...lookAt(widest), `INSERT INTO change_after ${sightsOfAll}`, "ANALYZE change_before", "ANALYZE change_after"]);
+      await runAll(tx, [
+        "ANALYZE change_subject",
+        ...lookAt(widest),
+        `INSERT INTO change_after ${sightsOfAll}`,
+        "ANALYZE change_before",
+        "ANALYZE change_after",
+      ]);
       const { rows } = await tx.query<{ events: number }>(appendAppEvents(bulkDifference), [now]);
       return rows[0]!.events;
     },

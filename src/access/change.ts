@@ -13,12 +13,22 @@ import { makeViewNotes } from "./view-notes.ts";
  *         `work` does nothing outside its transaction.
  * Errors: unavailable while another change of the school takes too long.
  */
-export async function changeDirectory<T>(db: Pick<Db, "pool">, origin: Origin, work: (change: Change) => Promise<T>): Promise<T> {
+export async function changeDirectory<T>(
+  db: Pick<Db, "pool">,
+  origin: Origin,
+  work: (change: Change) => Promise<T>,
+): Promise<T> {
   try {
     return await againAfterDeadlock(() => changeOnce(db, origin, work));
   } catch (error) {
     if (!hasCode(error, lockTimeout)) throw error;
-    throw new AppError("unavailable", "school_busy", "Another change of this school is under way. Try again later.", undefined, { cause: error });
+    throw new AppError(
+      "unavailable",
+      "school_busy",
+      "Another change of this school is under way. Try again later.",
+      undefined,
+      { cause: error },
+    );
   }
 }
 

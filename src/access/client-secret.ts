@@ -15,7 +15,9 @@ type Secrets = Pick<App, "secretHash" | "oldSecretHash" | "oldSecretEndsAt">;
 /** The hashes of the secrets that are valid now, the newest first: one, two while a secret is replaced, none of a public app. */
 export function listSecretHashes({ secretHash, oldSecretHash, oldSecretEndsAt }: Secrets, now: Date): Buffer[] {
   if (secretHash === null) return [];
-  return oldSecretHash !== null && oldSecretEndsAt !== null && oldSecretEndsAt > now ? [secretHash, oldSecretHash] : [secretHash];
+  return oldSecretHash !== null && oldSecretEndsAt !== null && oldSecretEndsAt > now
+    ? [secretHash, oldSecretHash]
+    : [secretHash];
 }
 
 /** Compares with each hash, so that the time taken tells nothing of which one it was. */
@@ -38,8 +40,13 @@ export type RotatedSecret = { clientSecret: string; oldSecretEndsAt: Date | null
  *
  * Errors: not_found for an app without a secret; invalid for an overlap of more than 90 days.
  */
-export async function rotateClientSecret(tx: Queryable, { clientId, keepOldSeconds }: { clientId: ClientId; keepOldSeconds: number }, origin: Origin): Promise<RotatedSecret> {
-  if (keepOldSeconds > longestOverlapSeconds) throw new AppError("invalid", "overlap_too_long", "An old secret can be kept for 90 days at most.");
+export async function rotateClientSecret(
+  tx: Queryable,
+  { clientId, keepOldSeconds }: { clientId: ClientId; keepOldSeconds: number },
+  origin: Origin,
+): Promise<RotatedSecret> {
+  if (keepOldSeconds > longestOverlapSeconds)
+    throw new AppError("invalid", "overlap_too_long", "An old secret can be kept for 90 days at most.");
   const clientSecret = makeSecret();
   const oldSecretEndsAt = keepOldSeconds > 0 ? new Date(origin.at.getTime() + keepOldSeconds * 1000) : null;
   const { rowCount } = await tx.query(replaceSecret, [clientId, hashSecret(clientSecret), origin.at, oldSecretEndsAt]);
@@ -54,6 +61,11 @@ const dropOldSecret = `
 /** Ends the overlap now: only the new secret is valid. Errors: not_found where no old secret is valid. */
 export async function endOldSecret(tx: Queryable, clientId: ClientId, origin: Origin): Promise<void> {
   const { rowCount } = await tx.query(dropOldSecret, [clientId, origin.at]);
-  if (rowCount === 0) throw new AppError("not_found", "old_secret_not_found", "There is no such app with an old secret that is still valid.");
+  if (rowCount === 0)
+    throw new AppError(
+      "not_found",
+      "old_secret_not_found",
+      "There is no such app with an old secret that is still valid.",
+    );
   await recordAudit(tx, { ...origin, action: "client_secret_ended", clientId });
 }

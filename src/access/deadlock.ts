@@ -1,4 +1,5 @@
-export const hasCode = (error: unknown, code: string): boolean => error instanceof Error && "code" in error && error.code === code;
+export const hasCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && "code" in error && error.code === code;
 
 /** Runs a transaction that met another in a deadlock again, from its start. */
 export async function againAfterDeadlock<T>(run: () => Promise<T>, attempts = 3): Promise<T> {

@@ -17,7 +17,11 @@ const retireClientId = "INSERT INTO retired_client_id (client_id, retired_at) VA
  *         under way still writes go with age.
  * Errors: not_found.
  */
-export async function deleteApp(db: Pick<Db, "pool">, clientId: ClientId, { origin, forget }: { origin: Origin; forget: ForgetApp }): Promise<void> {
+export async function deleteApp(
+  db: Pick<Db, "pool">,
+  clientId: ClientId,
+  { origin, forget }: { origin: Origin; forget: ForgetApp },
+): Promise<void> {
   const end = () =>
     withTransaction(db, async (tx) => {
       // A large app has millions of sign-ins and tokens.

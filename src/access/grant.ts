@@ -27,11 +27,20 @@ export async function setGrant(change: Change, grant: GrantSettings): Promise<vo
   await writeAudience(change, grant, signOn);
   await writeSync(change, grant, sync);
   await replaceGroups(change.tx, "synced_group", grant, grant.syncedGroups);
-  await recordAudit(change.tx, { ...originOf(change), action: "grant_set", clientId, schoolId, detail: { signOn: signOn.kind, sync } });
+  await recordAudit(change.tx, {
+    ...originOf(change),
+    action: "grant_set",
+    clientId,
+    schoolId,
+    detail: { signOn: signOn.kind, sync },
+  });
 }
 
 /** Sets who of the school may sign in to the app; sync stays as it is. */
-export async function setSignOn(change: Change, { signOn, ...key }: GrantKey & { signOn: SignOnAudience }): Promise<void> {
+export async function setSignOn(
+  change: Change,
+  { signOn, ...key }: GrantKey & { signOn: SignOnAudience },
+): Promise<void> {
   await openGrant(change, key);
   await writeAudience(change, key, signOn);
   const { kind, ...of } = signOn;
@@ -43,12 +52,19 @@ export async function setSync(change: Change, { sync, ...key }: GrantKey & { syn
   const before = await openGrant(change, key);
   if (before.sync === sync) return false;
   await writeSync(change, key, sync);
-  await recordAudit(change.tx, { ...originOf(change), action: sync ? "sync_switched_on" : "sync_switched_off", ...key });
+  await recordAudit(change.tx, {
+    ...originOf(change),
+    action: sync ? "sync_switched_on" : "sync_switched_off",
+    ...key,
+  });
   return true;
 }
 
 /** Chooses the groups that the school syncs to the app, whether or not sync is on. False: nothing was written. */
-export async function setSyncedGroups(change: Change, { groups, ...key }: GrantKey & { groups: readonly GroupId[] }): Promise<boolean> {
+export async function setSyncedGroups(
+  change: Change,
+  { groups, ...key }: GrantKey & { groups: readonly GroupId[] },
+): Promise<boolean> {
   await openGrant(change, key);
   const differs = await replaceGroups(change.tx, "synced_group", key, groups);
   if (!differs) return false;
@@ -59,7 +75,10 @@ export async function setSyncedGroups(change: Change, { groups, ...key }: GrantK
 /** Takes everything back that the school gave the app. */
 export async function withdrawGrant(change: Change, key: GrantKey): Promise<void> {
   await change.touchSchool(key.schoolId, key.clientId);
-  const { rowCount } = await change.tx.query(`DELETE FROM "grant" WHERE client_id = $1 AND school_id = $2`, [key.clientId, key.schoolId]);
+  const { rowCount } = await change.tx.query(`DELETE FROM "grant" WHERE client_id = $1 AND school_id = $2`, [
+    key.clientId,
+    key.schoolId,
+  ]);
   if (rowCount === 0) throw new AppError("not_found", "grant_not_found", "The school has given this app nothing.");
   await recordAudit(change.tx, { ...originOf(change), action: "grant_withdrawn", ...key });
 }
@@ -100,7 +119,8 @@ async function openGrant(change: Change, { clientId, schoolId }: GrantKey): Prom
     `SELECT sync FROM "grant" WHERE client_id = $1 AND school_id = $2 FOR NO KEY UPDATE`,
     [clientId, schoolId],
   );
-  if (rows[0] === undefined) throw new AppError("not_found", "app_or_school_not_found", "There is no such app or no such school.");
+  if (rows[0] === undefined)
+    throw new AppError("not_found", "app_or_school_not_found", "There is no such app or no such school.");
   return rows[0];
 }
 
@@ -115,23 +135,40 @@ async function writeAudience({ tx, now }: Change, key: GrantKey, signOn: SignOnA
 }
 
 async function writeSync({ tx, now }: Change, { clientId, schoolId }: GrantKey, sync: boolean): Promise<void> {
-  await tx.query(`UPDATE "grant" SET sync = $3, updated_at = $4 WHERE client_id = $1 AND school_id = $2`, [clientId, schoolId, sync, now]);
+  await tx.query(`UPDATE "grant" SET sync = $3, updated_at = $4 WHERE client_id = $1 AND school_id = $2`, [
+    clientId,
+    schoolId,
+    sync,
+    now,
+  ]);
 }
 
 type GroupTable = "grant_sign_on_group" | "synced_group";
 
 /** Answers whether the groups are others than before. */
-async function replaceGroups(tx: Queryable, table: GroupTable, { clientId, schoolId }: GrantKey, groups: readonly GroupId[]): Promise<boolean> {
+async function replaceGroups(
+  tx: Queryable,
+  table: GroupTable,
+  { clientId, schoolId }: GrantKey,
+  groups: readonly GroupId[],
+): Promise<boolean> {
   const wanted = [...new Set(groups)];
   const values = [clientId, schoolId, wanted];
-  const deleted = await tx.query(`DELETE FROM ${table} WHERE client_id = $1 AND school_id = $2 AND group_id <> ALL ($3::uuid[])`, values);
+  const deleted = await tx.query(
+    `DELETE FROM ${table} WHERE client_id = $1 AND school_id = $2 AND group_id <> ALL ($3::uuid[])`,
+    values,
+  );
   const added = await tx.query(
     `INSERT INTO ${table} (client_id, school_id, group_id)
      SELECT $1, g.school_id, g.id FROM "group" g WHERE g.school_id = $2 AND g.id = ANY ($3::uuid[])
      ON CONFLICT DO NOTHING`,
     values,
   );
-  const { rowCount } = await tx.query(`SELECT FROM ${table} WHERE client_id = $1 AND school_id = $2`, values.slice(0, 2));
-  if (rowCount !== wanted.length) throw new AppError("invalid", "group_of_other_school", "A group is not of this school.");
+  const { rowCount } = await tx.query(
+    `SELECT FROM ${table} WHERE client_id = $1 AND school_id = $2`,
+    values.slice(0, 2),
+  );
+  if (rowCount !== wanted.length)
+    throw new AppError("invalid", "group_of_other_school", "A group is not of this school.");
   return (deleted.rowCount ?? 0) + (added.rowCount ?? 0) > 0;
 }

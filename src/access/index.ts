@@ -22,7 +22,14 @@ export type { GrantKey, GrantSettings, SignOnAudience } from "./grant.ts";
 export { makePurgeJob } from "./purge.ts";
 export { scopeFromWire, scopeOfContract, scopeToWire } from "./scope.ts";
 export { recordFirstSignIn, recordSignIn, takeOverSignIn } from "./sign-in.ts";
-export { decideSignOnRight, findSignOnRight, listSignOnRights, listTiles, recordSignInsFrom, signOnFactsOf } from "./sign-on-right.ts";
+export {
+  decideSignOnRight,
+  findSignOnRight,
+  listSignOnRights,
+  listTiles,
+  recordSignInsFrom,
+  signOnFactsOf,
+} from "./sign-on-right.ts";
 export type { SignOnFacts, SignOnRight, Tile } from "./sign-on-right.ts";
 export { claimsAt, findSubject, findSubjectClaims, subjectOf } from "./subject-claims.ts";
 export type { Subject, SubjectClaims } from "./subject-claims.ts";

@@ -19,16 +19,19 @@ export function makePurgeJob({ db, clock, forget, batchSize = 100 }: Deps): Work
     everySeconds: 60,
     async run(signal) {
       const failed = new Map<PersonId, unknown>();
-      for (let due = batchSize; due === batchSize && !signal.aborted; ) {
+      for (let due = batchSize; due === batchSize && !signal.aborted;) {
         const people = await listPurgeable(db.pool, { at: clock(), limit: batchSize, except: [...failed.keys()] });
         due = people.length;
         for (const personId of people) {
           if (signal.aborted) return;
-          const purge = changeDirectory(db, { at: clock(), actorId: "purge" }, (change) => purgePerson(change, { personId, forget }));
+          const purge = changeDirectory(db, { at: clock(), actorId: "purge" }, (change) =>
+            purgePerson(change, { personId, forget }),
+          );
           await purge.catch((error: unknown) => failed.set(personId, error));
         }
       }
-      if (failed.size > 0) throw new AggregateError(failed.values(), `${failed.size} people could not be deleted for good`);
+      if (failed.size > 0)
+        throw new AggregateError(failed.values(), `${failed.size} people could not be deleted for good`);
     },
   };
 }

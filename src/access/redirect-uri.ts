@@ -26,6 +26,9 @@ function findFault(uri: string, rules: UriRules): string | null {
   if (uri.includes("#")) return "has a fragment";
   if (url.username || url.password) return "holds credentials";
   if (url.protocol === "https:") return null;
-  if (url.protocol === "http:") return rules.allowLoopbackHttp && loopbackHosts.has(url.hostname) ? null : "is not https";
-  return rules.allowOwnScheme && /^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+:$/.test(url.protocol) ? null : "has a scheme that is not allowed";
+  if (url.protocol === "http:")
+    return rules.allowLoopbackHttp && loopbackHosts.has(url.hostname) ? null : "is not https";
+  return rules.allowOwnScheme && /^[a-z][a-z0-9-]*(\.[a-z0-9-]+)+:$/.test(url.protocol)
+    ? null
+    : "has a scheme that is not allowed";
 }

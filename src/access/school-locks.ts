@@ -3,8 +3,10 @@ import type { Queryable } from "../platform/db.ts";
 
 // Two kinds of lock for each school. Changes exclude each other from their first touch to their end; a first sign-in is kept out
 // only while a change commits, not while it works or tells apps what it did.
-const lockForChange = "SELECT pg_advisory_xact_lock(hashtextextended('change ' || id, 0)) FROM unnest($1::uuid[]) AS school (id)";
-const lockForTelling = "SELECT pg_advisory_xact_lock(hashtextextended('telling ' || id, 0)) FROM unnest($1::uuid[]) AS school (id)";
+const lockForChange =
+  "SELECT pg_advisory_xact_lock(hashtextextended('change ' || id, 0)) FROM unnest($1::uuid[]) AS school (id)";
+const lockForTelling =
+  "SELECT pg_advisory_xact_lock(hashtextextended('telling ' || id, 0)) FROM unnest($1::uuid[]) AS school (id)";
 // Held by whichever sign-in gets it at once; none waits for it with a connection in hand.
 const tryLockForSignIn = `
   SELECT set_config('lock_timeout', '500ms', true), EXISTS (SELECT FROM person WHERE id = $1) AS "isThere",
@@ -13,7 +15,8 @@ const tryLockForSignIn = `
       SELECT school_id FROM (SELECT school_id FROM affiliation WHERE person_id = $1 ORDER BY school_id OFFSET 0) AS at
       WHERE pg_try_advisory_xact_lock_shared(hashtextextended('telling ' || school_id, 0))) AS held`;
 // Asked after the locks were taken: until then a change may have moved the person.
-const holdsAllSchools = "SELECT NOT EXISTS (SELECT FROM affiliation WHERE person_id = $1 AND school_id <> ALL ($2::uuid[])) AS holds";
+const holdsAllSchools =
+  "SELECT NOT EXISTS (SELECT FROM affiliation WHERE person_id = $1 AND school_id <> ALL ($2::uuid[])) AS holds";
 
 const findSchools = `
   SELECT unnest($1::uuid[]) AS id
@@ -74,6 +77,10 @@ export async function tryHoldForSignIn(tx: Queryable, personId: PersonId): Promi
   });
   const { isThere, isFree, held } = rows[0]!;
   if (isThere && isFree === null) return false;
-  const all = await tx.query<{ holds: boolean }>({ name: "access.holdsAllSchools", text: holdsAllSchools, values: [personId, held] });
+  const all = await tx.query<{ holds: boolean }>({
+    name: "access.holdsAllSchools",
+    text: holdsAllSchools,
+    values: [personId, held],
+  });
   return all.rows[0]!.holds;
 }

@@ -26,7 +26,8 @@ async function hasSignedIn(db: Queryable, { clientId, personId }: Omit<SignIn, "
 }
 
 // Of several at once one is the first.
-const insertSignIn = "INSERT INTO sign_in (client_id, person_id, first_sign_in_at, last_sign_in_at) VALUES ($1, $2, $3, $3) ON CONFLICT DO NOTHING";
+const insertSignIn =
+  "INSERT INTO sign_in (client_id, person_id, first_sign_in_at, last_sign_in_at) VALUES ($1, $2, $3, $3) ON CONFLICT DO NOTHING";
 
 // A change keeps sign-ins out for as long as its commit takes. An app asks again for a code that was not answered.
 const patienceMs = 5000;
@@ -41,7 +42,8 @@ const pauseMs = { first: 20, longest: 400 };
 export async function recordFirstSignIn(db: Pick<Db, "pool">, signIn: SignIn): Promise<void> {
   const end = performance.now() + patienceMs;
   for (let pause = pauseMs.first; !(await tryFirstSignIn(db, signIn)); pause = Math.min(2 * pause, pauseMs.longest)) {
-    if (performance.now() >= end) throw new AppError("unavailable", "school_busy", "A change of the school is being saved. Try again later.");
+    if (performance.now() >= end)
+      throw new AppError("unavailable", "school_busy", "A change of the school is being saved. Try again later.");
     await sleep(pause);
   }
 }
@@ -66,7 +68,11 @@ async function writeFirstSignIn(tx: Queryable, signIn: SignIn): Promise<void> {
   const { clientId, personId, at } = signIn;
   const subjects = [{ type: "person" as const, id: personId, client: clientId }];
   const before = await findSights(tx, subjects);
-  const { rowCount } = await tx.query({ name: "access.recordFirstSignIn", text: insertSignIn, values: [clientId, personId, at] });
+  const { rowCount } = await tx.query({
+    name: "access.recordFirstSignIn",
+    text: insertSignIn,
+    values: [clientId, personId, at],
+  });
   if (rowCount === 0) return void (await tx.query({ name: "access.recordSignIn", ...makeSignInStatement(signIn) }));
   if (before.length === 0) await tellDifference(tx, at, before, subjects);
   await announce(tx, at, subjects);

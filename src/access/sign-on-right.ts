@@ -9,7 +9,12 @@ export type SignOnRight =
   | { kind: "refused"; reason: "person_not_active" | "person_blocked" | "no_grant" };
 
 /** What `decideSignOnRight` decides by. */
-export type SignOnFacts = { isActive: boolean; isBlocked: boolean; isUser: boolean; schools: { id: SchoolId; name: string }[] } | null;
+export type SignOnFacts = {
+  isActive: boolean;
+  isBlocked: boolean;
+  isUser: boolean;
+  schools: { id: SchoolId; name: string }[];
+} | null;
 
 /** The `SignOnFacts` of a person and an app as one value, for statements that ask for more than them. */
 export const signOnFactsOf = (client: Sql, personId: Sql): Sql => `(

@@ -54,7 +54,10 @@ export function claimsAt({ schools, ...subject }: Subject, schoolId: SchoolId | 
 }
 
 /** Null for a person who does not exist. */
-export async function findSubjectClaims(db: Queryable, { schoolId, ...pair }: Pair & { schoolId: SchoolId | null }): Promise<SubjectClaims | null> {
+export async function findSubjectClaims(
+  db: Queryable,
+  { schoolId, ...pair }: Pair & { schoolId: SchoolId | null },
+): Promise<SubjectClaims | null> {
   const subject = await findSubject(db, pair);
   return subject && claimsAt(subject, schoolId);
 }

@@ -36,7 +36,12 @@ export async function findSights(tx: Queryable, subjects: readonly Subject[]): P
 }
 
 /** Tells apps how what they see of a few subjects differs from what they saw; answers the number of events. */
-export async function tellDifference(tx: Queryable, now: Date, before: readonly Sight[], subjects: readonly Subject[]): Promise<number> {
+export async function tellDifference(
+  tx: Queryable,
+  now: Date,
+  before: readonly Sight[],
+  subjects: readonly Subject[],
+): Promise<number> {
   const values = [now, ...valuesOf(subjects), JSON.stringify(before)];
   const { rows } = await tx.query<{ events: number }>({ name: "access.tellDifference", text: tellFew, values });
   return rows[0]!.events;
@@ -68,7 +73,9 @@ export function makeViewNotes(tx: Queryable) {
       ...[...groups, ...membersOf].map((id) => ({ type: "group" as const, id, client: "" })),
       ...schools.map((id) => ({ type: "school" as const, id, client: "" })),
     ];
-    const fresh = new Map(named.map((subject) => [`${subject.type} ${subject.id}`, subject] as const).filter(([key]) => !noted.has(key)));
+    const fresh = new Map(
+      named.map((subject) => [`${subject.type} ${subject.id}`, subject] as const).filter(([key]) => !noted.has(key)),
+    );
     if (fresh.size === 0) return;
     for (const [key, subject] of fresh) noted.set(key, subject);
     if (bulk) await bulk.note(few(1), valuesOf([...fresh.values()]));
@@ -95,7 +102,8 @@ export function makeViewNotes(tx: Queryable) {
   };
 
   /** What apps saw of those who signed in for the first time since they were noted; it counts as seen before. */
-  const findAnnounced = (): Promise<Sight[]> => (bulk ? bulk.takeAnnounced() : findFewAnnounced(tx, [...noted.values()]));
+  const findAnnounced = (): Promise<Sight[]> =>
+    bulk ? bulk.takeAnnounced() : findFewAnnounced(tx, [...noted.values()]);
 
   /** Keeps first sign-ins out only here, so that they never wait for longer than this and the commit. Who came until then is told of anew. */
   const tellLate = async (now: Date): Promise<void> => {
@@ -105,7 +113,10 @@ export function makeViewNotes(tx: Queryable) {
     const late = await findAnnounced();
     if (late.length === 0) return;
     const pairs = late.map(({ type, subject_id: id, client_id: client }) => ({ type, id, client }));
-    await takeBackAppEvents(tx, pairs.map(({ id, client }) => ({ subjectId: id, clientId: client })));
+    await takeBackAppEvents(
+      tx,
+      pairs.map(({ id, client }) => ({ subjectId: id, clientId: client })),
+    );
     await tellDifference(tx, now, late, pairs);
   };
 
@@ -121,7 +132,11 @@ function joinSights(announced: readonly Sight[], before: readonly Sight[]): Sigh
 
 async function findFewAnnounced(tx: Queryable, subjects: readonly Subject[]): Promise<Sight[]> {
   if (!subjects.some(({ type }) => type === "person")) return [];
-  const { rows } = await tx.query<Sight>({ name: "access.takeAnnounced", text: fewAnnounced, values: valuesOf(subjects) });
+  const { rows } = await tx.query<Sight>({
+    name: "access.takeAnnounced",
+    text: fewAnnounced,
+    values: valuesOf(subjects),
+  });
   return rows;
 }
 

@@ -13,17 +13,21 @@ export const schoolIsShown = (client: Sql, schoolId: Sql): Sql =>
   exists(`"grant" v_grant WHERE v_grant.client_id = ${client} AND v_grant.school_id = ${schoolId} AND v_grant.sync`);
 
 /** The ids of the schools that sync to the app, as a SELECT. */
-export const shownSchools = (client: Sql): Sql => `SELECT v_grant.school_id FROM "grant" v_grant WHERE v_grant.client_id = ${client} AND v_grant.sync`;
+export const shownSchools = (client: Sql): Sql =>
+  `SELECT v_grant.school_id FROM "grant" v_grant WHERE v_grant.client_id = ${client} AND v_grant.sync`;
 
 /** The school syncs the group to the app, whatever the group's status. */
 export const groupIsSynced = (client: Sql, groupId: Sql): Sql =>
-  exists(`synced_group v_synced WHERE v_synced.client_id = ${client} AND v_synced.group_id = ${groupId} AND ${schoolIsShown(client, "v_synced.school_id")}`);
+  exists(
+    `synced_group v_synced WHERE v_synced.client_id = ${client} AND v_synced.group_id = ${groupId} AND ${schoolIsShown(client, "v_synced.school_id")}`,
+  );
 
 /** The app sees the group by id and in lists. Shape: `g` is the alias of a row of "group". */
 export const groupIsShown = (client: Sql, g: Sql): Sql =>
   `(${g}.status = 'ACTIVE' AND ${groupIsSynced(client, `${g}.id`)})`;
 
-const groupIsActive = (groupId: Sql): Sql => exists(`"group" v_group WHERE v_group.id = ${groupId} AND v_group.status = 'ACTIVE'`);
+const groupIsActive = (groupId: Sql): Sql =>
+  exists(`"group" v_group WHERE v_group.id = ${groupId} AND v_group.status = 'ACTIVE'`);
 
 /**
  * The app has the person among its people, soft-deleted ones too: a teacher or student
@@ -31,7 +35,8 @@ const groupIsActive = (groupId: Sql): Sql => exists(`"group" v_group WHERE v_gro
  *
  * Shape: `p` is the alias of a row of person; with `schoolId` only the groups of that school count.
  */
-export const personIsSynced = (client: Sql, p: Sql, schoolId?: Sql): Sql => `(${p}.role <> 'OTHER' AND ${exists(`membership v_member
+export const personIsSynced = (client: Sql, p: Sql, schoolId?: Sql): Sql =>
+  `(${p}.role <> 'OTHER' AND ${exists(`membership v_member
   WHERE v_member.person_id = ${p}.id${schoolId === undefined ? "" : ` AND v_member.school_id = ${schoolId}`}
     AND ${groupIsSynced(client, "v_member.group_id")} AND ${groupIsActive("v_member.group_id")}`)})`;
 

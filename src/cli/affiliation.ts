@@ -20,7 +20,15 @@ export const affiliation: Noun = {
   summary: "Affiliations: a person at more than one school.",
   verbs: {
     join: makeVerb("Make the person one of another school too.", joinSchool, "The person is at the school now."),
-    leave: makeVerb("End the person's time at a school that is not their home, and their memberships there.", leaveSchool, "The person has left the school."),
-    "set-home": makeVerb("Make another of the person's schools their home.", setHomeSchool, "The school is the person's home now."),
+    leave: makeVerb(
+      "End the person's time at a school that is not their home, and their memberships there.",
+      leaveSchool,
+      "The person has left the school.",
+    ),
+    "set-home": makeVerb(
+      "Make another of the person's schools their home.",
+      setHomeSchool,
+      "The school is the person's home now.",
+    ),
   },
 };

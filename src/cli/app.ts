@@ -1,5 +1,13 @@
 import {
-  checkBackchannelLogoutUri, createApp, deleteApp, endOldSecret, findApp, listApps, rotateClientSecret, scopeNames, updateApp,
+  checkBackchannelLogoutUri,
+  createApp,
+  deleteApp,
+  endOldSecret,
+  findApp,
+  listApps,
+  rotateClientSecret,
+  scopeNames,
+  updateApp,
 } from "../access/index.ts";
 import type { App, ClientId, Registration } from "../access/index.ts";
 import { withTransaction } from "../platform/db.ts";
@@ -26,7 +34,8 @@ const properties = {
   noPkce: option.flag("It cannot do PKCE; confidential apps only."),
 };
 
-const write = <T>({ withDatabase }: Tools, work: (tx: Queryable) => Promise<T>): Promise<T> => withDatabase(({ db }) => withTransaction(db, work));
+const write = <T>({ withDatabase }: Tools, work: (tx: Queryable) => Promise<T>): Promise<T> =>
+  withDatabase(({ db }) => withTransaction(db, work));
 
 type Written = {
   name?: string | undefined;
@@ -41,14 +50,29 @@ type Written = {
 };
 
 /** What was given, in the words of a registration. */
-async function readRegistration(tools: Tools, written: Written): Promise<Partial<Omit<Registration, "clientId" | "type">>> {
-  const { name, redirectUri, postLogoutRedirectUri, loginUrl, backchannelLogoutUri, scope, idTokenAlgorithm, schulconnexSpelling, noPkce } = written;
+async function readRegistration(
+  tools: Tools,
+  written: Written,
+): Promise<Partial<Omit<Registration, "clientId" | "type">>> {
+  const {
+    name,
+    redirectUri,
+    postLogoutRedirectUri,
+    loginUrl,
+    backchannelLogoutUri,
+    scope,
+    idTokenAlgorithm,
+    schulconnexSpelling,
+    noPkce,
+  } = written;
   return {
     ...(name !== undefined && { name }),
     ...(redirectUri && { redirectUris: [...redirectUri] }),
     ...(postLogoutRedirectUri && { postLogoutRedirectUris: [...postLogoutRedirectUri] }),
     ...(loginUrl !== undefined && { loginUrl }),
-    ...(backchannelLogoutUri !== undefined && { backchannelLogoutUri: await checkBackchannelLogoutUri(backchannelLogoutUri, reachOf(tools)) }),
+    ...(backchannelLogoutUri !== undefined && {
+      backchannelLogoutUri: await checkBackchannelLogoutUri(backchannelLogoutUri, reachOf(tools)),
+    }),
     ...(scope && { scopes: [...new Set(scope)] }),
     ...(idTokenAlgorithm && { idTokenAlgorithm }),
     ...(schulconnexSpelling && { schulconnexSpelling }),
@@ -68,7 +92,8 @@ const shownValue = (value: unknown): string | null => {
   return Array.isArray(value) ? value.join(" ") : value === null ? null : String(value as string | boolean);
 };
 
-const secretLines = (secret: string | null): string[] => (secret === null ? [] : [`Client secret: ${secret}`, "The secret is not shown again."]);
+const secretLines = (secret: string | null): string[] =>
+  secret === null ? [] : [`Client secret: ${secret}`, "The secret is not shown again."];
 
 const origins = ({ config, origin }: Tools) => ({ ...origin(), allowLoopbackHttp: !config.production });
 
@@ -80,12 +105,22 @@ export const app: Noun = {
       options: {
         ...properties,
         name: required(properties.name),
-        type: option.oneOf(["CONFIDENTIAL", "PUBLIC"] as const, "Whether it can keep a secret; CONFIDENTIAL if left out."),
+        type: option.oneOf(
+          ["CONFIDENTIAL", "PUBLIC"] as const,
+          "Whether it can keep a secret; CONFIDENTIAL if left out.",
+        ),
         clientId: option.text("Its client id, where it has one already."),
       },
       run: async (tools, { options: { type = "CONFIDENTIAL", clientId, name, ...rest } }) => {
         const id = clientId === undefined ? {} : { clientId: clientId as ClientId };
-        const registration = { scopes: [], redirectUris: [], ...(await readRegistration(tools, rest)), ...id, name, type };
+        const registration = {
+          scopes: [],
+          redirectUris: [],
+          ...(await readRegistration(tools, rest)),
+          ...id,
+          name,
+          type,
+        };
         const made = await write(tools, (tx) => createApp(tx, registration, origins(tools)));
         return { lines: [`Client id: ${made.clientId}`, ...secretLines(made.clientSecret)], data: made };
       },
@@ -96,7 +131,8 @@ export const app: Noun = {
       options: properties,
       run: async (tools, { given, options }) => {
         const update = await readRegistration(tools, options);
-        if (Object.keys(update).length > 0) await write(tools, (tx) => updateApp(tx, { clientId: given.app, ...update }, origins(tools)));
+        if (Object.keys(update).length > 0)
+          await write(tools, (tx) => updateApp(tx, { clientId: given.app, ...update }, origins(tools)));
         return done("The registration is as you said.", { clientId: given.app, changed: Object.keys(update) });
       },
     }),
@@ -104,12 +140,19 @@ export const app: Noun = {
       summary: "Give an app a new secret, which is shown this once; the present one stays valid for a time.",
       takes,
       options: {
-        keepOldFor: option.duration(`How long both are valid, such as 7d or 12h; ${defaultOverlap} if left out, 0 for a secret that leaked.`),
+        keepOldFor: option.duration(
+          `How long both are valid, such as 7d or 12h; ${defaultOverlap} if left out, 0 for a secret that leaked.`,
+        ),
       },
       run: async (tools, { given, options: { keepOldFor = readDuration(defaultOverlap) } }) => {
-        const rotated = await write(tools, (tx) => rotateClientSecret(tx, { clientId: given.app, keepOldSeconds: keepOldFor }, tools.origin()));
+        const rotated = await write(tools, (tx) =>
+          rotateClientSecret(tx, { clientId: given.app, keepOldSeconds: keepOldFor }, tools.origin()),
+        );
         const { oldSecretEndsAt } = rotated;
-        const end = oldSecretEndsAt === null ? "The old one is no longer valid." : `The old one is valid until ${oldSecretEndsAt.toISOString()}.`;
+        const end =
+          oldSecretEndsAt === null
+            ? "The old one is no longer valid."
+            : `The old one is valid until ${oldSecretEndsAt.toISOString()}.`;
         return { lines: [...secretLines(rotated.clientSecret), end], data: { clientId: given.app, ...rotated } };
       },
     }),
@@ -122,13 +165,17 @@ export const app: Noun = {
       },
     }),
     delete: makeCommand({
-      summary: "End an app with everything that hangs on it, at once. It cannot be undone, and its client id is never given again.",
+      summary:
+        "End an app with everything that hangs on it, at once. It cannot be undone, and its client id is never given again.",
       takes,
       run: async (tools, { given }) => {
         await inDatabase(tools, async (pool, db) => {
           const endpoints = await listEndpoints(pool, { clientId: given.app });
           await deleteApp(db, given.app, { origin: tools.origin(), forget: forgetApp });
-          await removeDeliveries(db, endpoints.map(({ id }) => id));
+          await removeDeliveries(
+            db,
+            endpoints.map(({ id }) => id),
+          );
         });
         return done("The app is gone.", { clientId: given.app });
       },
@@ -137,16 +184,28 @@ export const app: Noun = {
       summary: "Show one registration.",
       takes,
       run: async (tools, { given }) => {
-        const registered = found(await inDatabase(tools, (db) => findApp(db, given.app)), "app_not_found", "There is no such app.");
+        const registered = found(
+          await inDatabase(tools, (db) => findApp(db, given.app)),
+          "app_not_found",
+          "There is no such app.",
+        );
         const shown = shownOf(registered, tools.clock());
-        return { lines: recordLines(Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, shownValue(value)]))), data: shown };
+        return {
+          lines: recordLines(
+            Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, shownValue(value)])),
+          ),
+          data: shown,
+        };
       },
     }),
     list: makeCommand({
       summary: "List all apps by name.",
       run: async (tools) => {
         const apps = await inDatabase(tools, (db) => listApps(db));
-        return { lines: apps.length === 0 ? ["There are none."] : alignColumns(apps.map(appColumns)), data: { apps: apps.map((registered) => shownOf(registered, tools.clock())) } };
+        return {
+          lines: apps.length === 0 ? ["There are none."] : alignColumns(apps.map(appColumns)),
+          data: { apps: apps.map((registered) => shownOf(registered, tools.clock())) },
+        };
       },
     }),
   },

@@ -19,7 +19,12 @@ export const done = (line: string, data: object): Result => ({ lines: [line], da
 
 /** What an update did: the names of what differs now. */
 export const updated = (what: string, id: string, changed: readonly string[]): Result =>
-  done(changed.length === 0 ? `Nothing differs; the ${what} is as it was.` : `The ${what} has changed: ${changed.join(", ")}.`, { id, changed });
+  done(
+    changed.length === 0
+      ? `Nothing differs; the ${what} is as it was.`
+      : `The ${what} has changed: ${changed.join(", ")}.`,
+    { id, changed },
+  );
 
 export function found<Found>(found: Found | null, code: string, message: string): Found {
   if (found === null) throw new AppError("not_found", code, message);

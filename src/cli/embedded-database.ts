@@ -7,23 +7,40 @@ import { alignColumns, recordLines } from "./lines.ts";
 import { option, UsageError } from "./option.ts";
 
 function checkEmbedded({ databaseUrl }: Config): void {
-  if (databaseUrl !== undefined) throw new AppError("conflict", "database_not_embedded", "DATABASE_URL is set: the database is a server of your own, and its files are not ours to find.");
+  if (databaseUrl !== undefined)
+    throw new AppError(
+      "conflict",
+      "database_not_embedded",
+      "DATABASE_URL is set: the database is a server of your own, and its files are not ours to find.",
+    );
 }
 
-const outsideColumns = ({ folder, dataDir, isInUse }: DatabasePlace): string[] => [folder, isInUse ? `of ${dataDir ?? ""}` : `of ${dataDir ?? "an unknown DATA_DIR"}, which no longer leads here`];
+const outsideColumns = ({ folder, dataDir, isInUse }: DatabasePlace): string[] => [
+  folder,
+  isInUse ? `of ${dataDir ?? ""}` : `of ${dataDir ?? "an unknown DATA_DIR"}, which no longer leads here`,
+];
 
 export const database: Noun = {
   summary: "The embedded PostgreSQL: where its files are, and how to be rid of them.",
   verbs: {
     where: makeCommand({
-      summary: "Show where the files of the database are, and which databases on this machine lie outside their DATA_DIR.",
+      summary:
+        "Show where the files of the database are, and which databases on this machine lie outside their DATA_DIR.",
       run: async ({ config }) => {
         checkEmbedded(config);
         const place = findPlace(config.dataDir);
         const outside = listOutsidePlaces();
-        const here = recordLines({ DATA_DIR: config.dataDir, files: place?.folder ?? null, "user id": place === null ? null : String(place.ownerUid) });
+        const here = recordLines({
+          DATA_DIR: config.dataDir,
+          files: place?.folder ?? null,
+          "user id": place === null ? null : String(place.ownerUid),
+        });
         return {
-          lines: [...here, ...(outside.length > 0 ? ["", "Outside their DATA_DIR:"] : []), ...alignColumns(outside.map(outsideColumns))],
+          lines: [
+            ...here,
+            ...(outside.length > 0 ? ["", "Outside their DATA_DIR:"] : []),
+            ...alignColumns(outside.map(outsideColumns)),
+          ],
           data: { dataDir: config.dataDir, folder: place?.folder ?? null, ownerUid: place?.ownerUid ?? null, outside },
         };
       },
@@ -31,7 +48,10 @@ export const database: Noun = {
     remove: makeCommand({
       summary: "Delete the database of DATA_DIR with everything in it, wherever its files are. It cannot be undone.",
       options: {
-        folder: option.text("Delete this one instead, which no DATA_DIR leads to any more; `database where` lists them.", "folder"),
+        folder: option.text(
+          "Delete this one instead, which no DATA_DIR leads to any more; `database where` lists them.",
+          "folder",
+        ),
         yes: option.flag("Say that it is meant."),
       },
       run: async ({ config }, { options: { folder, yes } }) => {

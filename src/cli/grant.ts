@@ -8,11 +8,17 @@ import { argument, option, required, UsageError } from "./option.ts";
 
 const takes = { app: argument.text<ClientId>(), school: argument.id<SchoolId>() };
 
-type Audience = { to: "nobody" | "everybody" | "roles" | "groups"; role?: PersonRole[] | undefined; group?: GroupId[] | undefined };
+type Audience = {
+  to: "nobody" | "everybody" | "roles" | "groups";
+  role?: PersonRole[] | undefined;
+  group?: GroupId[] | undefined;
+};
 
 function readAudience({ to, role, group }: Audience): SignOnAudience {
-  if ((to === "roles") !== (role !== undefined)) throw new UsageError("--role belongs to --sign-on roles, which needs it.");
-  if ((to === "groups") !== (group !== undefined)) throw new UsageError("--group belongs to --sign-on groups, which needs it.");
+  if ((to === "roles") !== (role !== undefined))
+    throw new UsageError("--role belongs to --sign-on roles, which needs it.");
+  if ((to === "groups") !== (group !== undefined))
+    throw new UsageError("--group belongs to --sign-on groups, which needs it.");
   if (role !== undefined) return { kind: "ROLES", roles: role as [PersonRole, ...PersonRole[]] };
   if (group !== undefined) return { kind: "GROUPS", groups: group };
   return { kind: to === "everybody" ? "EVERYBODY" : "NOBODY" };
@@ -47,19 +53,39 @@ export const grant: Noun = {
       summary: "Show what a school gives an app.",
       takes,
       run: async (tools, { given: { app: clientId, school: schoolId } }) => {
-        const shown = found(await inDatabase(tools, (db) => findGrant(db, { clientId, schoolId })), "grant_not_found", "The school has given this app nothing.");
+        const shown = found(
+          await inDatabase(tools, (db) => findGrant(db, { clientId, schoolId })),
+          "grant_not_found",
+          "The school has given this app nothing.",
+        );
         return { lines: grantLines(shown), data: shown };
       },
     }),
     list: makeCommand({
       summary: "List the grants of an app, of a school, or all.",
-      options: { app: option.text("Only grants of this app."), school: option.id<SchoolId>("Only grants by this school."), limit: option.count("How many at most; 1000 if left out.") },
+      options: {
+        app: option.text("Only grants of this app."),
+        school: option.id<SchoolId>("Only grants by this school."),
+        limit: option.count("How many at most; 1000 if left out."),
+      },
       run: async (tools, { options: { app, school: schoolId, limit = 1000 } }) => {
-        const of = { ...(app !== undefined && { clientId: app as ClientId }), ...(schoolId !== undefined && { schoolId }) };
+        const of = {
+          ...(app !== undefined && { clientId: app as ClientId }),
+          ...(schoolId !== undefined && { schoolId }),
+        };
         const all = await inDatabase(tools, (db) => listGrants(db, { ...of, limit: limit + 1 }));
         const grants = all.slice(0, limit);
-        const rows = grants.map(({ clientId, schoolId: school, signOn, sync, syncedGroups }) => [clientId, school, `sign-on ${signOn.kind.toLowerCase()}`, `sync ${sync ? "on" : "off"}`, `${syncedGroups.length} groups`]);
-        return { lines: [...alignColumns(rows), ...(all.length > limit ? ["There are more: raise --limit."] : [])], data: { grants, more: all.length > limit } };
+        const rows = grants.map(({ clientId, schoolId: school, signOn, sync, syncedGroups }) => [
+          clientId,
+          school,
+          `sign-on ${signOn.kind.toLowerCase()}`,
+          `sync ${sync ? "on" : "off"}`,
+          `${syncedGroups.length} groups`,
+        ]);
+        return {
+          lines: [...alignColumns(rows), ...(all.length > limit ? ["There are more: raise --limit."] : [])],
+          data: { grants, more: all.length > limit },
+        };
       },
     }),
   },
@@ -71,7 +97,12 @@ const makeSwitch = (sync: boolean, summary: string) =>
     takes,
     run: async (tools, { given: { app: clientId, school: schoolId } }) => {
       const differs = await inChange(tools, (change) => setSync(change, { clientId, schoolId, sync }));
-      return done(`Sync is ${sync ? "on" : "off"}${differs ? "" : ", as it was"}.`, { app: clientId, school: schoolId, sync, changed: differs });
+      return done(`Sync is ${sync ? "on" : "off"}${differs ? "" : ", as it was"}.`, {
+        app: clientId,
+        school: schoolId,
+        sync,
+        changed: differs,
+      });
     },
   });
 
@@ -100,7 +131,10 @@ export const sync: Noun = {
           await setSyncedGroups(change, { ...key, groups: wanted });
           return [...new Set(wanted)];
         });
-        return { lines: groups.length === 0 ? ["No group is synced."] : groups, data: { app: clientId, school: schoolId, groups } };
+        return {
+          lines: groups.length === 0 ? ["No group is synced."] : groups,
+          data: { app: clientId, school: schoolId, groups },
+        };
       },
     }),
   },

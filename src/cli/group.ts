@@ -21,7 +21,9 @@ export const group: Noun = {
         id: option.id<GroupId>("Its id, where it has one already."),
       },
       run: async (tools, { options: { school: schoolId, name, type = "KLASSE", sourceId, id } }) => {
-        const made = await inChange(tools, (change) => createGroup(change, { id, schoolId, name, type, sourceSystemIdentifier: sourceId }));
+        const made = await inChange(tools, (change) =>
+          createGroup(change, { id, schoolId, name, type, sourceSystemIdentifier: sourceId }),
+        );
         return done(made, { id: made });
       },
     }),
@@ -54,16 +56,37 @@ export const group: Noun = {
       summary: "Show one group. Its members: person list --school … --group …",
       takes,
       run: async (tools, { given }) => {
-        const shown = found(await inDatabase(tools, (db) => findGroup(db, given.group)), "group_not_found", "The group does not exist.");
+        const shown = found(
+          await inDatabase(tools, (db) => findGroup(db, given.group)),
+          "group_not_found",
+          "The group does not exist.",
+        );
         const { id, name, type, status, sourceSystemIdentifier, schoolId, members } = shown;
-        return { lines: recordLines({ id, name, type, status, "source id": sourceSystemIdentifier, school: schoolId, members: String(members) }), data: shown };
+        return {
+          lines: recordLines({
+            id,
+            name,
+            type,
+            status,
+            "source id": sourceSystemIdentifier,
+            school: schoolId,
+            members: String(members),
+          }),
+          data: shown,
+        };
       },
     }),
     list: makeCommand({
       summary: "List the groups of a school by name.",
-      options: { school: required(option.id<SchoolId>("The school.")), withDeleted: option.flag("Show deleted ones too."), ...listOptions },
+      options: {
+        school: required(option.id<SchoolId>("The school.")),
+        withDeleted: option.flag("Show deleted ones too."),
+        ...listOptions,
+      },
       run: async (tools, { options: { school: schoolId, withDeleted, search, after, limit = defaultLimit } }) => {
-        const groups = await inDatabase(tools, (db) => listGroups(db, { schoolId, withDeleted, search, after, limit: limit + 1 }));
+        const groups = await inDatabase(tools, (db) =>
+          listGroups(db, { schoolId, withDeleted, search, after, limit: limit + 1 }),
+        );
         return listResult("groups", groups, limit, groupColumns);
       },
     }),

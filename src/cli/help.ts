@@ -35,10 +35,12 @@ ${footer}`;
 }
 
 function helpOfCommand(path: readonly string[], command: Command): string {
-  const rows = Object.entries(command.options).map(([name, { placeholder, meaning, isRequired, isList }]): [string, string] => [
-    `--${dashed(name)}${placeholder === null ? "" : ` <${placeholder}>`}`,
-    `${meaning}${isRequired ? " Required." : ""}${isList ? " May be repeated." : ""}`,
-  ]);
+  const rows = Object.entries(command.options).map(
+    ([name, { placeholder, meaning, isRequired, isList }]): [string, string] => [
+      `--${dashed(name)}${placeholder === null ? "" : ` <${placeholder}>`}`,
+      `${meaning}${isRequired ? " Required." : ""}${isList ? " May be repeated." : ""}`,
+    ],
+  );
   return `${command.summary}
 
 Usage: ${[program, ...path, ...argumentsOf(command), ...(rows.length > 0 ? ["[options]"] : [])].join(" ")}
@@ -50,5 +52,9 @@ const argumentsOf = (command: Command): string[] => Object.keys(command.takes).m
 
 function table(rows: readonly [string, string][]): string {
   const width = Math.min(44, Math.max(...rows.map(([left]) => left.length)));
-  return rows.map(([left, right]) => (left.length > width ? `  ${left}\n  ${" ".repeat(width)}  ${right}` : `  ${left.padEnd(width)}  ${right}`)).join("\n");
+  return rows
+    .map(([left, right]) =>
+      left.length > width ? `  ${left}\n  ${" ".repeat(width)}  ${right}` : `  ${left.padEnd(width)}  ${right}`,
+    )
+    .join("\n");
 }

@@ -4,16 +4,41 @@ import type { Counts, ImportFault, ImportRecord, Samples } from "../imports/inde
 import { alignColumns } from "./lines.ts";
 
 /** An import as one line of a list. */
-export const importColumns = ({ id, createdAt, state, format, mode, fileName, schools }: ImportRecord): string[] =>
-  [id, createdAt.toISOString().slice(0, 16), state, format, mode, fileName, `${schools.length} school(s)`];
+export const importColumns = ({ id, createdAt, state, format, mode, fileName, schools }: ImportRecord): string[] => [
+  id,
+  createdAt.toISOString().slice(0, 16),
+  state,
+  format,
+  mode,
+  fileName,
+  `${schools.length} school(s)`,
+];
 
 /** An import for the eyes of an operator: numbers, a few of each kind, what to do next. */
-export function importLines(record: ImportRecord, faults: readonly ImportFault[], samples: ReadonlyMap<SchoolId, Samples>): string[] {
+export function importLines(
+  record: ImportRecord,
+  faults: readonly ImportFault[],
+  samples: ReadonlyMap<SchoolId, Samples>,
+): string[] {
   const { id, format, mode, state, errorCount, notes, schools } = record;
   const head = [`Import ${id}: ${format}, ${mode}, ${state}`];
-  if (state === "BROKEN") return [...head, ...faults.map(faultLine), ...moreFaults(errorCount, faults.length), `The file has ${errorCount} fault(s); nothing was changed.`];
-  const passedOver = Object.entries(notes).map(([code, number]) => `Passed over: ${number} ${code.replaceAll("_", " ")}.`);
-  return [...head, ...passedOver, ...schools.flatMap((school) => ["", ...schoolLines(school, samples.get(school.id) ?? [])]), "", next(record)];
+  if (state === "BROKEN")
+    return [
+      ...head,
+      ...faults.map(faultLine),
+      ...moreFaults(errorCount, faults.length),
+      `The file has ${errorCount} fault(s); nothing was changed.`,
+    ];
+  const passedOver = Object.entries(notes).map(
+    ([code, number]) => `Passed over: ${number} ${code.replaceAll("_", " ")}.`,
+  );
+  return [
+    ...head,
+    ...passedOver,
+    ...schools.flatMap((school) => ["", ...schoolLines(school, samples.get(school.id) ?? [])]),
+    "",
+    next(record),
+  ];
 }
 
 function faultLine({ file, line, column, field, message }: ImportFault): string {
@@ -25,7 +50,9 @@ function moreFaults(all: number, printed: number): string[] {
   const kept = Math.min(all, maxFaults);
   return [
     ...(kept > printed ? [`… and ${kept - printed} more; --faults ${kept} prints all of them.`] : []),
-    ...(all > kept ? [`… and ${all - kept} more that were only counted. Repair these first and preview the file again.`] : []),
+    ...(all > kept
+      ? [`… and ${all - kept} more that were only counted. Repair these first and preview the file again.`]
+      : []),
   ];
 }
 
@@ -40,21 +67,35 @@ function schoolLines({ id, state, counts }: ImportRecord["schools"][number], sam
 function countRows({ people, groups, memberships }: Counts): string[][] {
   const row = (name: string, numbers: Record<string, number>) => [
     `  ${name}`,
-    Object.entries(numbers).filter(([, number]) => number > 0).map(([change, number]) => `${number} ${words[change] ?? change}`).join(", ") || "nothing changes",
+    Object.entries(numbers)
+      .filter(([, number]) => number > 0)
+      .map(([change, number]) => `${number} ${words[change] ?? change}`)
+      .join(", ") || "nothing changes",
   ];
   const { removed, ...others } = groups;
   return [row("people", people), row("groups", { ...others, ended: removed }), row("memberships", memberships)];
 }
 
-const words: Record<string, string> = { carriedOver: "carried over", joined: "join from another school", left: "leave for another school", leftHome: "leave and stay at another of their schools" };
+const words: Record<string, string> = {
+  carriedOver: "carried over",
+  joined: "join from another school",
+  left: "leave for another school",
+  leftHome: "leave and stay at another of their schools",
+};
 
 function sampleColumns({ kind, change, sourceId, name, previousSourceId }: Samples[number]): string[] {
   const what = kind === "group" && change === "removed" ? "ended" : change.replaceAll("_", " ");
-  return [`    ${kind}`, what, previousSourceId === null ? sourceId : `${previousSourceId} → ${sourceId}`, name ?? "(no name)"];
+  return [
+    `    ${kind}`,
+    what,
+    previousSourceId === null ? sourceId : `${previousSourceId} → ${sourceId}`,
+    name ?? "(no name)",
+  ];
 }
 
 function next({ id, state }: ImportRecord): string {
   if (state === "READY") return `To do this: import apply ${id}`;
-  if (state === "HELD") return `It is held, because it would remove more of a school than is usual. If that is meant: import confirm ${id}`;
+  if (state === "HELD")
+    return `It is held, because it would remove more of a school than is usual. If that is meant: import confirm ${id}`;
   return state === "APPLIED" ? "It has been applied." : "";
 }

@@ -31,7 +31,10 @@ export const rosterImport: Noun = {
       takes: roster,
       options: {
         school: option.id<SchoolId>("The school it is for. Plain CSV needs it; other formats then must name no other."),
-        mode: option.oneOf(["bulk", "delta"] as const, "bulk: who is not in it leaves; delta: it names changes only. A OneRoster manifest decides by itself."),
+        mode: option.oneOf(
+          ["bulk", "delta"] as const,
+          "bulk: who is not in it leaves; delta: it names changes only. A OneRoster manifest decides by itself.",
+        ),
         carryOver: option.texts("A group that goes on with the same id, by its ids in the source system.", "old=new"),
         schoolYear: option.text("The year that groups are carried over into; needed for --carry-over.", "2026/27"),
         ...faultsOption,
@@ -40,7 +43,11 @@ export const rosterImport: Noun = {
         withImports(tools, async (db, onProgress) => {
           const wanted = {
             ...{ path: given.file, schoolId: school, carryOvers: readCarryOvers(carryOver), schoolYear },
-            ...{ mode: mode && (mode.toUpperCase() as "BULK" | "DELTA"), holdShare: tools.config.importHoldShare, onProgress },
+            ...{
+              mode: mode && (mode.toUpperCase() as "BULK" | "DELTA"),
+              holdShare: tools.config.importHoldShare,
+              onProgress,
+            },
           };
           return showImport(db, await previewImport(db, wanted, tools.origin()), { faults, now: tools.clock() });
         }),
@@ -48,7 +55,8 @@ export const rosterImport: Noun = {
     apply: makeCommand({
       summary: "Do what the preview of an import showed, school by school, and tell the apps.",
       takes,
-      run: (tools, { given }) => withImports(tools, async (db, onProgress) => applied(db, tools, given.import, onProgress)),
+      run: (tools, { given }) =>
+        withImports(tools, async (db, onProgress) => applied(db, tools, given.import, onProgress)),
     }),
     confirm: makeCommand({
       summary: "Agree to what a held import removes, and do it.",
@@ -64,19 +72,28 @@ export const rosterImport: Noun = {
       takes,
       options: faultsOption,
       run: (tools, { given, options }) =>
-        withImports(tools, async (db) => showImport(db, await getImport(db.pool, given.import), { faults: options.faults, now: tools.clock() })),
+        withImports(tools, async (db) =>
+          showImport(db, await getImport(db.pool, given.import), { faults: options.faults, now: tools.clock() }),
+        ),
     }),
     list: makeCommand({
       summary: "List imports, the latest first.",
-      options: { school: option.id<SchoolId>("Only those that concern this school."), limit: option.count("How many at most; 50 if left out.") },
+      options: {
+        school: option.id<SchoolId>("Only those that concern this school."),
+        limit: option.count("How many at most; 50 if left out."),
+      },
       run: (tools, { options: { school, limit } }) =>
         withImports(tools, async (db) => {
           const imports = await listImports(db.pool, { schoolId: school, limit });
-          return { lines: imports.length === 0 ? ["There are none."] : alignColumns(imports.map(importColumns)), data: { imports } };
+          return {
+            lines: imports.length === 0 ? ["There are none."] : alignColumns(imports.map(importColumns)),
+            data: { imports },
+          };
         }),
     }),
     template: makeCommand({
-      summary: "Print a plain CSV file to fill in: `… import template > roster.csv`. Its columns are explained in src/imports/FORMATS.md.",
+      summary:
+        "Print a plain CSV file to fill in: `… import template > roster.csv`. Its columns are explained in src/imports/FORMATS.md.",
       run: async () => ({ lines: [plainTemplate().trimEnd()], isFile: true, data: { template: plainTemplate() } }),
     }),
   },
@@ -84,20 +101,33 @@ export const rosterImport: Noun = {
 
 const labels = { reading: "Reading", checking: "Checking", comparing: "Comparing", applying: "Applying" };
 
-function withImports({ withDatabase }: Tools, work: (db: Db, onProgress: OnProgress) => Promise<Result>): Promise<Result> {
+function withImports(
+  { withDatabase }: Tools,
+  work: (db: Db, onProgress: OnProgress) => Promise<Result>,
+): Promise<Result> {
   return withDatabase(async ({ db }) => {
     const bar = makeProgressBar(process.stderr);
-    const onProgress: OnProgress = ({ phase, done, total }) => bar.show({ label: labels[phase], done, total, unit: phase === "reading" ? "bytes" : "schools" });
+    const onProgress: OnProgress = ({ phase, done, total }) =>
+      bar.show({ label: labels[phase], done, total, unit: phase === "reading" ? "bytes" : "schools" });
     return work(db, onProgress).finally(() => bar.end());
   });
 }
 
-async function applied(db: Db, { config, clock, origin }: Tools, id: ImportId, onProgress: OnProgress): Promise<Result> {
+async function applied(
+  db: Db,
+  { config, clock, origin }: Tools,
+  id: ImportId,
+  onProgress: OnProgress,
+): Promise<Result> {
   const rules = { holdShare: config.importHoldShare, restoreWindowDays: config.restoreWindowDays, onProgress };
   return showImport(db, await applyImport(db, id, rules, origin()), { now: clock() });
 }
 
-async function showImport(db: Db, record: ImportRecord, { faults: limit = 1000, now }: { faults?: number | undefined; now: Date }): Promise<Result> {
+async function showImport(
+  db: Db,
+  record: ImportRecord,
+  { faults: limit = 1000, now }: { faults?: number | undefined; now: Date },
+): Promise<Result> {
   const faults = await listImportFaults(db.pool, record.id, { limit });
   const samples = await sampleImport(db, record.id, now);
   const data = { ...record, faults, samples: Object.fromEntries(samples) };
@@ -108,7 +138,8 @@ function readCarryOvers(texts: readonly string[]): Map<string, string> {
   const carryOvers = new Map<string, string>();
   for (const text of texts) {
     const [previous, next, more] = text.split("=").map((part) => part.trim());
-    if (!previous || !next || more !== undefined) throw new UsageError(`--carry-over: '${text}' is not of the form old=new.`);
+    if (!previous || !next || more !== undefined)
+      throw new UsageError(`--carry-over: '${text}' is not of the form old=new.`);
     if (carryOvers.has(next)) throw new UsageError(`--carry-over: two groups are to go on as '${next}'.`);
     carryOvers.set(next, previous);
   }

@@ -10,7 +10,12 @@ export function alignColumns(table: readonly (readonly string[])[]): string[] {
   const rows = table.map((row) => row.map(escapeUnprintable));
   const widths: number[] = [];
   for (const row of rows) row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, cell.length)));
-  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)).join("  ").trimEnd());
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column]!))
+      .join("  ")
+      .trimEnd(),
+  );
 }
 
 /** What every list takes. */
@@ -23,7 +28,12 @@ export const listOptions = {
 export const defaultLimit = 100;
 
 /** A list, and whether there is more of it. `items` were asked for with one more than `limit`. */
-export function listResult<Item extends { id: string }>(name: string, items: readonly Item[], limit: number, columns: (item: Item) => string[]): Result {
+export function listResult<Item extends { id: string }>(
+  name: string,
+  items: readonly Item[],
+  limit: number,
+  columns: (item: Item) => string[],
+): Result {
   const shown = items.slice(0, limit);
   const next = items.length > limit ? (shown.at(-1)?.id ?? null) : null;
   const more = next === null ? [] : [`There are more: --after ${next}`];
@@ -35,16 +45,40 @@ export function listResult<Item extends { id: string }>(name: string, items: rea
 export const recordLines = (record: Record<string, string | null>): string[] =>
   alignColumns(Object.entries(record).map(([name, value]) => [name, value ?? "–"]));
 
-export const schoolColumns = ({ id, officialId, name, address }: School): string[] => [id, officialId, name, address.city];
-export const groupColumns = ({ id, status, type, name, members }: Group): string[] => [id, status, type, name, `${members} members`];
-export const personColumns = ({ id, status, role, name, groups }: Person): string[] => [id, status, role, nameOf(name), groups.map((group) => group.name).join(", ")];
+export const schoolColumns = ({ id, officialId, name, address }: School): string[] => [
+  id,
+  officialId,
+  name,
+  address.city,
+];
+export const groupColumns = ({ id, status, type, name, members }: Group): string[] => [
+  id,
+  status,
+  type,
+  name,
+  `${members} members`,
+];
+export const personColumns = ({ id, status, role, name, groups }: Person): string[] => [
+  id,
+  status,
+  role,
+  nameOf(name),
+  groups.map((group) => group.name).join(", "),
+];
 
-export const nameOf = (name: Person["name"]): string => (name === null ? "(no name)" : `${name.last}, ${name.firstFull}`);
+export const nameOf = (name: Person["name"]): string =>
+  name === null ? "(no name)" : `${name.last}, ${name.firstFull}`;
 
 export const appColumns = ({ clientId, type, name }: App): string[] => [clientId, type, name];
 
 export function grantLines({ clientId, schoolId, signOn, sync, syncedGroups }: GrantSettings): string[] {
-  return recordLines({ app: clientId, school: schoolId, "sign-on": audienceText(signOn), sync: sync ? "on" : "off", "synced groups": syncedGroups.join(", ") || "none" });
+  return recordLines({
+    app: clientId,
+    school: schoolId,
+    "sign-on": audienceText(signOn),
+    sync: sync ? "on" : "off",
+    "synced groups": syncedGroups.join(", ") || "none",
+  });
 }
 
 function audienceText(signOn: SignOnAudience): string {

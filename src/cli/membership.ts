@@ -5,7 +5,10 @@ import { makeCommand, type Noun } from "./command.ts";
 import { argument, option, required } from "./option.ts";
 
 const takes = { group: argument.id<GroupId>(), person: argument.id<PersonId>() };
-const role = option.oneOf<PersonRole>(["STUDENT", "TEACHER", "OTHER"], "What the person is in this group; what they are at school if left out.");
+const role = option.oneOf<PersonRole>(
+  ["STUDENT", "TEACHER", "OTHER"],
+  "What the person is in this group; what they are at school if left out.",
+);
 
 export const membership: Noun = {
   summary: "Memberships: who is in which group, and as what.",
@@ -32,8 +35,15 @@ export const membership: Noun = {
       takes,
       options: { role: required(role) },
       run: async (tools, { given: { group: groupId, person: personId }, options }) => {
-        const differs = await inChange(tools, (change) => setMembershipRole(change, { groupId, personId, role: options.role }));
-        return done(differs ? `The person is ${options.role} in the group.` : "The person was that already.", { group: groupId, person: personId, role: options.role, changed: differs });
+        const differs = await inChange(tools, (change) =>
+          setMembershipRole(change, { groupId, personId, role: options.role }),
+        );
+        return done(differs ? `The person is ${options.role} in the group.` : "The person was that already.", {
+          group: groupId,
+          person: personId,
+          role: options.role,
+          changed: differs,
+        });
       },
     }),
   },

@@ -15,7 +15,13 @@ export type Option<Value> = {
 type ReadOne<Value> = (text: string) => Value;
 
 function single<Value>(meaning: string, placeholder: string, readOne: ReadOne<Value>): Option<Value | undefined> {
-  return { meaning, placeholder, isList: false, isRequired: false, read: ([text]) => (text === undefined ? undefined : readOne(text)) };
+  return {
+    meaning,
+    placeholder,
+    isList: false,
+    isRequired: false,
+    read: ([text]) => (text === undefined ? undefined : readOne(text)),
+  };
 }
 
 function many<Value>(meaning: string, placeholder: string, readOne: ReadOne<Value>): Option<Value[] | undefined> {
@@ -32,15 +38,18 @@ function many<Value>(meaning: string, placeholder: string, readOne: ReadOne<Valu
 const idShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 function readId<Id extends string>(text: string): Id {
-  if (!idShape.test(text)) throw new UsageError(`'${text}' is not an id; ids look like 0198c2f4-0000-7000-8000-000000000000.`);
+  if (!idShape.test(text))
+    throw new UsageError(`'${text}' is not an id; ids look like 0198c2f4-0000-7000-8000-000000000000.`);
   return text.toLowerCase() as Id;
 }
 
-const readOneOf = <Word extends string>(words: readonly Word[]): ReadOne<Word> => (text) => {
-  const word = words.find((candidate) => candidate.toLowerCase() === text.toLowerCase());
-  if (word === undefined) throw new UsageError(`'${text}' is not one of ${words.join(", ")}.`);
-  return word;
-};
+const readOneOf =
+  <Word extends string>(words: readonly Word[]): ReadOne<Word> =>
+  (text) => {
+    const word = words.find((candidate) => candidate.toLowerCase() === text.toLowerCase());
+    if (word === undefined) throw new UsageError(`'${text}' is not one of ${words.join(", ")}.`);
+    return word;
+  };
 
 function readCount(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new UsageError(`'${text}' is not a whole number.`);
@@ -49,7 +58,8 @@ function readCount(text: string): number {
 
 function readTime(text: string): Date {
   const time = new Date(text);
-  if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(time.getTime())) throw new UsageError(`'${text}' is not a time such as 2026-02-03T08:00:00Z.`);
+  if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(time.getTime()))
+    throw new UsageError(`'${text}' is not a time such as 2026-02-03T08:00:00Z.`);
   return time;
 }
 
@@ -59,7 +69,8 @@ const secondsOf: Readonly<Record<string, number>> = { m: 60, h: 3600, d: 86_400 
 export function readDuration(text: string): number {
   const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
   if (text === "0") return 0;
-  if (count === undefined || unit === undefined) throw new UsageError(`'${text}' is not a time span such as 7d, 12h or 30m.`);
+  if (count === undefined || unit === undefined)
+    throw new UsageError(`'${text}' is not a time span such as 7d, 12h or 30m.`);
   return Number(count) * secondsOf[unit]!;
 }
 
@@ -68,7 +79,10 @@ export type Argument<Value> = (text: string) => Value;
 
 export const argument = {
   id: <Id extends string>(): Argument<Id> => readId<Id>,
-  text: <Text extends string = string>(): Argument<Text> => (text) => text as Text,
+  text:
+    <Text extends string = string>(): Argument<Text> =>
+    (text) =>
+      text as Text,
 };
 
 /** The kinds of options; lists of ids and words may also be separated by commas. */
@@ -81,8 +95,10 @@ export const option = {
   }),
   id: <Id extends string>(meaning: string) => single(meaning, "id", readId<Id>),
   ids: <Id extends string>(meaning: string) => many(meaning, "id", readId<Id>),
-  oneOf: <Word extends string>(words: readonly Word[], meaning: string) => single(meaning, words.join("|"), readOneOf(words)),
-  someOf: <Word extends string>(words: readonly Word[], meaning: string) => many(meaning, words.join("|"), readOneOf(words)),
+  oneOf: <Word extends string>(words: readonly Word[], meaning: string) =>
+    single(meaning, words.join("|"), readOneOf(words)),
+  someOf: <Word extends string>(words: readonly Word[], meaning: string) =>
+    many(meaning, words.join("|"), readOneOf(words)),
   count: (meaning: string) => single(meaning, "number", readCount),
   time: (meaning: string) => single(meaning, "time", readTime),
   duration: (meaning: string) => single(meaning, "time", readDuration),

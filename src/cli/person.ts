@@ -40,7 +40,11 @@ function readName({ firstFull, firstCall, last }: NameOptions): PersonName | und
 }
 
 /** A change of whether and where a person is signed in. */
-const signInVerb = (summary: string, line: string, change: (db: Db, personId: PersonId, origin: Origin) => Promise<void>) =>
+const signInVerb = (
+  summary: string,
+  line: string,
+  change: (db: Db, personId: PersonId, origin: Origin) => Promise<void>,
+) =>
   makeCommand({
     summary,
     takes,
@@ -77,7 +81,11 @@ export const person: Noun = {
     update: makeCommand({
       summary: "Change what is given of a person; what is left out stays.",
       takes,
-      options: { ...properties, noName: option.flag("Remove the name."), noSourceId: option.flag("Remove the identifier in the source system.") },
+      options: {
+        ...properties,
+        noName: option.flag("Remove the name."),
+        noSourceId: option.flag("Remove the identifier in the source system."),
+      },
       run: async (tools, { given: { person: personId }, options }) => {
         const name = options.noName ? null : readName(options);
         const sourceSystemIdentifier = options.noSourceId ? null : options.sourceId;
@@ -91,7 +99,11 @@ export const person: Noun = {
       run: async (tools, { given: { person: personId } }) => {
         const { restoreWindowDays } = tools.config;
         const purgeAt = await inChange(tools, (change) => softDeletePerson(change, { personId, restoreWindowDays }));
-        return done(`The person can be restored until ${purgeAt.toISOString()}.`, { id: personId, status: "SOFT_DELETED", purgeAt });
+        return done(`The person can be restored until ${purgeAt.toISOString()}.`, {
+          id: personId,
+          status: "SOFT_DELETED",
+          purgeAt,
+        });
       },
     }),
     restore: makeCommand({
@@ -123,24 +135,41 @@ export const person: Noun = {
       },
     }),
     "set-login": makeCommand({
-      summary: "Give a person a user name and a new password, which is shown this once; what was signed in with the old one ends.",
+      summary:
+        "Give a person a user name and a new password, which is shown this once; what was signed in with the old one ends.",
       takes,
       options: { username: required(option.text("The user name.")) },
       run: async (tools, { given: { person: personId }, options: { username } }) => {
         const password = randomBytes(12).toString("base64url");
         await tools.withDatabase(({ db }) => setLogin(db, { personId, username, password }, tools.origin()));
-        return { lines: [`User name: ${username}`, `Password: ${password}`, "The password is not shown again."], data: { id: personId, username, password } };
+        return {
+          lines: [`User name: ${username}`, `Password: ${password}`, "The password is not shown again."],
+          data: { id: personId, username, password },
+        };
       },
     }),
-    "sign-out": signInVerb("End all sessions and tokens of a person and forget their devices; the password stays.", "The person is signed out everywhere.", signOutPerson),
-    block: signInVerb("Keep a person from signing in, and end all they are signed in to; apps go on seeing them.", "The person is blocked.", blockPerson),
+    "sign-out": signInVerb(
+      "End all sessions and tokens of a person and forget their devices; the password stays.",
+      "The person is signed out everywhere.",
+      signOutPerson,
+    ),
+    block: signInVerb(
+      "Keep a person from signing in, and end all they are signed in to; apps go on seeing them.",
+      "The person is blocked.",
+      blockPerson,
+    ),
     unblock: signInVerb("Let a blocked person sign in again.", "The person may sign in again.", unblockPerson),
     show: makeCommand({
       summary: "Show one person with schools and groups.",
       takes,
       run: async (tools, { given }) => {
-        const shown = found(await inDatabase(tools, (db) => findPerson(db, given.person)), "person_not_found", "The person does not exist.");
-        const { id, name, role, status, sourceSystemIdentifier, homeSchoolId, schools, groups, purgeAt, blockedAt } = shown;
+        const shown = found(
+          await inDatabase(tools, (db) => findPerson(db, given.person)),
+          "person_not_found",
+          "The person does not exist.",
+        );
+        const { id, name, role, status, sourceSystemIdentifier, homeSchoolId, schools, groups, purgeAt, blockedAt } =
+          shown;
         const lines = recordLines({
           id,
           name: nameOf(name),
@@ -149,7 +178,12 @@ export const person: Noun = {
           "blocked since": blockedAt?.toISOString() ?? null,
           "source id": sourceSystemIdentifier,
           schools: schools.map((at) => `${at.name} (${at.id}${at.id === homeSchoolId ? ", home" : ""})`).join(", "),
-          groups: groups.map((group) => `${group.name} (${group.id}, ${group.role}${group.status === "DELETED" ? ", deleted" : ""})`).join(", ") || "none",
+          groups:
+            groups
+              .map(
+                (group) => `${group.name} (${group.id}, ${group.role}${group.status === "DELETED" ? ", deleted" : ""})`,
+              )
+              .join(", ") || "none",
         });
         return { lines, data: shown };
       },
@@ -162,8 +196,13 @@ export const person: Noun = {
         status: option.oneOf<PersonStatus>(["ACTIVE", "SOFT_DELETED"], "Only people of this status."),
         ...listOptions,
       },
-      run: async (tools, { options: { school: schoolId, group: groupId, status, search, after, limit = defaultLimit } }) => {
-        const people = await inDatabase(tools, (db) => listPeople(db, { schoolId, groupId, status, search, after, limit: limit + 1 }));
+      run: async (
+        tools,
+        { options: { school: schoolId, group: groupId, status, search, after, limit = defaultLimit } },
+      ) => {
+        const people = await inDatabase(tools, (db) =>
+          listPeople(db, { schoolId, groupId, status, search, after, limit: limit + 1 }),
+        );
         return listResult("people", people, limit, personColumns);
       },
     }),

@@ -43,7 +43,8 @@ export function describeProgress({ label, done, total, unit }: ProgressStep, sec
   const rate = seconds > 0.5 && done > 0 ? done / seconds : undefined;
   const left = rate === undefined || done >= total ? undefined : (total - done) / rate;
   const parts = [`${label} ${bar} ${Math.floor(share * 100)} %`];
-  if (rate !== undefined) parts.push(unit === "bytes" ? `${(rate / 1e6).toFixed(1)} MB/s` : `${rate.toFixed(1)} schools/s`);
+  if (rate !== undefined)
+    parts.push(unit === "bytes" ? `${(rate / 1e6).toFixed(1)} MB/s` : `${rate.toFixed(1)} schools/s`);
   if (left !== undefined) parts.push(`${describeTime(left)} left`);
   return parts.join(" · ");
 }

@@ -6,7 +6,10 @@ import { UsageError } from "./option.ts";
 export type Place = { path: string[]; noun?: Noun; command?: Command };
 
 /** Walks from the root as far as the words name a noun and its verb; what is left is the command's. */
-export function findPlace(nouns: Readonly<Record<string, Noun | Command>>, args: readonly string[]): { place: Place; rest: readonly string[] } {
+export function findPlace(
+  nouns: Readonly<Record<string, Noun | Command>>,
+  args: readonly string[],
+): { place: Place; rest: readonly string[] } {
   const [name, ...afterName] = args;
   if (name === undefined) return { place: { path: [] }, rest: [] };
   const found = own(nouns, name);
@@ -15,11 +18,13 @@ export function findPlace(nouns: Readonly<Record<string, Noun | Command>>, args:
   const [verb, ...rest] = afterName;
   if (verb === undefined) return { place: { path: [name], noun: found }, rest: [] };
   const command = own(found.verbs, verb);
-  if (command === undefined) throw new UsageError(`'${name}' has no verb '${verb}'; it has ${Object.keys(found.verbs).join(", ")}.`);
+  if (command === undefined)
+    throw new UsageError(`'${name}' has no verb '${verb}'; it has ${Object.keys(found.verbs).join(", ")}.`);
   return { place: { path: [name, verb], noun: found, command }, rest };
 }
 
-const own = <Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined => (Object.hasOwn(table, name) ? table[name] : undefined);
+const own = <Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined;
 
 export const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
@@ -29,7 +34,10 @@ type Read = { given: Record<string, unknown>; options: Record<string, unknown> }
 export function readCall(command: Command, args: readonly string[]): Read {
   const { values, positionals } = parse(command, args);
   const names = Object.keys(command.takes);
-  if (positionals.length > names.length) throw new UsageError(names.length === 0 ? "It takes no arguments." : `It takes ${names.length} argument(s): ${names.join(", ")}.`);
+  if (positionals.length > names.length)
+    throw new UsageError(
+      names.length === 0 ? "It takes no arguments." : `It takes ${names.length} argument(s): ${names.join(", ")}.`,
+    );
   const given: Record<string, unknown> = {};
   for (const [index, [name, read]] of Object.entries(command.takes).entries()) {
     const text = positionals[index];

@@ -30,10 +30,13 @@ export async function runCommandLine(commands: Commands, args: readonly string[]
       terminal.out(makeHelp(commands, place));
       return exitCodes.done;
     }
-    if (place.command === undefined) throw new UsageError(place.path.length === 0 ? "A command is missing." : "A verb is missing.");
+    if (place.command === undefined)
+      throw new UsageError(place.path.length === 0 ? "A command is missing." : "A verb is missing.");
     const call = readCall(place.command, found.rest);
     const { lines, data, isRefused, isFile } = await place.command.run(makeTools(terminal), call);
-    terminal.out(json ? escapeUnprintable(JSON.stringify(data)) : (isFile ? lines : lines.map(escapeUnprintable)).join("\n"));
+    terminal.out(
+      json ? escapeUnprintable(JSON.stringify(data)) : (isFile ? lines : lines.map(escapeUnprintable)).join("\n"),
+    );
     return isRefused ? exitCodes.refused : exitCodes.done;
   } catch (error) {
     const { exitCode, message, code } = explain(error);
@@ -60,10 +63,18 @@ const undefinedTable = "42P01";
 function explain(error: unknown): { exitCode: number; message: string; code: string } {
   const { message, code } = error as { message: string; code?: unknown };
   if (error instanceof UsageError) return { exitCode: exitCodes.wrongUsage, message, code: "wrong_usage" };
-  if (error instanceof ConfigError) return { exitCode: exitCodes.badConfiguration, message, code: "wrong_configuration" };
-  if (error instanceof AppError && error.status < 500) return { exitCode: exitCodes.refused, message, code: error.code };
+  if (error instanceof ConfigError)
+    return { exitCode: exitCodes.badConfiguration, message, code: "wrong_configuration" };
+  if (error instanceof AppError && error.status < 500)
+    return { exitCode: exitCodes.refused, message, code: error.code };
   const failed = { exitCode: exitCodes.failed, message, code: "failed" };
-  if (error instanceof DatabaseStartError || isDatabaseUnavailable(error)) return { ...failed, code: "database_unavailable" };
-  if (code === undefinedTable) return { ...failed, message: "The database is empty. Start the service once, or run the command migrate.", code: "database_empty" };
+  if (error instanceof DatabaseStartError || isDatabaseUnavailable(error))
+    return { ...failed, code: "database_unavailable" };
+  if (code === undefinedTable)
+    return {
+      ...failed,
+      message: "The database is empty. Start the service once, or run the command migrate.",
+      code: "database_empty",
+    };
   return failed;
 }

@@ -24,14 +24,23 @@ export const school: Noun = {
       summary: "Register a school.",
       options: {
         ...properties,
-        ...{ name: required(properties.name), officialId: required(properties.officialId), street: required(properties.street) },
+        ...{
+          name: required(properties.name),
+          officialId: required(properties.officialId),
+          street: required(properties.street),
+        },
         ...{ zip: required(properties.zip), city: required(properties.city), state: required(properties.state) },
         id: option.id<SchoolId>("Its id, where it has one already."),
       },
-      run: async (tools, { options: { id, name, officialId, street, addition, zip, city, country, state, schoolingLevel } }) => {
+      run: async (
+        tools,
+        { options: { id, name, officialId, street, addition, zip, city, country, state, schoolingLevel } },
+      ) => {
         const address = { address: street, addressAddition: addition ?? null, city, zipCode: zip };
         const location = { country: country ?? "DE", state };
-        const made = await inChange(tools, (change) => createSchool(change, { id, name, officialId, address, location, schoolingLevel: schoolingLevel ?? null }));
+        const made = await inChange(tools, (change) =>
+          createSchool(change, { id, name, officialId, address, location, schoolingLevel: schoolingLevel ?? null }),
+        );
         return done(made, { id: made });
       },
     }),
@@ -45,9 +54,21 @@ export const school: Noun = {
       },
       run: async (tools, { given, options }) => {
         const { name, officialId, street, zip, city, country, state } = options;
-        const address = { address: street, addressAddition: options.noAddition ? null : options.addition, city, zipCode: zip };
+        const address = {
+          address: street,
+          addressAddition: options.noAddition ? null : options.addition,
+          city,
+          zipCode: zip,
+        };
         const schoolingLevel = options.noSchoolingLevel ? null : options.schoolingLevel;
-        const update = { schoolId: given.school, name, officialId, address, location: { country, state }, schoolingLevel };
+        const update = {
+          schoolId: given.school,
+          name,
+          officialId,
+          address,
+          location: { country, state },
+          schoolingLevel,
+        };
         return updated("school", given.school, await inChange(tools, (change) => updateSchool(change, update)));
       },
     }),
@@ -55,10 +76,26 @@ export const school: Noun = {
       summary: "Show one school.",
       takes: { school: argument.id<SchoolId>() },
       run: async (tools, { given }) => {
-        const shown = found(await inDatabase(tools, (db) => findSchool(db, given.school)), "school_not_found", "The school does not exist.");
+        const shown = found(
+          await inDatabase(tools, (db) => findSchool(db, given.school)),
+          "school_not_found",
+          "The school does not exist.",
+        );
         const { id, name, officialId, schoolingLevel, address, location } = shown;
-        const where = [address.address, address.addressAddition, `${address.zipCode} ${address.city}`].filter(Boolean).join(", ");
-        return { lines: recordLines({ id, name, "official id": officialId, address: where, country: `${location.country}-${location.state}`, "schooling level": schoolingLevel }), data: shown };
+        const where = [address.address, address.addressAddition, `${address.zipCode} ${address.city}`]
+          .filter(Boolean)
+          .join(", ");
+        return {
+          lines: recordLines({
+            id,
+            name,
+            "official id": officialId,
+            address: where,
+            country: `${location.country}-${location.state}`,
+            "schooling level": schoolingLevel,
+          }),
+          data: shown,
+        };
       },
     }),
     list: makeCommand({

@@ -12,7 +12,10 @@ export const serviceCommands = {
     run: ({ config, clock, withDatabase }) =>
       withDatabase(async ({ db }) => {
         const active = await rotateSigningKeys({ db, keys: config.encryptionKeys, now: clock() });
-        return { lines: active.map(({ algorithm, kid }) => `${algorithm} tokens are now signed with ${kid}`), data: { active } };
+        return {
+          lines: active.map(({ algorithm, kid }) => `${algorithm} tokens are now signed with ${kid}`),
+          data: { active },
+        };
       }),
   }),
   "re-encrypt": makeCommand({
@@ -20,7 +23,9 @@ export const serviceCommands = {
     run: ({ config, clock, withDatabase }) =>
       withDatabase(async ({ db }) => {
         const keys = config.encryptionKeys;
-        const values = (await reEncryptSecrets({ db, keys, now: clock() })) + (await withTransaction(db, (tx) => reEncryptWebhookSecrets(tx, keys)));
+        const values =
+          (await reEncryptSecrets({ db, keys, now: clock() })) +
+          (await withTransaction(db, (tx) => reEncryptWebhookSecrets(tx, keys)));
         return { lines: [`${values} values are now encrypted with the first key`], data: { values } };
       }),
   }),
@@ -29,7 +34,10 @@ export const serviceCommands = {
     run: ({ config, tell }) =>
       withServer(config, tell, async (url) => {
         const applied = await applyMigrations(url, { say: tell });
-        return { lines: applied.length === 0 ? ["nothing to do"] : applied.map((name) => `applied ${name}`), data: { applied } };
+        return {
+          lines: applied.length === 0 ? ["nothing to do"] : applied.map((name) => `applied ${name}`),
+          data: { applied },
+        };
       }),
   }),
   "check-config": makeCommand({

@@ -1,6 +1,19 @@
 import {
-  disableEndpoint, eventTypes, getDelivery, getEndpoint, listDeliveries, listEndpoints, pauseEndpoint, redeliver, redeliverFailed, registerEndpoint, removeEndpoint, resumeEndpoint,
-  rotateEndpointSecret, sendTestEvent, updateEndpoint,
+  disableEndpoint,
+  eventTypes,
+  getDelivery,
+  getEndpoint,
+  listDeliveries,
+  listEndpoints,
+  pauseEndpoint,
+  redeliver,
+  redeliverFailed,
+  registerEndpoint,
+  removeEndpoint,
+  resumeEndpoint,
+  rotateEndpointSecret,
+  sendTestEvent,
+  updateEndpoint,
 } from "../webhooks/index.ts";
 import type { Attempt, Delivery, Endpoint } from "../webhooks/index.ts";
 import type { Origin } from "../events/index.ts";
@@ -19,17 +32,54 @@ const defaultOverlapHours = 24;
 const secretLines = (secret: string): string[] => [`Secret: ${secret}`, "The secret is not shown again."];
 const time = (at: Date | null): string | null => at?.toISOString() ?? null;
 
-function endpointLines({ id, clientId, url, eventTypes: types, state, reason, resumeAt, failingSince, pending }: Endpoint): string[] {
+function endpointLines({
+  id,
+  clientId,
+  url,
+  eventTypes: types,
+  state,
+  reason,
+  resumeAt,
+  failingSince,
+  pending,
+}: Endpoint): string[] {
   const words = reason === null ? state.toLowerCase() : `${state.toLowerCase()}: ${reason.replace("_", " ")}`;
-  return recordLines({ id, app: clientId, url, types: types.join(", "), state: words, "tried again": time(resumeAt), "failing since": time(failingSince), waiting: String(pending) });
+  return recordLines({
+    id,
+    app: clientId,
+    url,
+    types: types.join(", "),
+    state: words,
+    "tried again": time(resumeAt),
+    "failing since": time(failingSince),
+    waiting: String(pending),
+  });
 }
 
-const deliveryColumns = ({ id, state, eventType, messageId, attempts, createdAt, nextAttemptAt }: Delivery): string[] => [
-  id, state, eventType, messageId, `${attempts} attempts`, createdAt.toISOString(), nextAttemptAt === null ? "" : `next ${nextAttemptAt.toISOString()}`,
+const deliveryColumns = ({
+  id,
+  state,
+  eventType,
+  messageId,
+  attempts,
+  createdAt,
+  nextAttemptAt,
+}: Delivery): string[] => [
+  id,
+  state,
+  eventType,
+  messageId,
+  `${attempts} attempts`,
+  createdAt.toISOString(),
+  nextAttemptAt === null ? "" : `next ${nextAttemptAt.toISOString()}`,
 ];
 
 const attemptColumns = ({ number, at, durationMs, status, error, answer }: Attempt): string[] => [
-  String(number), at.toISOString(), `${durationMs} ms`, status === null ? (error ?? "") : String(status), JSON.stringify((answer ?? "").slice(0, 80)),
+  String(number),
+  at.toISOString(),
+  `${durationMs} ms`,
+  status === null ? (error ?? "") : String(status),
+  JSON.stringify((answer ?? "").slice(0, 80)),
 ];
 
 /** A change of one endpoint that has nothing to tell but that it is done. */
@@ -53,7 +103,14 @@ export const webhook: Noun = {
       options: { app: option.text("Only those of this app.", "client-id") },
       run: async (tools, { options }) => {
         const endpoints = await inDatabase(tools, (db) => listEndpoints(db, { clientId: options.app }));
-        const rows = endpoints.map(({ id, clientId, state, reason, eventTypes: types, url }) => [id, clientId, state, reason ?? "", types.join(","), url]);
+        const rows = endpoints.map(({ id, clientId, state, reason, eventTypes: types, url }) => [
+          id,
+          clientId,
+          state,
+          reason ?? "",
+          types.join(","),
+          url,
+        ]);
         return { lines: rows.length === 0 ? ["There are none."] : alignColumns(rows), data: { endpoints } };
       },
     }),
@@ -68,36 +125,71 @@ export const webhook: Noun = {
     add: makeCommand({
       summary: "Register where an app is told of changes. Its secret is shown this once.",
       takes: app,
-      options: { url: required(option.text("Where requests are sent; https, at a public address.", "url")), type: typeOption },
+      options: {
+        url: required(option.text("Where requests are sent; https, at a public address.", "url")),
+        type: typeOption,
+      },
       run: async (tools, { given, options: { url, type = [...eventTypes] } }) => {
         const context = { origin: tools.origin(), keys: tools.config.encryptionKeys, reach: reachOf(tools) };
-        const made = await inDatabase(tools, (_db, whole) => registerEndpoint(whole, { clientId: given.app, url, eventTypes: type }, context));
+        const made = await inDatabase(tools, (_db, whole) =>
+          registerEndpoint(whole, { clientId: given.app, url, eventTypes: type }, context),
+        );
         return { lines: [`Endpoint: ${made.id}`, ...secretLines(made.secret)], data: made };
       },
     }),
     update: makeCommand({
       summary: "Change address or event types; what waits goes to the new address.",
       takes: endpoint,
-      options: { url: option.text("Where requests are sent from now on.", "url"), type: option.someOf(eventTypes, "Event types to be told of, as a whole.") },
+      options: {
+        url: option.text("Where requests are sent from now on.", "url"),
+        type: option.someOf(eventTypes, "Event types to be told of, as a whole."),
+      },
       run: async (tools, { given, options: { url, type } }) => {
-        await inDatabase(tools, (_db, whole) => updateEndpoint(whole, { id: given.endpoint, url, eventTypes: type }, { origin: tools.origin(), reach: reachOf(tools) }));
+        await inDatabase(tools, (_db, whole) =>
+          updateEndpoint(
+            whole,
+            { id: given.endpoint, url, eventTypes: type },
+            { origin: tools.origin(), reach: reachOf(tools) },
+          ),
+        );
         return done("The endpoint is as you said.", { id: given.endpoint });
       },
     }),
     "rotate-secret": makeCommand({
       summary: "Give an endpoint a new secret, which is shown this once; the old one stays valid for the overlap.",
       takes: endpoint,
-      options: { overlapHours: option.count(`Hours for which both are valid; ${defaultOverlapHours} if left out, 0 for a secret that leaked.`) },
+      options: {
+        overlapHours: option.count(
+          `Hours for which both are valid; ${defaultOverlapHours} if left out, 0 for a secret that leaked.`,
+        ),
+      },
       run: async (tools, { given, options: { overlapHours = defaultOverlapHours } }) => {
         const context = { origin: tools.origin(), keys: tools.config.encryptionKeys };
-        const rotated = await inDatabase(tools, (_db, whole) => rotateEndpointSecret(whole, { id: given.endpoint, overlapHours }, context));
-        return { lines: [...secretLines(rotated.secret), `The old one is valid until ${rotated.oldValidUntil.toISOString()}.`], data: { id: given.endpoint, ...rotated } };
+        const rotated = await inDatabase(tools, (_db, whole) =>
+          rotateEndpointSecret(whole, { id: given.endpoint, overlapHours }, context),
+        );
+        return {
+          lines: [...secretLines(rotated.secret), `The old one is valid until ${rotated.oldValidUntil.toISOString()}.`],
+          data: { id: given.endpoint, ...rotated },
+        };
       },
     }),
     pause: simple("Let events wait until the endpoint is resumed.", "The endpoint is paused.", pauseEndpoint),
-    resume: simple("Make a paused or disabled endpoint active; what waits is delivered.", "The endpoint is active.", resumeEndpoint),
-    disable: simple("Drop what waits and whatever comes, until the endpoint is resumed.", "The endpoint is disabled.", disableEndpoint),
-    remove: simple("Take an endpoint away with its secrets and its log. It cannot be undone.", "The endpoint is gone.", removeEndpoint),
+    resume: simple(
+      "Make a paused or disabled endpoint active; what waits is delivered.",
+      "The endpoint is active.",
+      resumeEndpoint,
+    ),
+    disable: simple(
+      "Drop what waits and whatever comes, until the endpoint is resumed.",
+      "The endpoint is disabled.",
+      disableEndpoint,
+    ),
+    remove: simple(
+      "Take an endpoint away with its secrets and its log. It cannot be undone.",
+      "The endpoint is gone.",
+      removeEndpoint,
+    ),
     log: makeCommand({
       summary: "List the deliveries of an endpoint, the newest first; they are kept for a time.",
       takes: endpoint,
@@ -106,17 +198,29 @@ export const webhook: Noun = {
         limit: option.count(`How many at most; ${defaultLimit} if left out.`),
       },
       run: async (tools, { given, options: { state, limit = defaultLimit } }) => {
-        const deliveries = await inDatabase(tools, (db) => listDeliveries(db, { endpointId: given.endpoint, state, limit }));
-        return { lines: deliveries.length === 0 ? ["There are none."] : alignColumns(deliveries.map(deliveryColumns)), data: { deliveries } };
+        const deliveries = await inDatabase(tools, (db) =>
+          listDeliveries(db, { endpointId: given.endpoint, state, limit }),
+        );
+        return {
+          lines: deliveries.length === 0 ? ["There are none."] : alignColumns(deliveries.map(deliveryColumns)),
+          data: { deliveries },
+        };
       },
     }),
     delivery: makeCommand({
-      summary: "Show one delivery: its body, and every attempt with status, duration and the first bytes of the answer.",
+      summary:
+        "Show one delivery: its body, and every attempt with status, duration and the first bytes of the answer.",
       takes: delivery,
       run: async (tools, { given }) => {
         const found = await inDatabase(tools, (db) => getDelivery(db, given.delivery));
         const { id, messageId, endpointId, state, body } = found;
-        return { lines: [...recordLines({ id, "webhook-id": messageId, endpoint: endpointId, state, body }), ...alignColumns(found.log.map(attemptColumns))], data: found };
+        return {
+          lines: [
+            ...recordLines({ id, "webhook-id": messageId, endpoint: endpointId, state, body }),
+            ...alignColumns(found.log.map(attemptColumns)),
+          ],
+          data: found,
+        };
       },
     }),
     redeliver: makeCommand({
@@ -132,7 +236,9 @@ export const webhook: Noun = {
       takes: endpoint,
       options: { since: required(option.time("Deliveries made at this time or later.")) },
       run: async (tools, { given, options: { since } }) => {
-        const deliveries = await inDatabase(tools, (_db, whole) => redeliverFailed(whole, { endpointId: given.endpoint, since }, tools.origin()));
+        const deliveries = await inDatabase(tools, (_db, whole) =>
+          redeliverFailed(whole, { endpointId: given.endpoint, since }, tools.origin()),
+        );
         return done(`${deliveries} deliveries are sent again.`, { id: given.endpoint, deliveries });
       },
     }),
@@ -141,7 +247,9 @@ export const webhook: Noun = {
       takes: endpoint,
       options: { type: option.oneOf(eventTypes, "Its event type; person if left out.") },
       run: async (tools, { given, options: { type = "person" } }) => {
-        const id = await inDatabase(tools, (_db, whole) => sendTestEvent(whole, { endpointId: given.endpoint, eventType: type }, tools.origin()));
+        const id = await inDatabase(tools, (_db, whole) =>
+          sendTestEvent(whole, { endpointId: given.endpoint, eventType: type }, tools.origin()),
+        );
         return done(`Delivery ${id} is on its way.`, { id: given.endpoint, delivery: id });
       },
     }),

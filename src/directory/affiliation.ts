@@ -22,7 +22,11 @@ export async function leaveSchool(change: Change, { personId, schoolId }: AtScho
   await change.touch({ people: [personId], schools: [schoolId] });
   const { homeSchoolId } = await lockPerson(change.tx, personId, "change");
   if (homeSchoolId === schoolId) {
-    throw new AppError("conflict", "home_school_left", "It is the person's home school. Give them another home, or move them.");
+    throw new AppError(
+      "conflict",
+      "home_school_left",
+      "It is the person's home school. Give them another home, or move them.",
+    );
   }
   await endAffiliation(change, { personId, schoolId });
 }
@@ -39,12 +43,16 @@ export async function setHomeSchool(change: Change, { personId, schoolId }: AtSc
  * A person changes schools: they come to `to` and leave `from`, their home unless said otherwise, with its groups.
  * Where the home is left, `to` becomes the home.
  */
-export async function movePerson(change: Change, move: { personId: PersonId; to: SchoolId; from?: SchoolId | undefined }): Promise<void> {
+export async function movePerson(
+  change: Change,
+  move: { personId: PersonId; to: SchoolId; from?: SchoolId | undefined },
+): Promise<void> {
   const { personId, to } = move;
   await change.touch({ people: [personId], schools: [to, ...(move.from === undefined ? [] : [move.from])] });
   const { homeSchoolId } = await lockPerson(change.tx, personId, "change");
   const from = move.from ?? homeSchoolId;
-  if (from === to) throw new AppError("invalid", "move_to_same_school", "The person would move to the school that they leave.");
+  if (from === to)
+    throw new AppError("invalid", "move_to_same_school", "The person would move to the school that they leave.");
   if (!(await isAtSchool(change.tx, { personId, schoolId: from }))) throw notAtSchool();
   if (!(await isAtSchool(change.tx, { personId, schoolId: to }))) {
     await write(change.tx, insertAffiliation, [makeUuid(change.now), personId, to]);
@@ -58,7 +66,9 @@ export async function movePerson(change: Change, move: { personId: PersonId; to:
  * SQL: the source system identifier that person `p` keeps when the school named by the expression `nextHome` becomes their home. One that
  * only the old home's own files know could be somebody else's at the next home, so it becomes null; so does one that is taken there.
  */
-export const sourceIdAtNextHome = (nextHome: string): string => `CASE WHEN p.source_id_is_shared AND NOT EXISTS (SELECT FROM person other
+export const sourceIdAtNextHome = (
+  nextHome: string,
+): string => `CASE WHEN p.source_id_is_shared AND NOT EXISTS (SELECT FROM person other
   WHERE other.home_school_id = ${nextHome} AND other.source_system_identifier = p.source_system_identifier) THEN p.source_system_identifier END`;
 
 async function changeHome(change: Change, { personId, schoolId }: AtSchool): Promise<void> {
@@ -71,13 +81,19 @@ async function changeHome(change: Change, { personId, schoolId }: AtSchool): Pro
 }
 
 async function endAffiliation(change: Change, { personId, schoolId }: AtSchool): Promise<void> {
-  const { rowCount } = await change.tx.query("DELETE FROM affiliation WHERE person_id = $1 AND school_id = $2", [personId, schoolId]);
+  const { rowCount } = await change.tx.query("DELETE FROM affiliation WHERE person_id = $1 AND school_id = $2", [
+    personId,
+    schoolId,
+  ]);
   if (rowCount === 0) throw notAtSchool();
   await recordAudit(change.tx, { ...originOf(change), action: "affiliation_removed", personId, schoolId });
 }
 
 async function isAtSchool(tx: Queryable, { personId, schoolId }: AtSchool): Promise<boolean> {
-  const { rowCount } = await tx.query("SELECT FROM affiliation WHERE person_id = $1 AND school_id = $2", [personId, schoolId]);
+  const { rowCount } = await tx.query("SELECT FROM affiliation WHERE person_id = $1 AND school_id = $2", [
+    personId,
+    schoolId,
+  ]);
   return rowCount === 1;
 }
 

@@ -21,7 +21,8 @@ export async function findSchool(db: Queryable, schoolId: SchoolId): Promise<Sch
 }
 
 const cleanSearch = (search: string | undefined) => search?.normalize("NFC");
-const contains = (column: string, parameter: string) => `(${parameter}::text IS NULL OR position(lower(${parameter}) IN lower(${column})) > 0)`;
+const contains = (column: string, parameter: string) =>
+  `(${parameter}::text IS NULL OR position(lower(${parameter}) IN lower(${column})) > 0)`;
 const follows = (table: string, parameter: string) =>
   `(${parameter}::uuid IS NULL OR (sort_key, id) > (SELECT sort_key, id FROM ${table} WHERE id = ${parameter}))`;
 
@@ -54,7 +55,10 @@ export async function findGroup(db: Queryable, groupId: GroupId): Promise<Group 
 }
 
 /** The groups of a school, deleted ones too if `withDeleted`. */
-export async function listGroups(db: Queryable, { schoolId, withDeleted, search, limit, after }: Part & { schoolId: SchoolId; withDeleted: boolean }): Promise<Group[]> {
+export async function listGroups(
+  db: Queryable,
+  { schoolId, withDeleted, search, limit, after }: Part & { schoolId: SchoolId; withDeleted: boolean },
+): Promise<Group[]> {
   const { rows } = await db.query<Group>(
     `SELECT ${groupColumns} FROM "group"
      WHERE school_id = $4 AND ($5 OR status = 'ACTIVE') AND ${contains("name", "$1")} AND ${follows('"group"', "$3")}
@@ -97,7 +101,10 @@ export async function findPerson(db: Queryable, personId: PersonId): Promise<Per
 export type PeopleOf = { schoolId: SchoolId; groupId?: GroupId | undefined; status?: PersonStatus | undefined };
 
 /** The people at a school, of one of its groups and one status if these are given. */
-export async function listPeople(db: Queryable, { schoolId, groupId, status, search, limit, after }: Part & PeopleOf): Promise<Person[]> {
+export async function listPeople(
+  db: Queryable,
+  { schoolId, groupId, status, search, limit, after }: Part & PeopleOf,
+): Promise<Person[]> {
   const { rows } = await db.query<Person>(
     `SELECT ${personColumns} FROM person
      WHERE EXISTS (SELECT FROM affiliation a WHERE a.person_id = person.id AND a.school_id = $4)
@@ -112,6 +119,9 @@ export async function listPeople(db: Queryable, { schoolId, groupId, status, sea
 
 /** When somebody was deleted for good; null for whoever was not. */
 export async function findTombstone(db: Queryable, personId: PersonId): Promise<{ deletedAt: Date } | null> {
-  const { rows } = await db.query<{ deletedAt: Date }>(`SELECT deleted_at AS "deletedAt" FROM tombstone WHERE person_id = $1`, [personId]);
+  const { rows } = await db.query<{ deletedAt: Date }>(
+    `SELECT deleted_at AS "deletedAt" FROM tombstone WHERE person_id = $1`,
+    [personId],
+  );
   return rows[0] ?? null;
 }

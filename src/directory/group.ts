@@ -37,7 +37,10 @@ export async function createGroup(change: Change, group: NewGroup): Promise<Grou
 }
 
 /** Answers false where the group has this name already; then nothing was written. */
-export async function renameGroup(change: Change, { groupId, name: wanted }: { groupId: GroupId; name: string }): Promise<boolean> {
+export async function renameGroup(
+  change: Change,
+  { groupId, name: wanted }: { groupId: GroupId; name: string },
+): Promise<boolean> {
   const name = checkText("name", wanted);
   await change.touch({ groups: [groupId] });
   const before = await lockGroup(change.tx, groupId, "change");
@@ -48,7 +51,12 @@ export async function renameGroup(change: Change, { groupId, name: wanted }: { g
     makeSortKey(name),
     change.now,
   ]);
-  await recordAudit(change.tx, { ...originOf(change), action: "group_renamed", schoolId: before.schoolId, detail: { groupId } });
+  await recordAudit(change.tx, {
+    ...originOf(change),
+    action: "group_renamed",
+    schoolId: before.schoolId,
+    detail: { groupId },
+  });
   return true;
 }
 
@@ -68,7 +76,12 @@ async function changeStatus(change: Change, { groupId, step, to }: StatusChange)
   await change.touch({ groups: [groupId], membersOf: [groupId] });
   const { schoolId } = await lockGroup(change.tx, groupId, step);
   const deletedAt = to === "DELETED" ? change.now : null;
-  await change.tx.query(`UPDATE "group" SET status = $2, deleted_at = $3, updated_at = $4 WHERE id = $1`, [groupId, to, deletedAt, change.now]);
+  await change.tx.query(`UPDATE "group" SET status = $2, deleted_at = $3, updated_at = $4 WHERE id = $1`, [
+    groupId,
+    to,
+    deletedAt,
+    change.now,
+  ]);
   const action = to === "DELETED" ? "group_deleted" : "group_restored";
   await recordAudit(change.tx, { ...originOf(change), action, schoolId, detail: { groupId } });
 }

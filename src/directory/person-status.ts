@@ -17,12 +17,16 @@ export async function softDeletePerson(
   await change.touch({ people: [personId] });
   const { homeSchoolId } = await lockPerson(change.tx, personId, "softDelete");
   const purgeAt = new Date(change.now.getTime() + restoreWindowDays * 86_400_000);
-  await change.tx.query("UPDATE person SET status = 'SOFT_DELETED', soft_deleted_at = $2, purge_at = $3, updated_at = $2 WHERE id = $1", [
+  await change.tx.query(
+    "UPDATE person SET status = 'SOFT_DELETED', soft_deleted_at = $2, purge_at = $3, updated_at = $2 WHERE id = $1",
+    [personId, change.now, purgeAt],
+  );
+  await recordAudit(change.tx, {
+    ...originOf(change),
+    action: "person_soft_deleted",
     personId,
-    change.now,
-    purgeAt,
-  ]);
-  await recordAudit(change.tx, { ...originOf(change), action: "person_soft_deleted", personId, schoolId: homeSchoolId });
+    schoolId: homeSchoolId,
+  });
   return purgeAt;
 }
 
@@ -33,10 +37,10 @@ export async function restorePerson(change: Change, { personId }: { personId: Pe
   if (purgeAt !== null && purgeAt <= change.now) {
     throw new AppError("conflict", "restore_window_over", "The time in which the person could be restored is over.");
   }
-  await change.tx.query("UPDATE person SET status = 'ACTIVE', soft_deleted_at = NULL, purge_at = NULL, updated_at = $2 WHERE id = $1", [
-    personId,
-    change.now,
-  ]);
+  await change.tx.query(
+    "UPDATE person SET status = 'ACTIVE', soft_deleted_at = NULL, purge_at = NULL, updated_at = $2 WHERE id = $1",
+    [personId, change.now],
+  );
   await recordAudit(change.tx, { ...originOf(change), action: "person_restored", personId, schoolId: homeSchoolId });
 }
 
@@ -47,7 +51,10 @@ export type ForgetPerson = (tx: Queryable, personId: PersonId) => Promise<void>;
  * SOFT_DELETED → gone, with affiliations, memberships, sign-in data and whatever else hangs on the person.
  * What stays is a tombstone, which is the id and the time, and audit lines without the id.
  */
-export async function deletePerson(change: Change, { personId, forget }: { personId: PersonId; forget: ForgetPerson }): Promise<void> {
+export async function deletePerson(
+  change: Change,
+  { personId, forget }: { personId: PersonId; forget: ForgetPerson },
+): Promise<void> {
   await change.touch({ people: [personId] });
   const { homeSchoolId } = await lockPerson(change.tx, personId, "delete");
   await forget(change.tx, personId);
@@ -58,15 +65,24 @@ export async function deletePerson(change: Change, { personId, forget }: { perso
 }
 
 /** Deletes the person for good if their restore window is over; false where they are gone already or were restored. */
-export async function purgePerson(change: Change, { personId, forget }: { personId: PersonId; forget: ForgetPerson }): Promise<boolean> {
+export async function purgePerson(
+  change: Change,
+  { personId, forget }: { personId: PersonId; forget: ForgetPerson },
+): Promise<boolean> {
   await change.touch({ people: [personId] });
-  const { rowCount } = await change.tx.query("SELECT FROM person WHERE id = $1 AND purge_at <= $2 FOR NO KEY UPDATE", [personId, change.now]);
+  const { rowCount } = await change.tx.query("SELECT FROM person WHERE id = $1 AND purge_at <= $2 FOR NO KEY UPDATE", [
+    personId,
+    change.now,
+  ]);
   if (rowCount === 1) await deletePerson(change, { personId, forget });
   return rowCount === 1;
 }
 
 /** Soft-deleted people whose time is over, the longest due first. */
-export async function listPurgeable(db: Queryable, due: { at: Date; limit: number; except?: readonly PersonId[] }): Promise<PersonId[]> {
+export async function listPurgeable(
+  db: Queryable,
+  due: { at: Date; limit: number; except?: readonly PersonId[] },
+): Promise<PersonId[]> {
   const { rows } = await db.query<{ id: PersonId }>({
     name: "directory.listPurgeable",
     text: `SELECT id FROM person WHERE status = 'SOFT_DELETED' AND purge_at <= $1 AND id <> ALL ($3::uuid[])

@@ -41,7 +41,13 @@ export async function createPerson(change: Change, person: NewPerson): Promise<P
   await change.touch({ people: [id], schools });
   await write(change.tx, insertPerson, [id, person.schools[0], ...valuesOf(row), change.now]);
   for (const schoolId of schools) await write(change.tx, insertAffiliation, [makeUuid(change.now), id, schoolId]);
-  await recordAudit(change.tx, { ...originOf(change), action: "person_created", personId: id, schoolId: person.schools[0], detail: { schools } });
+  await recordAudit(change.tx, {
+    ...originOf(change),
+    action: "person_created",
+    personId: id,
+    schoolId: person.schools[0],
+    detail: { schools },
+  });
   return id;
 }
 
@@ -63,13 +69,20 @@ export async function updatePerson(change: Change, update: PersonUpdate): Promis
   const after = checkPerson({
     role: update.role ?? before.role,
     name: update.name === undefined ? nameOf(before) : update.name,
-    sourceSystemIdentifier: update.sourceSystemIdentifier === undefined ? before.sourceSystemIdentifier : update.sourceSystemIdentifier,
+    sourceSystemIdentifier:
+      update.sourceSystemIdentifier === undefined ? before.sourceSystemIdentifier : update.sourceSystemIdentifier,
   });
   const changed = (Object.keys(after) as (keyof PersonRow)[]).filter((column) => after[column] !== before[column]);
   if (changed.length === 0) return [];
   await write(change.tx, updateColumns, [personId, ...valuesOf(after), change.now]);
   if (after.role !== before.role) await change.tx.query(followRole, [personId, before.role, after.role]);
-  await recordAudit(change.tx, { ...originOf(change), action: "person_updated", personId, schoolId: before.homeSchoolId, detail: { changed } });
+  await recordAudit(change.tx, {
+    ...originOf(change),
+    action: "person_updated",
+    personId,
+    schoolId: before.homeSchoolId,
+    detail: { changed },
+  });
   return changed;
 }
 
@@ -97,7 +110,11 @@ export async function lockPerson(tx: Queryable, personId: PersonId, step: Person
   return person;
 }
 
-function checkPerson({ role, name, sourceSystemIdentifier }: Pick<NewPerson, "role" | "name" | "sourceSystemIdentifier">): PersonRow {
+function checkPerson({
+  role,
+  name,
+  sourceSystemIdentifier,
+}: Pick<NewPerson, "role" | "name" | "sourceSystemIdentifier">): PersonRow {
   const source = sourceSystemIdentifier ?? null;
   return {
     role,

@@ -27,7 +27,11 @@ const refusals: Readonly<Record<string, Refusal>> = {
 };
 
 /** Writes, and says in words what the record refuses. */
-export async function write<Row extends Record<string, unknown>>(tx: Queryable, text: string, values: unknown[]): Promise<Row[]> {
+export async function write<Row extends Record<string, unknown>>(
+  tx: Queryable,
+  text: string,
+  values: unknown[],
+): Promise<Row[]> {
   try {
     return (await tx.query<Row>(text, values)).rows;
   } catch (error) {

@@ -65,7 +65,10 @@ export async function updateSchool(change: Change, update: SchoolUpdate): Promis
   const after = checkSchool({
     name: update.name ?? before.name,
     officialId: update.officialId ?? before.officialId,
-    address: { ...pick(before, "address", "addressAddition", "city", "zipCode"), ...withoutUndefined(update.address ?? {}) },
+    address: {
+      ...pick(before, "address", "addressAddition", "city", "zipCode"),
+      ...withoutUndefined(update.address ?? {}),
+    },
     location: { ...pick(before, "country", "state"), ...withoutUndefined(update.location ?? {}) },
     schoolingLevel: update.schoolingLevel === undefined ? before.schoolingLevel : update.schoolingLevel,
   });
@@ -89,7 +92,10 @@ function checkSchool({ name, officialId, address, location, schoolingLevel }: Om
     zipCode: checkText("zipCode", address.zipCode, 20),
     country: checkShape("country", location.country, { shape: /^[A-Z]{2}$/, like: "DE" }),
     state: checkShape("state", location.state, { shape: /^[A-Z0-9]{1,3}$/, like: "NI" }),
-    schoolingLevel: schoolingLevel === null ? null : checkShape("schoolingLevel", schoolingLevel, { shape: /^[A-Z][A-Z0-9_]*$/, like: "GYMNASIUM" }),
+    schoolingLevel:
+      schoolingLevel === null
+        ? null
+        : checkShape("schoolingLevel", schoolingLevel, { shape: /^[A-Z][A-Z0-9_]*$/, like: "GYMNASIUM" }),
   };
 }
 

@@ -19,7 +19,8 @@ const spelledAs: Record<string, string> = {
 const ownPlace: Record<string, string> = { ı: "i~", ŋ: "n~", ŧ: "t~", ə: "e~", ĸ: "q~", þ: "z~" };
 
 /** Ordinary accents in their order; all others come behind them. */
-const accents = "\u0301\u0300\u0306\u0302\u030c\u030a\u0308\u030b\u0303\u0307\u0338\u0327\u0328\u0304\u0335\u0309\u035c";
+const accents =
+  "\u0301\u0300\u0306\u0302\u030c\u030a\u0308\u030b\u0303\u0307\u0338\u0327\u0328\u0304\u0335\u0309\u035c";
 
 /**
  * Makes the text by which names are ordered when it is compared byte by byte: German dictionary order.

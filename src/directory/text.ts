@@ -21,7 +21,8 @@ function findFault(text: string, most: number): Fault | null {
   const cleaned = cleanText(text);
   if (cleaned === "") return { code: "text_empty", message: "must not be empty" };
   // No text of more UTF-16 units fits, so a very long one is not counted to its end.
-  if (cleaned.length > 2 * most || Array.from(cleaned).length > most) return { code: "text_too_long", message: `is longer than ${most} characters` };
+  if (cleaned.length > 2 * most || Array.from(cleaned).length > most)
+    return { code: "text_too_long", message: `is longer than ${most} characters` };
   const found = findUnprintable(cleaned);
   if (found !== null) return { code: "text_unprintable", message: `holds a control or invisible character (${found})` };
   return visible.test(cleaned) ? null : { code: "text_empty", message: "must not be empty" };

@@ -30,6 +30,13 @@ const takeBack = `
     AND e.xmin = pg_current_xact_id()::xid`;
 
 /** Takes back what the transaction has told apps of people, to tell it anew. */
-export async function takeBackAppEvents(tx: Queryable, told: readonly { clientId: string; subjectId: string }[]): Promise<void> {
-  await tx.query({ name: "events.takeBack", text: takeBack, values: [told.map(({ clientId }) => clientId), told.map(({ subjectId }) => subjectId)] });
+export async function takeBackAppEvents(
+  tx: Queryable,
+  told: readonly { clientId: string; subjectId: string }[],
+): Promise<void> {
+  await tx.query({
+    name: "events.takeBack",
+    text: takeBack,
+    values: [told.map(({ clientId }) => clientId), told.map(({ subjectId }) => subjectId)],
+  });
 }

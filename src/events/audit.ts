@@ -52,5 +52,9 @@ export async function recordAudit(tx: Queryable, line: AuditLine): Promise<void>
  * time of the tombstone.
  */
 export async function forgetInAudit(tx: Queryable, personId: string): Promise<void> {
-  await tx.query({ name: "events.forgetInAudit", text: "UPDATE audit SET person_id = NULL WHERE person_id = $1", values: [personId] });
+  await tx.query({
+    name: "events.forgetInAudit",
+    text: "UPDATE audit SET person_id = NULL WHERE person_id = $1",
+    values: [personId],
+  });
 }

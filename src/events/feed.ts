@@ -45,7 +45,11 @@ type Row = { lastPosition: string; isExpired: boolean | null } & (AppEvent | { p
  * Shape: `next` is where to go on; at the end of the feed that is the end, also when the last events were for others.
  */
 export async function listEvents(db: Queryable, { clientId, types, after, limit }: Asked): Promise<Events> {
-  const { rows } = await db.query<Row>({ name: "events.listEvents", text: selectEvents, values: [clientId, types, after, limit + 1] });
+  const { rows } = await db.query<Row>({
+    name: "events.listEvents",
+    text: selectEvents,
+    values: [clientId, types, after, limit + 1],
+  });
   const [{ lastPosition, isExpired }] = rows as [Row];
   if (isExpired) return { kind: "expired" };
   const found = rows.flatMap((row) => (row.position === null ? [] : [row]));

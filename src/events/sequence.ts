@@ -21,7 +21,10 @@ export async function sequenceSome(db: Storage, batch: number): Promise<number> 
 }
 
 async function isAnyWaiting({ pool }: Storage): Promise<boolean> {
-  const { rowCount } = await pool.query({ name: "events.isAnyWaiting", text: "SELECT FROM app_event WHERE position IS NULL LIMIT 1" });
+  const { rowCount } = await pool.query({
+    name: "events.isAnyWaiting",
+    text: "SELECT FROM app_event WHERE position IS NULL LIMIT 1",
+  });
   return rowCount !== 0;
 }
 

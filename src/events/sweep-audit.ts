@@ -15,7 +15,11 @@ type Asked = { signal: AbortSignal; batch?: number };
 export async function sweepAudit(db: Pick<Db, "pool">, before: Date, { signal, batch = 5000 }: Asked): Promise<number> {
   let swept = 0;
   for (let [gone, last] = [batch, new Date(0)]; gone === batch && !signal.aborted; swept += gone) {
-    const { rows } = await db.pool.query<{ gone: number; last: Date | null }>({ name: "events.sweepAudit", text: sweepBatch, values: [before, last, batch] });
+    const { rows } = await db.pool.query<{ gone: number; last: Date | null }>({
+      name: "events.sweepAudit",
+      text: sweepBatch,
+      values: [before, last, batch],
+    });
     gone = rows[0]!.gone;
     last = rows[0]!.last ?? last;
   }
@@ -23,7 +27,15 @@ export async function sweepAudit(db: Pick<Db, "pool">, before: Date, { signal, b
 }
 
 /** Units: days of 24 hours. */
-export const makeAuditSweepJob = ({ db, clock, auditDays }: { db: Pick<Db, "pool">; clock: Clock; auditDays: number }): WorkerJob => ({
+export const makeAuditSweepJob = ({
+  db,
+  clock,
+  auditDays,
+}: {
+  db: Pick<Db, "pool">;
+  clock: Clock;
+  auditDays: number;
+}): WorkerJob => ({
   name: "events.sweepAudit",
   everySeconds: 3600,
   run: async (signal) => void (await sweepAudit(db, new Date(clock().getTime() - auditDays * 86_400_000), { signal })),

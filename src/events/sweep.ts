@@ -22,13 +22,22 @@ async function sweepBatch(db: Pick<Db, "pool">, before: Date, batch: number): Pr
   return withTransaction(db, async (tx) => {
     const { rows } = await tx.query<{ boundary: string | null }>(findBoundary, [before, batch]);
     const { rowCount } = await tx.query("DELETE FROM app_event WHERE position <= $1", [rows[0]!.boundary]);
-    if (rowCount) await tx.query("UPDATE event_feed SET swept_position = greatest(swept_position, $1)", [rows[0]!.boundary]);
+    if (rowCount)
+      await tx.query("UPDATE event_feed SET swept_position = greatest(swept_position, $1)", [rows[0]!.boundary]);
     return rowCount ?? 0;
   });
 }
 
 /** Units: days of 24 hours. */
-export const makeEventSweepJob = ({ db, clock, feedDays }: { db: Pick<Db, "pool">; clock: Clock; feedDays: number }): WorkerJob => ({
+export const makeEventSweepJob = ({
+  db,
+  clock,
+  feedDays,
+}: {
+  db: Pick<Db, "pool">;
+  clock: Clock;
+  feedDays: number;
+}): WorkerJob => ({
   name: "events.sweep",
   everySeconds: 3600,
   run: async () => void (await sweepEvents(db, new Date(clock().getTime() - feedDays * 86_400_000))),

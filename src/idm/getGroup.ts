@@ -9,4 +9,5 @@ const groupById = makeReadQuery<Group>("idm_group", {
   from: `"group" g WHERE g.id = ${asked.id} AND ${groupIsShown(asked.client, "g")}`,
 });
 
-export const getGroup: IdmHandler<"getGroup"> = ({ caller, path }) => answerRead(groupById, { client: caller.clientId, id: path.id }, groupNotFound);
+export const getGroup: IdmHandler<"getGroup"> = ({ caller, path }) =>
+  answerRead(groupById, { client: caller.clientId, id: path.id }, groupNotFound);

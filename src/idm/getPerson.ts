@@ -9,4 +9,5 @@ const personById = makeReadQuery<Person>("idm_person", {
   from: `person p WHERE p.id = ${asked.id} AND ${personIsShown(asked.client, "p")}`,
 });
 
-export const getPerson: IdmHandler<"getPerson"> = ({ caller, path }) => answerRead(personById, { client: caller.clientId, id: path.id }, userNotFound);
+export const getPerson: IdmHandler<"getPerson"> = ({ caller, path }) =>
+  answerRead(personById, { client: caller.clientId, id: path.id }, userNotFound);

@@ -9,4 +9,5 @@ const schoolById = makeReadQuery<School>("idm_school", {
   from: `school s WHERE s.id = ${asked.id} AND ${schoolIsShown(asked.client, "s.id")}`,
 });
 
-export const getSchool: IdmHandler<"getSchool"> = ({ caller, path }) => answerRead(schoolById, { client: caller.clientId, id: path.id }, schoolNotFound);
+export const getSchool: IdmHandler<"getSchool"> = ({ caller, path }) =>
+  answerRead(schoolById, { client: caller.clientId, id: path.id }, schoolNotFound);

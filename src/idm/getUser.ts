@@ -9,4 +9,5 @@ const userById = makeReadQuery<User>("idm_user", {
   from: `person p WHERE p.id = ${asked.id} AND ${userIsShown(asked.client, "p")}`,
 });
 
-export const getUser: IdmHandler<"getUser"> = ({ caller, path }) => answerRead(userById, { client: caller.clientId, id: path.id }, userNotFound);
+export const getUser: IdmHandler<"getUser"> = ({ caller, path }) =>
+  answerRead(userById, { client: caller.clientId, id: path.id }, userNotFound);

@@ -9,7 +9,13 @@
 import type { Router } from "express";
 import { scopeOfContract, type AccessToken, type CheckAccessToken } from "../access/index.ts";
 import type { Db } from "../platform/db.ts";
-import { bindOperations, renderProblem, type Handlers, type OpenApiDocument, type Reading } from "../platform/http/index.ts";
+import {
+  bindOperations,
+  renderProblem,
+  type Handlers,
+  type OpenApiDocument,
+  type Reading,
+} from "../platform/http/index.ts";
 import type { Log } from "../platform/log.ts";
 import type { EncryptionKeys } from "../platform/seal.ts";
 import type { operations } from "../../generated/openapi/idm.ts";
@@ -45,7 +51,15 @@ export type IdmDeps = {
   checkAnswers: boolean;
 };
 
-export function makeIdmRouter({ reading, changes, checkAccessToken, document, cursorKeys, log, checkAnswers }: IdmDeps): Router {
+export function makeIdmRouter({
+  reading,
+  changes,
+  checkAccessToken,
+  document,
+  cursorKeys,
+  log,
+  checkAnswers,
+}: IdmDeps): Router {
   return bindOperations<operations, AccessToken>({
     document,
     handlers: { ...readers, listChanges: makeListChanges({ changes, reads: reading.share, cursorKeys }) },

@@ -16,7 +16,15 @@ type Change = components["schemas"]["Change"];
  * replica, what that has received.
  */
 export const makeListChanges =
-  ({ changes, reads, cursorKeys }: { changes: Db; reads: ReadShare; cursorKeys: EncryptionKeys }): IdmHandler<"listChanges"> =>
+  ({
+    changes,
+    reads,
+    cursorKeys,
+  }: {
+    changes: Db;
+    reads: ReadShare;
+    cursorKeys: EncryptionKeys;
+  }): IdmHandler<"listChanges"> =>
   ({ caller, query }) =>
     answerMade(async () => {
       const write = (position: string) => writeChangeCursor(cursorKeys, caller.clientId, position);
@@ -44,7 +52,10 @@ const scopesFor: Record<AppEventType, ScopeName[]> = {
 const typesFor = ({ scopes }: AccessToken): AppEventType[] =>
   (["person", "group", "school"] as const).filter((type) => scopesFor[type].some((scope) => scopes.has(scope)));
 
-function present({ position, type, action, updatedProperties, at, subjectId, schoolId, reason, reasonUntil }: AppEvent, write: (position: string) => string): Change {
+function present(
+  { position, type, action, updatedProperties, at, subjectId, schoolId, reason, reasonUntil }: AppEvent,
+  write: (position: string) => string,
+): Change {
   return {
     cursor: write(position),
     type,
@@ -59,4 +70,5 @@ function present({ position, type, action, updatedProperties, at, subjectId, sch
   };
 }
 
-const expired = () => new AppError("gone", "cursor_expired", "Changes behind this cursor are no longer kept. Read everything again.");
+const expired = () =>
+  new AppError("gone", "cursor_expired", "Changes behind this cursor are no longer kept. Read everything again.");

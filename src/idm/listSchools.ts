@@ -17,4 +17,5 @@ const schools = makeListQuery<School>("idm_schools", {
   id: "listed.id",
 });
 
-export const listSchools: IdmHandler<"listSchools"> = ({ caller, query }) => answerList(schools, [caller.clientId], null, query);
+export const listSchools: IdmHandler<"listSchools"> = ({ caller, query }) =>
+  answerList(schools, [caller.clientId], null, query);

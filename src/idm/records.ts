@@ -1,5 +1,14 @@
 import { fromShownGroupsOf, fromShownMembersOf, memberRole } from "../access/index.ts";
-import { jsonArray, jsonCode, jsonFrom, jsonNullable, jsonObject, jsonText, jsonWhen, type JsonSql } from "../platform/json-sql.ts";
+import {
+  jsonArray,
+  jsonCode,
+  jsonFrom,
+  jsonNullable,
+  jsonObject,
+  jsonText,
+  jsonWhen,
+  type JsonSql,
+} from "../platform/json-sql.ts";
 import { lookUp } from "../platform/lookup-sql.ts";
 import { asked } from "../platform/http/index.ts";
 import type { components } from "../../generated/openapi/idm.ts";
@@ -73,11 +82,24 @@ const listedPersonFields = { ...personFields, groups: groupsOf(personGroup, clie
 
 export const person = jsonObject<Person>({ ...personFields, groups: groupsOf(personGroup, asked.client) });
 export const listedPerson = jsonObject<ListedPerson>({ ...listedPersonFields, status: undefined });
-export const listedPersonWithStatus = jsonObject<ListedPerson>({ ...listedPersonFields, status: jsonCode<NonNullable<ListedPerson["status"]>>("p.status") });
+export const listedPersonWithStatus = jsonObject<ListedPerson>({
+  ...listedPersonFields,
+  status: jsonCode<NonNullable<ListedPerson["status"]>>("p.status"),
+});
 
 const groupFields = { id: jsonCode("g.id"), name: jsonText("g.name") };
-const member = jsonObject<Schemas["Member"]>({ id: jsonCode("p.id"), role: jsonCode<Schemas["Member"]["role"]>(memberRole("m", "p")), name });
+const member = jsonObject<Schemas["Member"]>({
+  id: jsonCode("p.id"),
+  role: jsonCode<Schemas["Member"]["role"]>(memberRole("m", "p")),
+  name,
+});
 
-export const group = jsonObject<Group>({ ...groupFields, members: jsonFrom(jsonArray(member, "p.sort_key, p.id"), fromShownMembersOf("g.id")) });
+export const group = jsonObject<Group>({
+  ...groupFields,
+  members: jsonFrom(jsonArray(member, "p.sort_key, p.id"), fromShownMembersOf("g.id")),
+});
 export const listedGroup = jsonObject<ListedGroup>({ ...groupFields, status: undefined });
-export const listedGroupWithStatus = jsonObject<ListedGroup>({ ...groupFields, status: jsonCode<NonNullable<ListedGroup["status"]>>("g.status") });
+export const listedGroupWithStatus = jsonObject<ListedGroup>({
+  ...groupFields,
+  status: jsonCode<NonNullable<ListedGroup["status"]>>("g.status"),
+});

@@ -24,7 +24,12 @@ export type Unsettled = { id: SchoolId; movedAway: number };
  * Shape:  `movedAway` is how many of its people other parts of the import have taken home to their schools; they count as there before.
  * Errors: conflict when it would remove too much and nobody agreed to that, or somebody else applies the import now.
  */
-export async function applyPart(db: Pick<Db, "pool">, part: Part & { movedAway: number; lease: Lease }, rules: ApplyRules, origin: Origin): Promise<{ counts: Counts; unsettled: Unsettled[] }> {
+export async function applyPart(
+  db: Pick<Db, "pool">,
+  part: Part & { movedAway: number; lease: Lease },
+  rules: ApplyRules,
+  origin: Origin,
+): Promise<{ counts: Counts; unsettled: Unsettled[] }> {
   return changeDirectory(db, origin, async (change) => {
     const { tx } = change;
     await renewLease(tx, part.lease);
@@ -35,7 +40,11 @@ export async function applyPart(db: Pick<Db, "pool">, part: Part & { movedAway: 
     counts.before.people += part.movedAway;
     const agreed = await findAgreed(tx, part);
     if (isHeld(counts, rules.holdShare, agreed)) {
-      throw new AppError("conflict", "import_held", "The import would remove too many people or groups of a school. Look at its preview and confirm it.");
+      throw new AppError(
+        "conflict",
+        "import_held",
+        "The import would remove too many people or groups of a school. Look at its preview and confirm it.",
+      );
     }
     const unsettled = await findUnsettled(tx, part.schoolId);
     if (!changesNothing(counts)) await write(tx, part, counts, rules);
@@ -78,7 +87,12 @@ async function findUnsettled(tx: Queryable, schoolId: SchoolId): Promise<Unsettl
 
 async function write(tx: Queryable, part: Part, counts: Counts, { restoreWindowDays }: ApplyRules): Promise<void> {
   const purgeAt = new Date(part.now.getTime() + restoreWindowDays * 86_400_000);
-  const steps = [...peopleSteps(part, counts.people, purgeAt), ...leavingSteps(part, counts.people), ...groupSteps(part, counts.groups), ...membershipSteps(part, counts.memberships)];
+  const steps = [
+    ...peopleSteps(part, counts.people, purgeAt),
+    ...leavingSteps(part, counts.people),
+    ...groupSteps(part, counts.groups),
+    ...membershipSteps(part, counts.memberships),
+  ];
   for (const [count, text, values] of steps) if (count > 0) await tx.query(text, values);
   // What follows is planned by what PostgreSQL knows of the tables, and of rows that are not committed yet it learns only like this.
   if (counts.people.created + counts.memberships.created > manyRows) await tx.query(countRows);
@@ -102,7 +116,11 @@ export const countRows = 'ANALYZE (SKIP_LOCKED) person, affiliation, "group", me
 /** How many rows a statement is for; with none it is left out. */
 type Step = [count: number, text: string, values: unknown[]];
 
-const peopleSteps = ({ schoolId, now }: Part, { created, changed, restored, removed, joined }: Counts["people"], purgeAt: Date): Step[] => [
+const peopleSteps = (
+  { schoolId, now }: Part,
+  { created, changed, restored, removed, joined }: Counts["people"],
+  purgeAt: Date,
+): Step[] => [
   [
     created,
     `INSERT INTO person (id, home_school_id, role, first_full, first_call, last, sort_key, source_system_identifier, created_at, updated_at)
@@ -131,17 +149,28 @@ const peopleSteps = ({ schoolId, now }: Part, { created, changed, restored, remo
 ];
 
 const leavingSteps = ({ schoolId, schools, now }: Part, { left, leftHome }: Counts["people"]): Step[] => [
-  [left, "DELETE FROM affiliation a USING import_person i WHERE i.leaves AND i.next_home IS NULL AND a.person_id = i.id AND a.school_id = $1", [schoolId]],
+  [
+    left,
+    "DELETE FROM affiliation a USING import_person i WHERE i.leaves AND i.next_home IS NULL AND a.person_id = i.id AND a.school_id = $1",
+    [schoolId],
+  ],
   [
     leftHome,
     `UPDATE person p SET home_school_id = i.next_home, updated_at = $1, source_system_identifier = ${sourceIdAtNextHome("i.next_home")}
      FROM import_person i WHERE i.next_home IS NOT NULL AND i.id = p.id`,
     [now],
   ],
-  [leftHome, "DELETE FROM affiliation a USING import_person i WHERE i.next_home IS NOT NULL AND a.person_id = i.id AND a.school_id = ANY ($1)", [schools]],
+  [
+    leftHome,
+    "DELETE FROM affiliation a USING import_person i WHERE i.next_home IS NOT NULL AND a.person_id = i.id AND a.school_id = ANY ($1)",
+    [schools],
+  ],
 ];
 
-const groupSteps = ({ schoolId, now }: Part, { created, changed, restored, removed, carriedOver }: Counts["groups"]): Step[] => [
+const groupSteps = (
+  { schoolId, now }: Part,
+  { created, changed, restored, removed, carriedOver }: Counts["groups"],
+): Step[] => [
   [
     // Ids that go from group to group are freed first; a group that lost its id to another one is none of the import's any more.
     carriedOver,
@@ -170,8 +199,16 @@ const groupSteps = ({ schoolId, now }: Part, { created, changed, restored, remov
 ];
 
 const membershipSteps = ({ schoolId }: Part, { created, changed, removed }: Counts["memberships"]): Step[] => [
-  [removed, `DELETE FROM membership m USING import_membership i WHERE i.change = 'removed' AND m.group_id = i.group_id AND m.person_id = i.person_id`, []],
-  [changed, `UPDATE membership m SET role = i.role FROM import_membership i WHERE i.change = 'changed' AND m.group_id = i.group_id AND m.person_id = i.person_id`, []],
+  [
+    removed,
+    `DELETE FROM membership m USING import_membership i WHERE i.change = 'removed' AND m.group_id = i.group_id AND m.person_id = i.person_id`,
+    [],
+  ],
+  [
+    changed,
+    `UPDATE membership m SET role = i.role FROM import_membership i WHERE i.change = 'changed' AND m.group_id = i.group_id AND m.person_id = i.person_id`,
+    [],
+  ],
   [
     created,
     `INSERT INTO membership (group_id, person_id, school_id, role) SELECT group_id, person_id, $1, role FROM import_membership WHERE change = 'created'`,
@@ -179,7 +216,12 @@ const membershipSteps = ({ schoolId }: Part, { created, changed, removed }: Coun
   ],
 ];
 
-async function recordApplied(tx: Queryable, { importId, schoolId }: Part, counts: Counts, origin: Origin): Promise<void> {
+async function recordApplied(
+  tx: Queryable,
+  { importId, schoolId }: Part,
+  counts: Counts,
+  origin: Origin,
+): Promise<void> {
   await tx.query(
     "UPDATE import_school SET state = 'APPLIED', applied_at = $3, counts = CASE WHEN state = 'APPLIED' THEN counts ELSE $4::jsonb END WHERE import_id = $1 AND school_id = $2",
     [importId, schoolId, origin.at, JSON.stringify(counts)],

@@ -6,16 +6,32 @@ import { maxFaults } from "./staging.ts";
 import type { Places, Read } from "./formats/format.ts";
 
 /** Shape: `$1` in `from` is the import, `$6` the first of `values`. */
-type Found = { code: string; message: string; file: string; field: string | undefined; from: string; values?: unknown[] };
+type Found = {
+  code: string;
+  message: string;
+  file: string;
+  field: string | undefined;
+  from: string;
+  values?: unknown[];
+};
 
 /**
  * Looks for what only all rows together can show. Shape: faults are written as those of reading, until `maxFaults` are kept; answers
  * how many there are, those of reading included. With more than are kept not all rows are staged, so no more are looked for.
  */
-export async function checkStaged(tx: Queryable, importId: string, { mode, places, schools }: Read, readFaults: number): Promise<number> {
+export async function checkStaged(
+  tx: Queryable,
+  importId: string,
+  { mode, places, schools }: Read,
+  readFaults: number,
+): Promise<number> {
   let faults = readFaults;
   if (faults > maxFaults) return faults;
-  for (const { from, file, field, code, message, values = [] } of [...roleFaults(places), ...faultsOf(places, mode === "DELTA"), ...ambiguous(places, schools)]) {
+  for (const { from, file, field, code, message, values = [] } of [
+    ...roleFaults(places),
+    ...faultsOf(places, mode === "DELTA"),
+    ...ambiguous(places, schools),
+  ]) {
     const { rows } = await tx.query<{ count: number }>(
       `WITH found AS MATERIALIZED (SELECT found.*, row_number() OVER (ORDER BY found.row) AS n, ${message} AS message FROM (${from}) AS found),
        kept AS (INSERT INTO import_error (import_id, row, file, line, "column", field, code, message)
@@ -31,7 +47,8 @@ export async function checkStaged(tx: Queryable, importId: string, { mode, place
 
 const person = `staged_person p WHERE p.import_id = $1`;
 const isHome = (p: string) => `${p}.school_id IS NOT DISTINCT FROM ${p}.home_school_id`;
-const hasRole = (p: string, also = "") => `EXISTS (SELECT FROM staged_role r WHERE r.import_id = $1 AND r.person_source_id = ${p}.source_id ${also})`;
+const hasRole = (p: string, also = "") =>
+  `EXISTS (SELECT FROM staged_role r WHERE r.import_id = $1 AND r.person_source_id = ${p}.source_id ${also})`;
 const text = (message: string) => `'${message}'`;
 
 /** Roles in a file of their own belong to users of the same archive, and every user has one. */
@@ -39,7 +56,12 @@ function roleFaults({ role, person: { file, person: field } }: Places): Found[] 
   const ofUser = { file, field, code: "role_missing", message: text("The user has no role in roles.csv.") };
   return [
     {
-      ...{ code: "unknown_person", file: role.file, field: role.person, message: text("The user is not in users.csv.") },
+      ...{
+        code: "unknown_person",
+        file: role.file,
+        field: role.person,
+        message: text("The user is not in users.csv."),
+      },
       from: `SELECT r.row, r.line, r."column" AS at FROM staged_role r
         WHERE r.import_id = $1 AND NOT EXISTS (SELECT FROM staged_person p WHERE p.import_id = $1 AND p.source_id = r.person_source_id)`,
     },
@@ -86,33 +108,63 @@ function faultsOf({ person: ofPerson, group: ofGroup, membership: ofMembership }
   const membership = `staged_membership m WHERE m.import_id = $1 AND NOT m.is_deleted`;
   return [
     {
-      ...{ code: "id_twice", file: ofPerson.file, field: ofPerson.person, message: "'The id stands in line ' || found.first || ' already.'" },
+      ...{
+        code: "id_twice",
+        file: ofPerson.file,
+        field: ofPerson.person,
+        message: "'The id stands in line ' || found.first || ' already.'",
+      },
       from: twice("staged_person", "source_id", `AND s.source_id <> '' AND ${isHome("s")}`),
     },
     {
-      ...{ code: "id_twice", file: ofGroup.file, field: ofGroup.group, message: "'The id stands in line ' || found.first || ' already.'" },
+      ...{
+        code: "id_twice",
+        file: ofGroup.file,
+        field: ofGroup.group,
+        message: "'The id stands in line ' || found.first || ' already.'",
+      },
       from: twice("staged_group", "source_id", "AND s.source_id <> ''"),
     },
     {
-      ...{ code: "carried_over_twice", file: ofGroup.file, field: ofGroup.group, message: "'The group in line ' || found.first || ' goes on from the same group.'" },
+      ...{
+        code: "carried_over_twice",
+        file: ofGroup.file,
+        field: ofGroup.group,
+        message: "'The group in line ' || found.first || ' goes on from the same group.'",
+      },
       from: twice("staged_group", "school_id, previous_source_id", "AND s.previous_source_id IS NOT NULL"),
     },
     {
-      ...{ code: "unknown_person", file, field: toPerson, message: text("There is no such person in the files or at the school.") },
+      ...{
+        code: "unknown_person",
+        file,
+        field: toPerson,
+        message: text("There is no such person in the files or at the school."),
+      },
       from: `SELECT m.row, m.line, m.person_column AS at FROM ${membership} AND m.person_source_id <> ''
         AND NOT EXISTS (SELECT FROM staged_person p WHERE p.import_id = $1 AND p.source_id = m.person_source_id)
         ${inDirectory(`SELECT FROM person p JOIN affiliation a ON a.person_id = p.id WHERE a.school_id = m.school_id AND p.source_system_identifier = m.person_source_id
           AND ${isNamedAt("p", "m.school_id")}`)}`,
     },
     {
-      ...{ code: "person_not_at_school", file, field: toPerson, message: text("The person is not at the school of the group.") },
+      ...{
+        code: "person_not_at_school",
+        file,
+        field: toPerson,
+        message: text("The person is not at the school of the group."),
+      },
       from: `SELECT m.row, m.line, m.person_column AS at FROM ${membership} AND m.school_id IS NOT NULL
         AND EXISTS (SELECT FROM staged_person p WHERE p.import_id = $1 AND p.source_id = m.person_source_id AND NOT p.is_deleted)
         AND NOT EXISTS (SELECT FROM staged_person p WHERE p.import_id = $1 AND p.source_id = m.person_source_id
           AND (p.school_id = m.school_id OR p.school_id IS NULL))`,
     },
     {
-      ...{ code: "unknown_group", file, field: toGroup, message: text("There is no such group in the files or at the school.") },
+      ...{
+        code: "unknown_group",
+        file,
+        field: toGroup,
+        message: text("There is no such group in the files or at the school."),
+      },
       from: `SELECT m.row, m.line, m.group_column AS at FROM ${membership} AND m.group_source_id <> ''
         AND NOT EXISTS (SELECT FROM staged_group g WHERE g.import_id = $1 AND g.source_id = m.group_source_id)
         ${inDirectory(`SELECT FROM "group" g WHERE g.school_id = m.school_id AND g.source_system_identifier = m.group_source_id`)}`,
@@ -128,8 +180,19 @@ function faultsOf({ person: ofPerson, group: ofGroup, membership: ofMembership }
 
 function ambiguous({ person }: Places, schools: ReadonlySet<SchoolId>): Found[] {
   if (schools.size < 2) return [];
-  const message = text("The id fits two people: one at another school of the files, and one at this school who has it from a roster of this school alone. Give one of them another id, or none.");
-  return [{ code: "id_ambiguous", file: person.file, field: person.person, message, from: selectAmbiguous("$6"), values: [[...schools]] }];
+  const message = text(
+    "The id fits two people: one at another school of the files, and one at this school who has it from a roster of this school alone. Give one of them another id, or none.",
+  );
+  return [
+    {
+      code: "id_ambiguous",
+      file: person.file,
+      field: person.person,
+      message,
+      from: selectAmbiguous("$6"),
+      values: [[...schools]],
+    },
+  ];
 }
 
 const twice = (table: string, columns: string, where: string) => `

@@ -40,11 +40,13 @@ export async function findGroups(tx: Queryable, { importId, schoolId, mode, scho
  * Whom an id in a membership of a delta means, if the files do not name them: who is at the school and has the id from its own files,
  * or from files of several schools. What a guest is called at home is no id of this school.
  */
-export const isNamedAt = (person: string, schoolId: string): string => `(${person}.home_school_id = ${schoolId} OR ${person}.source_id_is_shared)`;
+export const isNamedAt = (person: string, schoolId: string): string =>
+  `(${person}.home_school_id = ${schoolId} OR ${person}.source_id_is_shared)`;
 
 /** A delta may name people and groups that stay as they are. */
 export async function addNamed(tx: Queryable, { importId, schoolId }: Part): Promise<void> {
-  const named = (column: string) => `(SELECT DISTINCT ${column} FROM staged_membership WHERE import_id = $1 AND school_id = $2)`;
+  const named = (column: string) =>
+    `(SELECT DISTINCT ${column} FROM staged_membership WHERE import_id = $1 AND school_id = $2)`;
   await tx.query(
     `INSERT INTO import_person (id, source_id, role, sort_key)
      SELECT DISTINCT ON (p.source_system_identifier) p.id, p.source_system_identifier, p.role, p.sort_key
@@ -90,7 +92,10 @@ export async function findMemberships(tx: Queryable, { importId, schoolId, forma
     return;
   }
   // Whom the files name, they name with all groups; groups that were made here are none of theirs, and groups that end keep their members.
-  const ofImport = mode === "BULK" ? "g.id IN (SELECT id FROM import_group WHERE NOT is_gone)" : "g.source_system_identifier IS NOT NULL AND g.id NOT IN (SELECT id FROM import_group WHERE is_gone)";
+  const ofImport =
+    mode === "BULK"
+      ? "g.id IN (SELECT id FROM import_group WHERE NOT is_gone)"
+      : "g.source_system_identifier IS NOT NULL AND g.id NOT IN (SELECT id FROM import_group WHERE is_gone)";
   await tx.query(
     `INSERT INTO import_membership (group_id, person_id, role, change)
      SELECT m.group_id, m.person_id, m.role, 'removed' FROM import_person p

@@ -6,8 +6,12 @@ import type { Part } from "./difference.ts";
 export const newId = (now: string) => `encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
   PLACING substring(int8send((extract(epoch FROM ${now}::timestamptz) * 1000)::bigint) FROM 3) FROM 1 FOR 6), 52, 1), 53, 1), 'hex')::uuid`;
 
-const isHere = (person: string) => `${person}.home_school_id = s.home_school_id AND ${person}.source_system_identifier = s.source_id`;
-const isElsewhere = (person: string, schools: string) => `cardinality(${schools}::uuid[]) > 1 AND ${person}.source_id_is_shared
+const isHere = (person: string) =>
+  `${person}.home_school_id = s.home_school_id AND ${person}.source_system_identifier = s.source_id`;
+const isElsewhere = (
+  person: string,
+  schools: string,
+) => `cardinality(${schools}::uuid[]) > 1 AND ${person}.source_id_is_shared
   AND ${person}.home_school_id = ANY (${schools}) AND ${person}.home_school_id <> s.home_school_id AND ${person}.source_system_identifier = s.source_id`;
 
 /**
@@ -53,8 +57,17 @@ export async function findPeople(tx: Queryable, part: Part): Promise<void> {
 }
 
 async function refuseAmbiguous(tx: Queryable, { importId, schoolId, schools }: Part): Promise<void> {
-  const { rowCount } = await tx.query(`${selectAmbiguous("$2", "s.school_id = $3")} LIMIT 1`, [importId, schools, schoolId]);
-  if (rowCount !== 0) throw new AppError("conflict", "import_outdated", "Since the preview, an id of the import has come to fit two people. Preview the file again.");
+  const { rowCount } = await tx.query(`${selectAmbiguous("$2", "s.school_id = $3")} LIMIT 1`, [
+    importId,
+    schools,
+    schoolId,
+  ]);
+  if (rowCount !== 0)
+    throw new AppError(
+      "conflict",
+      "import_outdated",
+      "Since the preview, an id of the import has come to fit two people. Preview the file again.",
+    );
 }
 
 /** Whom a whole file does not name is removed, unless another school's part of it takes them home. */

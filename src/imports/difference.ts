@@ -25,7 +25,9 @@ export type Part = {
  * Errors: conflict when an id has come to fit two people since the files were checked.
  */
 export async function findDifference(tx: Queryable, part: Part): Promise<void> {
-  await tx.query(`SET LOCAL statement_timeout = '60min'; SET LOCAL work_mem = '64MB'; SET LOCAL idle_in_transaction_session_timeout = '10min'`);
+  await tx.query(
+    `SET LOCAL statement_timeout = '60min'; SET LOCAL work_mem = '64MB'; SET LOCAL idle_in_transaction_session_timeout = '10min'`,
+  );
   await tx.query(`DROP TABLE IF EXISTS import_person, import_group, import_membership; ${createTables}`);
   await findPeople(tx, part);
   await findGroups(tx, part);

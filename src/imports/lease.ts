@@ -43,19 +43,33 @@ async function isAnotherRunning(tx: Queryable, importId: ImportId): Promise<bool
 
 /** Holds the import until the transaction ends, and its schools for a minute longer. Errors: conflict when somebody else has it now. */
 export async function renewLease(tx: Queryable, { importId, holder }: Lease): Promise<void> {
-  const { rowCount } = await tx.query(`UPDATE import SET lease_until = ${until} WHERE id = $1 AND lease_holder = $2 AND state = 'READY'`, [importId, holder]);
+  const { rowCount } = await tx.query(
+    `UPDATE import SET lease_until = ${until} WHERE id = $1 AND lease_holder = $2 AND state = 'READY'`,
+    [importId, holder],
+  );
   if (rowCount === 0) throw isRunning();
 }
 
 /** Gives the schools back, unless somebody else has taken the import over. */
 export async function endLease(db: Queryable, { importId, holder }: Lease): Promise<void> {
-  await db.query("UPDATE import SET lease_holder = NULL, lease_until = NULL WHERE id = $1 AND lease_holder = $2", [importId, holder]);
+  await db.query("UPDATE import SET lease_holder = NULL, lease_until = NULL WHERE id = $1 AND lease_holder = $2", [
+    importId,
+    holder,
+  ]);
 }
 
 /** Keeps an import from being applied until the transaction ends; false where it is being applied. */
 export async function tryHoldForSweep(tx: Queryable, importId: string): Promise<boolean> {
-  const { rowCount } = await tx.query(`SELECT FROM import i WHERE i.id = $1 AND ${isFree("i")} FOR NO KEY UPDATE SKIP LOCKED`, [importId]);
+  const { rowCount } = await tx.query(
+    `SELECT FROM import i WHERE i.id = $1 AND ${isFree("i")} FOR NO KEY UPDATE SKIP LOCKED`,
+    [importId],
+  );
   return rowCount === 1;
 }
 
-const isRunning = () => new AppError("conflict", "import_running", "Another import of one of these schools is running. Try again when it has ended; one that was killed counts as running for a minute.");
+const isRunning = () =>
+  new AppError(
+    "conflict",
+    "import_running",
+    "Another import of one of these schools is running. Try again when it has ended; one that was killed counts as running for a minute.",
+  );

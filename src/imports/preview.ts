@@ -37,7 +37,12 @@ export type NewImport = {
  * Errors: invalid when the file is no roster at all, or the call contradicts it; then nothing is recorded.
  */
 export async function previewImport(db: Pick<Db, "pool">, wanted: NewImport, origin: Origin): Promise<ImportRecord> {
-  if (wanted.carryOvers?.size && !wanted.schoolYear) throw new AppError("invalid", "school_year_missing", "Carrying groups over needs the school year, so that the same file does it once.");
+  if (wanted.carryOvers?.size && !wanted.schoolYear)
+    throw new AppError(
+      "invalid",
+      "school_year_missing",
+      "Carrying groups over needs the school year, so that the same file does it once.",
+    );
   const id = makeUuid(origin.at) as ImportId;
   const read = await withTransaction(db, (tx) => stage(tx, id, wanted, origin));
   await analyzeStaged(db.pool);
@@ -54,12 +59,22 @@ export async function previewImport(db: Pick<Db, "pool">, wanted: NewImport, ori
 }
 
 /** Works out what an import would do to each of the schools, and holds it where that is too much. */
-export async function foreseeImport(db: Pick<Db, "pool">, id: ImportId, schools: readonly SchoolId[], holdShare: number, now: Date, onProgress?: OnProgress): Promise<void> {
+export async function foreseeImport(
+  db: Pick<Db, "pool">,
+  id: ImportId,
+  schools: readonly SchoolId[],
+  holdShare: number,
+  now: Date,
+  onProgress?: OnProgress,
+): Promise<void> {
   for (const [index, school] of schools.entries()) {
     onProgress?.({ phase: "comparing", done: index, total: schools.length });
     await withTransaction(db, (tx) => foresee(tx, id, school, holdShare, now));
   }
-  await db.pool.query("UPDATE import SET state = 'HELD' WHERE id = $1 AND EXISTS (SELECT FROM import_school WHERE import_id = $1 AND state = 'HELD')", [id]);
+  await db.pool.query(
+    "UPDATE import SET state = 'HELD' WHERE id = $1 AND EXISTS (SELECT FROM import_school WHERE import_id = $1 AND state = 'HELD')",
+    [id],
+  );
 }
 
 /** A few of what an import that waits would do to each school, as the directory is now. */
@@ -84,7 +99,8 @@ export async function makePart(db: Queryable, importId: ImportId, schoolId: Scho
 
 type Staged = { read: Read; faults: number; notes: Record<string, number> };
 
-const longWork = "SET LOCAL statement_timeout = '60min'; SET LOCAL work_mem = '64MB'; SET LOCAL idle_in_transaction_session_timeout = '10min'";
+const longWork =
+  "SET LOCAL statement_timeout = '60min'; SET LOCAL work_mem = '64MB'; SET LOCAL idle_in_transaction_session_timeout = '10min'";
 
 async function stage(tx: Queryable, id: ImportId, wanted: NewImport, origin: Origin): Promise<Staged> {
   await tx.query(longWork);
@@ -96,12 +112,22 @@ async function stage(tx: Queryable, id: ImportId, wanted: NewImport, origin: Ori
   );
   const staging = makeStaging(tx, id);
   const schools = await loadSchools(tx, wanted.schoolId);
-  const read = await readFormat(format, wanted, { staging, schools, mode: wanted.mode, carryOvers: wanted.carryOvers ?? new Map<string, string>() });
+  const read = await readFormat(format, wanted, {
+    staging,
+    schools,
+    mode: wanted.mode,
+    carryOvers: wanted.carryOvers ?? new Map<string, string>(),
+  });
   await staging.flush();
   return { read, faults: staging.faults, notes: staging.notes };
 }
 
-async function check(tx: Queryable, id: ImportId, { carryOvers = new Map<string, string>() }: NewImport, { read, faults, notes }: Staged): Promise<void> {
+async function check(
+  tx: Queryable,
+  id: ImportId,
+  { carryOvers = new Map<string, string>() }: NewImport,
+  { read, faults, notes }: Staged,
+): Promise<void> {
   await tx.query(longWork);
   const all = await checkStaged(tx, id, read, faults);
   await tx.query("UPDATE import SET mode = $2, state = $3, error_count = $4, notes = $5 WHERE id = $1", [
@@ -124,17 +150,28 @@ async function forget(db: Pick<Db, "pool">, id: ImportId): Promise<void> {
   });
 }
 
-async function readFormat(format: ImportFormat, { path, onProgress }: NewImport, rest: Omit<Reading, "onBytes">): Promise<Read> {
+async function readFormat(
+  format: ImportFormat,
+  { path, onProgress }: NewImport,
+  rest: Omit<Reading, "onBytes">,
+): Promise<Read> {
   let done = 0;
-  const counting = (total: number): Reading => ({ ...rest, onBytes: (bytes) => onProgress?.({ phase: "reading", done: (done += bytes), total }) });
+  const counting = (total: number): Reading => ({
+    ...rest,
+    onBytes: (bytes) => onProgress?.({ phase: "reading", done: (done += bytes), total }),
+  });
   if (format !== "ONEROSTER") {
     const file = await openSourceFile(path);
     return (format === "PLAIN" ? readPlain : readSchulconnex)(file, counting(2 * file.size));
   }
   const archive = await openArchive(path);
-  const ours = [...archive.files.values()].filter(({ name }) => /^(manifest|orgs|users|roles|classes|enrollments)\.csv$/.test(name));
+  const ours = [...archive.files.values()].filter(({ name }) =>
+    /^(manifest|orgs|users|roles|classes|enrollments)\.csv$/.test(name),
+  );
   if (ours.length === 0) throw new AppError("invalid", "archive_refused", "The zip archive holds no OneRoster files.");
-  return readOneRoster(archive, counting(2 * ours.reduce((sum, { size }) => sum + size, 0))).finally(() => archive.close());
+  return readOneRoster(archive, counting(2 * ours.reduce((sum, { size }) => sum + size, 0))).finally(() =>
+    archive.close(),
+  );
 }
 
 async function checkCarryOvers(tx: Queryable, id: string, carryOvers: ReadonlyMap<string, string>): Promise<void> {
@@ -142,7 +179,12 @@ async function checkCarryOvers(tx: Queryable, id: string, carryOvers: ReadonlyMa
     "SELECT FROM unnest($2::text[]) AS wanted (id) WHERE NOT EXISTS (SELECT FROM staged_group g WHERE g.import_id = $1 AND g.source_id = wanted.id)",
     [id, [...carryOvers.keys()]],
   );
-  if (rows.length > 0) throw new AppError("invalid", "carry_over_unknown", `${rows.length} of the groups that others are to go on as are not in the file.`);
+  if (rows.length > 0)
+    throw new AppError(
+      "invalid",
+      "carry_over_unknown",
+      `${rows.length} of the groups that others are to go on as are not in the file.`,
+    );
 }
 
 /**
@@ -167,5 +209,10 @@ async function foresee(tx: Queryable, id: ImportId, schoolId: SchoolId, holdShar
   await findDifference(tx, await makePart(tx, id, schoolId, now));
   const counts = await countDifference(tx, schoolId);
   const state = isHeld(counts, holdShare, { people: 0, groups: 0 }) ? "HELD" : "READY";
-  await tx.query("UPDATE import_school SET counts = $3, state = $4 WHERE import_id = $1 AND school_id = $2", [id, schoolId, JSON.stringify(counts), state]);
+  await tx.query("UPDATE import_school SET counts = $3, state = $4 WHERE import_id = $1 AND school_id = $2", [
+    id,
+    schoolId,
+    JSON.stringify(counts),
+    state,
+  ]);
 }

@@ -25,7 +25,14 @@ export type ImportRecord = {
 };
 
 /** Units: line from 1; column is the number of the field in CSV and of the character in JSON; null where the whole line or file is meant. */
-export type ImportFault = { file: string; line: number; column: number | null; field: string | null; code: string; message: string };
+export type ImportFault = {
+  file: string;
+  line: number;
+  column: number | null;
+  field: string | null;
+  code: string;
+  message: string;
+};
 
 const selectImports = (where: string) => `
   SELECT i.id, i.format, i.mode, i.state, i.file_name AS "fileName", i.school_year AS "schoolYear", i.error_count AS "errorCount",
@@ -41,14 +48,22 @@ export async function getImport(db: Queryable, id: ImportId): Promise<ImportReco
 }
 
 /** The latest imports, of one school if it is named. */
-export async function listImports(db: Queryable, { schoolId, limit = 50 }: { schoolId?: SchoolId | undefined; limit?: number | undefined }): Promise<ImportRecord[]> {
-  const where = "$1::uuid IS NULL OR EXISTS (SELECT FROM import_school s WHERE s.import_id = i.id AND s.school_id = $1)";
+export async function listImports(
+  db: Queryable,
+  { schoolId, limit = 50 }: { schoolId?: SchoolId | undefined; limit?: number | undefined },
+): Promise<ImportRecord[]> {
+  const where =
+    "$1::uuid IS NULL OR EXISTS (SELECT FROM import_school s WHERE s.import_id = i.id AND s.school_id = $1)";
   const { rows } = await db.query<ImportRecord>(`${selectImports(where)} LIMIT $2`, [schoolId ?? null, limit]);
   return rows;
 }
 
 /** The faults of a broken import in the order of its files, from the `skip`-th on. */
-export async function listImportFaults(db: Queryable, id: ImportId, { limit = 1000, skip = 0 } = {}): Promise<ImportFault[]> {
+export async function listImportFaults(
+  db: Queryable,
+  id: ImportId,
+  { limit = 1000, skip = 0 } = {},
+): Promise<ImportFault[]> {
   const { rows } = await db.query<ImportFault>(
     `SELECT file, line, "column", field, code, message FROM import_error WHERE import_id = $1
      ORDER BY file, line, "column" NULLS FIRST, row LIMIT $2 OFFSET $3`,

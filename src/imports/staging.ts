@@ -16,7 +16,13 @@ export type StagedPerson = {
   isDeleted: boolean;
 };
 /** Without a school it is a role at some other organisation. */
-export type StagedRole = { personSourceId: string; schoolId: SchoolId | null; role: PersonRole; isPrimary: boolean; isDeleted: boolean };
+export type StagedRole = {
+  personSourceId: string;
+  schoolId: SchoolId | null;
+  role: PersonRole;
+  isPrimary: boolean;
+  isDeleted: boolean;
+};
 export type StagedGroup = {
   sourceId: string;
   schoolId: SchoolId | null;
@@ -52,12 +58,14 @@ export type Staging = {
 };
 
 const columns = {
-  person: "staged_person (import_id, row, line, \"column\", source_id, school_id, home_school_id, role, first_full, first_call, last, sort_key, is_deleted)",
-  role: "staged_role (import_id, row, line, \"column\", person_source_id, school_id, role, is_primary, is_deleted)",
-  group: "staged_group (import_id, row, line, \"column\", source_id, school_id, name, sort_key, type, previous_source_id, is_deleted)",
+  person:
+    'staged_person (import_id, row, line, "column", source_id, school_id, home_school_id, role, first_full, first_call, last, sort_key, is_deleted)',
+  role: 'staged_role (import_id, row, line, "column", person_source_id, school_id, role, is_primary, is_deleted)',
+  group:
+    'staged_group (import_id, row, line, "column", source_id, school_id, name, sort_key, type, previous_source_id, is_deleted)',
   membership:
     "staged_membership (import_id, row, line, person_column, group_column, school_id, person_source_id, group_source_id, role, is_deleted)",
-  fault: "import_error (import_id, row, file, line, \"column\", field, code, message)",
+  fault: 'import_error (import_id, row, file, line, "column", field, code, message)',
 };
 
 const fullBytes = 1_000_000;
@@ -94,7 +102,8 @@ export function makeStaging(tx: Queryable, importId: string): Staging {
     person({ line, column }, { sourceId, schools, role, name, isDeleted }) {
       const [home = null] = schools;
       const rest = [role, name?.firstFull, name?.firstCall, name?.last, makePersonSortKey(name), isDeleted];
-      for (const school of schools.length === 0 ? [null] : schools) add("person", [line, column, sourceId, school, home, ...rest]);
+      for (const school of schools.length === 0 ? [null] : schools)
+        add("person", [line, column, sourceId, school, home, ...rest]);
     },
     role({ line, column }, { personSourceId, schoolId, role, isPrimary, isDeleted }) {
       add("role", [line, column, personSourceId, schoolId, role, isPrimary, isDeleted]);

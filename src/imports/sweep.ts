@@ -18,7 +18,10 @@ export function makeImportSweep({ db, clock }: { db: Pick<Db, "pool">; clock: Cl
     everySeconds: 3600,
     async run(signal) {
       const before = new Date(clock().getTime() - waitingDays * 86_400_000);
-      const { rows } = await db.pool.query<{ id: string }>("SELECT id FROM import WHERE created_at < $1 AND state IN ('READING', 'READY', 'HELD')", [before]);
+      const { rows } = await db.pool.query<{ id: string }>(
+        "SELECT id FROM import WHERE created_at < $1 AND state IN ('READING', 'READY', 'HELD')",
+        [before],
+      );
       const failed: unknown[] = [];
       for (const { id } of rows) {
         if (signal.aborted) return;

@@ -15,7 +15,11 @@ export const allowAnyOrigin: RequestHandler = (req, res, next) => {
   }
   res.set("Access-Control-Allow-Origin", "*");
   if (req.method === "OPTIONS" && req.headers["access-control-request-method"] !== undefined) {
-    res.set({ "Access-Control-Allow-Methods": "GET, HEAD", "Access-Control-Allow-Headers": allowed, "Access-Control-Max-Age": "7200" });
+    res.set({
+      "Access-Control-Allow-Methods": "GET, HEAD",
+      "Access-Control-Allow-Headers": allowed,
+      "Access-Control-Max-Age": "7200",
+    });
     res.status(204).end();
     return;
   }

@@ -1,14 +1,20 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
-import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
-import { PrismaClient } from "../../generated/prisma/client.ts";
+import type { PrismaClient } from "../../generated/prisma/client.ts";
+import { inPrismaTransaction, makePrisma, type Records } from "./prisma.ts";
 
 /** What a room needs to work with the database: connections that it may take. */
 export type Db = { pool: pg.Pool };
 
 /** A database with what only its owner needs. Prisma and named SQL share the pool, so one limit holds for both. */
-export type OpenDb = Db & { prisma: PrismaClient; close(): Promise<void> };
+export type OpenDb = PrismaDb & { close(): Promise<void> };
+
+/** A database whose records Prisma Client writes. */
+export type PrismaDb = Db & { prisma: PrismaClient };
+
+/** One transaction: Prisma Client for what is persisted, the same connection for named SQL. */
+export type Transaction = Queryable & { prisma: Records };
 
 /** A pool, or the client of a running transaction. */
 export type Queryable = Pick<pg.ClientBase, "query">;
@@ -29,7 +35,7 @@ export type DatabaseOptions = {
  */
 export function openDatabase(options: DatabaseOptions): OpenDb {
   const pool = makePool(options);
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+  const prisma = makePrisma(pool);
   return {
     pool,
     prisma,
@@ -54,7 +60,9 @@ export async function withTransaction<T>(db: Pick<Db, "pool">, work: (tx: pg.Poo
   let broken: Error | undefined;
   try {
     await client.query("BEGIN");
-    const result = await poolsInTransaction.run([...(poolsInTransaction.getStore() ?? []), db.pool], () => work(client));
+    const result = await poolsInTransaction.run([...(poolsInTransaction.getStore() ?? []), db.pool], () =>
+      work(client),
+    );
     await client.query("COMMIT");
     return result;
   } catch (error) {
@@ -63,6 +71,14 @@ export async function withTransaction<T>(db: Pick<Db, "pool">, work: (tx: pg.Poo
   } finally {
     client.release(broken);
   }
+}
+
+/** Runs `work` in one transaction of Prisma Client and named SQL; whatever it throws rolls everything back. */
+export function withPrismaTransaction<T>(db: PrismaDb, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  return inPrismaTransaction(db.prisma, (prisma, client) => {
+    const query = client.query.bind(client) as Queryable["query"];
+    return poolsInTransaction.run([...(poolsInTransaction.getStore() ?? []), db.pool], () => work({ prisma, query }));
+  });
 }
 
 /** Whether a query failed because the server could not be reached or is going away, not because of the query. */
@@ -77,8 +93,10 @@ export function isRefused(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !isDatabaseUnavailable(error);
 }
 
-const unavailableCodes = /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|08...|53[03]00|57P0[123])$/;
-const unavailableMessages = /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
+const unavailableCodes =
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|08...|53[03]00|57P0[123])$/;
+const unavailableMessages =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 
 const settleMs = { pause: 25, most: 2000 };
 
@@ -109,7 +127,8 @@ export function makePool(options: DatabaseOptions): pg.Pool {
     idle_in_transaction_session_timeout: 60_000,
     // Prisma's adapter reads every time as UTC. The queries are short, so compiling them never pays.
     // eslint-disable-next-line @typescript-eslint/no-misused-promises -- the pool awaits it; its types do not know
-    onConnect: async (client) => void (await client.query(`SET TIME ZONE 'UTC'; SET jit = off; ${options.settings ?? ""}`)),
+    onConnect: async (client) =>
+      void (await client.query(`SET TIME ZONE 'UTC'; SET jit = off; ${options.settings ?? ""}`)),
   });
   const report = options.onConnectionError ?? (() => undefined);
   pool.on("error", report);

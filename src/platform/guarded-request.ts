@@ -13,12 +13,20 @@ export type Reach = {
   isAllowed?: (address: string) => boolean;
 };
 
-export type Lookup = (hostname: string, options: { all: true; family?: number | "IPv4" | "IPv6" | undefined }, callback: (error: Error | null, addresses: Address[]) => void) => void;
+export type Lookup = (
+  hostname: string,
+  options: { all: true; family?: number | "IPv4" | "IPv6" | undefined },
+  callback: (error: Error | null, addresses: Address[]) => void,
+) => void;
 type Address = { address: string; family: number };
 
 export type Message = { headers: Record<string, string>; body: string };
 
-export type Answer = { status: number; retryAfter: string | null; /** The first bytes of the body, at most 4 KiB. */ start: Buffer };
+export type Answer = {
+  status: number;
+  retryAfter: string | null;
+  /** The first bytes of the body, at most 4 KiB. */ start: Buffer;
+};
 
 /** Posts to addresses that strangers gave; `close` ends the connections. */
 export type GuardedSender = { post(url: URL, message: Message): Promise<Answer>; close(): Promise<void> };
@@ -74,7 +82,8 @@ export async function checkReachable(url: URL, reach: Reach): Promise<void> {
 
 // A literal address is not looked up, so that the connection's own check does not see it.
 function findRefusal(url: URL, reach: Reach): RefusedTarget | null {
-  if (url.protocol !== "https:" && !(url.protocol === "http:" && (reach.allowHttp ?? reach.allowPrivateAddresses))) return new RefusedTarget("it is called over https only");
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && (reach.allowHttp ?? reach.allowPrivateAddresses)))
+    return new RefusedTarget("it is called over https only");
   if (url.username !== "" || url.password !== "") return new RefusedTarget("it holds a user name or password");
   const host = bareHost(url);
   return isIP(host) === 0 || isReachable(host, reach) ? null : new RefusedTarget("its address is not public");
@@ -92,7 +101,8 @@ function makeCheckedLookup(reach: Reach): LookupFunction {
     lookup(hostname, { family: options.family, all: true }, (error, addresses) => {
       if (error) return callback(error, "");
       const [first] = addresses;
-      if (!first || !addresses.every(({ address }) => isReachable(address, reach))) return callback(new RefusedTarget("its name leads to an address that is not public"), "");
+      if (!first || !addresses.every(({ address }) => isReachable(address, reach)))
+        return callback(new RefusedTarget("its name leads to an address that is not public"), "");
       if (options.all) callback(null, addresses);
       else callback(null, first.address, first.family);
     });
@@ -115,30 +125,34 @@ function post(agent: Dispatcher, url: URL, { headers, body, timeoutMs }: Post): 
     let size = 0;
     const settle = (): void => {
       clearTimeout(timer);
-      if (answer) resolve({ ...answer, start: chunks.length === 0 ? nothing : Buffer.concat(chunks).subarray(0, keptBytes) });
+      if (answer)
+        resolve({ ...answer, start: chunks.length === 0 ? nothing : Buffer.concat(chunks).subarray(0, keptBytes) });
     };
-    agent.dispatch({ origin: url.origin, path: url.pathname + url.search, method: "POST", headers, body }, {
-      onRequestStart(controller) {
-        if (late !== null) controller.abort(late);
-        else running = controller;
+    agent.dispatch(
+      { origin: url.origin, path: url.pathname + url.search, method: "POST", headers, body },
+      {
+        onRequestStart(controller) {
+          if (late !== null) controller.abort(late);
+          else running = controller;
+        },
+        onResponseStart(_controller, status, received) {
+          const retryAfter = received["retry-after"];
+          answer = { status, retryAfter: typeof retryAfter === "string" ? retryAfter : null, start: nothing };
+        },
+        onResponseData(controller, chunk) {
+          chunks.push(chunk);
+          size += chunk.length;
+          if (size <= keptBytes) return;
+          settle();
+          controller.abort(new Error("the rest of the answer is not wanted"));
+        },
+        onResponseEnd: settle,
+        onResponseError(_controller, error) {
+          clearTimeout(timer);
+          reject(error);
+        },
       },
-      onResponseStart(_controller, status, received) {
-        const retryAfter = received["retry-after"];
-        answer = { status, retryAfter: typeof retryAfter === "string" ? retryAfter : null, start: nothing };
-      },
-      onResponseData(controller, chunk) {
-        chunks.push(chunk);
-        size += chunk.length;
-        if (size <= keptBytes) return;
-        settle();
-        controller.abort(new Error("the rest of the answer is not wanted"));
-      },
-      onResponseEnd: settle,
-      onResponseError(_controller, error) {
-        clearTimeout(timer);
-        reject(error);
-      },
-    });
+    );
   });
 }
 

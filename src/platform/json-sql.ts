@@ -15,9 +15,12 @@ export const jsonNullable = (column: string) => `coalesce(to_json(${column})::te
 export const jsonCode = <T extends string = string>(column: string) => `'"' || ${column} || '"'` as JsonSql<T>;
 
 /** An array of such codes. */
-export const jsonCodes = <T extends string = string>(column: string) => `array_to_json(${column})::text` as JsonSql<T[]>;
+export const jsonCodes = <T extends string = string>(column: string) =>
+  `array_to_json(${column})::text` as JsonSql<T[]>;
 
-type Fields<T> = { [Key in keyof T]-?: JsonSql<Exclude<T[Key], undefined>> | (object extends Pick<T, Key> ? undefined : never) };
+type Fields<T> = {
+  [Key in keyof T]-?: JsonSql<Exclude<T[Key], undefined>> | (object extends Pick<T, Key> ? undefined : never);
+};
 
 /**
  * An object, field by field in this order. A field that the contract names and this lacks does not compile;
@@ -30,10 +33,12 @@ export function jsonObject<T extends object>(fields: Fields<T>): JsonSql<T> {
 }
 
 /** An array out of the rows of a group, or of a whole FROM; `[]` where there are none. */
-export const jsonArray = <T>(item: JsonSql<T>, order: string) => `('[' || coalesce(string_agg(${item}, ',' ORDER BY ${order}), '') || ']')` as JsonSql<T[]>;
+export const jsonArray = <T>(item: JsonSql<T>, order: string) =>
+  `('[' || coalesce(string_agg(${item}, ',' ORDER BY ${order}), '') || ']')` as JsonSql<T[]>;
 
 /** The value of a subquery that answers exactly one row. */
 export const jsonFrom = <T>(value: JsonSql<T>, from: string) => `(SELECT ${value} ${from})` as JsonSql<T>;
 
 /** Null unless the condition holds. */
-export const jsonWhen = <T>(condition: string, value: JsonSql<T>) => `CASE WHEN ${condition} THEN ${value} ELSE 'null' END` as JsonSql<T | null>;
+export const jsonWhen = <T>(condition: string, value: JsonSql<T>) =>
+  `CASE WHEN ${condition} THEN ${value} ELSE 'null' END` as JsonSql<T | null>;

@@ -3,7 +3,12 @@ import { escapeLines, escapeUnprintable } from "./unprintable.ts";
 
 const quiet = new Set(["time", "level", "msg", "err"]);
 
-type Line = { time: string; level: string; msg?: string; err?: { stack?: string; message?: string; internal?: string; cause?: Line["err"] } };
+type Line = {
+  time: string;
+  level: string;
+  msg?: string;
+  err?: { stack?: string; message?: string; internal?: string; cause?: Line["err"] };
+};
 
 function presentError(err: NonNullable<Line["err"]>): string {
   const own = `\n    ${escapeLines([err.stack ?? err.message, err.internal].filter(Boolean).join("\n")).replaceAll("\n", "\n    ")}`;

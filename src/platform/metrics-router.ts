@@ -9,10 +9,16 @@ export function makeMetricsRouter({ metrics, token }: { metrics: Metrics; token?
   const router = Router();
   router.get("/metrics", async (req, res) => {
     if (token !== undefined && !timingSafeEqual(digest(req.headers.authorization ?? ""), digest(`Bearer ${token}`))) {
-      res.status(401).set("WWW-Authenticate", "Bearer").type("text/plain").send("This address needs the metrics token.\n");
+      res
+        .status(401)
+        .set("WWW-Authenticate", "Bearer")
+        .type("text/plain")
+        .send("This address needs the metrics token.\n");
       return;
     }
-    res.set({ "Content-Type": metrics.registry.contentType, "Cache-Control": "no-store" }).send(await metrics.registry.metrics());
+    res
+      .set({ "Content-Type": metrics.registry.contentType, "Cache-Control": "no-store" })
+      .send(await metrics.registry.metrics());
   });
   return router;
 }

@@ -17,7 +17,10 @@ type Recorded = { migration_name: string; checksum: string; finished_at: Date | 
  *         form, so that `prisma migrate deploy` agrees; processes that start together take turns.
  * Errors: DatabaseStartError when the database holds a migration that is unknown here, or was changed since.
  */
-export async function applyMigrations(url: string, options: { say(line: string): void; folder?: string }): Promise<string[]> {
+export async function applyMigrations(
+  url: string,
+  options: { say(line: string): void; folder?: string },
+): Promise<string[]> {
   const migrations = readMigrations(options.folder ?? migrationsFolder);
   const client = new pg.Client({ connectionString: url, application_name: "schultor migrations", keepAlive: true });
   await client.connect();
@@ -38,10 +41,13 @@ export async function applyMigrations(url: string, options: { say(line: string):
 
 /** Throws while a migration of the folder is missing; one of a newer version does a process no harm that runs already. */
 export async function checkMigrated(db: pg.Pool | pg.Client, folder = migrationsFolder): Promise<void> {
-  const { rows } = await db.query<{ name: string }>(`SELECT migration_name AS name FROM "_prisma_migrations" WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`);
+  const { rows } = await db.query<{ name: string }>(
+    `SELECT migration_name AS name FROM "_prisma_migrations" WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`,
+  );
   const applied = new Set(rows.map(({ name }) => name));
   const pending = readMigrations(folder).filter(({ name }) => !applied.has(name));
-  if (pending.length > 0) throw new DatabaseStartError(`Not yet migrated: ${pending.map(({ name }) => name).join(", ")}.`);
+  if (pending.length > 0)
+    throw new DatabaseStartError(`Not yet migrated: ${pending.map(({ name }) => name).join(", ")}.`);
 }
 
 // The same number as `prisma migrate deploy` takes, so that the two exclude each other.
@@ -79,10 +85,22 @@ async function findPending(db: pg.Pool | pg.Client, migrations: Migration[]): Pr
   return migrations.filter(({ name }) => !applied.has(name));
 }
 
-function checkRecorded({ migration_name: name, checksum, finished_at }: Recorded, migration: Migration | undefined): void {
-  if (!migration) throw new DatabaseStartError(`The database holds the migration ${name}, which this version does not know: it was used by a newer version. Start that version, or restore a backup.`);
-  if (!finished_at) throw new DatabaseStartError(`The migration ${name} was begun by another tool and did not finish. Repair it with \`prisma migrate resolve\`, then start again.`);
-  if (migration.checksum !== checksum) throw new DatabaseStartError(`The migration ${name} was changed after it had been applied to this database. Put the applied text back, or start with an empty database.`);
+function checkRecorded(
+  { migration_name: name, checksum, finished_at }: Recorded,
+  migration: Migration | undefined,
+): void {
+  if (!migration)
+    throw new DatabaseStartError(
+      `The database holds the migration ${name}, which this version does not know: it was used by a newer version. Start that version, or restore a backup.`,
+    );
+  if (!finished_at)
+    throw new DatabaseStartError(
+      `The migration ${name} was begun by another tool and did not finish. Repair it with \`prisma migrate resolve\`, then start again.`,
+    );
+  if (migration.checksum !== checksum)
+    throw new DatabaseStartError(
+      `The migration ${name} was changed after it had been applied to this database. Put the applied text back, or start with an empty database.`,
+    );
 }
 
 async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
@@ -97,6 +115,9 @@ async function apply(client: pg.Client, { name, sql, checksum }: Migration): Pro
     await client.query("COMMIT");
   } catch (cause) {
     await client.query("ROLLBACK").catch(() => undefined);
-    throw new DatabaseStartError(`The migration ${name} failed, and nothing of it was kept: ${(cause as Error).message}`, { cause });
+    throw new DatabaseStartError(
+      `The migration ${name} failed, and nothing of it was kept: ${(cause as Error).message}`,
+      { cause },
+    );
   }
 }

@@ -12,8 +12,16 @@ export function listPathWords(documents: readonly OpenApiDocument[], further: re
  * Shape: an operation of the document by method and path (paths without parameters only); else the first part of the
  *        path, if it is one of `places`; else none.
  */
-export function makeOperationNames(document: OpenApiDocument, places: readonly string[]): (method: string, path: string) => string | undefined {
-  const names = new Map(listOperations(document).map(({ method, path, operation }) => [`${method.toUpperCase()} ${path}`, operation.operationId]));
+export function makeOperationNames(
+  document: OpenApiDocument,
+  places: readonly string[],
+): (method: string, path: string) => string | undefined {
+  const names = new Map(
+    listOperations(document).map(({ method, path, operation }) => [
+      `${method.toUpperCase()} ${path}`,
+      operation.operationId,
+    ]),
+  );
   return (method, path) => {
     const [, place = ""] = path.split("/", 2);
     return names.get(`${method} ${path}`) ?? (places.includes(place) ? place : undefined);

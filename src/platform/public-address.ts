@@ -17,5 +17,7 @@ export function isPublicAddress(address: string): boolean {
   // isIP first: ipaddr.js also reads the old spellings of inet_aton, such as 0x7f.1.
   if (isIP(address) === 0 || insideClouds.has(address)) return false;
   const parsed = ipaddr.parse(address);
-  return parsed.range() === "unicast" && (parsed instanceof ipaddr.IPv4 || (!parsed.zoneId && parsed.match(globalUnicast)));
+  return (
+    parsed.range() === "unicast" && (parsed instanceof ipaddr.IPv4 || (!parsed.zoneId && parsed.match(globalUnicast)))
+  );
 }

@@ -38,7 +38,13 @@ type Watching = {
  * Shape: an incoming X-Request-Id is kept when it is 8 to 64 harmless characters, else a new one is made; it stands
  *        in `res.locals.requestId` and in the answer's header. Works before express, on what node gives.
  */
-export function makeRequestWatch({ clock, log, metrics, nameOperation, pathWords }: Watching): (req: IncomingMessage, res: ServerResponse) => void {
+export function makeRequestWatch({
+  clock,
+  log,
+  metrics,
+  nameOperation,
+  pathWords,
+}: Watching): (req: IncomingMessage, res: ServerResponse) => void {
   return (req, res) => {
     const startedAt = performance.now();
     const given = req.headers["x-request-id"];
@@ -50,11 +56,26 @@ export function makeRequestWatch({ clock, log, metrics, nameOperation, pathWords
       const seconds = (performance.now() - startedAt) / 1000;
       const path = url.replace(/[?#].*$/s, "");
       const { operation = nameOperation(method, path), clientId } = locals;
-      metrics.httpSeconds.observe({ operation: operation ?? "other", method: knownMethod(method), status: res.statusCode }, seconds);
+      metrics.httpSeconds.observe(
+        { operation: operation ?? "other", method: knownMethod(method), status: res.statusCode },
+        seconds,
+      );
       if (!log.isLevelEnabled("info") || path.startsWith("/health/") || path === "/metrics") return;
       const cut = res.writableFinished ? {} : { cut: true };
       const durationMs = Math.round(seconds * 10_000) / 10;
-      log.info({ requestId, method, path: maskPath(path, pathWords, operation !== undefined), status: res.statusCode, durationMs, operation, clientId, ...cut }, "request");
+      log.info(
+        {
+          requestId,
+          method,
+          path: maskPath(path, pathWords, operation !== undefined),
+          status: res.statusCode,
+          durationMs,
+          operation,
+          clientId,
+          ...cut,
+        },
+        "request",
+      );
     });
   };
 }

@@ -17,7 +17,8 @@ export function seal([key]: EncryptionKeys, purpose: string, plain: Buffer): Buf
 
 /** The same, but equal contents give equal bytes: the nonce is drawn from what is sealed. */
 export function sealRepeatably([key]: EncryptionKeys, purpose: string, plain: Buffer): Buffer {
-  const draw = (secret: Buffer) => createHmac("sha256", secret).update(purpose).update("\0").update(plain).digest().subarray(0, nonceBytes);
+  const draw = (secret: Buffer) =>
+    createHmac("sha256", secret).update(purpose).update("\0").update(plain).digest().subarray(0, nonceBytes);
   return sealWith(key, purpose, plain, draw);
 }
 

@@ -1,4 +1,10 @@
-import { createServer, type RequestListener, type Server as HttpServer, type ServerOptions, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type RequestListener,
+  type Server as HttpServer,
+  type ServerOptions,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -12,12 +18,22 @@ export type Server = {
 };
 
 // keepAliveTimeout is longer than the 60 s of common load balancers, so that the balancer closes first.
-const standardLimits = { headersTimeout: 15_000, requestTimeout: 60_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 5000, maxHeaderSize: 16_384 };
+const standardLimits = {
+  headersTimeout: 15_000,
+  requestTimeout: 60_000,
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 5000,
+  maxHeaderSize: 16_384,
+};
 const silenceMs = 120_000;
 
 const answerWhileStarting: RequestListener = (req, res) => {
   const live = req.url === "/health/live";
-  res.writeHead(live ? 200 : 503, { "Content-Type": "application/json", "Cache-Control": "no-store", ...(live ? {} : { "Retry-After": "2" }) });
+  res.writeHead(live ? 200 : 503, {
+    "Content-Type": "application/json",
+    "Cache-Control": "no-store",
+    ...(live ? {} : { "Retry-After": "2" }),
+  });
   res.end(JSON.stringify(live ? { status: "live" } : { status: "not_ready", missing: ["the service is starting"] }));
 };
 
@@ -27,7 +43,15 @@ const answerWhileStarting: RequestListener = (req, res) => {
  * Shape:  host `localhost` listens on both loopback addresses.
  * Errors: EADDRINUSE, EACCES and the like from `listen`.
  */
-export async function openServer({ host, port, limits = {} }: { host: string; port: number; limits?: ServerOptions }): Promise<Server> {
+export async function openServer({
+  host,
+  port,
+  limits = {},
+}: {
+  host: string;
+  port: number;
+  limits?: ServerOptions;
+}): Promise<Server> {
   const running = new Set<ServerResponse>();
   const servers: HttpServer[] = [];
   let handler = answerWhileStarting;

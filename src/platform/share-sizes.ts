@@ -10,7 +10,15 @@ export type Role = "all" | "web" | "worker";
 
 // A share with less does not work: webhooks keep one connection of the jobs to listen on, and of the reads one is kept
 // for single records, so that a second app reads a list while a first one does.
-const least: Record<ShareName, number> = { checks: 1, signOn: 1, tokens: 1, firstSignIns: 1, reads: 3, changes: 1, jobs: 2 };
+const least: Record<ShareName, number> = {
+  checks: 1,
+  signOn: 1,
+  tokens: 1,
+  firstSignIns: 1,
+  reads: 3,
+  changes: 1,
+  jobs: 2,
+};
 
 /** What a process needs at least, whatever its role. */
 export const leastPoolSize = Object.values(least).reduce((sum, size) => sum + size, 0);

@@ -7,9 +7,16 @@ import { closePool, makePool, openDatabase, type DatabaseOptions, type Db, type 
 export type ReadShare = Db & { canceller: pg.Pool; isReplica: boolean };
 
 /** The database connections of one process, in shares: work that uses up its own takes nothing from the others. */
-export type DatabaseShares = Record<Exclude<ShareName, "reads" | "changes">, Db> & { reads: ReadShare; changes: OpenDb };
+export type DatabaseShares = Record<Exclude<ShareName, "reads" | "changes">, Db> & {
+  reads: ReadShare;
+  changes: OpenDb;
+};
 
-export type ShareOptions = Omit<DatabaseOptions, "poolSize"> & { poolSize: number; role: Role; replicaUrl?: string | undefined };
+export type ShareOptions = Omit<DatabaseOptions, "poolSize"> & {
+  poolSize: number;
+  role: Role;
+  replicaUrl?: string | undefined;
+};
 
 /** Opens every share; connections are made when they are needed. With a replica, its only users are the reads. */
 export function openShares(options: ShareOptions): DatabaseShares & { close(): Promise<void> } {
@@ -17,12 +24,24 @@ export function openShares(options: ShareOptions): DatabaseShares & { close(): P
   const sizes = splitConnections(poolSize, role);
   const open = (name: ShareName): Db => ({ pool: makePool({ ...options, poolSize: sizes[name] }) });
   const reading = { ...options, settings: readSettings };
-  const small = { checks: open("checks"), signOn: open("signOn"), tokens: open("tokens"), firstSignIns: open("firstSignIns"), jobs: open("jobs") };
+  const small = {
+    checks: open("checks"),
+    signOn: open("signOn"),
+    tokens: open("tokens"),
+    firstSignIns: open("firstSignIns"),
+    jobs: open("jobs"),
+  };
   const changes = openDatabase({ ...options, poolSize: sizes.changes });
   const atReplica = (size: number) => makePool({ ...reading, url: replicaUrl!, poolSize: size });
   const reads: ReadShare =
-    replicaUrl === undefined ? { pool: makePool({ ...reading, poolSize: sizes.reads }), canceller: small.checks.pool, isReplica: false } : { pool: atReplica(poolSize - 1), canceller: atReplica(1), isReplica: true };
-  const pools = [...Object.values(small).map(({ pool }) => pool), reads.pool, ...(replicaUrl === undefined ? [] : [reads.canceller])];
+    replicaUrl === undefined
+      ? { pool: makePool({ ...reading, poolSize: sizes.reads }), canceller: small.checks.pool, isReplica: false }
+      : { pool: atReplica(poolSize - 1), canceller: atReplica(1), isReplica: true };
+  const pools = [
+    ...Object.values(small).map(({ pool }) => pool),
+    reads.pool,
+    ...(replicaUrl === undefined ? [] : [reads.canceller]),
+  ];
   return {
     ...small,
     changes,
@@ -35,6 +54,14 @@ export function openShares(options: ShareOptions): DatabaseShares & { close(): P
 
 /** The pools by the names that they have in the metrics. */
 export function poolsOf(shares: DatabaseShares): Record<string, pg.Pool> {
-  const names: Record<ShareName, string> = { checks: "checks", signOn: "sign_on", tokens: "tokens", firstSignIns: "first_sign_ins", reads: "reads", changes: "changes", jobs: "jobs" };
+  const names: Record<ShareName, string> = {
+    checks: "checks",
+    signOn: "sign_on",
+    tokens: "tokens",
+    firstSignIns: "first_sign_ins",
+    reads: "reads",
+    changes: "changes",
+    jobs: "jobs",
+  };
   return Object.fromEntries((Object.keys(names) as ShareName[]).map((name) => [names[name], shares[name].pool]));
 }

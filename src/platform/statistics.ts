@@ -13,4 +13,8 @@ export async function analyzeGrown(db: Pick<Db, "pool">): Promise<string[]> {
 }
 
 /** PostgreSQL itself looks once a minute, and until then reads from end to end what was small when a statement was prepared. */
-export const makeStatisticsJob = (db: Pick<Db, "pool">): WorkerJob => ({ name: "platform.analyze", everySeconds: 2, run: async () => void (await analyzeGrown(db)) });
+export const makeStatisticsJob = (db: Pick<Db, "pool">): WorkerJob => ({
+  name: "platform.analyze",
+  everySeconds: 2,
+  run: async () => void (await analyzeGrown(db)),
+});

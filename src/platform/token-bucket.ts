@@ -66,4 +66,5 @@ export async function sweepTokenBuckets(db: Queryable, now: Date, batch: number)
 }
 
 /** Units: whole seconds from now, at least one, as `Retry-After` says them. */
-export const secondsUntil = (wait: Date, now: Date): number => Math.max(1, Math.ceil((wait.getTime() - now.getTime()) / 1000));
+export const secondsUntil = (wait: Date, now: Date): number =>
+  Math.max(1, Math.ceil((wait.getTime() - now.getTime()) / 1000));

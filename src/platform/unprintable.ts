@@ -4,7 +4,8 @@
  * Unicode keeps for more of them. Left out is what names are spelled with: the joiners of Persian and of Indian scripts,
  * the variation selectors of Japanese, the grapheme joiner.
  */
-const unprintable = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]--[\u034f\u200c\u200d\p{Variation_Selector}]]/v;
+const unprintable =
+  /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]--[\u034f\u200c\u200d\p{Variation_Selector}]]/v;
 const everyUnprintable = new RegExp(unprintable, "gv");
 
 /** The first such character, as U+202E; null where the text has none. */
@@ -22,6 +23,9 @@ export function escapeUnprintable(text: string): string {
 export const escapeLines = (text: string): string => text.split("\n").map(escapeUnprintable).join("\n");
 
 const escapeUnits = (character: string): string =>
-  Array.from({ length: character.length }, (_, index) => `\\u${hex(character.charCodeAt(index)).toLowerCase().padStart(4, "0")}`).join("");
+  Array.from(
+    { length: character.length },
+    (_, index) => `\\u${hex(character.charCodeAt(index)).toLowerCase().padStart(4, "0")}`,
+  ).join("");
 
 const hex = (code: number): string => code.toString(16).toUpperCase();

@@ -20,23 +20,45 @@ function answer(req: Request, res: Response, failure: Failure, given?: number): 
   const status = given ?? statusOf[failure];
   if (failure === "unavailable") res.set("Retry-After", "5");
   if (req.accepts(["json", "html"]) === "html") {
-    showPage(req, res, "failure", { status, title: (t) => t(`failure.${failure}.title`), model: { failure, requestId: res.locals.requestId } });
+    showPage(req, res, "failure", {
+      status,
+      title: (t) => t(`failure.${failure}.title`),
+      model: { failure, requestId: res.locals.requestId },
+    });
     return;
   }
-  const problem = { type: "about:blank", title: STATUS_CODES[status], status, message: messages[failure], code: failure, requestId: res.locals.requestId };
-  res.status(status).set({ "Cache-Control": "no-store", "Content-Type": "application/problem+json; charset=utf-8" }).send(JSON.stringify(problem));
+  const problem = {
+    type: "about:blank",
+    title: STATUS_CODES[status],
+    status,
+    message: messages[failure],
+    code: failure,
+    requestId: res.locals.requestId,
+  };
+  res
+    .status(status)
+    .set({ "Cache-Control": "no-store", "Content-Type": "application/problem+json; charset=utf-8" })
+    .send(JSON.stringify(problem));
 }
 
-function tellFailure(error: unknown, isUnavailable: (error: unknown) => boolean): { failure: Failure; status?: number } {
+function tellFailure(
+  error: unknown,
+  isUnavailable: (error: unknown) => boolean,
+): { failure: Failure; status?: number } {
   if (error instanceof AppError && error.kind === "not_found") return { failure: "not_found" };
   if (isUnavailable(error)) return { failure: "unavailable" };
   // The framework marks what a request did wrong (broken percent-encoding, a body too large) with a status.
   const status: unknown = error instanceof AppError ? error.status : (error as { status?: unknown } | null)?.status;
-  return typeof status === "number" && status >= 400 && status < 500 ? { failure: "invalid", status } : { failure: "bug" };
+  return typeof status === "number" && status >= 400 && status < 500
+    ? { failure: "invalid", status }
+    : { failure: "bug" };
 }
 
 /** Answers what no room answered: an unknown address, or an error that nobody turned into an answer. */
-export function makeLastAnswers({ log, isUnavailable }: { log: Log; isUnavailable(error: unknown): boolean }): { router: Router; onError: ErrorRequestHandler } {
+export function makeLastAnswers({ log, isUnavailable }: { log: Log; isUnavailable(error: unknown): boolean }): {
+  router: Router;
+  onError: ErrorRequestHandler;
+} {
   const router = Router();
   router.use((req, res) => answer(req, res, "not_found"));
   const onError: ErrorRequestHandler = (err: unknown, req, res: Response, _next) => {

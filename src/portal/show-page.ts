@@ -1,6 +1,13 @@
 import { join } from "node:path";
 import type { Request, Response } from "express";
-import { makeTemplates, makeTranslator, readLocale, renderPage, type Locale, type Translate } from "../platform/pages/index.ts";
+import {
+  makeTemplates,
+  makeTranslator,
+  readLocale,
+  renderPage,
+  type Locale,
+  type Translate,
+} from "../platform/pages/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 
@@ -11,11 +18,21 @@ type PageName = "tiles" | "welcome" | "failure";
 type PageContent = { status?: number; title(t: Translate): string; model?: object };
 
 /** Sends one of the portal's pages in the language of the request. */
-export function showPage(req: Request, res: Response, name: PageName, { status = 200, title, model = {} }: PageContent): void {
+export function showPage(
+  req: Request,
+  res: Response,
+  name: PageName,
+  { status = 200, title, model = {} }: PageContent,
+): void {
   const locale = readLocale(req);
   const t = translator(locale);
   const page = renderPage(
-    { title: title(t), body: render(name, { ...model, t, locale }), status, width: name === "tiles" ? "wide" : "narrow" },
+    {
+      title: title(t),
+      body: render(name, { ...model, t, locale }),
+      status,
+      width: name === "tiles" ? "wide" : "narrow",
+    },
     { locale, languageUrl: req.path === "/" ? (other: Locale) => `/?lang=${other}` : null },
   );
   res.status(page.status).set(page.headers).send(page.html);

@@ -25,13 +25,22 @@ export function makePortalRouter(options: PortalOptions): Router {
       return;
     }
     const [personName, tiles] = await Promise.all([options.findPersonName(personId), options.listTiles(personId)]);
-    const links = await Promise.all(tiles.map(async (tile) => ({ name: tile.name, url: await makeTileUrl(options, personId, tile) })));
-    showPage(req, res, "tiles", { title: (t) => t("tiles.title"), model: { personName, links, signOutPath: options.signOutPath } });
+    const links = await Promise.all(
+      tiles.map(async (tile) => ({ name: tile.name, url: await makeTileUrl(options, personId, tile) })),
+    );
+    showPage(req, res, "tiles", {
+      title: (t) => t("tiles.title"),
+      model: { personName, links, signOutPath: options.signOutPath },
+    });
   });
   return router;
 }
 
-async function makeTileUrl({ issuerUrl, makeLoginHint }: PortalOptions, personId: PersonId, tile: Tile): Promise<string> {
+async function makeTileUrl(
+  { issuerUrl, makeLoginHint }: PortalOptions,
+  personId: PersonId,
+  tile: Tile,
+): Promise<string> {
   const url = new URL(tile.loginUrl);
   url.searchParams.set("iss", issuerUrl);
   url.searchParams.set("login_hint", await makeLoginHint(personId, tile.clientId));

@@ -12,7 +12,11 @@ export function makeIdmClient({ baseUrl, ...call }: Call & { baseUrl: string }):
 
 /** A typed client of the Schulconnex endpoints. */
 export function makeSchulconnexClient({ baseUrl, ...call }: Call & { baseUrl: string }): Client<SchulconnexPaths> {
-  return createClient<SchulconnexPaths>({ baseUrl, ...withToken(call), querySerializer: { array: { style: "form", explode: false } } });
+  return createClient<SchulconnexPaths>({
+    baseUrl,
+    ...withToken(call),
+    querySerializer: { array: { style: "form", explode: false } },
+  });
 }
 
 /** A typed client of the sign-on; requests with a body are sent as forms. */

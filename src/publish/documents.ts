@@ -23,7 +23,9 @@ const bundles = join(import.meta.dirname, "..", "..", "generated", "openapi");
 
 /** Reads every bundle and fills in the operator's name and addresses. */
 export function loadPublishedDocuments({ platform, baseUrl, issuerUrl }: Place): PublishedDocument[] {
-  const names = readdirSync(bundles).flatMap((file) => (file.endsWith(".yaml") ? [file.slice(0, -".yaml".length)] : []));
+  const names = readdirSync(bundles).flatMap((file) =>
+    file.endsWith(".yaml") ? [file.slice(0, -".yaml".length)] : [],
+  );
   return names.sort().map((name) => {
     const written = readFileSync(join(bundles, `${name}.yaml`), "utf8");
     const serverUrl = name === "sign-on" ? issuerUrl : baseUrl;
@@ -31,6 +33,15 @@ export function loadPublishedDocuments({ platform, baseUrl, issuerUrl }: Place):
     const parsed = parse(yaml) as { info: { title: string; description: string; version: string } };
     const { title, description, version } = parsed.info;
     const label = title.replace(/^Schultor /, "");
-    return { name, title, label, description, version, isVariant: names.some((other) => name.startsWith(`${other}-`)), yaml, json: JSON.stringify(parsed) };
+    return {
+      name,
+      title,
+      label,
+      description,
+      version,
+      isVariant: names.some((other) => name.startsWith(`${other}-`)),
+      yaml,
+      json: JSON.stringify(parsed),
+    };
   });
 }

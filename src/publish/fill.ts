@@ -11,7 +11,10 @@ export function fillPlatform(text: string, platform: string): string {
  *
  * Shape: `serverUrl` is where the operations of this contract are; the sign-on, these documents and the guide are at `issuerUrl`.
  */
-export function fillAddresses(text: string, { serverUrl, issuerUrl }: { serverUrl: string; issuerUrl: string }): string {
+export function fillAddresses(
+  text: string,
+  { serverUrl, issuerUrl }: { serverUrl: string; issuerUrl: string },
+): string {
   return text
     .replaceAll(`- url: ${writtenAddress}\n`, () => `- url: ${serverUrl}\n`)
     .replaceAll(`${writtenAddress}/idm/`, () => `${serverUrl}/idm/`)

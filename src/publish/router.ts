@@ -22,7 +22,10 @@ export function makePublishRouter(place: PublishOptions): Router {
   router.get("/docs", answerStatic(guide.html, { contentType: "text/html; charset=utf-8", headers: guide.headers }));
   for (const document of documents) {
     const page = renderReference(document, documents);
-    router.get(`/docs/${document.name}`, answerStatic(page.html, { contentType: "text/html; charset=utf-8", headers: page.headers }));
+    router.get(
+      `/docs/${document.name}`,
+      answerStatic(page.html, { contentType: "text/html; charset=utf-8", headers: page.headers }),
+    );
   }
   return router;
 }

@@ -24,5 +24,9 @@ function hasETag(header: string | undefined, etag: string): boolean {
 /** Refuses all but reading, for addresses that only have something to read. */
 export const refuseOtherMethods: RequestHandler = (req, res, next) => {
   if (req.method === "GET" || req.method === "HEAD") next();
-  else res.set("Allow", "GET, HEAD, OPTIONS").status(req.method === "OPTIONS" ? 204 : 405).end();
+  else
+    res
+      .set("Allow", "GET, HEAD, OPTIONS")
+      .status(req.method === "OPTIONS" ? 204 : 405)
+      .end();
 };

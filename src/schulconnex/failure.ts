@@ -8,7 +8,12 @@ const byCode: Record<string, Words> = {
   missing_token: [401, "00", "Autorisierung fehlt", "Die Anfrage braucht ein Zugriffstoken im Header Authorization."],
   invalid_token: [401, "02", "Zugriffstoken ungültig", "Das Zugriffstoken ist unbekannt oder widerrufen."],
   expired_token: [401, "01", "Zugriffstoken abgelaufen", "Das Zugriffstoken ist abgelaufen."],
-  wrong_context: [401, "03", "Falsche Art von Zugriffstoken", "Dieser Endpunkt braucht ein Zugriffstoken aus dem anderen Ablauf."],
+  wrong_context: [
+    401,
+    "03",
+    "Falsche Art von Zugriffstoken",
+    "Dieser Endpunkt braucht ein Zugriffstoken aus dem anderen Ablauf.",
+  ],
   path_not_found: [404, "00", "Endpunkt nicht gefunden", "Unter dieser Adresse gibt es nichts."],
 };
 
@@ -25,7 +30,9 @@ const byStatus: Record<number, Words> = {
 const unknown: Words = [500, "00", "Interner Fehler", "Bei uns ist ein Fehler aufgetreten."];
 
 function wordsFor({ code, internal, status }: AppError): Words {
-  return byCode[code === "invalid_token" && internal === "expired" ? "expired_token" : code] ?? byStatus[status] ?? unknown;
+  return (
+    byCode[code === "invalid_token" && internal === "expired" ? "expired_token" : code] ?? byStatus[status] ?? unknown
+  );
 }
 
 /** The error body of the standard, where all values are strings. */

@@ -8,6 +8,8 @@ const personById = makeReadQuery<Personendatensatz>("schulconnex_person_info", {
   from: `person p WHERE p.id = ${asked.id} AND ${personHasShownSchool(asked.client)}`,
 });
 
-const personNotFound = () => new AppError("not_found", "person_not_found", "No school of this person syncs to the app.");
+const personNotFound = () =>
+  new AppError("not_found", "person_not_found", "No school of this person syncs to the app.");
 
-export const getPersonInfo: SchulconnexHandler<"getPersonInfo"> = ({ caller }) => answerRead(personById, { client: caller.clientId, id: caller.personId! }, personNotFound);
+export const getPersonInfo: SchulconnexHandler<"getPersonInfo"> = ({ caller }) =>
+  answerRead(personById, { client: caller.clientId, id: caller.personId! }, personNotFound);

@@ -31,7 +31,15 @@ export type SchulconnexDeps = {
   checkAnswers: boolean;
 };
 
-export function makeSchulconnexRouter({ reading, checkAccessToken, document, document17, cursorKeys, log, checkAnswers }: SchulconnexDeps): Router {
+export function makeSchulconnexRouter({
+  reading,
+  checkAccessToken,
+  document,
+  document17,
+  cursorKeys,
+  log,
+  checkAnswers,
+}: SchulconnexDeps): Router {
   return bindOperations<operations, AccessToken>({
     document,
     handlers,

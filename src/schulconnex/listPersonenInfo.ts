@@ -26,11 +26,16 @@ function queryFor(parts: Parts, given: FilterName[]): ListQuery<Personendatensat
 /** Begins at what the first filter finds, which is the narrowest, and asks each of these people for the others. */
 function listPeople(given: FilterName[]) {
   const [first, ...others] = given.map((name, index) => ({ filter: filters[name], value: `$${index + 2}` }));
-  const { before = "", from, ...order }: People = first === undefined ? allPeople(client) : first.filter.people(client, first.value);
+  const {
+    before = "",
+    from,
+    ...order
+  }: People = first === undefined ? allPeople(client) : first.filter.people(client, first.value);
   const conditions = [personIsSynced(client, "p"), ...others.map(({ filter, value }) => filter.holds(client, value))];
   const version = viewVersion(client, first === undefined ? shownSchools(client) : first.filter.schools(first.value));
   // Every parameter has to stand in the statement with its type.
-  const unused = others.length === 0 ? "" : ` || left(concat(${others.map(({ value }) => `${value}::uuid`).join(", ")}), 0)`;
+  const unused =
+    others.length === 0 ? "" : ` || left(concat(${others.map(({ value }) => `${value}::uuid`).join(", ")}), 0)`;
   return { before, from: `${from} WHERE ${conditions.join(" AND ")}`, ...order, version: version + unused };
 }
 
@@ -42,7 +47,12 @@ function readParts(asked: string[] | undefined): Parts {
     throw new AppError("invalid", "invalid_request", "The query parameter vollstaendig names an unknown part.");
   }
   const has = (name: keyof Parts) => names.has(name);
-  return { personen: has("personen"), personenkontexte: has("personenkontexte"), organisationen: has("organisationen"), gruppen: has("gruppen") };
+  return {
+    personen: has("personen"),
+    personenkontexte: has("personenkontexte"),
+    organisationen: has("organisationen"),
+    gruppen: has("gruppen"),
+  };
 }
 
 export const listPersonenInfo: SchulconnexHandler<"listPersonenInfo"> = ({ caller, query }) => {

@@ -19,12 +19,17 @@ type Filter = {
 const person = (id: string) => lookUp("person", "p", `p.id = ${id}`);
 const isContext = (client: string, value: string) => `f.id = ${value} AND ${schoolIsShown(client, "f.school_id")}`;
 const isAtSchool = (client: string, value: string) => `f.school_id = ${value} AND ${schoolIsShown(client, value)}`;
-const shownGroup = (client: string, value: string) => exists(`"group" g WHERE g.id = ${value} AND ${groupIsShown(client, "g")}`);
+const shownGroup = (client: string, value: string) =>
+  exists(`"group" g WHERE g.id = ${value} AND ${groupIsShown(client, "g")}`);
 
 /** Only what the app sees counts: a filter by a group that it does not see matches nobody. Narrowest first. */
 export const filters = {
   pid: {
-    people: (_client, value) => ({ from: `(SELECT ${value}::uuid AS id) AS f ${person("f.id")}`, sortKey: "p.sort_key", id: "p.id" }),
+    people: (_client, value) => ({
+      from: `(SELECT ${value}::uuid AS id) AS f ${person("f.id")}`,
+      sortKey: "p.sort_key",
+      id: "p.id",
+    }),
     holds: (_client, value) => `p.id = ${value}`,
     schools: (value) => `SELECT f.school_id FROM affiliation f WHERE f.person_id = ${value}`,
   },
@@ -35,7 +40,8 @@ export const filters = {
       id: "p.id",
     }),
     holds: (client, value) => exists(`affiliation f WHERE f.person_id = p.id AND ${isContext(client, value)}`),
-    schools: (value) => `SELECT o.school_id FROM affiliation f ${lookUp("affiliation", "o", "o.person_id = f.person_id")} WHERE f.id = ${value}`,
+    schools: (value) =>
+      `SELECT o.school_id FROM affiliation f ${lookUp("affiliation", "o", "o.person_id = f.person_id")} WHERE f.id = ${value}`,
   },
   "gruppe.id": {
     // Sort keys and ids are sorted; the records are read one by one in that order.
@@ -46,7 +52,8 @@ export const filters = {
       sortKey: "listed.sort_key",
       id: "listed.id",
     }),
-    holds: (client, value) => `${shownGroup(client, value)} AND ${exists(`membership f WHERE f.group_id = ${value} AND f.person_id = p.id`)}`,
+    holds: (client, value) =>
+      `${shownGroup(client, value)} AND ${exists(`membership f WHERE f.group_id = ${value} AND f.person_id = p.id`)}`,
     schools: (value) => `SELECT f.school_id FROM "group" f WHERE f.id = ${value}`,
   },
   "organisation.id": {

@@ -16,7 +16,10 @@ const spelled = (client: string, v14: string, v17: string) =>
 
 const name: JsonSql<Schemas["SchulconnexName"]> = jsonWhen(
   "p.last IS NOT NULL",
-  jsonObject<NonNullable<Schemas["SchulconnexName"]>>({ vorname: jsonText("p.first_full"), familienname: jsonText("p.last") }),
+  jsonObject<NonNullable<Schemas["SchulconnexName"]>>({
+    vorname: jsonText("p.first_full"),
+    familienname: jsonText("p.last"),
+  }),
 );
 
 const rolle = (client: string) =>
@@ -39,7 +42,9 @@ const organisation = (client: string, { organisationen: whole }: Parts) =>
     id: jsonCode("s.id"),
     kennung: whole ? jsonText("s.official_id") : undefined,
     name: whole ? jsonText("s.name") : undefined,
-    anschrift: whole ? jsonObject<Schemas["Anschrift"]>({ postleitzahl: jsonText("s.zip_code"), ort: jsonText("s.city") }) : undefined,
+    anschrift: whole
+      ? jsonObject<Schemas["Anschrift"]>({ postleitzahl: jsonText("s.zip_code"), ort: jsonText("s.city") })
+      : undefined,
     typ: whole ? jsonCode<Schemas["Organisationstyp"]>(spelled(client, "'SCHULE'", "'Schule'")) : undefined,
   });
 
@@ -47,11 +52,17 @@ const gruppe = jsonObject<Schemas["Gruppendatensatz"]>({
   gruppe: jsonObject<Schemas["Gruppe"]>({
     id: jsonCode("g.id"),
     bezeichnung: jsonText("g.name"),
-    typ: jsonCode<Schemas["Gruppentyp"]>("CASE g.type WHEN 'KLASSE' THEN 'Klasse' WHEN 'KURS' THEN 'Kurs' ELSE 'Sonstig' END"),
+    typ: jsonCode<Schemas["Gruppentyp"]>(
+      "CASE g.type WHEN 'KLASSE' THEN 'Klasse' WHEN 'KURS' THEN 'Kurs' ELSE 'Sonstig' END",
+    ),
     orgid: jsonCode("g.school_id"),
   }),
   gruppenzugehoerigkeit: jsonObject<Schemas["Gruppenzugehoerigkeit"]>({
-    rollen: jsonList(jsonCode<Schemas["Gruppenrolle"]>(`CASE ${memberRole("m", "p")} WHEN 'TEACHER' THEN 'Lehr' WHEN 'STUDENT' THEN 'Lern' ELSE 'GMit' END`)),
+    rollen: jsonList(
+      jsonCode<Schemas["Gruppenrolle"]>(
+        `CASE ${memberRole("m", "p")} WHEN 'TEACHER' THEN 'Lehr' WHEN 'STUDENT' THEN 'Lern' ELSE 'GMit' END`,
+      ),
+    ),
   }),
 });
 
@@ -71,7 +82,10 @@ export const personHasShownSchool = (client: string) => `EXISTS (SELECT ${fromSh
 
 /** The record of the person `p` as the app reads it, or as much of it as was asked for. */
 export function personendatensatz(client: string, parts: Parts): JsonSql<Personendatensatz> {
-  const gruppen = jsonFrom(jsonArray(gruppe, "g.sort_key, g.id"), `${fromShownGroupsOf(client, "p.id")} AND m.school_id = s.id`);
+  const gruppen = jsonFrom(
+    jsonArray(gruppe, "g.sort_key, g.id"),
+    `${fromShownGroupsOf(client, "p.id")} AND m.school_id = s.id`,
+  );
   const kontext = jsonObject<Schemas["Personenkontext"]>({
     id: jsonCode("a.id"),
     loeschung: loeschung(client),
@@ -79,7 +93,10 @@ export function personendatensatz(client: string, parts: Parts): JsonSql<Persone
     organisation: organisation(client, parts),
     gruppen: parts.personenkontexte && parts.gruppen ? gruppen : undefined,
   });
-  const stammorganisation = jsonFrom(organisation(client, parts), `${fromShownSchools(client)} ORDER BY ${schoolOrder} LIMIT 1`);
+  const stammorganisation = jsonFrom(
+    organisation(client, parts),
+    `${fromShownSchools(client)} ORDER BY ${schoolOrder} LIMIT 1`,
+  );
   return jsonObject<Personendatensatz>({
     pid: jsonCode("p.id"),
     person: parts.personen ? jsonObject<Schemas["SchulconnexPerson"]>({ name, stammorganisation }) : undefined,

@@ -28,7 +28,10 @@ export async function listDecisions(db: Queryable, pairs: readonly Pair[]): Prom
 }
 
 /** Adds to what was allowed before; there is no memory of a denial. */
-export async function rememberConsent(tx: Queryable, { clientId, personId, scopes, at }: Pair & { scopes: ScopeName[]; at: Date }): Promise<void> {
+export async function rememberConsent(
+  tx: Queryable,
+  { clientId, personId, scopes, at }: Pair & { scopes: ScopeName[]; at: Date },
+): Promise<void> {
   await tx.query(
     `INSERT INTO consent (person_id, client_id, scopes, granted_at) VALUES ($1, $2, $3, $4)
      ON CONFLICT (person_id, client_id) DO UPDATE SET granted_at = excluded.granted_at,
@@ -38,7 +41,10 @@ export async function rememberConsent(tx: Queryable, { clientId, personId, scope
 }
 
 /** Does not wait for a change that ends the person's time at the school: the choice is then not remembered, and asked for again. */
-export async function rememberSchool(tx: Queryable, { clientId, personId, schoolId }: Pair & { schoolId: SchoolId }): Promise<void> {
+export async function rememberSchool(
+  tx: Queryable,
+  { clientId, personId, schoolId }: Pair & { schoolId: SchoolId },
+): Promise<void> {
   await tx.query(
     `INSERT INTO school_choice (person_id, client_id, school_id)
      SELECT at.person_id, $2, at.school_id FROM affiliation at WHERE at.person_id = $1 AND at.school_id = $3 FOR KEY SHARE SKIP LOCKED

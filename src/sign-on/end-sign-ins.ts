@@ -28,8 +28,12 @@ export async function endSignIns(tx: Queryable, { personId, at }: { personId: Pe
   await tx.query({ name: "sign-on.deletePlaces", text: deletePlaces, values: [personId] });
   const told = new Map<string, Told>();
   // A refresh that runs at the same time holds the token it uses: the first DELETE waits for it, the next one sees what it gave.
-  for (let gone = 1; gone > 0; ) {
-    const { rows } = await tx.query<{ gone: number; told: Told[] }>({ name: "sign-on.deleteArtifactsOf", text: deleteArtifacts, values: [personId, at] });
+  for (let gone = 1; gone > 0;) {
+    const { rows } = await tx.query<{ gone: number; told: Told[] }>({
+      name: "sign-on.deleteArtifactsOf",
+      text: deleteArtifacts,
+      values: [personId, at],
+    });
     for (const notice of rows[0]!.told) told.set(JSON.stringify([notice.clientId, notice.sid]), notice);
     ({ gone } = rows[0]!);
   }

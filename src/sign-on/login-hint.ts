@@ -19,7 +19,11 @@ type AskedHint = { hint: string; clientId: string };
  *
  * Shape: `personId` is null when it means nobody known; `sure` where nobody but us can have made the hint.
  */
-export async function findHintedPerson(db: Queryable, key: Buffer, { hint, clientId }: AskedHint): Promise<{ personId: PersonId | null; sure: boolean }> {
+export async function findHintedPerson(
+  db: Queryable,
+  key: Buffer,
+  { hint, clientId }: AskedHint,
+): Promise<{ personId: PersonId | null; sure: boolean }> {
   const opened = open(key, { hint, clientId });
   const { rows } = await db.query<{ id: PersonId }>({
     name: "sign-on.findHintedPerson",

@@ -47,7 +47,11 @@ export function makeMount({ issuerUrl, provider }: { issuerUrl: string; provider
     speakAsIssuer(req);
     next();
   });
-  router.post(["/oauth2/auth", "/oauth2/sessions/logout"], express.urlencoded({ extended: false, limit: "16kb" }), askAsGet);
+  router.post(
+    ["/oauth2/auth", "/oauth2/sessions/logout"],
+    express.urlencoded({ extended: false, limit: "16kb" }),
+    askAsGet,
+  );
   router.get("/oauth2/sessions/logout", refuseUnkept);
   router.all(libraryPaths, refuseOtherMethods, answer);
   return {
@@ -86,6 +90,9 @@ function refuseUnkept(req: Request, res: Response, next: NextFunction): void {
   const state = new URLSearchParams(req.url.split("?")[1]).get("state");
   if (!req.url.includes("%00") && (state?.length ?? 0) <= longestLogoutState) return next();
   const requestId = (res.locals["requestId"] as string | undefined) ?? null;
-  const { status, headers, html } = renderErrorPage({ status: 400, reason: "invalid_request", requestId }, { locale: readLocale(req) });
+  const { status, headers, html } = renderErrorPage(
+    { status: 400, reason: "invalid_request", requestId },
+    { locale: readLocale(req) },
+  );
   res.status(status).set(headers).send(html);
 }

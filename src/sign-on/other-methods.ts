@@ -28,7 +28,8 @@ const seenByPeople = /^\/oauth2\/(auth|sessions)\//;
 export function refuseOtherMethods(req: Request, res: Response, next: NextFunction): void {
   const path = req.path.toLowerCase().replace(/\/$/, "");
   const allowed = allowedAt[path] ?? reading;
-  const isPreflight = req.method === "OPTIONS" && req.headers["access-control-request-method"] !== undefined && openToScripts.test(path);
+  const isPreflight =
+    req.method === "OPTIONS" && req.headers["access-control-request-method"] !== undefined && openToScripts.test(path);
   if (isPreflight || allowed.split(", ").includes(req.method)) return next();
   const status = path === "/oauth2/token" ? 400 : 405;
   res.status(status).set({ Allow: allowed, "Cache-Control": "no-store" });

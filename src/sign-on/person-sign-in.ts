@@ -13,7 +13,10 @@ type Login = { personId: PersonId; username: string; password: string };
  *
  * Errors: conflict for a user name that another person has; invalid for one that cannot be.
  */
-export async function setCredential(tx: Queryable, { personId, username, password, now }: Login & { now: Date }): Promise<void> {
+export async function setCredential(
+  tx: Queryable,
+  { personId, username, password, now }: Login & { now: Date },
+): Promise<void> {
   checkPasswordLength(password);
   await writeAndEnd(tx, { personId, username, passwordHash: await hashPassword(password), now });
 }
@@ -51,7 +54,8 @@ export function signOutPerson(db: Pick<Db, "pool">, personId: PersonId, origin: 
  */
 export function blockPerson(db: Pick<Db, "pool">, personId: PersonId, origin: Origin): Promise<void> {
   return inTransaction(db, async (tx) => {
-    if (!(await setBlock(tx, personId, origin.at))) throw new AppError("conflict", "person_blocked", "The person is blocked already.");
+    if (!(await setBlock(tx, personId, origin.at)))
+      throw new AppError("conflict", "person_blocked", "The person is blocked already.");
     await endSignIns(tx, { personId, at: origin.at });
     await recordAudit(tx, { ...origin, action: "person_blocked", personId });
   });
@@ -60,7 +64,8 @@ export function blockPerson(db: Pick<Db, "pool">, personId: PersonId, origin: Or
 /** Lets the person sign in again; a session that was begun while they were blocked ends too. Errors: not_found; conflict. */
 export function unblockPerson(db: Pick<Db, "pool">, personId: PersonId, origin: Origin): Promise<void> {
   return inTransaction(db, async (tx) => {
-    if (!(await setBlock(tx, personId, null))) throw new AppError("conflict", "person_not_blocked", "The person is not blocked.");
+    if (!(await setBlock(tx, personId, null)))
+      throw new AppError("conflict", "person_not_blocked", "The person is not blocked.");
     await endSignIns(tx, { personId, at: origin.at });
     await recordAudit(tx, { ...origin, action: "person_unblocked", personId });
   });

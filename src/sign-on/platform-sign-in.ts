@@ -26,16 +26,27 @@ export function makePlatformSignIn(deps: InteractionDeps): Router {
 }
 
 /** Who is signed in with this browser; null for a person who is no longer active or is blocked. */
-export async function findSignedInPerson({ db, provider }: Pick<InteractionDeps, "db" | "provider">, req: Request, res: Response): Promise<PersonId | null> {
+export async function findSignedInPerson(
+  { db, provider }: Pick<InteractionDeps, "db" | "provider">,
+  req: Request,
+  res: Response,
+): Promise<PersonId | null> {
   const session = await provider().Session.get(provider().createContext(req, res));
-  return session.accountId && (await findRefusal(db.pool, session.accountId)) === null ? (session.accountId as PersonId) : null;
+  return session.accountId && (await findRefusal(db.pool, session.accountId)) === null
+    ? (session.accountId as PersonId)
+    : null;
 }
 
-const selectStatus = "SELECT status = 'ACTIVE' AS \"isActive\", blocked_at IS NOT NULL AS \"isBlocked\" FROM person WHERE id = $1";
+const selectStatus =
+  'SELECT status = \'ACTIVE\' AS "isActive", blocked_at IS NOT NULL AS "isBlocked" FROM person WHERE id = $1';
 
 /** Why the person may not sign in to the platform; null where they may. */
 async function findRefusal(db: Queryable, personId: string): Promise<"refused" | "blocked" | null> {
-  const { rows } = await db.query<{ isActive: boolean; isBlocked: boolean }>({ name: "sign-on.findRefusal", text: selectStatus, values: [personId] });
+  const { rows } = await db.query<{ isActive: boolean; isBlocked: boolean }>({
+    name: "sign-on.findRefusal",
+    text: selectStatus,
+    values: [personId],
+  });
   if (!rows[0]?.isActive) return "refused";
   return rows[0].isBlocked ? "blocked" : null;
 }
@@ -44,10 +55,17 @@ async function logIn(deps: InteractionDeps, req: Request, res: Response): Promis
   const [username, password] = [fieldOf(req, "username"), fieldOf(req, "password")];
   const show = (problem: LoginProblem) => showLogin(deps, req, res, problem, username);
   const browser = cookiesOf(deps, req, res).get(browserCookie, { signed: true });
-  if (!browser || !checkCsrfToken(deps.secrets.csrf, { interaction: signInPath, browser }, fieldOf(req, "csrf"))) return show({ kind: "expired_form" });
+  if (!browser || !checkCsrfToken(deps.secrets.csrf, { interaction: signInPath, browser }, fieldOf(req, "csrf")))
+    return show({ kind: "expired_form" });
   const missing = (["username", "password"] as const).filter((name) => fieldOf(req, name) === "");
   if (missing.length > 0) return show({ kind: "missing", fields: missing });
-  const check = await deps.checkPassword({ username, password, address: req.ip ?? "", device: readDevice(deps, req, res), now: deps.clock() });
+  const check = await deps.checkPassword({
+    username,
+    password,
+    address: req.ip ?? "",
+    device: readDevice(deps, req, res),
+    now: deps.clock(),
+  });
   if (check.kind !== "ok") return show(check);
   const refusal = await findRefusal(deps.db.pool, check.personId);
   if (refusal !== null) return show({ kind: refusal });
@@ -66,10 +84,15 @@ async function startSession(deps: InteractionDeps, req: Request, res: Response, 
   const session = new provider.Session();
   session.loginAccount({ accountId: personId, transient: true });
   await session.save(deps.sessionSeconds);
-  cookiesOf(deps, req, res).set(provider.cookieName("session"), session.jti, { httpOnly: true, sameSite: "lax", signed: true });
+  cookiesOf(deps, req, res).set(provider.cookieName("session"), session.jti, {
+    httpOnly: true,
+    sameSite: "lax",
+    signed: true,
+  });
 }
 
-const cookiesOf = ({ provider }: InteractionDeps, req: Request, res: Response) => provider().createContext(req, res).cookies;
+const cookiesOf = ({ provider }: InteractionDeps, req: Request, res: Response) =>
+  provider().createContext(req, res).cookies;
 
 function showLogin(deps: InteractionDeps, req: Request, res: Response, problem: LoginProblem, username: string): void {
   const cookies = cookiesOf(deps, req, res);
@@ -79,7 +102,13 @@ function showLogin(deps: InteractionDeps, req: Request, res: Response, problem: 
     cookies.set(browserCookie, browser, { httpOnly: true, sameSite: "lax", signed: true, path: signInPath });
   }
   const csrf = makeCsrfToken(deps.secrets.csrf, { interaction: signInPath, browser });
-  sendPage(res, renderLoginPage({ app: null, steps: { action: signInPath, cancel: null, csrf }, username, problem }, contextOf(req)));
+  sendPage(
+    res,
+    renderLoginPage(
+      { app: null, steps: { action: signInPath, cancel: null, csrf }, username, problem },
+      contextOf(req),
+    ),
+  );
 }
 
 function contextOf(req: Request): PageContext {

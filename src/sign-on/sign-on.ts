@@ -78,7 +78,23 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
   let provider: Provider;
   const useKeysOfNow = async () => {
     signingKeys = await listSigningKeys(db.pool, keys);
-    provider = makeProvider({ db: makeDbByRoute(shares), firstSignIns, store, clock, log, issuerUrl, platform, lifetimes, secrets, signingKeys, readAddress, limitTokens }, pages);
+    provider = makeProvider(
+      {
+        db: makeDbByRoute(shares),
+        firstSignIns,
+        store,
+        clock,
+        log,
+        issuerUrl,
+        platform,
+        lifetimes,
+        secrets,
+        signingKeys,
+        readAddress,
+        limitTokens,
+      },
+      pages,
+    );
     observeProvider(provider, options.count);
   };
   const version = await findKeysVersion(db.pool);
@@ -93,7 +109,12 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     return result;
   };
   const deps: InteractionDeps = {
-    db, clock, platform, secrets, checkPassword, findPersonName,
+    db,
+    clock,
+    platform,
+    secrets,
+    checkPassword,
+    findPersonName,
     sessionSeconds: lifetimes.sessionSeconds,
     provider: () => provider,
   };
@@ -115,7 +136,11 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
       makeRetiredKeysJob({ db: jobs, clock, idTokenSeconds: lifetimes.idTokenSeconds }),
       makeSweepJob({ db: jobs, clock }),
       makeClientTokensJob({ db: jobs }),
-      { name: "sign-on.sweepTraces", everySeconds: 300, run: async () => void (await sweepSignInTraces(jobs.pool, clock())) },
+      {
+        name: "sign-on.sweepTraces",
+        everySeconds: 300,
+        run: async () => void (await sweepSignInTraces(jobs.pool, clock())),
+      },
       makeLogoutJob({ db: jobs, clock, log, issuerUrl, sender, signingKeys: () => signingKeys }),
     ],
     close: () => sender.close(),

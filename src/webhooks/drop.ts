@@ -27,8 +27,11 @@ const findDisabled = `
   WHERE w.state = 'DISABLED' LIMIT 1`;
 
 /** Gives up what disabled endpoints have left, in turns that are short for those who wait. */
-export async function dropLeft(db: Pick<Db, "pool">, { now, signal }: { now: Date; signal: AbortSignal }): Promise<void> {
-  for (let isMore = true; isMore && !signal.aborted; ) {
+export async function dropLeft(
+  db: Pick<Db, "pool">,
+  { now, signal }: { now: Date; signal: AbortSignal },
+): Promise<void> {
+  for (let isMore = true; isMore && !signal.aborted;) {
     isMore = await withTransaction(db, async (tx) => {
       await lockQueues(tx, "exclusive");
       const { rows } = await tx.query<{ id: string }>({ name: "webhooks.findDisabled", text: findDisabled });

@@ -4,9 +4,16 @@ import { dropPending } from "./drop.ts";
 import { lockQueues } from "./queue.ts";
 
 export type Reason = "asked_for" | "failing" | "gone";
-export type EndpointState = { state: "ACTIVE" } | { state: "PAUSED"; reason: "asked_for" | "failing"; /** None when it was asked for. */ resumeAt: Date | null } | { state: "DISABLED"; reason: Reason };
+export type EndpointState =
+  | { state: "ACTIVE" }
+  | { state: "PAUSED"; reason: "asked_for" | "failing"; /** None when it was asked for. */ resumeAt: Date | null }
+  | { state: "DISABLED"; reason: Reason };
 
-const facts = { ACTIVE: "webhook_endpoint_resumed", PAUSED: "webhook_endpoint_paused", DISABLED: "webhook_endpoint_disabled" };
+const facts = {
+  ACTIVE: "webhook_endpoint_resumed",
+  PAUSED: "webhook_endpoint_paused",
+  DISABLED: "webhook_endpoint_disabled",
+};
 
 /** Puts an endpoint into a state, with the audit line that tells its partner; what waits for a disabled one is given up, much of it soon after. */
 export async function setEndpointState(tx: Queryable, id: string, to: EndpointState, origin: Origin): Promise<void> {
@@ -20,5 +27,10 @@ export async function setEndpointState(tx: Queryable, id: string, to: EndpointSt
   );
   if (!rows[0]) return;
   if (to.state === "DISABLED") await dropPending(tx, id, origin.at);
-  await recordAudit(tx, { ...origin, action: facts[to.state], clientId: rows[0].clientId, detail: { endpointId: id, ...(reason !== null && { reason }) } });
+  await recordAudit(tx, {
+    ...origin,
+    action: facts[to.state],
+    clientId: rows[0].clientId,
+    detail: { endpointId: id, ...(reason !== null && { reason }) },
+  });
 }

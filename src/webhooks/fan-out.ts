@@ -26,10 +26,17 @@ const fanOutBatch = `
   FROM (SELECT count(*) FROM made) made`;
 
 /** Makes a delivery of every new event for every endpoint that asked for its type. */
-export async function fanOut(db: Pick<Db, "pool">, { now, limit }: { now: Date; limit: number }): Promise<{ read: number; made: number }> {
+export async function fanOut(
+  db: Pick<Db, "pool">,
+  { now, limit }: { now: Date; limit: number },
+): Promise<{ read: number; made: number }> {
   return withTransaction(db, async (tx) => {
     await lockQueues(tx, "exclusive");
-    const { rows } = await tx.query<{ read: number; made: number }>({ name: "webhooks.fanOut", text: fanOutBatch, values: [now, limit] });
+    const { rows } = await tx.query<{ read: number; made: number }>({
+      name: "webhooks.fanOut",
+      text: fanOutBatch,
+      values: [now, limit],
+    });
     return { read: rows[0]!.read, made: rows[0]!.made };
   });
 }

@@ -8,7 +8,18 @@
  *             no endpoint waits for another; secrets are told once and kept sealed; no address inside the network is called.
  * Never knows: what a school, a person or a group is, who may see what, or why something changed.
  */
-export { disableEndpoint, getEndpoint, listEndpoints, pauseEndpoint, registerEndpoint, removeDeliveries, removeEndpoint, resumeEndpoint, rotateEndpointSecret, updateEndpoint } from "./endpoint.ts";
+export {
+  disableEndpoint,
+  getEndpoint,
+  listEndpoints,
+  pauseEndpoint,
+  registerEndpoint,
+  removeDeliveries,
+  removeEndpoint,
+  resumeEndpoint,
+  rotateEndpointSecret,
+  updateEndpoint,
+} from "./endpoint.ts";
 export type { Endpoint, NewEndpoint } from "./endpoint.ts";
 export { makeWebhooks } from "./jobs.ts";
 export type { WebhookDeps, WebhookSettings } from "./jobs.ts";

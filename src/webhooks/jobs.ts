@@ -11,7 +11,13 @@ import { dropLeft } from "./drop.ts";
 import { deliveryChannel, fanOut } from "./fan-out.ts";
 import { sweepWebhooks } from "./sweep.ts";
 
-export type WebhookSettings = { timeoutMs: number; retrySeconds: readonly number[]; disableAfterDays: number; logDays: number; concurrency: number };
+export type WebhookSettings = {
+  timeoutMs: number;
+  retrySeconds: readonly number[];
+  disableAfterDays: number;
+  logDays: number;
+  concurrency: number;
+};
 
 export type WebhookDeps = {
   db: Db;
@@ -28,7 +34,17 @@ export type WebhookDeps = {
 const fanOutBatch = 2000;
 
 /** Makes the jobs that carry events to apps; `close` ends their connections. */
-export function makeWebhooks({ db, clock, log, keys, reach, settings, leaseSeconds = 15, random = Math.random, count = () => {} }: WebhookDeps): { jobs: WorkerJob[]; close(): Promise<void> } {
+export function makeWebhooks({
+  db,
+  clock,
+  log,
+  keys,
+  reach,
+  settings,
+  leaseSeconds = 15,
+  random = Math.random,
+  count = () => {},
+}: WebhookDeps): { jobs: WorkerJob[]; close(): Promise<void> } {
   const sender = makeGuardedSender({ ...reach, timeoutMs: settings.timeoutMs });
   const [events, deliveries] = [makeNudge(), makeNudge()];
   const pump = makePump({ ...settings, db, clock, log, keys, sender, random, leaseSeconds, count, nudge: deliveries });
@@ -42,7 +58,7 @@ export function makeWebhooks({ db, clock, log, keys, reach, settings, leaseSecon
       wait: (seconds, signal) => (listen(), events.wait(seconds, signal)),
       async run(signal) {
         // Part by part: of a large change the first events arrive while the last ones are still placed.
-        for (let isMore = true; isMore && !signal.aborted; ) {
+        for (let isMore = true; isMore && !signal.aborted;) {
           const placed = await sequenceSome(db, fanOutBatch);
           const { read, made } = await fanOut(db, { now: clock(), limit: fanOutBatch });
           if (made > 0) deliveries.wake();
@@ -50,7 +66,12 @@ export function makeWebhooks({ db, clock, log, keys, reach, settings, leaseSecon
         }
       },
     },
-    { name: "webhooks.deliver", everySeconds: 1, wait: (seconds, signal) => (listen(), deliveries.wait(seconds, signal)), run: pump.run },
+    {
+      name: "webhooks.deliver",
+      everySeconds: 1,
+      wait: (seconds, signal) => (listen(), deliveries.wait(seconds, signal)),
+      run: pump.run,
+    },
     { name: "webhooks.drop", everySeconds: 30, run: (signal) => dropLeft(db, { now: clock(), signal }) },
     {
       name: "webhooks.sweep",

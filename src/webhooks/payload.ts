@@ -26,10 +26,13 @@ const bare = {
   school: jsonObject<SchoolEvent>({ event: event(), action, updatedProperties: undefined, schoolId: subject }),
 };
 
-const either = (type: EventType): string => `WHEN '${type}' THEN CASE WHEN cardinality(e.updated_properties) = 0 THEN ${bare[type]} ELSE ${named[type]} END`;
+const either = (type: EventType): string =>
+  `WHEN '${type}' THEN CASE WHEN cardinality(e.updated_properties) = 0 THEN ${bare[type]} ELSE ${named[type]} END`;
 
 /** The body that tells of an event, as SQL over a row `e` of app_event. */
-export const payload = `(CASE e.type ${eventTypes.map(either).join(" ")} END)` as JsonSql<PersonEvent | GroupEvent | SchoolEvent>;
+export const payload = `(CASE e.type ${eventTypes.map(either).join(" ")} END)` as JsonSql<
+  PersonEvent | GroupEvent | SchoolEvent
+>;
 
 /** What a test event says: the form of a real one, with an id that belongs to nobody. */
 export function makeTestPayload(type: EventType, id: string): string {

@@ -6,10 +6,18 @@ import { makeSecretText, readSecret, type SigningSecret } from "./signature.ts";
 const purposeOf = (id: string): string => `webhook-secret:${id}`;
 
 /** Makes the secret that signs from now on. It is told here and never again. */
-export async function addSecret(tx: Queryable, { endpointId, keys, now }: { endpointId: string; keys: EncryptionKeys; now: Date }): Promise<string> {
+export async function addSecret(
+  tx: Queryable,
+  { endpointId, keys, now }: { endpointId: string; keys: EncryptionKeys; now: Date },
+): Promise<string> {
   const id = makeUuid(now);
   const text = makeSecretText();
-  await tx.query("INSERT INTO webhook_secret (id, endpoint_id, sealed, created_at) VALUES ($1, $2, $3, $4)", [id, endpointId, seal(keys, purposeOf(id), Buffer.from(text)), now]);
+  await tx.query("INSERT INTO webhook_secret (id, endpoint_id, sealed, created_at) VALUES ($1, $2, $3, $4)", [
+    id,
+    endpointId,
+    seal(keys, purposeOf(id), Buffer.from(text)),
+    now,
+  ]);
   return text;
 }
 
@@ -32,7 +40,10 @@ export async function reEncryptWebhookSecrets(tx: Queryable, keys: EncryptionKey
   for (const { id, sealed } of rows) {
     const secret = openSecret(keys, { id, sealed: sealed.toString("base64") });
     if (secret === null) throw new Error(`none of the encryption keys opens the webhook secret ${id}`);
-    await tx.query("UPDATE webhook_secret SET sealed = $2 WHERE id = $1", [id, seal(keys, purposeOf(id), Buffer.from(secret.text))]);
+    await tx.query("UPDATE webhook_secret SET sealed = $2 WHERE id = $1", [
+      id,
+      seal(keys, purposeOf(id), Buffer.from(secret.text)),
+    ]);
   }
   return rows.length;
 }

@@ -23,7 +23,11 @@ export type Signed = { messageId: string; eventType: string; isTest: boolean; bo
  *         for one and stays with the oldest, which receivers know until the overlap of a rotation is over.
  * Source: openapi/webhooks.yaml; Standard Webhooks 1.0.
  */
-export function makeHeaders({ messageId, eventType, isTest, body }: Signed, secrets: readonly SigningSecret[], now: Date): Record<string, string> {
+export function makeHeaders(
+  { messageId, eventType, isTest, body }: Signed,
+  secrets: readonly SigningSecret[],
+  now: Date,
+): Record<string, string> {
   const oldest = secrets.at(-1);
   if (!oldest) throw new Error("the endpoint has no valid secret");
   const timestamp = String(Math.floor(now.getTime() / 1000));
@@ -35,7 +39,9 @@ export function makeHeaders({ messageId, eventType, isTest, body }: Signed, secr
     "X-EP-Signature-Sha256": createHmac("sha256", oldest.text).update(body).digest("hex"),
     "webhook-id": messageId,
     "webhook-timestamp": timestamp,
-    "webhook-signature": secrets.map(({ key }) => `v1,${createHmac("sha256", key).update(signed).digest("base64")}`).join(" "),
+    "webhook-signature": secrets
+      .map(({ key }) => `v1,${createHmac("sha256", key).update(signed).digest("base64")}`)
+      .join(" "),
   };
   if (isTest) headers["X-EP-Test"] = "true";
   return headers;

@@ -13,14 +13,21 @@ const sweepBatch = `
   SELECT count(*)::int AS gone, coalesce(max(id), 0)::text AS last FROM gone`;
 
 /** Forgets deliveries after the days they are kept for, and secrets after their overlap; answers how many deliveries. */
-export async function sweepWebhooks(db: Pick<Db, "pool">, { now, logDays, signal }: { now: Date; logDays: number; signal: AbortSignal }): Promise<number> {
+export async function sweepWebhooks(
+  db: Pick<Db, "pool">,
+  { now, logDays, signal }: { now: Date; logDays: number; signal: AbortSignal },
+): Promise<number> {
   await db.pool.query("DELETE FROM webhook_secret WHERE expires_at <= $1", [now]);
   const before = new Date(now.getTime() - logDays * daySeconds * 1000);
   let swept = 0;
   for (let [gone, last] = [most, "0"]; gone === most && !signal.aborted; swept += gone) {
     ({ gone, last } = await withTransaction(db, async (tx) => {
       await lockQueues(tx, "exclusive");
-      const { rows } = await tx.query<{ gone: number; last: string }>({ name: "webhooks.sweep", text: sweepBatch, values: [before, now, last] });
+      const { rows } = await tx.query<{ gone: number; last: string }>({
+        name: "webhooks.sweep",
+        text: sweepBatch,
+        values: [before, now, last],
+      });
       return rows[0]!;
     }));
   }

@@ -1,6 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { createApp, deleteApp, endOldSecret, findApp, listSecretHashes, rotateClientSecret, scopeFromWire, scopeNames, scopeToWire, secretMatches, updateApp } from "../../src/access/index.ts";
+import {
+  createApp,
+  deleteApp,
+  endOldSecret,
+  findApp,
+  listSecretHashes,
+  rotateClientSecret,
+  scopeFromWire,
+  scopeNames,
+  scopeToWire,
+  secretMatches,
+  updateApp,
+} from "../../src/access/index.ts";
 import type { App, AppUpdate, BackchannelLogoutUri, ClientId, ForgetApp, NewApp } from "../../src/access/index.ts";
 import { withTransaction, type Queryable } from "../../src/platform/db.ts";
 import { forgetApp } from "../../src/sign-on/index.ts";
@@ -17,7 +29,11 @@ const matches = (app: App, secret: string, at = origin.at): boolean => secretMat
 
 const register = (wishes: Partial<NewApp>, allowLoopbackHttp = false) =>
   withTransaction(db, (tx) =>
-    createApp(tx, { name: "App", type: "CONFIDENTIAL", scopes: [], redirectUris: ["https://app.example/callback"], ...wishes }, { ...origin, allowLoopbackHttp }),
+    createApp(
+      tx,
+      { name: "App", type: "CONFIDENTIAL", scopes: [], redirectUris: ["https://app.example/callback"], ...wishes },
+      { ...origin, allowLoopbackHttp },
+    ),
   );
 
 test("a confidential app gets a secret of 256 bits, of which only the SHA-256 is kept", async () => {
@@ -36,7 +52,9 @@ test("a public app has no secret, and none matches", async () => {
   expect(clientSecret).toBeNull();
   expect(matches((await findApp(db.pool, clientId))!, "")).toBe(false);
   await expect(register({ type: "PUBLIC", pkceRequired: false })).rejects.toMatchObject({ code: "public_app" });
-  await expect(register({ type: "PUBLIC", clientSecret: "a-secret-of-its-own" })).rejects.toMatchObject({ code: "public_app" });
+  await expect(register({ type: "PUBLIC", clientSecret: "a-secret-of-its-own" })).rejects.toMatchObject({
+    code: "public_app",
+  });
 });
 
 test("a registration is found as it was made, and an unknown client id finds none", async () => {
@@ -51,21 +69,35 @@ test("a registration is found as it was made, and an unknown client id finds non
     pkceRequired: false,
   };
   const { clientId } = await register(wishes);
-  expect(await findApp(db.pool, clientId)).toMatchObject({ ...wishes, type: "CONFIDENTIAL", redirectUris: ["https://app.example/callback"] });
+  expect(await findApp(db.pool, clientId)).toMatchObject({
+    ...wishes,
+    type: "CONFIDENTIAL",
+    redirectUris: ["https://app.example/callback"],
+  });
   expect(await findApp(db.pool, "nobody")).toBeNull();
 });
 
 test("a registration is changed in what is given, under the rules of a new one", async () => {
   const { clientId } = await register({ loginUrl: "https://app.example/login" });
   const before = (await findApp(db.pool, clientId))!;
-  const update = (wishes: Omit<AppUpdate, "clientId">) => withTransaction(db, (tx) => updateApp(tx, { clientId, ...wishes }, { ...origin, allowLoopbackHttp: false }));
+  const update = (wishes: Omit<AppUpdate, "clientId">) =>
+    withTransaction(db, (tx) => updateApp(tx, { clientId, ...wishes }, { ...origin, allowLoopbackHttp: false }));
   await update({ name: "Lernwelt ", scopes: ["schools:read"], loginUrl: null });
-  expect(await findApp(db.pool, clientId)).toEqual({ ...before, name: "Lernwelt", scopes: ["schools:read"], loginUrl: null });
+  expect(await findApp(db.pool, clientId)).toEqual({
+    ...before,
+    name: "Lernwelt",
+    scopes: ["schools:read"],
+    loginUrl: null,
+  });
   await expect(update({ redirectUris: ["http://app.example/"] })).rejects.toMatchObject({ code: "uri_refused" });
   await expect(update({ name: " " })).rejects.toMatchObject({ code: "text_empty" });
-  const nobody = withTransaction(db, (tx) => updateApp(tx, { clientId: "nobody" as ClientId, name: "X" }, { ...origin, allowLoopbackHttp: false }));
+  const nobody = withTransaction(db, (tx) =>
+    updateApp(tx, { clientId: "nobody" as ClientId, name: "X" }, { ...origin, allowLoopbackHttp: false }),
+  );
   await expect(nobody).rejects.toMatchObject({ kind: "not_found", code: "app_not_found" });
-  expect(await db.prisma.audit.findMany({ where: { clientId, action: "app_updated" } })).toMatchObject([{ detail: { changed: ["name", "scopes", "loginUrl"] } }]);
+  expect(await db.prisma.audit.findMany({ where: { clientId, action: "app_updated" } })).toMatchObject([
+    { detail: { changed: ["name", "scopes", "loginUrl"] } },
+  ]);
 });
 
 test("a client id is taken once, and never again when its app is gone with all that hung on it", async () => {
@@ -85,7 +117,10 @@ test("a registration that waits for the deletion of the same client id is refuse
   let again: Promise<unknown> | undefined;
   const forget: ForgetApp = async (tx) => {
     const { rowCount } = await tx.query("SELECT FROM app WHERE client_id = $1", [clientId]);
-    if (rowCount === 0) again = asOthers(() => withTransaction(db, (other) => insertAgain(other, clientId))).catch((error: unknown) => error);
+    if (rowCount === 0)
+      again = asOthers(() => withTransaction(db, (other) => insertAgain(other, clientId))).catch(
+        (error: unknown) => error,
+      );
     await sleep(50);
   };
   await deleteApp(db, clientId, { origin, forget });
@@ -95,8 +130,16 @@ test("a registration that waits for the deletion of the same client id is refuse
 /** As a process that looked before the deletion began. */
 const insertAgain = (tx: Queryable, clientId: ClientId) => {
   const query = (asked: unknown, values?: unknown[]) =>
-    (asked as { name?: string }).name === "access.findApp" ? Promise.resolve({ rows: [] }) : tx.query(asked as string, values);
-  const wishes = { clientId, name: "Again", type: "CONFIDENTIAL" as const, scopes: [], redirectUris: ["https://app.example/callback"] };
+    (asked as { name?: string }).name === "access.findApp"
+      ? Promise.resolve({ rows: [] })
+      : tx.query(asked as string, values);
+  const wishes = {
+    clientId,
+    name: "Again",
+    type: "CONFIDENTIAL" as const,
+    scopes: [],
+    redirectUris: ["https://app.example/callback"],
+  };
   return createApp({ query } as unknown as Queryable, wishes, { ...origin, allowLoopbackHttp: false });
 };
 
@@ -110,7 +153,9 @@ test("a secret that is replaced stays valid until its end, beside the new one", 
   const app = (await findApp(db.pool, clientId))!;
   expect([matches(app, first!), matches(app, second)]).toEqual([true, true]);
   expect([matches(app, first!, later(3600)), matches(app, second, later(3600))]).toEqual([false, true]);
-  expect(await db.prisma.audit.findMany({ where: { clientId, action: "client_secret_rotated" } })).toMatchObject([{ detail: { oldSecretEndsAt: later(3600).toISOString() } }]);
+  expect(await db.prisma.audit.findMany({ where: { clientId, action: "client_secret_rotated" } })).toMatchObject([
+    { detail: { oldSecretEndsAt: later(3600).toISOString() } },
+  ]);
 });
 
 test("two are valid at most: a second replacement ends the oldest, one without an overlap ends all others", async () => {
@@ -164,16 +209,27 @@ test.each([
 });
 
 test("http to this machine is for development, a scheme of its own for public apps", async () => {
-  await register({ redirectUris: ["http://127.0.0.1:4000/callback", "http://localhost:4000/callback", "http://[::1]:4000/"] }, true);
-  await expect(register({ redirectUris: ["http://localhost.evil.example/"] }, true)).rejects.toMatchObject({ code: "uri_refused" });
+  await register(
+    { redirectUris: ["http://127.0.0.1:4000/callback", "http://localhost:4000/callback", "http://[::1]:4000/"] },
+    true,
+  );
+  await expect(register({ redirectUris: ["http://localhost.evil.example/"] }, true)).rejects.toMatchObject({
+    code: "uri_refused",
+  });
   await register({ type: "PUBLIC", redirectUris: ["com.example.app:/callback"] });
-  await expect(register({ type: "PUBLIC", redirectUris: ["javascript:alert(1)"] })).rejects.toMatchObject({ code: "uri_refused" });
-  await expect(register({ type: "PUBLIC", loginUrl: "com.example.app:/login" })).rejects.toMatchObject({ code: "uri_refused" });
+  await expect(register({ type: "PUBLIC", redirectUris: ["javascript:alert(1)"] })).rejects.toMatchObject({
+    code: "uri_refused",
+  });
+  await expect(register({ type: "PUBLIC", loginUrl: "com.example.app:/login" })).rejects.toMatchObject({
+    code: "uri_refused",
+  });
 });
 
 test("a client id or secret that Basic auth would garble is refused", async () => {
   await expect(register({ clientId: "two words" as ClientId })).rejects.toMatchObject({ code: "client_id_refused" });
-  await expect(register({ clientSecret: "sixteen:or-more-characters" })).rejects.toMatchObject({ code: "client_secret_refused" });
+  await expect(register({ clientSecret: "sixteen:or-more-characters" })).rejects.toMatchObject({
+    code: "client_secret_refused",
+  });
   await expect(register({ clientSecret: "short" })).rejects.toMatchObject({ code: "client_secret_refused" });
 });
 
@@ -181,7 +237,13 @@ test("scopes go to the wire and back, those of the IDM API under the platform's 
   expect(scopeToWire("schultor", "people:read")).toBe("urn:schultor:idm:v1:people:read");
   expect(scopeToWire("schultor", "openid")).toBe("openid");
   for (const scope of scopeNames) expect(scopeFromWire("schultor", scopeToWire("schultor", scope))).toBe(scope);
-  for (const wire of ["people:read", "urn:other:idm:v1:people:read", "urn:schultor:idm:v1:openid", "urn:schultor:idm:v1:", ""]) {
+  for (const wire of [
+    "people:read",
+    "urn:other:idm:v1:people:read",
+    "urn:schultor:idm:v1:openid",
+    "urn:schultor:idm:v1:",
+    "",
+  ]) {
     expect(scopeFromWire("schultor", wire), wire).toBeNull();
   }
 });

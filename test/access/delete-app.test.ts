@@ -15,7 +15,8 @@ import { testDatabase } from "../support/database.ts";
 const db = await testDatabase();
 const make = makeMakers(db);
 const at = new Date("2026-02-03T08:00:00Z");
-const remove = (clientId: ClientId, forget: ForgetApp = forgetApp) => deleteApp(db, clientId, { origin: { at }, forget });
+const remove = (clientId: ClientId, forget: ForgetApp = forgetApp) =>
+  deleteApp(db, clientId, { origin: { at }, forget });
 
 /** What is kept on purpose of an app that is gone. */
 const kept = { audit: "who did what, and when", retired_client_id: "that the client id is not given again" };
@@ -27,7 +28,10 @@ async function countRows(clientId: ClientId): Promise<Record<string, number>> {
   );
   const counts: Record<string, number> = {};
   for (const { name } of tables) {
-    const { rows } = await db.pool.query<{ count: number }>(`SELECT count(*)::int AS count FROM "${name}" WHERE client_id = $1`, [clientId]);
+    const { rows } = await db.pool.query<{ count: number }>(
+      `SELECT count(*)::int AS count FROM "${name}" WHERE client_id = $1`,
+      [clientId],
+    );
     counts[name] = rows[0]!.count;
   }
   return counts;
@@ -42,10 +46,24 @@ async function makeFullApp(): Promise<ClientId> {
   await make.signIn({ app: clientId, person: personId });
   await db.prisma.consent.create({ data: { personId, clientId, scopes: ["openid"], grantedAt: at } });
   await db.prisma.schoolChoice.create({ data: { personId, clientId, schoolId: school } });
-  await db.prisma.logoutNotice.create({ data: { id: randomUUID(), clientId, personId, sid: "sid", nextAttemptAt: at, createdAt: at } });
-  await db.prisma.webhookEndpoint.create({ data: { id: randomUUID(), clientId, url: "https://app.example/", eventTypes: ["person"], stateChangedAt: at, createdAt: at, updatedAt: at } });
+  await db.prisma.logoutNotice.create({
+    data: { id: randomUUID(), clientId, personId, sid: "sid", nextAttemptAt: at, createdAt: at },
+  });
+  await db.prisma.webhookEndpoint.create({
+    data: {
+      id: randomUUID(),
+      clientId,
+      url: "https://app.example/",
+      eventTypes: ["person"],
+      stateChangedAt: at,
+      createdAt: at,
+      updatedAt: at,
+    },
+  });
   for (const kind of ["AccessToken", "ClientCredentials", "RefreshToken"]) {
-    await db.prisma.oidcArtifact.create({ data: { kind, idHash: new Uint8Array(hashId(kind + clientId)), payload: {}, clientId, expiresAt: at } });
+    await db.prisma.oidcArtifact.create({
+      data: { kind, idHash: new Uint8Array(hashId(kind + clientId)), payload: {}, clientId, expiresAt: at },
+    });
   }
   await insertEvents(db, at, [{ clientId }]);
   return clientId;
@@ -91,7 +109,11 @@ test("a large app is deleted without a time limit on its statements, by indexes,
       scanned = [];
       const query = async (asked: { name: string; text: string; values: unknown[] }) => {
         await client.query(`PREPARE explained_${++count} AS ${asked.text}`);
-        scanned.push(...listScanned(await explainPrepared(client, `explained_${count}`, { values: asked.values, options: "COSTS" })));
+        scanned.push(
+          ...listScanned(
+            await explainPrepared(client, `explained_${count}`, { values: asked.values, options: "COSTS" }),
+          ),
+        );
         return client.query(asked);
       };
       const client = tx as pg.ClientBase;

@@ -20,7 +20,10 @@ const origin = { at: new Date("2026-02-03T08:00:00Z"), actorId: "test" };
 
 /** A change of some deeds, all or none; or a sign-in. */
 const step = fc.oneof(
-  { weight: 8, arbitrary: fc.record({ deeds: fc.array(deed, { minLength: 1, maxLength: 3 }), isGivenUp: fc.boolean() }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({ deeds: fc.array(deed, { minLength: 1, maxLength: 3 }), isGivenUp: fc.boolean() }),
+  },
   { weight: 1, arbitrary: fc.record({ signIn: deed }) },
 );
 type Step = typeof step extends fc.Arbitrary<infer Made> ? Made : never;
@@ -33,7 +36,8 @@ async function makeWorld(): Promise<World> {
   for (const school of world.schools) {
     for (let n = 0; n < 3; n++) world.groups.push({ id: await make.group({ school }), school });
     const inside = world.groups.filter((group) => group.school === school).map(({ id }) => id);
-    for (const role of ["STUDENT", "TEACHER"] as const) world.people.push(await make.person({ school, role, groups: inside.slice(0, 2) }));
+    for (const role of ["STUDENT", "TEACHER"] as const)
+      world.people.push(await make.person({ school, role, groups: inside.slice(0, 2) }));
   }
   await make.grant({ app: clients[0]!, school: world.schools[0]!, groups: [world.groups[0]!.id] });
   return world;
@@ -54,13 +58,15 @@ async function take(world: World, taken: Step, openMs = 0): Promise<boolean> {
     return false;
   } catch (error) {
     // Nobody signs in who is gone for good.
-    if (!(error instanceof AppError || error instanceof GivenUp || (error as { code?: string }).code === "23503")) throw error;
+    if (!(error instanceof AppError || error instanceof GivenUp || (error as { code?: string }).code === "23503"))
+      throw error;
     Object.assign(world, before);
     return true;
   }
 }
 
-const lastSeq = async (): Promise<string> => (await db.pool.query<{ seq: string }>("SELECT coalesce(max(seq), 0) AS seq FROM app_event")).rows[0]!.seq;
+const lastSeq = async (): Promise<string> =>
+  (await db.pool.query<{ seq: string }>("SELECT coalesce(max(seq), 0) AS seq FROM app_event")).rows[0]!.seq;
 
 async function startReceivers(world: World): Promise<Map<ClientId, Holdings>> {
   const receivers = new Map<ClientId, Holdings>();
@@ -68,33 +74,37 @@ async function startReceivers(world: World): Promise<Map<ClientId, Holdings>> {
   return receivers;
 }
 
-test("whatever happens, the set that an app reconstructs from its events is what it may read", { timeout: walkTimeoutMs }, async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), async (steps) => {
-      const world = await makeWorld();
-      const receivers = await startReceivers(world);
-      let seq = await lastSeq();
-      for (const taken of steps) {
-        const isRefused = await take(world, taken);
-        const told = await listTold(db.pool, world.clients, seq);
-        seq = told.at(-1)?.seq ?? seq;
-        if (isRefused) expect(told).toEqual([]);
-        for (const [client, holdings] of receivers) {
-          const shown = await readAll(db.pool, client);
-          const mine = told.filter((event) => event.client_id === client);
-          checkOncePerSubject(mine);
-          for (const event of mine) {
-            const key = `${event.type} ${event.subject_id}`;
-            checkWord(event, holdings.get(key), shown.get(key));
-            follow(holdings, shown, event);
+test(
+  "whatever happens, the set that an app reconstructs from its events is what it may read",
+  { timeout: walkTimeoutMs },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), async (steps) => {
+        const world = await makeWorld();
+        const receivers = await startReceivers(world);
+        let seq = await lastSeq();
+        for (const taken of steps) {
+          const isRefused = await take(world, taken);
+          const told = await listTold(db.pool, world.clients, seq);
+          seq = told.at(-1)?.seq ?? seq;
+          if (isRefused) expect(told).toEqual([]);
+          for (const [client, holdings] of receivers) {
+            const shown = await readAll(db.pool, client);
+            const mine = told.filter((event) => event.client_id === client);
+            checkOncePerSubject(mine);
+            for (const event of mine) {
+              const key = `${event.type} ${event.subject_id}`;
+              checkWord(event, holdings.get(key), shown.get(key));
+              follow(holdings, shown, event);
+            }
+            checkHoldings(holdings, shown);
           }
-          checkHoldings(holdings, shown);
         }
-      }
-    }),
-    walks(25),
-  );
-});
+      }),
+      walks(25),
+    );
+  },
+);
 
 /** One event for each subject; whoever enters while deleted is told of by two. */
 function checkOncePerSubject(told: readonly Told[]): void {
@@ -106,10 +116,15 @@ function checkOncePerSubject(told: readonly Told[]): void {
 }
 
 /** Each event says what happened, neither more nor less. */
-function checkWord({ action, updated_properties: names, reason }: Told, held: Held | undefined, shown: Held | undefined): void {
+function checkWord(
+  { action, updated_properties: names, reason }: Told,
+  held: Held | undefined,
+  shown: Held | undefined,
+): void {
   expect(reason === null).toBe(action !== "delete");
   expect(held === undefined, "only what is created was not known").toBe(action === "create");
-  if (action === "restore") expect([held?.isActive, shown?.isActive, names.includes("status")]).toEqual([false, true, true]);
+  if (action === "restore")
+    expect([held?.isActive, shown?.isActive, names.includes("status")]).toEqual([false, true, true]);
   if (action === "delete") expect(shown?.isActive ?? false).toBe(false);
   if (action !== "update" || held === undefined || shown === undefined || held.properties["name"] === undefined) return;
   const differs = differing(held.properties, shown.properties);
@@ -135,13 +150,25 @@ async function makeCrowdedWorld(): Promise<World> {
   const schools = [await make.school(), await make.school()] as const;
   const groups = await Promise.all(schools.map(async (school) => ({ id: await make.group({ school }), school })));
   const people = [];
-  for (let n = 0; n < 2; n++) people.push(await make.person({ schools: [...schools], groups: groups.map(({ id }) => id) }));
+  for (let n = 0; n < 2; n++)
+    people.push(await make.person({ schools: [...schools], groups: groups.map(({ id }) => id) }));
   for (const { id, school } of groups) await make.grant({ app: clientId, school, signOn: "NOBODY", groups: [id] });
   return { clients: [clientId], schools: [...schools], groups, people };
 }
 
-const crowdedVerbs = ["setSync", "setSync", "setSyncedGroups", "setSignOn", "addMembership", "removeMembership", "deleteGroup", "restoreGroup"] as const;
-const crowdedDeed = fc.record({ deed, verb: fc.constantFrom(...crowdedVerbs) }).map(({ deed: made, verb }) => ({ ...made, verb }));
+const crowdedVerbs = [
+  "setSync",
+  "setSync",
+  "setSyncedGroups",
+  "setSignOn",
+  "addMembership",
+  "removeMembership",
+  "deleteGroup",
+  "restoreGroup",
+] as const;
+const crowdedDeed = fc
+  .record({ deed, verb: fc.constantFrom(...crowdedVerbs) })
+  .map(({ deed: made, verb }) => ({ ...made, verb }));
 const crowdedStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: crowdedDeed.map((made) => ({ deeds: [made], isGivenUp: false })) },
   { weight: 1, arbitrary: deed.map((made) => ({ signIn: made })) },
@@ -149,21 +176,24 @@ const crowdedStep: fc.Arbitrary<Step> = fc.oneof(
 
 test("changes at the same time agree with each other", { timeout: walkTimeoutMs }, async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(fc.tuple(crowdedStep, crowdedStep, crowdedStep), { minLength: 5, maxLength: 10 }), async (rounds) => {
-      const world = await makeCrowdedWorld();
-      const receivers = await startReceivers(world);
-      let seq = await lastSeq();
-      for (const round of rounds) {
-        await Promise.all(round.map((taken) => take(world, taken, overlapMs)));
-        const told = await listTold(db.pool, world.clients, seq);
-        seq = told.at(-1)?.seq ?? seq;
-        for (const [client, holdings] of receivers) {
-          const shown = await readAll(db.pool, client);
-          for (const event of told) follow(holdings, shown, event);
-          checkHoldings(holdings, shown);
+    fc.asyncProperty(
+      fc.array(fc.tuple(crowdedStep, crowdedStep, crowdedStep), { minLength: 5, maxLength: 10 }),
+      async (rounds) => {
+        const world = await makeCrowdedWorld();
+        const receivers = await startReceivers(world);
+        let seq = await lastSeq();
+        for (const round of rounds) {
+          await Promise.all(round.map((taken) => take(world, taken, overlapMs)));
+          const told = await listTold(db.pool, world.clients, seq);
+          seq = told.at(-1)?.seq ?? seq;
+          for (const [client, holdings] of receivers) {
+            const shown = await readAll(db.pool, client);
+            for (const event of told) follow(holdings, shown, event);
+            checkHoldings(holdings, shown);
+          }
         }
-      }
-    }),
+      },
+    ),
     walks(25),
   );
 });

@@ -20,7 +20,15 @@ type Properties = Record<string, unknown>;
  */
 export type Held = { isActive: boolean; properties: Properties; usersOf: string[] };
 export type Holdings = Map<string, Held>;
-export type Told = { seq: string; client_id: string; type: string; action: string; subject_id: string; updated_properties: string[]; reason: string | null };
+export type Told = {
+  seq: string;
+  client_id: string;
+  type: string;
+  action: string;
+  subject_id: string;
+  updated_properties: string[];
+  reason: string | null;
+};
 
 const selectAll = `
   SELECT 'school ' || s.id AS key, true AS "isActive", jsonb_build_object('name', s.name, 'official_id', s.official_id,
@@ -53,7 +61,8 @@ export async function readAll(db: Queryable, client: ClientId): Promise<Holdings
 
 /** What the records of a person say beside the properties that have a name. Groups and schools are told of as themselves. */
 function restOf({ person, schulconnex }: Omit<Row, keyof Held | "key">): unknown {
-  const read = (text: string | null) => (text === null ? null : (JSON.parse(text, withoutDetails) as Record<string, unknown>));
+  const read = (text: string | null) =>
+    text === null ? null : (JSON.parse(text, withoutDetails) as Record<string, unknown>);
   return { person: read(person), schulconnex: read(schulconnex) };
 }
 
@@ -64,14 +73,19 @@ function withoutDetails(key: string, value: unknown): unknown {
 }
 
 export async function listTold(db: Queryable, clients: ClientId[], after: string): Promise<Told[]> {
-  const text = "SELECT seq, client_id, type, action, subject_id, updated_properties, reason FROM app_event WHERE client_id = ANY ($1) AND seq > $2 ORDER BY seq";
+  const text =
+    "SELECT seq, client_id, type, action, subject_id, updated_properties, reason FROM app_event WHERE client_id = ANY ($1) AND seq > $2 ORDER BY seq";
   return (await db.query<Told>({ name: "test.listTold", text, values: [clients, after] })).rows;
 }
 
 const unread: Held = { isActive: false, properties: {}, usersOf: [] };
 
 /** Follows one event as an app does that reads anew exactly what it is told of; with `show-deleted` whoever is soft-deleted. */
-export function follow(holdings: Holdings, shown: Holdings, { type, subject_id, action, updated_properties }: Told): void {
+export function follow(
+  holdings: Holdings,
+  shown: Holdings,
+  { type, subject_id, action, updated_properties }: Told,
+): void {
   const key = `${type} ${subject_id}`;
   const now = shown.get(key);
   const held = holdings.get(key);
@@ -84,7 +98,9 @@ export function follow(holdings: Holdings, shown: Holdings, { type, subject_id, 
 }
 
 export function active(holdings: Holdings): Record<string, Properties> {
-  const entries = [...holdings].filter(([, { isActive }]) => isActive).map(([key, { properties }]) => [key, properties] as const);
+  const entries = [...holdings]
+    .filter(([, { isActive }]) => isActive)
+    .map(([key, { properties }]) => [key, properties] as const);
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 

@@ -25,13 +25,29 @@ import type { Db } from "../../src/platform/db.ts";
 import { makeUuid } from "../../src/platform/ids.ts";
 
 /** Who there is to act upon; numbers of a step choose among them, modulo how many there are. */
-export type World = { clients: ClientId[]; schools: SchoolId[]; groups: { id: GroupId; school: SchoolId }[]; people: PersonId[] };
+export type World = {
+  clients: ClientId[];
+  schools: SchoolId[];
+  groups: { id: GroupId; school: SchoolId }[];
+  people: PersonId[];
+};
 
 const roles = ["STUDENT", "TEACHER", "OTHER"] as const;
 const kinds = ["NOBODY", "EVERYBODY", "ROLES", "GROUPS"] as const;
 const verbs = [
   ...["createPerson", "updatePerson", "softDelete", "softDelete", "restore", "restore", "purge"],
-  ...["join", "leave", "move", "setHome", "join", "addMembership", "addMembership", "addMembership", "removeMembership", "setMembershipRole"],
+  ...[
+    "join",
+    "leave",
+    "move",
+    "setHome",
+    "join",
+    "addMembership",
+    "addMembership",
+    "addMembership",
+    "removeMembership",
+    "setMembershipRole",
+  ],
   ...["leave", "move", "wholeSchool", "changeGroupType"],
   ...["createGroup", "renameGroup", "deleteGroup", "restoreGroup", "restoreGroup", "updateSchool"],
   ...["setGrant", "setSync", "setSync", "setSignOn", "setSyncedGroups", "setSyncedGroups", "withdrawGrant"],
@@ -64,16 +80,31 @@ export async function act(change: Change, world: World, { verb, ...to }: Deed): 
   const groupId = group.id;
   const schoolId = pick(world.schools, to.school);
   const key = { clientId: pick(world.clients, to.client), schoolId };
-  const groups = [...new Set(to.some.map((number) => pick(world.groups, number)))].filter(({ school }) => school === schoolId).map(({ id }) => id);
-  const signOn = { kind: to.kind, ...(to.kind === "ROLES" && { roles: [to.role] }), ...(to.kind === "GROUPS" && { groups }) } as SignOnAudience;
+  const groups = [...new Set(to.some.map((number) => pick(world.groups, number)))]
+    .filter(({ school }) => school === schoolId)
+    .map(({ id }) => id);
+  const signOn = {
+    kind: to.kind,
+    ...(to.kind === "ROLES" && { roles: [to.role] }),
+    ...(to.kind === "GROUPS" && { groups }),
+  } as SignOnAudience;
   const doing: Doing = {
     createPerson: async () => {
       const schools: [SchoolId, ...SchoolId[]] = [schoolId, ...(to.flag ? world.schools : [])];
-      const id = await createPerson(change, { id: makeUuid(now) as PersonId, schools, role: to.role, name: makeName() });
+      const id = await createPerson(change, {
+        id: makeUuid(now) as PersonId,
+        schools,
+        role: to.role,
+        name: makeName(),
+      });
       world.people.push(id);
       for (const inside of groups) await addMembership(change, { groupId: inside, personId: id });
     },
-    updatePerson: () => updatePerson(change, { personId, ...pick([{ name: makeName() }, { role: to.role }, { sourceSystemIdentifier: `src-${++names}` }], to.group) }),
+    updatePerson: () =>
+      updatePerson(change, {
+        personId,
+        ...pick([{ name: makeName() }, { role: to.role }, { sourceSystemIdentifier: `src-${++names}` }], to.group),
+      }),
     softDelete: () => softDeletePerson(change, { personId, restoreWindowDays: 30 }),
     restore: () => restorePerson(change, { personId }),
     purge: () => deletePerson(change, { personId, forget: () => Promise.resolve() }),
@@ -91,13 +122,20 @@ export async function act(change: Change, world: World, { verb, ...to }: Deed): 
     // Only imports do so.
     changeGroupType: async () => {
       await change.touch({ groups: [groupId] });
-      await change.tx.query(`UPDATE "group" SET type = $2 WHERE id = $1`, [groupId, pick(["KLASSE", "KURS", "SONSTIG"], to.person)]);
+      await change.tx.query(`UPDATE "group" SET type = $2 WHERE id = $1`, [
+        groupId,
+        pick(["KLASSE", "KURS", "SONSTIG"], to.person),
+      ]);
     },
     wholeSchool: () => change.touchSchool(schoolId),
     renameGroup: () => renameGroup(change, { groupId, name: `Group ${++names}` }),
     deleteGroup: () => deleteGroup(change, { groupId }),
     restoreGroup: () => restoreGroup(change, { groupId }),
-    updateSchool: () => updateSchool(change, to.flag ? { schoolId, name: `School ${++names}` } : { schoolId, schoolingLevel: `LEVEL_${++names}` }),
+    updateSchool: () =>
+      updateSchool(
+        change,
+        to.flag ? { schoolId, name: `School ${++names}` } : { schoolId, schoolingLevel: `LEVEL_${++names}` },
+      ),
     setGrant: () => setGrant(change, { ...key, signOn, sync: to.flag, syncedGroups: groups }),
     setSync: () => setSync(change, { ...key, sync: to.flag }),
     setSignOn: () => setSignOn(change, { ...key, signOn }),

@@ -22,11 +22,17 @@ import { asOthers } from "../support/one-connection.ts";
 const db = await testDatabase();
 const make = makeMakers(db);
 const now = new Date("2026-02-03T08:00:00Z");
-const change = <T>(work: (it: Change) => Promise<T>): Promise<T> => changeDirectory(db, { at: now, actorId: "test" }, work);
+const change = <T>(work: (it: Change) => Promise<T>): Promise<T> =>
+  changeDirectory(db, { at: now, actorId: "test" }, work);
 
 type Row = { type: string; action: string; subject_id: string; updated_properties: string[]; reason: string | null };
 const told = async (client: ClientId): Promise<Row[]> =>
-  (await db.pool.query<Row>("SELECT type, action, subject_id, updated_properties, reason FROM app_event WHERE client_id = $1 ORDER BY seq", [client])).rows;
+  (
+    await db.pool.query<Row>(
+      "SELECT type, action, subject_id, updated_properties, reason FROM app_event WHERE client_id = $1 ORDER BY seq",
+      [client],
+    )
+  ).rows;
 const forget = () => db.pool.query("DELETE FROM app_event");
 
 /** A school that syncs one group to an app, with a person in it; events so far are forgotten. */
@@ -67,7 +73,9 @@ test("a first sign-in makes a person known to an app that no school syncs to; th
   const person = await make.person({ school });
   await make.grant({ app: clientId, school, sync: false });
   for (let count = 0; count < 2; count++) await make.signIn({ app: clientId, person });
-  expect(await told(clientId)).toEqual([{ type: "person", action: "create", subject_id: person, updated_properties: [], reason: null }]);
+  expect(await told(clientId)).toEqual([
+    { type: "person", action: "create", subject_id: person, updated_properties: [], reason: null },
+  ]);
 });
 
 test("a first sign-in of somebody whom the app knows says nothing", async () => {
@@ -113,7 +121,9 @@ test("who comes to another school with its groups is told of by one update that 
     await joinSchool(it, { personId: person, schoolId: other });
     await addMembership(it, { personId: person, groupId: group });
   });
-  expect(await told(clientId)).toEqual([{ type: "person", action: "update", subject_id: person, updated_properties: ["groups"], reason: null }]);
+  expect(await told(clientId)).toEqual([
+    { type: "person", action: "update", subject_id: person, updated_properties: ["groups"], reason: null },
+  ]);
 });
 
 test("a school that an app does not see tells it nothing when somebody joins", async () => {
@@ -134,11 +144,13 @@ test("who enters what an app sees while deleted is created and deleted, so that 
   await change((it) => setSyncedGroups(it, { clientId, schoolId: school, groups: [group] }));
   await change((it) => setSync(it, { clientId, schoolId: school, sync: false }));
   const ofPerson = (await told(clientId)).filter(({ type }) => type === "person");
-  expect(ofPerson.map(({ action, updated_properties, reason }) => [action, updated_properties.join(), reason])).toEqual([
-    ["create", "", null],
-    ["delete", "status", "soft_deleted"],
-    ["delete", "", "access_withdrawn"],
-  ]);
+  expect(ofPerson.map(({ action, updated_properties, reason }) => [action, updated_properties.join(), reason])).toEqual(
+    [
+      ["create", "", null],
+      ["delete", "status", "soft_deleted"],
+      ["delete", "", "access_withdrawn"],
+    ],
+  );
 });
 
 test("a long change stands in nobody's way to sign in for the first time", async () => {
@@ -158,7 +170,9 @@ test("a first sign-in waits for a change that has told what it did, and tells wh
     signingIn = make.signIn({ app: clientId, person });
     await sleep(50);
   };
-  await changeDirectory(holdingCommit(beforeCommit), { at: now, actorId: "test" }, (it) => withdrawGrant(it, { clientId, schoolId: school }));
+  await changeDirectory(holdingCommit(beforeCommit), { at: now, actorId: "test" }, (it) =>
+    withdrawGrant(it, { clientId, schoolId: school }),
+  );
   await signingIn;
   const ofPerson = (await told(clientId)).filter(({ type }) => type === "person").map(({ action }) => action);
   expect(ofPerson).toEqual(["delete", "create"]);
@@ -210,10 +224,13 @@ test("any number of processes give places at the same time, each place once and 
 
 test("old events are swept, oldest first, and the feed knows up to where", async () => {
   await forget();
-  for (const at of ["2026-01-01", "2026-01-02", "2026-02-01"]) await db.pool.query(insertEvent.replace("now()", `'${at}'`));
+  for (const at of ["2026-01-01", "2026-01-02", "2026-02-01"])
+    await db.pool.query(insertEvent.replace("now()", `'${at}'`));
   await sequenceEvents(db);
   expect(await sweepEvents(db, new Date("2026-01-15"), 1)).toBe(2);
-  const { rows } = await db.pool.query(`SELECT count(*)::int AS left, (SELECT last_position - swept_position FROM event_feed)::int AS kept FROM app_event`);
+  const { rows } = await db.pool.query(
+    `SELECT count(*)::int AS left, (SELECT last_position - swept_position FROM event_feed)::int AS kept FROM app_event`,
+  );
   expect(rows).toEqual([{ left: 1, kept: 1 }]);
 });
 

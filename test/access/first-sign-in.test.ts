@@ -1,7 +1,22 @@
 import { beforeEach, expect, test } from "vitest";
-import { changeDirectory, recordFirstSignIn, recordSignIn, setGrant, setSyncedGroups, sweepAnnounced, takeOverSignIn } from "../../src/access/index.ts";
+import {
+  changeDirectory,
+  recordFirstSignIn,
+  recordSignIn,
+  setGrant,
+  setSyncedGroups,
+  sweepAnnounced,
+  takeOverSignIn,
+} from "../../src/access/index.ts";
 import type { ClientId } from "../../src/access/index.ts";
-import { deletePerson, softDeletePerson, updatePerson, type Change, type PersonId, type SchoolId } from "../../src/directory/index.ts";
+import {
+  deletePerson,
+  softDeletePerson,
+  updatePerson,
+  type Change,
+  type PersonId,
+  type SchoolId,
+} from "../../src/directory/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { asOthers } from "../support/one-connection.ts";
@@ -10,7 +25,8 @@ import { asOthers } from "../support/one-connection.ts";
 const db = await testDatabase();
 const make = makeMakers(db);
 const now = new Date("2026-02-03T08:00:00Z");
-const change = <T>(work: (it: Change) => Promise<T>): Promise<T> => changeDirectory(db, { at: now, actorId: "test" }, work);
+const change = <T>(work: (it: Change) => Promise<T>): Promise<T> =>
+  changeDirectory(db, { at: now, actorId: "test" }, work);
 const name = { firstFull: "Kim", firstCall: "Kim", last: "Neu" };
 
 let clientId: ClientId;
@@ -49,7 +65,10 @@ test("within a change of the name: what it alters is told after the create", asy
     await signIn();
     await updatePerson(it, { personId: person, name });
   });
-  expect(await told()).toEqual([["create", []], ["update", ["name"]]]);
+  expect(await told()).toEqual([
+    ["create", []],
+    ["update", ["name"]],
+  ]);
 });
 
 test("within a change of the whole school: the same", async () => {
@@ -60,7 +79,10 @@ test("within a change of the whole school: the same", async () => {
     await signIn(other);
     await updatePerson(it, { personId: person, name });
   });
-  expect(await told()).toEqual([["create", []], ["update", ["name"]]]);
+  expect(await told()).toEqual([
+    ["create", []],
+    ["update", ["name"]],
+  ]);
   const { rows } = await db.pool.query("SELECT action FROM app_event WHERE subject_id = $1", [other]);
   expect(rows).toEqual([{ action: "create" }]);
 });
@@ -80,7 +102,10 @@ test("before somebody who was touched is deleted: the deletion is told", async (
     await signIn();
     await softDeletePerson(it, { personId: person, restoreWindowDays: 30 });
   });
-  expect(await told()).toEqual([["create", []], ["delete", ["status"]]]);
+  expect(await told()).toEqual([
+    ["create", []],
+    ["delete", ["status"]],
+  ]);
 });
 
 test("before somebody who was touched is deleted for good: the deletion is told", async () => {
@@ -90,7 +115,10 @@ test("before somebody who was touched is deleted for good: the deletion is told"
     await softDeletePerson(it, { personId: person, restoreWindowDays: 0 });
     await deletePerson(it, { personId: person, forget: () => Promise.resolve() });
   });
-  expect(await told()).toEqual([["create", []], ["delete", []]]);
+  expect(await told()).toEqual([
+    ["create", []],
+    ["delete", []],
+  ]);
 });
 
 /** The database, where somebody signs in when a change has told apps what it did and has not yet kept others out. */
@@ -118,7 +146,10 @@ test.each([
     await touch(it);
     await updatePerson(it, { personId: person, name });
   });
-  expect(await told()).toEqual([["create", []], ["update", ["name"]]]);
+  expect(await told()).toEqual([
+    ["create", []],
+    ["update", ["name"]],
+  ]);
 });
 
 test("after a change that makes an app see the person has said so: one create, and what that adds", async () => {
@@ -127,19 +158,28 @@ test("after a change that makes an app see the person has said so: one create, a
   await changeDirectory(signingInLate(), { at: now, actorId: "test" }, (it) =>
     setGrant(it, { clientId, schoolId: school, signOn: { kind: "EVERYBODY" }, sync: true, syncedGroups: [group] }),
   );
-  expect(await told()).toEqual([["create", []], ["update", ["groups"]]]);
+  expect(await told()).toEqual([
+    ["create", []],
+    ["update", ["groups"]],
+  ]);
 });
 
 test("after a change that takes from an app whom it knew already has said so: they stay a user", async () => {
   const group = await make.group({ school });
   await make.membership({ group, person });
   await make.grant({ app: clientId, school, signOn: "NOBODY", groups: [group] });
-  await changeDirectory(signingInLate(), { at: now, actorId: "test" }, (it) => setSyncedGroups(it, { clientId, schoolId: school, groups: [] }));
-  expect(await told()).toEqual([["create", []], ["update", ["groups"]]]);
+  await changeDirectory(signingInLate(), { at: now, actorId: "test" }, (it) =>
+    setSyncedGroups(it, { clientId, schoolId: school, groups: [] }),
+  );
+  expect(await told()).toEqual([
+    ["create", []],
+    ["update", ["groups"]],
+  ]);
 });
 
 test("what was announced is read by the next change of the person, or swept after a day", async () => {
-  const announced = async () => (await db.pool.query("SELECT FROM announced_sign_in WHERE person_id = $1", [person])).rowCount;
+  const announced = async () =>
+    (await db.pool.query("SELECT FROM announced_sign_in WHERE person_id = $1", [person])).rowCount;
   await signIn();
   expect(await announced()).toBe(1);
   await sweepAnnounced(db.pool, new Date(now.getTime() + 86_400_000));

@@ -22,7 +22,8 @@ const db = await testDatabase();
 const make = makeMakers(db);
 
 const right = (clientId: ClientId, personId: PersonId) => findSignOnRight(db.pool, { clientId, personId });
-const isAllowed = async (clientId: ClientId, personId: PersonId) => (await right(clientId, personId)).kind === "allowed";
+const isAllowed = async (clientId: ClientId, personId: PersonId) =>
+  (await right(clientId, personId)).kind === "allowed";
 
 async function makeSchoolWithApp(signOn: SignOnAudience) {
   const school = await make.school();
@@ -51,7 +52,11 @@ test("a grant for roles looks at the person's role", async () => {
 
 test("a grant for groups lets the members of these in while the groups exist, synced or not", async () => {
   const school = await make.school();
-  const [chosen, other, deleted] = [await make.group({ school }), await make.group({ school }), await make.group({ school, status: "DELETED" })];
+  const [chosen, other, deleted] = [
+    await make.group({ school }),
+    await make.group({ school }),
+    await make.group({ school, status: "DELETED" }),
+  ];
   const { clientId } = await make.app();
   await make.grant({ app: clientId, school, signOn: { kind: "GROUPS", groups: [chosen, deleted] }, sync: false });
   expect(await isAllowed(clientId, await make.person({ school, groups: [chosen] }))).toBe(true);
@@ -73,7 +78,14 @@ test("of several schools those are named whose own grant lets the person in, in 
   for (const school of [zoo, arbor]) await make.grant({ app: clientId, school });
   await make.grant({ app: clientId, school: closed, signOn: { kind: "ROLES", roles: ["TEACHER"] } });
   const person = await make.person({ schools: [zoo, closed, arbor] });
-  expect(await right(clientId, person)).toEqual({ kind: "allowed", schools: [{ id: arbor, name: "Ärzteschule" }, { id: zoo, name: "Zooschule" }], isUser: false });
+  expect(await right(clientId, person)).toEqual({
+    kind: "allowed",
+    schools: [
+      { id: arbor, name: "Ärzteschule" },
+      { id: zoo, name: "Zooschule" },
+    ],
+    isUser: false,
+  });
 });
 
 test("setting a grant again replaces the audience and the groups", async () => {
@@ -81,12 +93,20 @@ test("setting a grant again replaces the audience and the groups", async () => {
   const [first, second] = [await make.group({ school }), await make.group({ school })];
   const { clientId } = await make.app();
   await make.grant({ app: clientId, school, signOn: { kind: "GROUPS", groups: [first] }, groups: [first] });
-  await make.grant({ app: clientId, school, signOn: { kind: "GROUPS", groups: [second] }, groups: [first, second, second] });
+  await make.grant({
+    app: clientId,
+    school,
+    signOn: { kind: "GROUPS", groups: [second] },
+    groups: [first, second, second],
+  });
   expect(await isAllowed(clientId, await make.person({ school, groups: [first] }))).toBe(false);
   expect(await isAllowed(clientId, await make.person({ school, groups: [second] }))).toBe(true);
   expect(await db.prisma.syncedGroup.count({ where: { clientId } })).toBe(2);
   await make.grant({ app: clientId, school, signOn: "NOBODY", groups: [] });
-  expect([await db.prisma.syncedGroup.count({ where: { clientId } }), await db.prisma.grantSignOnGroup.count({ where: { clientId } })]).toEqual([0, 0]);
+  expect([
+    await db.prisma.syncedGroup.count({ where: { clientId } }),
+    await db.prisma.grantSignOnGroup.count({ where: { clientId } }),
+  ]).toEqual([0, 0]);
 });
 
 test("a school cannot sync the group of another school", async () => {
@@ -101,14 +121,18 @@ test("a grant needs an app and a school", async () => {
   const [school, { clientId }] = [await make.school(), await make.app()];
   const notFound = { kind: "not_found", code: "app_or_school_not_found" };
   await expect(make.grant({ app: "nobody" as ClientId, school })).rejects.toMatchObject(notFound);
-  await expect(make.grant({ app: clientId, school: "00000000-0000-7000-8000-000000000000" as SchoolId })).rejects.toMatchObject(notFound);
+  await expect(
+    make.grant({ app: clientId, school: "00000000-0000-7000-8000-000000000000" as SchoolId }),
+  ).rejects.toMatchObject(notFound);
 });
 
 test("a grant leaves an audit line of who gave what", async () => {
   const school = await make.school();
   const { clientId } = await make.app();
   const grant = { clientId, schoolId: school, signOn: { kind: "EVERYBODY" }, sync: true, syncedGroups: [] } as const;
-  await changeDirectory(db, { at: new Date(), actorId: "school-admin", requestId: "request-1" }, (change) => setGrant(change, grant));
+  await changeDirectory(db, { at: new Date(), actorId: "school-admin", requestId: "request-1" }, (change) =>
+    setGrant(change, grant),
+  );
   expect(await db.prisma.audit.findFirst({ where: { clientId, action: "grant_set" } })).toMatchObject({
     actorId: "school-admin",
     requestId: "request-1",
@@ -117,7 +141,8 @@ test("a grant leaves an audit line of who gave what", async () => {
   });
 });
 
-const asSchool = <T>(work: (change: Change) => Promise<T>) => changeDirectory(db, { at: new Date("2026-03-01T10:00:00Z"), actorId: "school-admin" }, work);
+const asSchool = <T>(work: (change: Change) => Promise<T>) =>
+  changeDirectory(db, { at: new Date("2026-03-01T10:00:00Z"), actorId: "school-admin" }, work);
 
 test("sign-on, sync and its groups are set each by itself, and what stays the same is not written", async () => {
   const [school, { clientId }] = [await make.school(), await make.app()];
@@ -125,17 +150,39 @@ test("sign-on, sync and its groups are set each by itself, and what stays the sa
   const key = { clientId, schoolId: school };
   expect(await findGrant(db.pool, key)).toBeNull();
   expect(await asSchool((change) => setSyncedGroups(change, { ...key, groups: [two, one, one] }))).toBe(true);
-  expect(await findGrant(db.pool, key)).toEqual({ ...key, signOn: { kind: "NOBODY" }, sync: false, syncedGroups: [one, two] });
+  expect(await findGrant(db.pool, key)).toEqual({
+    ...key,
+    signOn: { kind: "NOBODY" },
+    sync: false,
+    syncedGroups: [one, two],
+  });
   expect(await asSchool((change) => setSyncedGroups(change, { ...key, groups: [one, two] }))).toBe(false);
   expect(await asSchool((change) => setSync(change, { ...key, sync: true }))).toBe(true);
   expect(await asSchool((change) => setSync(change, { ...key, sync: true }))).toBe(false);
   await asSchool((change) => setSignOn(change, { ...key, signOn: { kind: "GROUPS", groups: [two] } }));
-  expect(await findGrant(db.pool, key)).toEqual({ ...key, signOn: { kind: "GROUPS", groups: [two] }, sync: true, syncedGroups: [one, two] });
+  expect(await findGrant(db.pool, key)).toEqual({
+    ...key,
+    signOn: { kind: "GROUPS", groups: [two] },
+    sync: true,
+    syncedGroups: [one, two],
+  });
   await asSchool((change) => setSignOn(change, { ...key, signOn: { kind: "ROLES", roles: ["TEACHER", "TEACHER"] } }));
   expect(await asSchool((change) => setSync(change, { ...key, sync: false }))).toBe(true);
-  expect(await listGrants(db.pool, { clientId, limit: 10 })).toEqual([{ ...key, signOn: { kind: "ROLES", roles: ["TEACHER"] }, sync: false, syncedGroups: [one, two] }]);
-  const lines = await db.prisma.audit.findMany({ where: { clientId, actorId: "school-admin" }, orderBy: { id: "asc" }, select: { action: true } });
-  expect(lines.map(({ action }) => action).sort()).toEqual(["sign_on_set", "sign_on_set", "sync_switched_off", "sync_switched_on", "synced_groups_set"]);
+  expect(await listGrants(db.pool, { clientId, limit: 10 })).toEqual([
+    { ...key, signOn: { kind: "ROLES", roles: ["TEACHER"] }, sync: false, syncedGroups: [one, two] },
+  ]);
+  const lines = await db.prisma.audit.findMany({
+    where: { clientId, actorId: "school-admin" },
+    orderBy: { id: "asc" },
+    select: { action: true },
+  });
+  expect(lines.map(({ action }) => action).sort()).toEqual([
+    "sign_on_set",
+    "sign_on_set",
+    "sync_switched_off",
+    "sync_switched_on",
+    "synced_groups_set",
+  ]);
 });
 
 test("a withdrawn grant gives nothing and remembers nothing; there is none to withdraw twice", async () => {
@@ -143,16 +190,27 @@ test("a withdrawn grant gives nothing and remembers nothing; there is none to wi
   const key = { clientId, schoolId: school };
   await make.grant({ app: clientId, school, groups: [await make.group({ school })] });
   await asSchool((change) => withdrawGrant(change, key));
-  expect([await findGrant(db.pool, key), await db.prisma.syncedGroup.count({ where: { clientId } })]).toEqual([null, 0]);
-  await expect(asSchool((change) => withdrawGrant(change, key))).rejects.toMatchObject({ kind: "not_found", code: "grant_not_found" });
+  expect([await findGrant(db.pool, key), await db.prisma.syncedGroup.count({ where: { clientId } })]).toEqual([
+    null,
+    0,
+  ]);
+  await expect(asSchool((change) => withdrawGrant(change, key))).rejects.toMatchObject({
+    kind: "not_found",
+    code: "grant_not_found",
+  });
 });
 
 test("no part of a grant is given to an app or by a school that does not exist", async () => {
   const [school, { clientId }] = [await make.school(), await make.app()];
   const never = "00000000-0000-7000-8000-000000000000" as SchoolId;
-  for (const key of [{ clientId: "nobody" as ClientId, schoolId: school }, { clientId, schoolId: never }]) {
+  for (const key of [
+    { clientId: "nobody" as ClientId, schoolId: school },
+    { clientId, schoolId: never },
+  ]) {
     const notFound = { kind: "not_found", code: "app_or_school_not_found" };
-    await expect(asSchool((change) => setSignOn(change, { ...key, signOn: { kind: "EVERYBODY" } }))).rejects.toMatchObject(notFound);
+    await expect(
+      asSchool((change) => setSignOn(change, { ...key, signOn: { kind: "EVERYBODY" } })),
+    ).rejects.toMatchObject(notFound);
     await expect(asSchool((change) => setSync(change, { ...key, sync: true }))).rejects.toMatchObject(notFound);
     await expect(asSchool((change) => setSyncedGroups(change, { ...key, groups: [] }))).rejects.toMatchObject(notFound);
   }
@@ -182,11 +240,18 @@ test("a sign-in remembers the first and the last time, also when they arrive out
   const personId = await make.person({ school });
   const times = ["2026-02-01T08:00:00Z", "2026-02-03T08:00:00Z", "2026-02-02T08:00:00Z"].map((time) => new Date(time));
   for (const at of times) await recordSignIn(db, { clientId, personId, at });
-  expect(await db.prisma.signIn.findMany({ where: { clientId } })).toEqual([{ clientId, personId, firstSignInAt: times[0], lastSignInAt: times[1] }]);
+  expect(await db.prisma.signIn.findMany({ where: { clientId } })).toEqual([
+    { clientId, personId, firstSignInAt: times[0], lastSignInAt: times[1] },
+  ]);
 });
 
 test("claims tell the name, the role, the chosen school and the groups that are synced to the app", async () => {
-  const school = await make.school({ name: "Goetheschule", officialId: "DE-NI-1", location: { country: "DE", state: "NI" }, schoolingLevel: null });
+  const school = await make.school({
+    name: "Goetheschule",
+    officialId: "DE-NI-1",
+    location: { country: "DE", state: "NI" },
+    schoolingLevel: null,
+  });
   const group = await make.group({ school, name: "5a" });
   const { clientId } = await make.app();
   await make.grant({ app: clientId, school, groups: [group] });
@@ -196,7 +261,13 @@ test("claims tell the name, the role, the chosen school and the groups that are 
   const told = { name, role: "TEACHER", groups: [{ id: group, name: "5a" }] };
   expect(await claims(school)).toEqual({
     ...told,
-    school: { id: school, name: "Goetheschule", officialId: "DE-NI-1", location: { country: "DE", state: "NI" }, schoolingLevel: null },
+    school: {
+      id: school,
+      name: "Goetheschule",
+      officialId: "DE-NI-1",
+      location: { country: "DE", state: "NI" },
+      schoolingLevel: null,
+    },
   });
   expect(await claims(null)).toEqual({ ...told, school: null });
   expect(await claims(await make.school())).toEqual({ ...told, school: null });
@@ -205,7 +276,12 @@ test("claims tell the name, the role, the chosen school and the groups that are 
 test("claims of a nameless person without synced groups are null and empty, those of nobody do not exist", async () => {
   const { school, clientId } = await makeSchoolWithApp({ kind: "EVERYBODY" });
   const personId = await make.person({ school, name: null, role: "OTHER" });
-  expect(await findSubjectClaims(db.pool, { clientId, personId, schoolId: null })).toEqual({ name: null, role: "OTHER", school: null, groups: [] });
+  expect(await findSubjectClaims(db.pool, { clientId, personId, schoolId: null })).toEqual({
+    name: null,
+    role: "OTHER",
+    school: null,
+    groups: [],
+  });
   const nobody = "00000000-0000-7000-8000-000000000000" as PersonId;
   expect(await findSubjectClaims(db.pool, { clientId, personId: nobody, schoolId: null })).toBeNull();
 });

@@ -28,7 +28,8 @@ const knowledge = {
   "everything was counted": (db: TestDatabase, people: number) => fill(db, people, true),
 };
 
-const fill = (db: TestDatabase, people: number, analyze: boolean) => fillDatabase(db, { schools: Math.max(2, people / perSchool), people }, { analyze });
+const fill = (db: TestDatabase, people: number, analyze: boolean) =>
+  fillDatabase(db, { schools: Math.max(2, people / perSchool), people }, { analyze });
 
 async function makeTinySchool(db: TestDatabase): Promise<void> {
   const make = makeMakers(db);
@@ -45,7 +46,8 @@ const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nod
 
 /** What went through the plan, and what was thrown away on the way. */
 function countRows(plan: Plan): number {
-  const rows = (node: Plan) => (node["Actual Rows"] ?? 0) + (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Join Filter"] ?? 0);
+  const rows = (node: Plan) =>
+    (node["Actual Rows"] ?? 0) + (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Join Filter"] ?? 0);
   return Math.round(nodesOf(plan).reduce((sum, node) => sum + rows(node) * (node["Actual Loops"] ?? 0), 0));
 }
 
@@ -56,7 +58,12 @@ type Cost = { items: number; rows: number; pages: number; isSortedAtEnd: boolean
 /** Answers the items, and what was read for them. */
 async function measurePrepared(client: pg.ClientBase, name: string, values: readonly unknown[]): Promise<Cost> {
   const plan = await explainPrepared(client, name, { values, options: "ANALYZE, BUFFERS, TIMING off" });
-  return { items: plan["Actual Rows"]!, rows: countRows(plan), pages: pagesOf(plan), isSortedAtEnd: plan["Node Type"].includes("Sort") };
+  return {
+    items: plan["Actual Rows"]!,
+    rows: countRows(plan),
+    pages: pagesOf(plan),
+    isSortedAtEnd: plan["Node Type"].includes("Sort"),
+  };
 }
 
 async function measure(client: pg.ClientBase, { text, values }: Statement): Promise<Cost> {
@@ -85,13 +92,18 @@ const sampled = 10_000;
 /** The last step of a list of many must not be to sort it: nothing would come before everything is read. */
 function findFault(what: string, { items, rows, pages, isSortedAtEnd }: Cost, beside = 0): string[] {
   if (isSortedAtEnd && items > 1) return [`${what}: sorted at the end`];
-  const isTooMuch = rows > once.rows + items * perItem.rows + beside * 10 || pages > once.pages + items * perItem.pages + beside * 10;
+  const isTooMuch =
+    rows > once.rows + items * perItem.rows + beside * 10 || pages > once.pages + items * perItem.pages + beside * 10;
   return isTooMuch ? [`${what}: ${items} items from ${rows} rows on ${pages} pages`] : [];
 }
 
 const firstPage = ({ query, values }: List): Statement => ({ text: query.page, values: [...values, pageSize] });
-const nextPage = ({ query, values }: List): Statement => ({ text: query.nextPage, values: [...values, pageSize, "5", "55555555-5555-5555-5555-555555555555"] });
-const hasPages = ({ label }: List): boolean => ["schools", "groups", "groups with deleted", "people", "people with deleted", "users"].includes(label);
+const nextPage = ({ query, values }: List): Statement => ({
+  text: query.nextPage,
+  values: [...values, pageSize, "5", "55555555-5555-5555-5555-555555555555"],
+});
+const hasPages = ({ label }: List): boolean =>
+  ["schools", "groups", "groups with deleted", "people", "people with deleted", "users"].includes(label);
 
 async function findFaults(db: TestDatabase, clientId: ClientId, mode: Mode): Promise<string[]> {
   const { school, group, person } = await findFilled(db, 0);
@@ -106,15 +118,26 @@ async function findFaults(db: TestDatabase, clientId: ClientId, mode: Mode): Pro
     for (const list of lists) {
       const everybody = list.label === "personen-info" || list.label === "vollstaendig";
       await check(list.label, { text: list.query.rows, values: list.values }, everybody ? sampled : 0);
-      if (everybody) await check(`${list.label}, begun`, { text: `SELECT * FROM (${list.query.rows}) AS begun LIMIT 100`, values: list.values }, sampled);
-      const grants = everybody ? (await client.query(`SELECT FROM "grant" WHERE client_id = $1`, [clientId])).rowCount! : 0;
+      if (everybody)
+        await check(
+          `${list.label}, begun`,
+          { text: `SELECT * FROM (${list.query.rows}) AS begun LIMIT 100`, values: list.values },
+          sampled,
+        );
+      const grants = everybody
+        ? (await client.query(`SELECT FROM "grant" WHERE client_id = $1`, [clientId])).rowCount!
+        : 0;
       await check(`version of ${list.label}`, { text: list.query.version, values: list.values }, grants);
       if (!hasPages(list)) continue;
-      const schools = list.label === "schools" ? (await client.query(`SELECT FROM "grant" WHERE client_id = $1`, [clientId])).rowCount! : 0;
+      const schools =
+        list.label === "schools"
+          ? (await client.query(`SELECT FROM "grant" WHERE client_id = $1`, [clientId])).rowCount!
+          : 0;
       await check(`page of ${list.label}`, firstPage(list), schools);
       await check(`next page of ${list.label}`, nextPage(list), schools);
     }
-    for (const [name, statement] of Object.entries(recordsOf({ clientId, school, group, person }))) await check(`one ${name}`, statement, name === "group" ? 300 : 0);
+    for (const [name, statement] of Object.entries(recordsOf({ clientId, school, group, person })))
+      await check(`one ${name}`, statement, name === "group" ? 300 : 0);
   });
   return faults;
 }
@@ -145,30 +168,44 @@ test("the connections that read have these settings, and no others", async () =>
 });
 const poolsByName = ({ reads, changes, signOn, jobs }: DatabaseShares) => ({ reads, changes, signOn, jobs });
 
-test("a plan that a session keeps since there were ten people still reads by what is answered", { timeout: patienceMs }, async () => {
-  const db = await testDatabase();
-  await makeTinySchool(db);
-  await db.pool.query("ANALYZE");
-  const { school, group, person } = await findFilled(db, 0);
-  const found = { clientId: filledApps.few, school, group, person };
-  const lists = listsOf(found).flatMap((list) => [
-    { what: list.label, text: list.query.rows, values: list.values, beside: ["personen-info", "vollstaendig"].includes(list.label) ? sampled : 0 },
-    ...(hasPages(list) ? [{ what: `page of ${list.label}`, ...firstPage(list), beside: 0 }] : []),
-  ]);
-  const records = Object.entries(recordsOf(found)).map(([what, statement]) => ({ what, ...statement, beside: what === "group" ? 300 : 0 }));
-  const kept = [...lists, ...records].map((statement, n) => ({ ...statement, name: `kept_${n}` }));
-  await withReader(db, async (client) => {
-    await client.query("SET plan_cache_mode = force_generic_plan");
-    for (const { name, text, values } of kept) {
-      await client.query(`PREPARE ${name} AS ${text}`);
-      await measurePrepared(client, name, values);
-    }
-    await fill(db, sizes.at(-1)!, false);
-    const faults: string[] = [];
-    for (const { what, name, values, beside } of kept) faults.push(...findFault(what, await measurePrepared(client, name, values), beside));
-    expect(faults).toEqual([]);
-  });
-});
+test(
+  "a plan that a session keeps since there were ten people still reads by what is answered",
+  { timeout: patienceMs },
+  async () => {
+    const db = await testDatabase();
+    await makeTinySchool(db);
+    await db.pool.query("ANALYZE");
+    const { school, group, person } = await findFilled(db, 0);
+    const found = { clientId: filledApps.few, school, group, person };
+    const lists = listsOf(found).flatMap((list) => [
+      {
+        what: list.label,
+        text: list.query.rows,
+        values: list.values,
+        beside: ["personen-info", "vollstaendig"].includes(list.label) ? sampled : 0,
+      },
+      ...(hasPages(list) ? [{ what: `page of ${list.label}`, ...firstPage(list), beside: 0 }] : []),
+    ]);
+    const records = Object.entries(recordsOf(found)).map(([what, statement]) => ({
+      what,
+      ...statement,
+      beside: what === "group" ? 300 : 0,
+    }));
+    const kept = [...lists, ...records].map((statement, n) => ({ ...statement, name: `kept_${n}` }));
+    await withReader(db, async (client) => {
+      await client.query("SET plan_cache_mode = force_generic_plan");
+      for (const { name, text, values } of kept) {
+        await client.query(`PREPARE ${name} AS ${text}`);
+        await measurePrepared(client, name, values);
+      }
+      await fill(db, sizes.at(-1)!, false);
+      const faults: string[] = [];
+      for (const { what, name, values, beside } of kept)
+        faults.push(...findFault(what, await measurePrepared(client, name, values), beside));
+      expect(faults).toEqual([]);
+    });
+  },
+);
 
 describe.each(sizes)("with %i people", (people) => {
   describe.each(Object.keys(knowledge) as (keyof typeof knowledge)[])("where %s", (known) => {
@@ -178,9 +215,14 @@ describe.each(sizes)("with %i people", (people) => {
       await knowledge[known](db, people);
     });
 
-    test.each([filledApps.few, filledApps.byGroups, filledApps.everywhere])("the app %s reads by what is answered", { timeout: patienceMs }, async (clientId) => {
-      for (const mode of ["force_custom_plan", "force_generic_plan"] as const) expect(await findFaults(db, clientId, mode), mode).toEqual([]);
-    });
+    test.each([filledApps.few, filledApps.byGroups, filledApps.everywhere])(
+      "the app %s reads by what is answered",
+      { timeout: patienceMs },
+      async (clientId) => {
+        for (const mode of ["force_custom_plan", "force_generic_plan"] as const)
+          expect(await findFaults(db, clientId, mode), mode).toEqual([]);
+      },
+    );
 
     test("the list of everybody has each person once, in order", { timeout: patienceMs }, async () => {
       for (const clientId of [filledApps.few, filledApps.everywhere]) {

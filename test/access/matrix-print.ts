@@ -11,9 +11,15 @@ type Reading = { service: TestService; world: World; labels: Map<string, string>
 export type FindLogin = (personId: PersonId) => Login | undefined;
 
 /** Prints, app by app, what every endpoint shows of every school, group and person. */
-export async function printMatrix(service: TestService, world: World, findLogin: FindLogin = () => undefined): Promise<string> {
+export async function printMatrix(
+  service: TestService,
+  world: World,
+  findLogin: FindLogin = () => undefined,
+): Promise<string> {
   const { schools, groups, people } = world;
-  const labels = new Map([schools, groups, people].flatMap((kind) => Object.entries(kind).map(([label, id]) => [id as string, label])));
+  const labels = new Map(
+    [schools, groups, people].flatMap((kind) => Object.entries(kind).map(([label, id]) => [id as string, label])),
+  );
   const lines: string[] = [];
   for (const [name, app] of Object.entries(world.apps)) {
     const reading = { service, world, labels };
@@ -31,7 +37,8 @@ async function printAppContext(reading: Reading, app: TestApp): Promise<string[]
   const token = await getAppToken(reading.service, app, scopes as Parameters<typeof getAppToken>[2]);
   const { schools, groups, people } = reading.world;
   const lines: string[] = [];
-  const read = async (path: string, title = path) => lines.push(`${title} → ${await ask(reading, token, `/idm/ep/v1${path}`)}`);
+  const read = async (path: string, title = path) =>
+    lines.push(`${title} → ${await ask(reading, token, `/idm/ep/v1${path}`)}`);
 
   await read("/schools");
   for (const [label, id] of Object.entries(schools)) {
@@ -53,7 +60,8 @@ async function printSignOn({ service: { db }, world, labels }: Reading, { client
   const lines: string[] = [];
   for (const [label, personId] of Object.entries(world.people)) {
     const right = await findSignOnRight(db.pool, { clientId, personId });
-    const where = right.kind === "allowed" ? `at ${right.schools.map((school) => labels.get(school.id)).join(", ")}` : right.reason;
+    const where =
+      right.kind === "allowed" ? `at ${right.schools.map((school) => labels.get(school.id)).join(", ")}` : right.reason;
     const claims = await findSubjectClaims(db.pool, { clientId, personId, schoolId: null });
     const tile = (await listTiles(db.pool, personId)).some((shown) => shown.clientId === clientId) ? ", tile" : "";
     lines.push(`sign-on ${label} → ${where}${tile}, groups ${list(claims?.groups ?? [], labels)}`);
@@ -104,13 +112,21 @@ function describe(row: Row, labels: Map<string, string>): string {
 
 function describeContexts(row: Row, labels: Map<string, string>): string {
   const { stammorganisation } = row["person"] as { stammorganisation: { id: string } };
-  const contexts = row["personenkontexte"] as { organisation: { id: string }; rolle: string; loeschung: unknown; gruppen: { gruppe: Row }[] }[];
+  const contexts = row["personenkontexte"] as {
+    organisation: { id: string };
+    rolle: string;
+    loeschung: unknown;
+    gruppen: { gruppe: Row }[];
+  }[];
   const told = contexts.map(({ organisation, rolle, loeschung, gruppen }) =>
     [
       labels.get(organisation.id),
       rolle,
       ...(loeschung === null ? [] : ["loeschung"]),
-      list(gruppen.map(({ gruppe }) => ({ id: gruppe["id"] })), labels),
+      list(
+        gruppen.map(({ gruppe }) => ({ id: gruppe["id"] })),
+        labels,
+      ),
     ].join(" "),
   );
   return `${labels.get(row["pid"] as string)!} of ${labels.get(stammorganisation.id)!} {${told.join("; ")}}`;

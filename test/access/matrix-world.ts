@@ -21,10 +21,26 @@ export async function makeMatrixWorld(make: Make): Promise<World> {
 
   const groupAt = { n: north, s: south, e: east, w: west, m: mid, c: club };
   const groups = await named(
-    ["n-class", "n-maths", "n-chess", "n-last-year", "s-class", "e-class", "w-class", "m-class", "c-club", "c-old-club", "c-class"],
+    [
+      "n-class",
+      "n-maths",
+      "n-chess",
+      "n-last-year",
+      "s-class",
+      "e-class",
+      "w-class",
+      "m-class",
+      "c-club",
+      "c-old-club",
+      "c-class",
+    ],
     (name) => {
       const deleted = name === "n-last-year" || name === "c-old-club";
-      return make.group({ school: groupAt[name[0] as keyof typeof groupAt], name, status: deleted ? "DELETED" : "ACTIVE" });
+      return make.group({
+        school: groupAt[name[0] as keyof typeof groupAt],
+        name,
+        status: deleted ? "DELETED" : "ACTIVE",
+      });
     },
   );
   const g = groups;
@@ -71,26 +87,40 @@ export async function makeMatrixWorld(make: Make): Promise<World> {
   await make.membership({ group: g["n-maths"], person: people["n-teacher"], role: "STUDENT" });
   await make.membership({ group: g["n-maths"], person: people["n-pupil"], role: "OTHER" });
 
-  const appOf = (name: string) => make.app({ clientId: name as ClientId, name, loginUrl: `https://${name}.example/login` });
+  const appOf = (name: string) =>
+    make.app({ clientId: name as ClientId, name, loginUrl: `https://${name}.example/login` });
   const apps = await named(["reader", "opposite", "stranger"], appOf);
 
   const reader = apps.reader.clientId;
-  const [north_, teachers] = [[g["n-class"], g["n-maths"], g["n-last-year"]], { kind: "ROLES", roles: ["TEACHER"] } as const];
+  const [north_, teachers] = [
+    [g["n-class"], g["n-maths"], g["n-last-year"]],
+    { kind: "ROLES", roles: ["TEACHER"] } as const,
+  ];
   await make.grant({ app: reader, school: north, groups: north_ });
   await make.grant({ app: reader, school: south, sync: false, groups: [g["s-class"]] });
   await make.grant({ app: reader, school: east, signOn: "NOBODY", groups: [g["e-class"]] });
   await make.grant({ app: reader, school: mid, signOn: teachers, groups: [g["m-class"]] });
   const members = { kind: "GROUPS", groups: [g["c-club"], g["c-old-club"]] } as const;
   await make.grant({ app: reader, school: club, signOn: members, groups: [g["c-class"], g["c-old-club"]] });
-  for (const user of ["n-gone-user", "s-user", "e-user", "w-user"] as const) await make.signIn({ app: reader, person: people[user] });
+  for (const user of ["n-gone-user", "s-user", "e-user", "w-user"] as const)
+    await make.signIn({ app: reader, person: people[user] });
 
   const opposite = apps.opposite.clientId;
-  await make.grant({ app: opposite, school: north, signOn: { kind: "ROLES", roles: ["OTHER"] }, sync: false, groups: [g["n-chess"]] });
+  await make.grant({
+    app: opposite,
+    school: north,
+    signOn: { kind: "ROLES", roles: ["OTHER"] },
+    sync: false,
+    groups: [g["n-chess"]],
+  });
   await make.grant({ app: opposite, school: south, groups: [g["s-class"]] });
   return { apps, schools, groups, people };
 }
 
-async function named<Name extends string, Made>(names: Name[], make: (name: Name) => Promise<Made>): Promise<Record<Name, Made>> {
+async function named<Name extends string, Made>(
+  names: Name[],
+  make: (name: Name) => Promise<Made>,
+): Promise<Record<Name, Made>> {
   const made = {} as Record<Name, Made>;
   for (const name of names) made[name] = await make(name);
   return made;

@@ -17,22 +17,35 @@ const introduction = `# Who sees what, printed through the endpoints. A change h
 # Written anew only by: UPDATE_MATRIX=1 npx vitest run test/access/matrix.test.ts --project embedded
 `;
 
-test("every app sees of every school, group and person exactly what the committed matrix says", { timeout: 120_000 }, async () => {
-  const own = await printMatrix(service, await makeMatrixWorld(makeMakers(service.db, service.clock())));
+test(
+  "every app sees of every school, group and person exactly what the committed matrix says",
+  { timeout: 120_000 },
+  async () => {
+    const own = await printMatrix(service, await makeMatrixWorld(makeMakers(service.db, service.clock())));
 
-  await loadDemoWorld(demoService.db, { now: demoService.clock(), production: false, restoreWindowDays: 30, setCredential });
-  const logins = new Map(demo.people.map(({ id, username, password }) => [id, { username, password }]));
-  const ofDemo = await printMatrix(demoService, demoWorld(), (personId) => logins.get(personId));
+    await loadDemoWorld(demoService.db, {
+      now: demoService.clock(),
+      production: false,
+      restoreWindowDays: 30,
+      setCredential,
+    });
+    const logins = new Map(demo.people.map(({ id, username, password }) => [id, { username, password }]));
+    const ofDemo = await printMatrix(demoService, demoWorld(), (personId) => logins.get(personId));
 
-  const matrix = `${introduction}\n# A world with one of each case\n\n${own}\n# The demo world\n\n${ofDemo}`;
-  const file = join(import.meta.dirname, "matrix.txt");
-  if (process.env["UPDATE_MATRIX"] === "1") await writeFile(file, matrix);
-  expect(matrix).toBe(await readFile(file, "utf8"));
-});
+    const matrix = `${introduction}\n# A world with one of each case\n\n${own}\n# The demo world\n\n${ofDemo}`;
+    const file = join(import.meta.dirname, "matrix.txt");
+    if (process.env["UPDATE_MATRIX"] === "1") await writeFile(file, matrix);
+    expect(matrix).toBe(await readFile(file, "utf8"));
+  },
+);
 
 function demoWorld(): World {
-  const byLabel = (rows: { id: string }[]) => Object.fromEntries(rows.map(({ id }) => [`…${id[0]!}${id.slice(-2)}`, id]));
-  const apps = demo.apps.map(({ clientId, clientSecret, redirectUris }) => [clientId, { clientId, clientSecret, redirectUri: redirectUris[0] }]);
+  const byLabel = (rows: { id: string }[]) =>
+    Object.fromEntries(rows.map(({ id }) => [`…${id[0]!}${id.slice(-2)}`, id]));
+  const apps = demo.apps.map(({ clientId, clientSecret, redirectUris }) => [
+    clientId,
+    { clientId, clientSecret, redirectUri: redirectUris[0] },
+  ]);
   return {
     apps: Object.fromEntries(apps),
     schools: byLabel(demo.schools),

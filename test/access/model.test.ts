@@ -64,15 +64,19 @@ function say(w: World) {
   const isSynced = (group: number) => syncs(schoolOf(group)) && w.grants[schoolOf(group)]!.synced.includes(group);
   const isShown = (group: number) => isSynced(group) && !w.deletedGroups.includes(group);
   const isIn = (p: Person, group: number) => p.schools.includes(schoolOf(group)) && p.groups.includes(group);
-  const isPerson = (p: Person, of = groups) => p.role !== "OTHER" && of.some((group) => isIn(p, group) && isShown(group));
+  const isPerson = (p: Person, of = groups) =>
+    p.role !== "OTHER" && of.some((group) => isIn(p, group) && isShown(group));
   const mayThrough = (p: Person, school: number): boolean => {
     const grant = w.grants[school];
     if (p.isGone || !grant || !p.schools.includes(school)) return false;
     if (grant.kind === "ROLES") return grant.roles.includes(p.role);
     if (grant.kind !== "GROUPS") return grant.kind === "EVERYBODY";
-    return grant.groups.some((group) => schoolOf(group) === school && isIn(p, group) && !w.deletedGroups.includes(group));
+    return grant.groups.some(
+      (group) => schoolOf(group) === school && isIn(p, group) && !w.deletedGroups.includes(group),
+    );
   };
-  const isUserAt = (p: Person, school: number) => p.schools.includes(school) && syncs(school) && schools.some((any) => mayThrough(p, any));
+  const isUserAt = (p: Person, school: number) =>
+    p.schools.includes(school) && syncs(school) && schools.some((any) => mayThrough(p, any));
   const which = (keep: (p: Person) => boolean) => w.people.flatMap((p, index) => (keep(p) ? [index] : []));
   const groupsAt = (school: number) => groups.filter((group) => schoolOf(group) === school);
   return {
@@ -99,13 +103,29 @@ async function build(w: World) {
   for (let school = 0; school < schoolCount; school++) schools.push(await make.school());
   const groups: GroupId[] = [];
   for (let group = 0; group < groupCount; group++) {
-    groups.push(await make.group({ school: schools[schoolOf(group)]!, status: w.deletedGroups.includes(group) ? "DELETED" : "ACTIVE" }));
+    groups.push(
+      await make.group({
+        school: schools[schoolOf(group)]!,
+        status: w.deletedGroups.includes(group) ? "DELETED" : "ACTIVE",
+      }),
+    );
   }
-  const ids = (school: number, chosen: number[]) => chosen.filter((group) => schoolOf(group) === school).map((group) => groups[group]!);
+  const ids = (school: number, chosen: number[]) =>
+    chosen.filter((group) => schoolOf(group) === school).map((group) => groups[group]!);
   for (const [school, grant] of w.grants.entries()) {
     if (grant === null) continue;
-    const signOn = { kind: grant.kind, roles: grant.roles, groups: ids(school, grant.groups) } as unknown as SignOnAudience;
-    await make.grant({ app: clientId, school: schools[school]!, signOn, sync: grant.sync, groups: ids(school, grant.synced) });
+    const signOn = {
+      kind: grant.kind,
+      roles: grant.roles,
+      groups: ids(school, grant.groups),
+    } as unknown as SignOnAudience;
+    await make.grant({
+      app: clientId,
+      school: schools[school]!,
+      signOn,
+      sync: grant.sync,
+      groups: ids(school, grant.synced),
+    });
   }
   const people: PersonId[] = [];
   for (const { role, isGone, schools: at, groups: inside, hasSignedIn } of w.people) {
@@ -121,14 +141,25 @@ async function build(w: World) {
   return { clientId, schools, groups, people };
 }
 
-async function ask({ clientId, schools, groups, people }: { clientId: ClientId; schools: SchoolId[]; groups: GroupId[]; people: PersonId[] }) {
+async function ask({
+  clientId,
+  schools,
+  groups,
+  people,
+}: {
+  clientId: ClientId;
+  schools: SchoolId[];
+  groups: GroupId[];
+  people: PersonId[];
+}) {
   const find = async (order: string[], sql: string, about?: string): Promise<number[]> => {
     // Both parameters appear, so that each has a type.
     const text = `${sql} AND $1::text IS NOT NULL AND coalesce($2::uuid, gen_random_uuid()) IS NOT NULL`;
     const { rows } = await db.pool.query<{ id: string }>(text, [clientId, about]);
     return rows.flatMap(({ id }) => (order.includes(id) ? [order.indexOf(id)] : [])).sort((a, b) => a - b);
   };
-  const findPeople = (condition: string, about?: string) => find(people, `SELECT p.id FROM person p WHERE ${condition}`, about);
+  const findPeople = (condition: string, about?: string) =>
+    find(people, `SELECT p.id FROM person p WHERE ${condition}`, about);
   const each = <T>(of: string[], look: (id: string) => Promise<T>) => Promise.all(of.map(look));
   return {
     schools: await find(schools, `SELECT s.id FROM school s WHERE ${schoolIsShown("$1", "s.id")}`),
@@ -139,7 +170,12 @@ async function ask({ clientId, schools, groups, people }: { clientId: ClientId; 
     peopleAt: await each(schools, (id) => findPeople(personIsShown("$1", "p", "$2"), id)),
     users: await findPeople(userIsShown("$1", "p")),
     usersAt: await each(schools, (id) => findPeople(userIsShownAt("$1", "p", "$2"), id)),
-    mayThrough: await each(schools, (id) => findPeople(`p.status = 'ACTIVE' AND EXISTS (SELECT ${fromSchoolsLettingIn("$1", "p")} AND v_at.school_id = $2)`, id)),
+    mayThrough: await each(schools, (id) =>
+      findPeople(
+        `p.status = 'ACTIVE' AND EXISTS (SELECT ${fromSchoolsLettingIn("$1", "p")} AND v_at.school_id = $2)`,
+        id,
+      ),
+    ),
     groupsOf: await each(people, (id) => find(groups, `SELECT g.id ${fromShownGroupsOf("$1", "$2")}`, id)),
     membersOf: await each(groups, (id) => find(people, `SELECT p.id ${fromShownMembersOf("$2")}`, id)),
   };

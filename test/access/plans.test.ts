@@ -42,7 +42,10 @@ async function callEverything(login: Login): Promise<void> {
   const { school, group } = await findFilled(service.db, 0);
   const { person } = await findFilled(service.db, size.schools);
   const user = await getUserTokens(service, app, login, { scopes: allScopes });
-  const { body: refreshed } = await postToken(service, app, { grant_type: "refresh_token", refresh_token: user.refresh_token! });
+  const { body: refreshed } = await postToken(service, app, {
+    grant_type: "refresh_token",
+    refresh_token: user.refresh_token!,
+  });
   const token = await getAppToken(service, app, ["schools:read", "users:read", "groups:read", "people:read"]);
   const get = async (path: string, bearer = token): Promise<Response> => {
     const response = await fetch(service.url + path, { headers: { authorization: `Bearer ${bearer}` } });
@@ -55,8 +58,15 @@ async function callEverything(login: Login): Promise<void> {
     await get(/<([^>]+)>/.exec(page.headers.get("link")!)![1]!);
   }
   for (const kind of ["groups", "people"]) await get(`/idm/ep/v1/schools/${school}/${kind}?show-deleted=true`);
-  for (const path of [`/schools/${school}`, `/users/${person}`, `/groups/${group}`, `/people/${person}`]) await get(`/idm/ep/v1${path}`);
-  for (const filter of ["", `?pid=${person}`, `?gruppe.id=${group}`, `?organisation.id=${school}`, `?personenkontext.id=${person}`]) {
+  for (const path of [`/schools/${school}`, `/users/${person}`, `/groups/${group}`, `/people/${person}`])
+    await get(`/idm/ep/v1${path}`);
+  for (const filter of [
+    "",
+    `?pid=${person}`,
+    `?gruppe.id=${group}`,
+    `?organisation.id=${school}`,
+    `?personenkontext.id=${person}`,
+  ]) {
     await get(`/idm/schulconnex/v1/personen-info${filter}`);
   }
   await get("/idm/schulconnex/v1/person-info", refreshed.access_token);
@@ -90,23 +100,40 @@ function scannedTables(plan: Plan): string[] {
 
 /** Rows that went through the plan, those that were thrown away on the way too. */
 function countRows(plan: Plan): number {
-  const rows = (node: Plan) => (node["Actual Rows"] ?? 0) + (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Join Filter"] ?? 0);
+  const rows = (node: Plan) =>
+    (node["Actual Rows"] ?? 0) + (node["Rows Removed by Filter"] ?? 0) + (node["Rows Removed by Join Filter"] ?? 0);
   return Math.round(nodesOf(plan).reduce((sum, node) => sum + rows(node) * (node["Actual Loops"] ?? 0), 0));
 }
 
-const statements = (): Statement[] => [...seen.values()].filter(({ text }) => /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)\b/.test(text) && /\b(FROM|INTO|UPDATE)\b/.test(text));
+const statements = (): Statement[] =>
+  [...seen.values()].filter(
+    ({ text }) => /^\s*(WITH|SELECT|INSERT|UPDATE|DELETE)\b/.test(text) && /\b(FROM|INTO|UPDATE)\b/.test(text),
+  );
 const isList = ({ text }: Statement): boolean => /\) AS t\b/.test(text);
 
 function asApp({ text, values, name }: Statement, clientId: string): Statement {
-  const replace = (value: unknown): unknown => (Array.isArray(value) ? value.map(replace) : value === app.clientId ? clientId : value);
+  const replace = (value: unknown): unknown =>
+    Array.isArray(value) ? value.map(replace) : value === app.clientId ? clientId : value;
   return { name, text, values: values.map(replace) };
 }
 
 test("the statements of sign-on, of both APIs and of the tiles are among those that were seen", () => {
   const texts = statements().map(({ text }) => text);
   expect(texts.length).toBeGreaterThan(40);
-  expect(statements().map(({ name }) => name)).toEqual(expect.arrayContaining(["sign-on.findSessions", "sign-on.findTokensWithSubject"]));
-  const tables = ["school", "person", "membership", "synced_group", "sign_in", "oidc_artifact", "consent", "credential", "app"];
+  expect(statements().map(({ name }) => name)).toEqual(
+    expect.arrayContaining(["sign-on.findSessions", "sign-on.findTokensWithSubject"]),
+  );
+  const tables = [
+    "school",
+    "person",
+    "membership",
+    "synced_group",
+    "sign_in",
+    "oidc_artifact",
+    "consent",
+    "credential",
+    "app",
+  ];
   expect(tables.filter((table) => !texts.some((text) => new RegExp(`\\b${table}\\b`).test(text)))).toEqual([]);
 });
 
@@ -116,7 +143,8 @@ async function listFaults(checked: Statement[], mode: "force_custom_plan" | "for
     const plan = await explain(statement, mode);
     const [scanned, rows] = [scannedTables(plan), countRows(plan)];
     // A list is of a school with 204 people in three groups each, or of two such schools.
-    if (scanned.length > 0 || rows > (isList(statement) ? 40_000 : 400)) faults.push(`${rows} rows, all of ${scanned.join()}: ${statement.text}`);
+    if (scanned.length > 0 || rows > (isList(statement) ? 40_000 : 400))
+      faults.push(`${rows} rows, all of ${scanned.join()}: ${statement.text}`);
   }
   return faults;
 }
@@ -131,14 +159,32 @@ test("no request reads one, for an app that sees two schools of many", async () 
 });
 
 test("neither do the plans that are kept for named statements", async () => {
-  expect(await listFaults(statements().filter(({ name }) => name !== undefined), "force_generic_plan")).toEqual([]);
+  expect(
+    await listFaults(
+      statements().filter(({ name }) => name !== undefined),
+      "force_generic_plan",
+    ),
+  ).toEqual([]);
 });
 
-test.each([filledApps.everywhere, filledApps.byGroups])("neither does reading a school, group or person for the app %s, which every school has", async (clientId) => {
-  const reads = statements().filter(({ text, values }) => /FROM (person|affiliation|"group")/.test(text) && /^\s*SELECT/.test(text) && JSON.stringify(values).includes(app.clientId));
-  // Without a filter the list of all people is all people.
-  const ofOne = reads.filter(({ values }) => values.length > 1).map((statement) => asApp(statement, clientId));
-  expect(ofOne.length).toBeGreaterThan(15);
-  expect(await listFaults(ofOne, "force_custom_plan")).toEqual([]);
-  expect(await listFaults(ofOne.filter(({ name }) => name !== undefined), "force_generic_plan")).toEqual([]);
-});
+test.each([filledApps.everywhere, filledApps.byGroups])(
+  "neither does reading a school, group or person for the app %s, which every school has",
+  async (clientId) => {
+    const reads = statements().filter(
+      ({ text, values }) =>
+        /FROM (person|affiliation|"group")/.test(text) &&
+        /^\s*SELECT/.test(text) &&
+        JSON.stringify(values).includes(app.clientId),
+    );
+    // Without a filter the list of all people is all people.
+    const ofOne = reads.filter(({ values }) => values.length > 1).map((statement) => asApp(statement, clientId));
+    expect(ofOne.length).toBeGreaterThan(15);
+    expect(await listFaults(ofOne, "force_custom_plan")).toEqual([]);
+    expect(
+      await listFaults(
+        ofOne.filter(({ name }) => name !== undefined),
+        "force_generic_plan",
+      ),
+    ).toEqual([]);
+  },
+);

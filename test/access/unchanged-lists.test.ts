@@ -28,7 +28,9 @@ beforeAll(async () => {
 async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
   const query = vi.spyOn(pg.Client.prototype, "query");
   await work();
-  const names = query.mock.calls.map(([statement]) => (statement as { name?: string; text?: string } | string)).map((it) => (typeof it === "string" ? it : (it.name ?? it.text ?? "a cursor")));
+  const names = query.mock.calls
+    .map(([statement]) => statement as { name?: string; text?: string } | string)
+    .map((it) => (typeof it === "string" ? it : (it.name ?? it.text ?? "a cursor")));
   query.mockRestore();
   return names.filter((name) => name !== "sign-on.findTokens");
 }
@@ -45,37 +47,48 @@ const lists: [string, () => string][] = [
   ["users", () => `${idm}/schools/${found.school}/users`],
   ["a page of users", () => `${idm}/schools/${found.school}/users?limit=2`],
   ["personen-info", () => `${schulconnex}/personen-info`],
-  ["personen-info with everything", () => `${schulconnex}/personen-info?vollstaendig=personen,personenkontexte,organisationen,gruppen,beziehungen`],
+  [
+    "personen-info with everything",
+    () => `${schulconnex}/personen-info?vollstaendig=personen,personenkontexte,organisationen,gruppen,beziehungen`,
+  ],
   ["pid", () => `${schulconnex}/personen-info?pid=${found.person}`],
   ["personenkontext.id", () => `${schulconnex}/personen-info?personenkontext.id=${found.affiliation}`],
   ["gruppe.id", () => `${schulconnex}/personen-info?gruppe.id=${found.group}`],
   ["organisation.id", () => `${schulconnex}/personen-info?organisation.id=${found.school}`],
 ];
 
-test.each(lists)("%s: unchanged, it is answered from its version alone; changed, it is read again", async (_label, path) => {
-  const first = await read(path());
-  expect(first.status).toBe(200);
-  const headers = { "if-none-match": first.headers.get("etag")! };
-  let again!: Awaited<ReturnType<Reader>>;
-  const asked = await statementsOf(async () => (again = await read(path(), headers)));
-  expect(again.status).toBe(304);
-  expect(asked).toEqual([expect.stringMatching(/_version$/)]);
-  await service.db.pool.query("UPDATE school SET city = city || '.' WHERE id = $1", [found.school]);
-  const readAgain = await statementsOf(async () => (again = await read(path(), headers)));
-  expect([again.status, again.headers.get("etag") === first.headers.get("etag")]).toEqual([200, false]);
-  expect(readAgain.length).toBeGreaterThan(1);
-});
+test.each(lists)(
+  "%s: unchanged, it is answered from its version alone; changed, it is read again",
+  async (_label, path) => {
+    const first = await read(path());
+    expect(first.status).toBe(200);
+    const headers = { "if-none-match": first.headers.get("etag")! };
+    let again!: Awaited<ReturnType<Reader>>;
+    const asked = await statementsOf(async () => (again = await read(path(), headers)));
+    expect(again.status).toBe(304);
+    expect(asked).toEqual([expect.stringMatching(/_version$/)]);
+    await service.db.pool.query("UPDATE school SET city = city || '.' WHERE id = $1", [found.school]);
+    const readAgain = await statementsOf(async () => (again = await read(path(), headers)));
+    expect([again.status, again.headers.get("etag") === first.headers.get("etag")]).toEqual([200, false]);
+    expect(readAgain.length).toBeGreaterThan(1);
+  },
+);
 
 test("pages tell each other apart, and the next page has a tag of its own", async () => {
   const path = `${idm}/schools/${found.school}/people?limit=2`;
   const first = await read(path);
   const next = first.headers.get("link")!.match(/<([^>]+)>/)![1]!;
   const second = await read(new URL(next, service.url).pathname + new URL(next, service.url).search);
-  const tags = [first, second, await read(`${path}1`), await read(path.split("?")[0]!)].map(({ headers }) => headers.get("etag"));
+  const tags = [first, second, await read(`${path}1`), await read(path.split("?")[0]!)].map(({ headers }) =>
+    headers.get("etag"),
+  );
   expect(new Set(tags).size).toBe(4);
 });
 
 test.each([undefined, "*"])("an altered cursor is refused, whatever the caller says to have: %s", async (tag) => {
-  const answer = await read(`${idm}/schools/${found.school}/people?cursor=AAAA`, tag === undefined ? {} : { "if-none-match": tag });
+  const answer = await read(
+    `${idm}/schools/${found.school}/people?cursor=AAAA`,
+    tag === undefined ? {} : { "if-none-match": tag },
+  );
   expect([answer.status, (answer.body as { code: string }).code]).toEqual([400, "invalid_cursor"]);
 });

@@ -21,9 +21,15 @@ const make = makeMakers(db);
 const origin = { at: new Date("2026-02-03T08:00:00Z"), actorId: "test", allowLoopbackHttp: true };
 
 const step = fc.oneof(
-  { weight: 8, arbitrary: fc.record({ deeds: fc.array(deed, { minLength: 1, maxLength: 2 }), isGivenUp: fc.boolean() }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({ deeds: fc.array(deed, { minLength: 1, maxLength: 2 }), isGivenUp: fc.boolean() }),
+  },
   { weight: 1, arbitrary: fc.record({ signIn: deed }) },
-  { weight: 1, arbitrary: fc.record({ client: fc.nat(5), schulconnexSpelling: fc.constantFrom("V1_4" as const, "V1_7" as const) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ client: fc.nat(5), schulconnexSpelling: fc.constantFrom("V1_4" as const, "V1_7" as const) }),
+  },
 );
 type Step = typeof step extends fc.Arbitrary<infer Made> ? Made : never;
 class GivenUp extends Error {}
@@ -33,11 +39,14 @@ async function makeWorld(): Promise<World> {
   const clients: ClientId[] = [(await make.app()).clientId, (await make.app()).clientId];
   const world: World = { clients, schools: [await make.school(), await make.school()], groups: [], people: [] };
   const [first, second] = world.schools as [World["schools"][number], World["schools"][number]];
-  for (const school of world.schools) for (let n = 0; n < 2; n++) world.groups.push({ id: await make.group({ school }), school });
+  for (const school of world.schools)
+    for (let n = 0; n < 2; n++) world.groups.push({ id: await make.group({ school }), school });
   const inside = (school: string) => world.groups.filter((group) => group.school === school).map(({ id }) => id);
-  for (let n = 0; n < 2; n++) world.people.push(await make.person({ schools: [first, second], groups: world.groups.map(({ id }) => id) }));
+  for (let n = 0; n < 2; n++)
+    world.people.push(await make.person({ schools: [first, second], groups: world.groups.map(({ id }) => id) }));
   for (const school of world.schools) world.people.push(await make.person({ school, groups: inside(school) }));
-  for (const app of clients) for (const school of world.schools) await make.grant({ app, school, groups: inside(school) });
+  for (const app of clients)
+    for (const school of world.schools) await make.grant({ app, school, groups: inside(school) });
   return world;
 }
 
@@ -48,7 +57,9 @@ async function take(world: World, taken: Step): Promise<boolean> {
     if ("signIn" in taken) await signIn(db, world, taken.signIn);
     else if ("client" in taken) {
       const clientId = world.clients[taken.client % world.clients.length]!;
-      await withTransaction(db, (tx) => updateApp(tx, { clientId, schulconnexSpelling: taken.schulconnexSpelling }, origin));
+      await withTransaction(db, (tx) =>
+        updateApp(tx, { clientId, schulconnexSpelling: taken.schulconnexSpelling }, origin),
+      );
     } else {
       await changeDirectory(db, origin, async (change) => {
         for (const each of taken.deeds) await act(change, world, each);
@@ -57,14 +68,18 @@ async function take(world: World, taken: Step): Promise<boolean> {
     }
     return "signIn" in taken;
   } catch (error) {
-    if (!(error instanceof AppError || error instanceof GivenUp || (error as { code?: string }).code === "23503")) throw error;
+    if (!(error instanceof AppError || error instanceof GivenUp || (error as { code?: string }).code === "23503"))
+      throw error;
     Object.assign(world, before);
     return true;
   }
 }
 
 async function listAll(world: World): Promise<List[]> {
-  const { rows } = await db.pool.query<{ id: string }>("SELECT id FROM affiliation WHERE person_id = ANY ($1) ORDER BY id", [world.people]);
+  const { rows } = await db.pool.query<{ id: string }>(
+    "SELECT id FROM affiliation WHERE person_id = ANY ($1) ORDER BY id",
+    [world.people],
+  );
   const lists = world.clients.flatMap((clientId) => [
     ...world.schools.flatMap((school) => listsOf({ clientId, school })),
     ...world.people.flatMap((person) => listsOf({ clientId, person })),
@@ -76,32 +91,36 @@ async function listAll(world: World): Promise<List[]> {
 
 const keyOf = ({ query, values }: List) => JSON.stringify([query.name, values]);
 
-test("whatever happens, a version that was seen before has the items that it had", { timeout: walkTimeoutMs }, async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 16 }), async (steps) => {
-      const world = await makeWorld();
-      const seen = new Map<string, Map<string, string>>();
-      const last = new Map<string, string>();
-      const look = async (isUnchanged: boolean) => {
-        const lists = await listAll(world);
-        const read = await readLists(db, lists);
-        for (const [index, list] of lists.entries()) {
-          const { version, shown, body } = read[index]!;
-          const key = keyOf(list);
-          const answer = `${String(shown)} ${body}`;
-          const bodies = seen.get(key) ?? new Map<string, string>();
-          seen.set(key, bodies.set(version, bodies.get(version) ?? answer));
-          expect(answer, `${list.label} ${version}`).toBe(bodies.get(version));
-          if (isUnchanged && last.has(key)) expect(version, list.label).toBe(last.get(key));
-          last.set(key, version);
-        }
-      };
-      await look(false);
-      for (const taken of steps) await look(await take(world, taken));
-    }),
-    walks(10),
-  );
-});
+test(
+  "whatever happens, a version that was seen before has the items that it had",
+  { timeout: walkTimeoutMs },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 16 }), async (steps) => {
+        const world = await makeWorld();
+        const seen = new Map<string, Map<string, string>>();
+        const last = new Map<string, string>();
+        const look = async (isUnchanged: boolean) => {
+          const lists = await listAll(world);
+          const read = await readLists(db, lists);
+          for (const [index, list] of lists.entries()) {
+            const { version, shown, body } = read[index]!;
+            const key = keyOf(list);
+            const answer = `${String(shown)} ${body}`;
+            const bodies = seen.get(key) ?? new Map<string, string>();
+            seen.set(key, bodies.set(version, bodies.get(version) ?? answer));
+            expect(answer, `${list.label} ${version}`).toBe(bodies.get(version));
+            if (isUnchanged && last.has(key)) expect(version, list.label).toBe(last.get(key));
+            last.set(key, version);
+          }
+        };
+        await look(false);
+        for (const taken of steps) await look(await take(world, taken));
+      }),
+      walks(10),
+    );
+  },
+);
 
 const versionsOf = async (lists: readonly List[]) => (await readLists(db, lists)).map(({ version }) => version);
 
@@ -134,7 +153,8 @@ test("a change or an import that writes nothing leaves every version as it was",
   const { clientId } = await make.app();
   const { school } = await makeSchool(clientId);
   const { run } = makeImporter(db);
-  const roster = "id;role;first_name;call_name;last_name;classes;courses;status\n1;student;Ada;;Muster;5a;;\n2;student;Bo;;Bei;5a;;\n";
+  const roster =
+    "id;role;first_name;call_name;last_name;classes;courses;status\n1;student;Ada;;Muster;5a;;\n2;student;Bo;;Bei;5a;;\n";
   await run(roster, { school });
   const lists = listsOf({ clientId, school });
   const before = await versionsOf(lists);
@@ -152,7 +172,8 @@ test("changes of two schools that share people wait for no version of each other
   const lists = listsOf({ clientId, school: here.school, person: shared });
   const before = await readLists(db, lists);
   const [one, two] = [await db.pool.connect(), await db.pool.connect()];
-  const rename = (client: Queryable, group: GroupId, name: string) => client.query(`UPDATE "group" SET name = $2 WHERE id = $1`, [group, name]);
+  const rename = (client: Queryable, group: GroupId, name: string) =>
+    client.query(`UPDATE "group" SET name = $2 WHERE id = $1`, [group, name]);
   for (const client of [one, two]) await client.query("BEGIN; SET LOCAL lock_timeout = '5s'");
   await rename(one, here.group, "One");
   await rename(two, there.group, "Two");
@@ -161,7 +182,8 @@ test("changes of two schools that share people wait for no version of each other
   await two.query("COMMIT");
   for (const client of [one, two]) client.release();
   const after = await readLists(db, lists);
-  const of = (label: string) => [before, between, after].map((read) => read[lists.findIndex((list) => list.label === label)]!);
+  const of = (label: string) =>
+    [before, between, after].map((read) => read[lists.findIndex((list) => list.label === label)]!);
   for (const label of ["people", "pid", "organisation.id", "personen-info"]) {
     expect(new Set(of(label).map(({ version }) => version)).size, label).toBe(3);
     expect(new Set(of(label).map(({ body }) => body)).size, label).toBe(3);
@@ -176,7 +198,10 @@ test("rows of versions do not pile up, and an app that is gone has none to compa
     "SELECT subject, count(*)::int AS rows, sum(version)::int AS version FROM view_version WHERE subject = ANY ($1) GROUP BY subject ORDER BY subject",
     [[`app:${clientId}`, `school:${school}`]],
   );
-  expect(rows).toMatchObject([{ subject: `app:${clientId}`, rows: 1 }, { subject: `school:${school}`, rows: 1 }]);
+  expect(rows).toMatchObject([
+    { subject: `app:${clientId}`, rows: 1 },
+    { subject: `school:${school}`, rows: 1 },
+  ]);
   expect(rows[1]!.version).toBeGreaterThanOrEqual(5);
   await deleteApp(db, clientId, { origin, forget: forgetApp });
   expect(await versionsOf(listsOf({ clientId, school }))).toEqual(Array(9).fill(null));

@@ -20,11 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const looks: Look[] = [
-  { size: "phone" },
-  { size: "desk", colorScheme: "dark" },
-  { size: "whiteboard" },
-];
+const looks: Look[] = [{ size: "phone" }, { size: "desk", colorScheme: "dark" }, { size: "whiteboard" }];
 
 function listForeignRequests(page: Page): string[] {
   const foreign: string[] = [];
@@ -67,7 +63,10 @@ test("an operation is found by searching", async () => {
 test("what a reference draws later is accessible too", async () => {
   const page = await newPage({ size: "desk", colorScheme: "dark" });
   await page.goto(`${url}/docs/webhooks`);
-  await page.getByRole("button", { name: /^default/ }).first().click();
+  await page
+    .getByRole("button", { name: /^default/ })
+    .first()
+    .click();
   await page.getByText("Seconds, or a date, before which it should not be tried again").first().waitFor();
   await expectReadable(page);
 });

@@ -41,7 +41,9 @@ test.each(looks)("every page is accessible and fits: $locale, $colorScheme, $siz
 
 test("a page with a fault does not pass for accessible", async () => {
   const page = await newPage();
-  await page.setContent('<html lang="de"><title>t</title><main><h1>x</h1><input><button style="height:9px">y</button></main></html>');
+  await page.setContent(
+    '<html lang="de"><title>t</title><main><h1>x</h1><input><button style="height:9px">y</button></main></html>',
+  );
   await expect(expectAccessible(page)).rejects.toThrow("label");
   await page.setContent('<html lang="de"><title>t</title><main><h1>x</h1><p style="width:200vw">y</p></main></html>');
   await expect(expectAccessible(page)).rejects.toThrow();
@@ -60,7 +62,10 @@ test("a screen reader hears the problem with the field it belongs to", async () 
   const page = await newPage();
   await page.goto(`${url}/de/${encodeURIComponent("login, nothing entered")}`);
   const summary = page.getByRole("alert");
-  expect(await summary.getByRole("link").allTextContents()).toEqual(["Gib deinen Benutzernamen ein.", "Gib dein Passwort ein."]);
+  expect(await summary.getByRole("link").allTextContents()).toEqual([
+    "Gib deinen Benutzernamen ein.",
+    "Gib dein Passwort ein.",
+  ]);
   await summary.getByRole("link", { name: "Passwort" }).click();
   expect(await page.evaluate("document.activeElement.id")).toBe("password");
   const username = page.getByRole("textbox", { name: "Benutzername", exact: true });
@@ -73,7 +78,8 @@ test("what an app or a person is called is never markup", async () => {
   for (const locale of ["de", "en"] as const) {
     const steps = { action: "/on", cancel: "/back", csrf: name };
     const html = [
-      renderConsentPage({ app: { name }, personName: name, scopes: ["openid"], steps, switchUser: name }, { locale }).html,
+      renderConsentPage({ app: { name }, personName: name, scopes: ["openid"], steps, switchUser: name }, { locale })
+        .html,
       renderLoginPage({ app: { name }, username: name, steps, problem: { kind: "refused" } }, { locale }).html,
     ].join("");
     expect(html).not.toContain("<img src=x");

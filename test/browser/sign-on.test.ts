@@ -81,7 +81,10 @@ test("nothing entered is told field by field", async () => {
   const page = await newPage();
   await page.goto(service.authorizationUrl({ ui_locales: "en" }));
   await logIn(page, { username: "", password: "" });
-  expect(await page.getByRole("alert").getByRole("link").allTextContents()).toEqual(["Enter your user name.", "Enter your password."]);
+  expect(await page.getByRole("alert").getByRole("link").allTextContents()).toEqual([
+    "Enter your user name.",
+    "Enter your password.",
+  ]);
   await logIn(page, people.student);
   expect(await headingOf(page)).toBe("May Lernapp see your data?");
 });
@@ -90,7 +93,10 @@ test("who guesses is told when to try again, and then may", async () => {
   const page = await newPage();
   await page.goto(service.authorizationUrl());
   for (let guess = 0; guess < 5; guess += 1) await logIn(page, { ...people.student, password: `guess ${guess}` });
-  const [answer] = await Promise.all([page.waitForResponse((response) => response.request().method() === "POST"), logIn(page, people.student)]);
+  const [answer] = await Promise.all([
+    page.waitForResponse((response) => response.request().method() === "POST"),
+    logIn(page, people.student),
+  ]);
   expect(answer.status()).toBe(429);
   expect(answer.headers()["retry-after"]).toBe("10");
   expect(await page.getByRole("alert").textContent()).toContain("Warte 10 Sekunden");
@@ -208,7 +214,9 @@ test("logging out asks first, and then the next app asks who it is", async () =>
   await page.goto(service.authorizationUrl());
   await logIn(page, people.student);
   await press(page, "Ja, erlauben");
-  await page.goto(`${service.url}/oauth2/sessions/logout?client_id=demo-lernapp&post_logout_redirect_uri=${service.appUrl}/bye`);
+  await page.goto(
+    `${service.url}/oauth2/sessions/logout?client_id=demo-lernapp&post_logout_redirect_uri=${service.appUrl}/bye`,
+  );
   expect(await headingOf(page)).toBe("Möchtest du dich abmelden?");
   await expectAccessible(page);
   await press(page, "Ja, abmelden");
@@ -228,7 +236,11 @@ test("logging out without an app ends on a page that says so", async () => {
 });
 
 test.each([
-  ["an address that is not the app's", { redirect_uri: "http://127.0.0.1:1/callback" }, "Diese Adresse passt nicht zur App"],
+  [
+    "an address that is not the app's",
+    { redirect_uri: "http://127.0.0.1:1/callback" },
+    "Diese Adresse passt nicht zur App",
+  ],
   ["an unknown app", { client_id: "<script>alert(1)</script>" }, "Diese App kennen wir nicht"],
 ])("%s ends on an error page and never at the address", async (_what, wishes, heading) => {
   const page = await newPage();
@@ -302,5 +314,9 @@ test("every page forbids frames, caching and anything that is not ours", async (
   expect(headers["content-security-policy"]).toBe(
     `default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self' ${service.appUrl}; frame-ancestors 'none'; base-uri 'none'`,
   );
-  expect(headers).toMatchObject({ "cache-control": "no-store", "x-frame-options": "DENY", "referrer-policy": "same-origin" });
+  expect(headers).toMatchObject({
+    "cache-control": "no-store",
+    "x-frame-options": "DENY",
+    "referrer-policy": "same-origin",
+  });
 });

@@ -47,10 +47,15 @@ test("oidc-client-ts signs a pupil in from a page, reads person-info and renews"
       const answer = await fetch("${service.url}/idm/schulconnex/v1/person-info", { headers: { Authorization: "Bearer " + access_token } });
       return answer.json();`),
   );
-  expect(personInfo).toMatchObject({ pid: "c0000000-0000-4000-8000-000000000002", person: { name: { familienname: "Muster" } } });
+  expect(personInfo).toMatchObject({
+    pid: "c0000000-0000-4000-8000-000000000002",
+    person: { name: { familienname: "Muster" } },
+  });
 
   const renewed = await page.evaluate(withManager("return (await manager.signinSilent());"));
-  expect(renewed).toMatchObject({ access_token: expect.not.stringMatching((user as { access_token: string }).access_token) });
+  expect(renewed).toMatchObject({
+    access_token: expect.not.stringMatching((user as { access_token: string }).access_token),
+  });
 
   await page.evaluate(withManager(`manager.signoutRedirect({ post_logout_redirect_uri: "${service.appUrl}/bye" });`));
   await page.waitForURL(/\/oauth2\/sessions\/logout/);

@@ -8,15 +8,20 @@ const run = (...args: string[]) => here(args);
 const entries = Object.entries(commands);
 const nouns = entries.flatMap(([name, entry]) => ("verbs" in entry ? [{ name, ...entry }] : []));
 const all = entries.flatMap(([name, entry]) =>
-  "verbs" in entry ? Object.entries(entry.verbs).map(([verb, command]) => ({ path: [name, verb], command })) : [{ path: [name], command: entry }],
+  "verbs" in entry
+    ? Object.entries(entry.verbs).map(([verb, command]) => ({ path: [name, verb], command }))
+    : [{ path: [name], command: entry }],
 );
 
-test.each([["help"], ["--help"], ["-h"]])("%s lists every command and the exit codes, and ends with 0", async (word) => {
-  const { code, out } = await run(word);
-  expect(code).toBe(0);
-  for (const [name] of entries) expect(out).toMatch(new RegExp(`^  ${name} `, "m"));
-  expect(out).toContain("Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused");
-});
+test.each([["help"], ["--help"], ["-h"]])(
+  "%s lists every command and the exit codes, and ends with 0",
+  async (word) => {
+    const { code, out } = await run(word);
+    expect(code).toBe(0);
+    for (const [name] of entries) expect(out).toMatch(new RegExp(`^  ${name} `, "m"));
+    expect(out).toContain("Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused");
+  },
+);
 
 test.each(nouns)("$name has help that lists its verbs", async ({ name, verbs }) => {
   const { code, out } = await run(name, "--help");
@@ -52,11 +57,23 @@ test.each<[claim: string, args: string[], message: string]>([
   ["an unknown option", ["school", "list", "--fast"], "--fast"],
   ["an option given twice", ["school", "list", "--limit", "1", "--limit", "2"], "--limit is given more than once."],
   ["a number that is none", ["school", "list", "--limit", "many"], "--limit: 'many' is not a whole number."],
-  ["an unknown word", ["membership", "add", id, id, "--role", "BOSS"], "--role: 'BOSS' is not one of STUDENT, TEACHER, OTHER."],
+  [
+    "an unknown word",
+    ["membership", "add", id, id, "--role", "BOSS"],
+    "--role: 'BOSS' is not one of STUDENT, TEACHER, OTHER.",
+  ],
   ["half a name", ["person", "update", id, "--last", "Muster"], "A name needs --first-full and --last."],
   ["an empty list", ["person", "create", "--role", "STUDENT", "--school", ""], "--school: a value is empty."],
-  ["roles for everybody", ["grant", "set", "app", id, "--sign-on", "everybody", "--role", "TEACHER"], "--role belongs to --sign-on roles"],
-  ["two ways at once", ["sync", "groups", "app", id, "--none", "--add", id], "Give --set, --none, or --add and --remove."],
+  [
+    "roles for everybody",
+    ["grant", "set", "app", id, "--sign-on", "everybody", "--role", "TEACHER"],
+    "--role belongs to --sign-on roles",
+  ],
+  [
+    "two ways at once",
+    ["sync", "groups", "app", id, "--none", "--add", id],
+    "Give --set, --none, or --add and --remove.",
+  ],
 ])("%s is wrong usage: code 2, the reason and the help, no stack trace", async (_claim, args, message) => {
   const { code, out, err } = await run(...args);
   expect({ code, out }).toEqual({ code: 2, out: "" });

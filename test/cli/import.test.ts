@@ -38,11 +38,20 @@ test("the template is previewed, applied, shown and listed from the command line
 
 test("a broken roster prints every fault with its place, and a held one says how to confirm it", async () => {
   const school = await make.school();
-  const broken = await writeRoster("id;role;first_name;last_name\n1;pupil;Ada;Muster\n1;student;Bo;Bei\n", "broken.csv");
+  const broken = await writeRoster(
+    "id;role;first_name;last_name\n1;pupil;Ada;Muster\n1;student;Bo;Bei\n",
+    "broken.csv",
+  );
   const { code, output } = await schultor("preview", broken, "--school", school);
-  expect([code, output]).toEqual([3, expect.stringContaining("broken.csv:2:2 role: The role is not student, teacher or other.\nbroken.csv:3:1 id: The id stands in line 2 already.\nThe file has 2 fault(s); nothing was changed.")]);
+  expect([code, output]).toEqual([
+    3,
+    expect.stringContaining(
+      "broken.csv:2:2 role: The role is not student, teacher or other.\nbroken.csv:3:1 id: The id stands in line 2 already.\nThe file has 2 fault(s); nothing was changed.",
+    ),
+  ]);
 
-  const roster = (ids: number[]) => writeRoster(`id;role;first_name;last_name\n${ids.map((id) => `${id};student;A;B\n`).join("")}`);
+  const roster = (ids: number[]) =>
+    writeRoster(`id;role;first_name;last_name\n${ids.map((id) => `${id};student;A;B\n`).join("")}`);
   const idIn = ({ output: text }: { output: string }) => /Import (\S+):/.exec(text)![1]!;
   await schultor("apply", idIn(await schultor("preview", await roster([1, 2]), "--school", school)));
   const held = await schultor("preview", await roster([1]), "--school", school);

@@ -27,7 +27,11 @@ export function runAsProcess(env: Record<string, string>): Run {
 export function runHere(env: Record<string, string>): Run {
   return async (args) => {
     let [out, err] = ["", ""];
-    const terminal = { out: (text: string) => (out += `${text}\n`), err: (text: string) => (err += `${text}\n`), readConfig: () => readConfig(env) };
+    const terminal = {
+      out: (text: string) => (out += `${text}\n`),
+      err: (text: string) => (err += `${text}\n`),
+      readConfig: () => readConfig(env),
+    };
     return { code: await runCommandLine(commands, args, terminal), out, err };
   };
 }

@@ -15,16 +15,48 @@ const api = async (token: string, path: string) => {
 };
 
 test("what an operator types is what the app sees, from the first school to the last app", async () => {
-  const school = (await ask("school", "create", "--name", "Grundschule am Deich", "--official-id", "DE-NI-1", ...address)).id;
+  const school = (
+    await ask("school", "create", "--name", "Grundschule am Deich", "--official-id", "DE-NI-1", ...address)
+  ).id;
   const group = (await ask("group", "create", "--school", school, "--name", "1a")).id;
-  const pupil = (await ask("person", "create", "--school", school, "--role", "student", "--first-full", "Ada Marie", "--last", "Beispiel", "--group", group)).id;
-  const teacher = (await ask("person", "create", "--school", school, "--role", "TEACHER", "--first-full", "Bo", "--last", "Muster")).id;
+  const pupil = (
+    await ask(
+      "person",
+      "create",
+      "--school",
+      school,
+      "--role",
+      "student",
+      "--first-full",
+      "Ada Marie",
+      "--last",
+      "Beispiel",
+      "--group",
+      group,
+    )
+  ).id;
+  const teacher = (
+    await ask("person", "create", "--school", school, "--role", "TEACHER", "--first-full", "Bo", "--last", "Muster")
+  ).id;
   await ask("membership", "add", group, teacher);
 
   const scopes = ["schools:read", "groups:read", "people:read", "users:read"] as const;
-  const { clientId, clientSecret } = await ask("app", "create", "--name", "Lernwelt", "--redirect-uri", "https://app.example/cb", ...scopes.flatMap((scope) => ["--scope", scope]));
-  const token = await getAppToken(service, { clientId: clientId as ClientId, clientSecret: clientSecret, redirectUri: "https://app.example/cb" }, scopes);
-  const listIds = async (what: string) => ((await api(token, `/schools/${school}/${what}`)).body as { id: string }[]).map(({ id }) => id);
+  const { clientId, clientSecret } = await ask(
+    "app",
+    "create",
+    "--name",
+    "Lernwelt",
+    "--redirect-uri",
+    "https://app.example/cb",
+    ...scopes.flatMap((scope) => ["--scope", scope]),
+  );
+  const token = await getAppToken(
+    service,
+    { clientId: clientId as ClientId, clientSecret: clientSecret, redirectUri: "https://app.example/cb" },
+    scopes,
+  );
+  const listIds = async (what: string) =>
+    ((await api(token, `/schools/${school}/${what}`)).body as { id: string }[]).map(({ id }) => id);
   expect(await api(token, "/schools")).toEqual({ status: 200, body: [] });
 
   await ask("grant", "set", clientId, school, "--sign-on", "roles", "--role", "TEACHER");
@@ -36,7 +68,9 @@ test("what an operator types is what the app sees, from the first school to the 
   expect(await listIds("users")).toEqual([teacher]);
 
   await ask("person", "update", pupil, "--first-full", "Ada", "--last", "Neumann");
-  expect(await api(token, `/people/${pupil}`)).toMatchObject({ body: { name: { firstFull: "Ada", firstCall: "Ada", last: "Neumann" } } });
+  expect(await api(token, `/people/${pupil}`)).toMatchObject({
+    body: { name: { firstFull: "Ada", firstCall: "Ada", last: "Neumann" } },
+  });
   await ask("group", "rename", group, "--name", "2a");
   expect(await api(token, `/groups/${group}`)).toMatchObject({ body: { name: "2a" } });
   await ask("group", "delete", group);
@@ -47,7 +81,11 @@ test("what an operator types is what the app sees, from the first school to the 
 
   await ask("person", "soft-delete", pupil);
   expect((await api(token, `/people/${pupil}`)).status).toBe(404);
-  expect(await refusal("person", "soft-delete", pupil)).toEqual({ exitCode: 3, code: "person_wrong_status", error: "The person is deleted already." });
+  expect(await refusal("person", "soft-delete", pupil)).toEqual({
+    exitCode: 3,
+    code: "person_wrong_status",
+    error: "The person is deleted already.",
+  });
   await ask("person", "restore", pupil);
   const second = (await ask("school", "create", "--name", "Gymnasium", "--official-id", "DE-NI-2", ...address)).id;
   await ask("person", "move", pupil, "--to", second);
@@ -60,7 +98,11 @@ test("what an operator types is what the app sees, from the first school to the 
 
   await ask("sync", "off", clientId, school);
   expect((await api(token, `/schools/${school}`)).status).toBe(404);
-  expect(await ask("grant", "show", clientId, school)).toMatchObject({ sync: false, signOn: { kind: "ROLES", roles: ["TEACHER"] }, syncedGroups: [group] });
+  expect(await ask("grant", "show", clientId, school)).toMatchObject({
+    sync: false,
+    signOn: { kind: "ROLES", roles: ["TEACHER"] },
+    syncedGroups: [group],
+  });
   await ask("grant", "withdraw", clientId, school);
   expect(await refusal("grant", "withdraw", clientId, school)).toMatchObject({ exitCode: 3, code: "grant_not_found" });
   await ask("app", "delete", clientId);
@@ -71,8 +113,21 @@ test("what an operator types is what the app sees, from the first school to the 
 });
 
 test("a school is listed, shown and changed, for people and for scripts", async () => {
-  const { id } = await ask("school", "create", "--name", "Zwergschule", "--official-id", "DE-NI-9", "--schooling-level", "PRIMARSTUFE", ...address);
-  expect(await ask("school", "update", id, "--city", "Buxtehude", "--no-schooling-level")).toEqual({ id, changed: ["city", "schoolingLevel"] });
+  const { id } = await ask(
+    "school",
+    "create",
+    "--name",
+    "Zwergschule",
+    "--official-id",
+    "DE-NI-9",
+    "--schooling-level",
+    "PRIMARSTUFE",
+    ...address,
+  );
+  expect(await ask("school", "update", id, "--city", "Buxtehude", "--no-schooling-level")).toEqual({
+    id,
+    changed: ["city", "schoolingLevel"],
+  });
   const shown = await run(["school", "show", id]);
   expect(shown).toMatchObject({ code: 0, err: "" });
   expect(shown.out).toMatch(/^name +Zwergschule$/m);
@@ -82,12 +137,19 @@ test("a school is listed, shown and changed, for people and for scripts", async 
   expect([...first.schools, ...rest.schools].map((school) => school.id)).toContain(id);
   expect(rest.next).toBeNull();
   expect((await run(["school", "list", "--search", "no such name"])).out.trim()).toBe("There are none.");
-  expect(await refusal("school", "create", "--name", "Twin", "--official-id", "DE-NI-9", ...address)).toMatchObject({ exitCode: 3, code: "official_id_taken" });
+  expect(await refusal("school", "create", "--name", "Twin", "--official-id", "DE-NI-9", ...address)).toMatchObject({
+    exitCode: 3,
+    code: "official_id_taken",
+  });
 });
 
 test("a secret is shown once: at registration and at rotation, never again", async () => {
   const { clientId, clientSecret } = await ask("app", "create", "--name", "Geheim");
-  for (const args of [["app", "show", clientId], ["app", "list"], ["app", "list", "--json"]]) {
+  for (const args of [
+    ["app", "show", clientId],
+    ["app", "list"],
+    ["app", "list", "--json"],
+  ]) {
     const { out } = await run(args);
     expect(out).toContain(clientId);
     expect(out).not.toContain(clientSecret);
@@ -99,26 +161,48 @@ test("a secret is shown once: at registration and at rotation, never again", asy
   const app = { clientId: clientId as ClientId, redirectUri: "" };
   await expect(getAppToken(service, { ...app, clientSecret: clientSecret }, [])).rejects.toThrow("invalid_client");
   await expect(getAppToken(service, { ...app, clientSecret: rotated.clientSecret }, [])).resolves.toBeTypeOf("string");
-  expect(await refusal("app", "create", "--name", "Twin", "--client-id", clientId)).toMatchObject({ exitCode: 3, code: "client_id_taken" });
-  expect(await refusal("app", "update", clientId, "--redirect-uri", "http://app.example/cb")).toMatchObject({ exitCode: 3, code: "uri_refused" });
+  expect(await refusal("app", "create", "--name", "Twin", "--client-id", clientId)).toMatchObject({
+    exitCode: 3,
+    code: "client_id_taken",
+  });
+  expect(await refusal("app", "update", clientId, "--redirect-uri", "http://app.example/cb")).toMatchObject({
+    exitCode: 3,
+    code: "uri_refused",
+  });
 });
 
 test("a secret is replaced without a gap: the old one is valid until an end that is shown, or until it is ended", async () => {
   const { clientId, clientSecret } = await ask("app", "create", "--name", "Wechsel");
   const type = async (...args: string[]) => (await run(["app", ...args])).out;
   expect(await type("show", clientId)).toMatch(/^oldSecretEndsAt +–$/m);
-  const { oldSecretEndsAt } = await ask<{ oldSecretEndsAt: string }>("app", "rotate-secret", clientId, "--keep-old-for", "7d");
+  const { oldSecretEndsAt } = await ask<{ oldSecretEndsAt: string }>(
+    "app",
+    "rotate-secret",
+    clientId,
+    "--keep-old-for",
+    "7d",
+  );
   expect(Math.round((Date.parse(oldSecretEndsAt) - Date.now()) / 86_400_000)).toBe(7);
   expect(await type("show", clientId)).toContain(oldSecretEndsAt);
-  expect(await getAppToken(service, { clientId: clientId as ClientId, clientSecret, redirectUri: "" }, [])).toBeTypeOf("string");
+  expect(await getAppToken(service, { clientId: clientId as ClientId, clientSecret, redirectUri: "" }, [])).toBeTypeOf(
+    "string",
+  );
   expect(await type("rotate-secret", clientId)).toContain("The old one is valid until 20");
   await ask("app", "end-old-secret", clientId);
   expect(await type("show", clientId)).toMatch(/^oldSecretEndsAt +–$/m);
   expect(await refusal("app", "end-old-secret", clientId)).toMatchObject({ exitCode: 3, code: "old_secret_not_found" });
-  expect(await refusal("app", "rotate-secret", clientId, "--keep-old-for", "91d")).toMatchObject({ exitCode: 3, code: "overlap_too_long" });
+  expect(await refusal("app", "rotate-secret", clientId, "--keep-old-for", "91d")).toMatchObject({
+    exitCode: 3,
+    code: "overlap_too_long",
+  });
   expect(await run(["app", "rotate-secret", clientId, "--keep-old-for", "a week"])).toMatchObject({ code: 2 });
   const actions = await service.db.prisma.audit.findMany({ where: { clientId }, orderBy: { at: "asc" } });
-  expect(actions.map(({ action }) => action).filter((action) => action !== "token_issued")).toEqual(["app_created", "client_secret_rotated", "client_secret_rotated", "client_secret_ended"]);
+  expect(actions.map(({ action }) => action).filter((action) => action !== "token_issued")).toEqual([
+    "app_created",
+    "client_secret_rotated",
+    "client_secret_rotated",
+    "client_secret_ended",
+  ]);
 });
 
 test("an operator signs a person out, blocks and unblocks them", async () => {
@@ -131,17 +215,34 @@ test("an operator signs a person out, blocks and unblocks them", async () => {
   await ask("person", "unblock", id);
   expect(await ask("person", "show", id)).toMatchObject({ blockedAt: null });
   expect(await refusal("person", "unblock", id)).toMatchObject({ exitCode: 3, code: "person_not_blocked" });
-  expect(await refusal("person", "sign-out", "00000000-0000-7000-8000-000000000000")).toMatchObject({ exitCode: 3, code: "person_not_found" });
-  const lines = await service.db.prisma.audit.findMany({ where: { personId: id, actorId: "command-line" }, orderBy: { at: "asc" } });
-  expect(lines.map(({ action }) => action)).toEqual(["person_created", "person_signed_out", "person_blocked", "person_unblocked"]);
+  expect(await refusal("person", "sign-out", "00000000-0000-7000-8000-000000000000")).toMatchObject({
+    exitCode: 3,
+    code: "person_not_found",
+  });
+  const lines = await service.db.prisma.audit.findMany({
+    where: { personId: id, actorId: "command-line" },
+    orderBy: { at: "asc" },
+  });
+  expect(lines.map(({ action }) => action)).toEqual([
+    "person_created",
+    "person_signed_out",
+    "person_blocked",
+    "person_unblocked",
+  ]);
 });
 
 test("an operator gives a person a login, whose password is shown once", async () => {
   const school = (await ask("school", "create", "--name", "Schule", "--official-id", "DE-NI-77", ...address)).id;
-  const [one, two] = [await ask("person", "create", "--school", school, "--role", "OTHER"), await ask("person", "create", "--school", school, "--role", "OTHER")];
+  const [one, two] = [
+    await ask("person", "create", "--school", school, "--role", "OTHER"),
+    await ask("person", "create", "--school", school, "--role", "OTHER"),
+  ];
   const { password } = await ask("person", "set-login", one.id, "--username", "Ada.Beispiel");
   expect(password).toMatch(/^[\w-]{16}$/);
-  expect(await refusal("person", "set-login", two.id, "--username", "ada.beispiel")).toMatchObject({ exitCode: 3, code: "username_taken" });
+  expect(await refusal("person", "set-login", two.id, "--username", "ada.beispiel")).toMatchObject({
+    exitCode: 3,
+    code: "username_taken",
+  });
 });
 
 test("as a process it says the same: results on stdout, reasons on stderr, and the documented codes", async () => {
@@ -154,7 +255,11 @@ test("as a process it says the same: results on stdout, reasons on stderr, and t
   expect(refused).toEqual({ code: 3, out: "", err: "The group is deleted. Restore it first.\n" });
   expect(await typed(["group", "rename", group.id])).toMatchObject({ code: 2, out: "" });
   expect(await runAsProcess({ PORT: "abc" })(["school", "list"])).toMatchObject({ code: 78, out: "" });
-  const away = await runAsProcess({ DATABASE_URL: service.db.url.replace("/schultor_test", "/no_such") })(["school", "list", "--json"]);
+  const away = await runAsProcess({ DATABASE_URL: service.db.url.replace("/schultor_test", "/no_such") })([
+    "school",
+    "list",
+    "--json",
+  ]);
   expect(away).toMatchObject({ code: 1, out: "" });
   expect(JSON.parse(away.err)).toMatchObject({ code: "database_unavailable" });
 });

@@ -12,19 +12,35 @@ type Deliveries = { deliveries: { id: string; state: string; messageId: string; 
 
 test("an operator drives webhooks from the command line: register, test, look into the log, rotate, redeliver, pause, remove", async () => {
   const db = await testDatabase();
-  const env = { NODE_ENV: "test", DATABASE_URL: db.url, WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true", WEBHOOK_RETRY_SECONDS: "1" };
+  const env = {
+    NODE_ENV: "test",
+    DATABASE_URL: db.url,
+    WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true",
+    WEBHOOK_RETRY_SECONDS: "1",
+  };
   const { ask, refusal } = makeOperator(runHere(env));
   const service = await startService({ db: { ...openDatabase({ url: db.url }), url: db.url }, env });
   service.clock.set(new Date());
   const settle = async () => {
     service.clock.forwardSeconds(60);
-    for (const name of ["webhooks.fanOut", "webhooks.deliver"]) await service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
+    for (const name of ["webhooks.fanOut", "webhooks.deliver"])
+      await service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
   };
   const receiver = await startReceiver();
   const { clientId } = await ask("app", "create", "--name", "Lernapp");
 
-  const { id, secret } = await ask<Endpoint>("webhook", "add", clientId, "--url", receiver.url, "--type", "person,group");
-  expect(await ask("webhook", "list", "--app", clientId)).toMatchObject({ endpoints: [{ id, eventTypes: ["group", "person"], state: "ACTIVE", url: `${receiver.url}/` }] });
+  const { id, secret } = await ask<Endpoint>(
+    "webhook",
+    "add",
+    clientId,
+    "--url",
+    receiver.url,
+    "--type",
+    "person,group",
+  );
+  expect(await ask("webhook", "list", "--app", clientId)).toMatchObject({
+    endpoints: [{ id, eventTypes: ["group", "person"], state: "ACTIVE", url: `${receiver.url}/` }],
+  });
   await ask("webhook", "test", id, "--type", "group");
   await settle();
   expect(receiver.received[0]!.headers).toMatchObject({ "x-ep-event-type": "group", "x-ep-test": "true" });
@@ -38,7 +54,12 @@ test("an operator drives webhooks from the command line: register, test, look in
   await settle();
   const { deliveries } = await ask<Deliveries>("webhook", "log", id, "--state", "failed");
   expect(deliveries).toMatchObject([{ state: "FAILED", messageId: event, attempts: 2 }]);
-  expect(await ask("webhook", "delivery", deliveries[0]!.id)).toMatchObject({ log: [{ number: 1, status: 503, answer: "maintenance" }, { number: 2, status: 503 }] });
+  expect(await ask("webhook", "delivery", deliveries[0]!.id)).toMatchObject({
+    log: [
+      { number: 1, status: 503, answer: "maintenance" },
+      { number: 2, status: 503 },
+    ],
+  });
 
   receiver.script((_call, response) => response.writeHead(204).end());
   expect(await ask("webhook", "redeliver-failed", id, "--since", since)).toMatchObject({ deliveries: 1 });
@@ -65,7 +86,10 @@ test("an address inside the network is refused with its reason", async () => {
   const { ask, refusal } = makeOperator(runHere({ NODE_ENV: "test", DATABASE_URL: db.url }));
   const { clientId } = await ask("app", "create", "--name", "Lernapp");
   for (const url of ["https://127.0.0.1/", "https://localhost/", "http://169.254.169.254/"]) {
-    expect(await refusal("webhook", "add", clientId, "--url", url)).toMatchObject({ exitCode: 3, code: "webhook_url_refused" });
+    expect(await refusal("webhook", "add", clientId, "--url", url)).toMatchObject({
+      exitCode: 3,
+      code: "webhook_url_refused",
+    });
   }
 });
 
@@ -80,7 +104,11 @@ test("deleting an app takes its endpoints and their log with it, and leaves thos
     made.push({ clientId, id });
   }
   await ask("app", "delete", made[0]!.clientId);
-  expect((await ask<{ endpoints: Endpoint[] }>("webhook", "list")).endpoints.map(({ id }) => id)).toEqual([made[1]!.id]);
-  expect(await db.prisma.webhookDelivery.findMany({ select: { endpointId: true } })).toEqual([{ endpointId: made[1]!.id }]);
+  expect((await ask<{ endpoints: Endpoint[] }>("webhook", "list")).endpoints.map(({ id }) => id)).toEqual([
+    made[1]!.id,
+  ]);
+  expect(await db.prisma.webhookDelivery.findMany({ select: { endpointId: true } })).toEqual([
+    { endpointId: made[1]!.id },
+  ]);
   expect(await db.prisma.webhookSecret.count()).toBe(1);
 });

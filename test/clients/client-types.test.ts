@@ -58,7 +58,10 @@ const spoilt: Record<string, Record<string, [from: RegExp, to: string]>> = {
   },
   java: {
     "id: uuid": [/private UUID id/, "private Object id"],
-    "nickName: nullable": [/@javax\.annotation\.Nullable(\n {2}public String getNickName)/, "@javax.annotation.Nonnull$1"],
+    "nickName: nullable": [
+      /@javax\.annotation\.Nullable(\n {2}public String getNickName)/,
+      "@javax.annotation.Nonnull$1",
+    ],
     "role: enum": [/private RoleEnum role/, "private String role"],
     "tags: enum": [/SMALL\("SMALL"\)/, 'LITTLE("LITTLE")'],
     "birthday: date": [/private LocalDate birthday/, "private String birthday"],
@@ -99,18 +102,29 @@ beforeAll(async () => {
   await prepareGenerator();
   folder = await mkdtemp(join(tmpdir(), "clients-"));
   await writeFile(join(folder, "planted.yaml"), contract);
-  await Promise.all(languages.map((language) => generateClient(join(folder, "planted.yaml"), "planted", language, made(language.name))));
+  await Promise.all(
+    languages.map((language) => generateClient(join(folder, "planted.yaml"), "planted", language, made(language.name))),
+  );
 });
 afterAll(() => rm(folder, { recursive: true }));
 
 test("every nullable, enum, UUID and date field is looked at", () => {
-  expect(fieldsOf(document).map(({ name }) => name)).toEqual(["id", "nickName", "role", "tags", "birthday", "seen_at", "place"]);
+  expect(fieldsOf(document).map(({ name }) => name)).toEqual([
+    "id",
+    "nickName",
+    "role",
+    "tags",
+    "birthday",
+    "seen_at",
+    "place",
+  ]);
 });
 
 test("plants a loss of every kind in every language", () => {
   const kinds = Object.values(spoilt).map((fields) => Object.keys(fields).map((field) => field.split(": ")[1]));
   expect(Object.keys(spoilt)).toEqual(languages.map(({ name }) => name));
-  for (const planted of kinds) expect(new Set(planted)).toEqual(new Set(["uuid", "nullable", "enum", "date", "date-time", "missing"]));
+  for (const planted of kinds)
+    expect(new Set(planted)).toEqual(new Set(["uuid", "nullable", "enum", "date", "date-time", "missing"]));
 });
 
 describe.each(languages.map(({ name }) => name))("a client in %s", (language) => {
@@ -137,7 +151,11 @@ describe.each(languages.map(({ name }) => name))("a client in %s", (language) =>
 });
 
 test("a contract written in 3.1 loses its types in the generated client, and the check says so", async () => {
-  const newer = parse(contract.replace("3.0.3", "3.1.0")) as { components: { schemas: { Pupil: { properties: Record<string, { type?: string | string[]; nullable?: boolean }> } } } };
+  const newer = parse(contract.replace("3.0.3", "3.1.0")) as {
+    components: {
+      schemas: { Pupil: { properties: Record<string, { type?: string | string[]; nullable?: boolean }> } };
+    };
+  };
   const { nickName } = newer.components.schemas.Pupil.properties;
   Object.assign(nickName!, { type: ["string", "null"] });
   Reflect.deleteProperty(nickName!, "nullable");

@@ -11,7 +11,15 @@ import { getUserTokens, type TestApp } from "../support/token.ts";
 import { runPython } from "./python.ts";
 
 type Entry = { id: string; name: unknown; status?: string; role?: string };
-type Seen = Record<"listSchools" | "listSchoolUsers" | "listSchoolGroups" | "listSchoolGroupsWithDeleted" | "listSchoolPeople" | "listSchoolPeopleWithDeleted", Entry[]> & {
+type Seen = Record<
+  | "listSchools"
+  | "listSchoolUsers"
+  | "listSchoolGroups"
+  | "listSchoolGroupsWithDeleted"
+  | "listSchoolPeople"
+  | "listSchoolPeopleWithDeleted",
+  Entry[]
+> & {
   token: { type: string; expiresIn: number; scope: string };
   getSchool: Entry;
   getUser: Entry;
@@ -52,7 +60,11 @@ test("gets a token with its credentials", () => {
 
 test("reads the schools that sync to the app", () => {
   expect(ids(seen.listSchools)).toEqual([school(1), school(4)]);
-  expect(seen.getSchool).toMatchObject({ id: school(1), name: "Goethe-Gymnasium Musterstadt", address: { addressAddition: null } });
+  expect(seen.getSchool).toMatchObject({
+    id: school(1),
+    name: "Goethe-Gymnasium Musterstadt",
+    address: { addressAddition: null },
+  });
 });
 
 test("reads the users of a school, and one who is soft-deleted", () => {
@@ -80,7 +92,10 @@ test("reads the Schulconnex records, with the planned deletion of one", () => {
 });
 
 test("reads the record of the person who signed in", () => {
-  expect(seen.getPersonInfo).toMatchObject({ pid: person(2), person: { name: { vorname: "Bo Emil", familienname: "Muster" } } });
+  expect(seen.getPersonInfo).toMatchObject({
+    pid: person(2),
+    person: { name: { vorname: "Bo Emil", familienname: "Muster" } },
+  });
 });
 
 test("takes the place in the change feed from which to go on", () => {
@@ -89,7 +104,9 @@ test("takes the place in the change feed from which to go on", () => {
 
 test("leaves no read of the contract out", () => {
   const documents = ["idm", "schulconnex"].map((name) => readDocument(join(bundleFolder, `${name}.yaml`)));
-  const operations = documents.flatMap((document) => Object.keys(document.paths).flatMap((path) => Object.values(operationsOf(document, path))));
+  const operations = documents.flatMap((document) =>
+    Object.keys(document.paths).flatMap((path) => Object.values(operationsOf(document, path))),
+  );
   const offered = operations.filter(({ responses }) => "200" in responses).map(({ operationId }) => operationId);
   expect(offered).toHaveLength(11);
   expect(Object.keys(seen)).toEqual(expect.arrayContaining(offered));

@@ -6,17 +6,50 @@ import type { AccessToken } from "../../src/access/index.ts";
 import { readConfig } from "../../src/config.ts";
 import { makeIdmRouter } from "../../src/idm/index.ts";
 import { AppError } from "../../src/platform/errors.ts";
-import { answerList, answerRead, asked, bindOperations, loadDocument, makeListQuery, makeReading, makeReadQuery, renderProblem, type Handler, type Handlers } from "../../src/platform/http/index.ts";
+import {
+  answerList,
+  answerRead,
+  asked,
+  bindOperations,
+  loadDocument,
+  makeListQuery,
+  makeReading,
+  makeReadQuery,
+  renderProblem,
+  type Handler,
+  type Handlers,
+} from "../../src/platform/http/index.ts";
 import { jsonCode, jsonObject, jsonNullable, jsonText } from "../../src/platform/json-sql.ts";
 import { silentLog } from "../../src/platform/log.ts";
 
-type Described = { getThing: { parameters: { path: { id: string } }; responses: { 200: { content: { "application/json": { id: string; name: string } } } } } };
-type Things = { listThings: { parameters: { query?: { limit?: number } }; responses: { 200: { content: { "application/json": { id: string }[] } } } } };
+type Described = {
+  getThing: {
+    parameters: { path: { id: string } };
+    responses: { 200: { content: { "application/json": { id: string; name: string } } } };
+  };
+};
+type Things = {
+  listThings: {
+    parameters: { query?: { limit?: number } };
+    responses: { 200: { content: { "application/json": { id: string }[] } } };
+  };
+};
 
 const missing = () => new AppError("not_found", "thing_not_found", "Thing not found");
-const thing = makeReadQuery<{ id: string; name: string }>("thing", { item: jsonObject({ id: jsonCode("t.id"), name: jsonText("t.name") }), from: "thing t" });
-const things = makeListQuery<{ id: string }>("things", { item: jsonObject({ id: jsonCode("t.id") }), from: "thing t", version: "1", values: 0, sortKey: "t.name", id: "t.id" });
-const getThing: Handler<Described["getThing"], AccessToken> = ({ caller, path }) => answerRead(thing, { client: caller.clientId, id: path.id }, missing);
+const thing = makeReadQuery<{ id: string; name: string }>("thing", {
+  item: jsonObject({ id: jsonCode("t.id"), name: jsonText("t.name") }),
+  from: "thing t",
+});
+const things = makeListQuery<{ id: string }>("things", {
+  item: jsonObject({ id: jsonCode("t.id") }),
+  from: "thing t",
+  version: "1",
+  values: 0,
+  sortKey: "t.name",
+  id: "t.id",
+});
+const getThing: Handler<Described["getThing"], AccessToken> = ({ caller, path }) =>
+  answerRead(thing, { client: caller.clientId, id: path.id }, missing);
 
 // What must not compile: each line fails the type check once it does.
 export const handlers: Handlers<Described, AccessToken> = { getThing };
@@ -26,14 +59,19 @@ export const none: Handlers<Described, AccessToken> = {};
 export const more: Handlers<Described, AccessToken> = { getThing, listThings: getThing };
 // @ts-expect-error A list where the contract has one record.
 export const list: Handler<Described["getThing"], AccessToken> = () => answerList(things, [], null);
-// @ts-expect-error A record where the contract has a list.
-export const record: Handler<Things["listThings"], AccessToken> = ({ caller }) => answerRead(thing, { client: caller.clientId, id: "" }, missing);
-// @ts-expect-error A field of the contract is missing.
-export const field = makeReadQuery<{ id: string; name: string }>("thing", { item: jsonObject<{ id: string; name: string }>({ id: jsonCode("t.id") }), from: "thing t" });
+export const record: Handler<Things["listThings"], AccessToken> = ({ caller }) =>
+  // @ts-expect-error A record where the contract has a list.
+  answerRead(thing, { client: caller.clientId, id: "" }, missing);
+export const field = makeReadQuery<{ id: string; name: string }>("thing", {
+  // @ts-expect-error A field of the contract is missing.
+  item: jsonObject<{ id: string; name: string }>({ id: jsonCode("t.id") }),
+  from: "thing t",
+});
 // @ts-expect-error A field may be null here and not in the contract.
 export const nullable = jsonObject<{ id: string }>({ id: jsonNullable("t.id") });
-// @ts-expect-error The path has no such parameter.
-export const parameter: Handler<Described["getThing"], AccessToken> = ({ path }) => answerRead(thing, { client: asked.client, id: path.name }, missing);
+export const parameter: Handler<Described["getThing"], AccessToken> = ({ path }) =>
+  // @ts-expect-error The path has no such parameter.
+  answerRead(thing, { client: asked.client, id: path.name }, missing);
 
 const document = await loadDocument("idm", "schultor");
 const readFrom = (pool: pg.Pool) => makeReading({ pool, canceller: pool, isReplica: false }, readConfig({}).lists);
@@ -49,7 +87,17 @@ const bind = (given: Partial<Record<keyof operations | "getTeapot", unknown>>) =
     render: renderProblem,
     checkAnswersBy: [],
   });
-const all = ["getGroup", "getPerson", "getSchool", "getUser", "listChanges", "listSchoolGroups", "listSchoolPeople", "listSchools", "listSchoolUsers"] as const;
+const all = [
+  "getGroup",
+  "getPerson",
+  "getSchool",
+  "getUser",
+  "listChanges",
+  "listSchoolGroups",
+  "listSchoolPeople",
+  "listSchools",
+  "listSchoolUsers",
+] as const;
 const everyHandler = Object.fromEntries(all.map((name) => [name, () => missing()]));
 
 test("a document whose operations all have a handler is bound", () => {
@@ -73,11 +121,22 @@ test.each([
   const pool = { options: {}, connect: async () => client } as unknown as pg.Pool;
   const token = { clientId: "app", personId: null, scopes: new Set(["groups:read"]) } as unknown as AccessToken;
   const answerWith = async (checkAnswers: boolean) => {
-    const router = makeIdmRouter({ reading: readFrom(pool), changes: { pool }, checkAccessToken: async () => ({ kind: "valid", token }), document, cursorKeys: [], log: silentLog, checkAnswers });
+    const router = makeIdmRouter({
+      reading: readFrom(pool),
+      changes: { pool },
+      checkAccessToken: async () => ({ kind: "valid", token }),
+      document,
+      cursorKeys: [],
+      log: silentLog,
+      checkAnswers,
+    });
     const server = express().use(router).listen(0, "127.0.0.1");
     await new Promise((resolve) => server.once("listening", resolve));
     const { port } = server.address() as { port: number };
-    const response = await fetch(`http://127.0.0.1:${String(port)}/idm/ep/v1/groups/b0000000-0000-4000-8000-000000000001`, { headers: { authorization: "Bearer any" } });
+    const response = await fetch(
+      `http://127.0.0.1:${String(port)}/idm/ep/v1/groups/b0000000-0000-4000-8000-000000000001`,
+      { headers: { authorization: "Bearer any" } },
+    );
     server.close();
     return response.status;
   };

@@ -83,7 +83,11 @@ const planted: [kind: string, where: string, change: Change][] = [
   ["security-scheme-changed", "app", (d) => (d.components.securitySchemes.app = { type: "http", scheme: "basic" })],
   ["parameter-removed", "GET /people/{id} query since", (d) => path(d).get.parameters.pop()],
   ["parameter-required", "GET /people/{id} query since", (d) => (parameter(d, 2).required = true)],
-  ["parameter-required", "GET /people/{id} header X-New", (d) => path(d).get.parameters.push({ name: "X-New", in: "header", required: true, schema: { type: "string" } })],
+  [
+    "parameter-required",
+    "GET /people/{id} header X-New",
+    (d) => path(d).get.parameters.push({ name: "X-New", in: "header", required: true, schema: { type: "string" } }),
+  ],
   ["parameter-style-changed", "GET /people/{id} query lang", (d) => (parameter(d, 0).style = "deepObject")],
   ["default-changed", "GET /people/{id} query lang", (d) => (parameter(d, 0).schema.default = "en")],
   ["enum-value-removed", "GET /people/{id} query lang", (d) => parameter(d, 0).schema.enum.shift()],
@@ -96,12 +100,24 @@ const planted: [kind: string, where: string, change: Change][] = [
   ["status-removed", "GET /people/{id} 404", (d) => delete path(d).get.responses["404"]],
   ["success-added", "GET /people/{id} 202", (d) => (path(d).get.responses["202"] = { description: "Later" })],
   ["header-removed", "GET /people/{id} 200 ETag", (d) => delete path(d).get.responses["200"].headers],
-  ["media-type-removed", "GET /people/{id} 200 application/json", (d) => (path(d).get.responses["200"].content = { "application/xml": {} })],
-  ["media-type-removed", "PUT /people/{id} body application/xml", (d) => delete path(d).put.requestBody.content["application/xml"]],
+  [
+    "media-type-removed",
+    "GET /people/{id} 200 application/json",
+    (d) => (path(d).get.responses["200"].content = { "application/xml": {} }),
+  ],
+  [
+    "media-type-removed",
+    "PUT /people/{id} body application/xml",
+    (d) => delete path(d).put.requestBody.content["application/xml"],
+  ],
   ["body-required", "PUT /people/{id} body", (d) => (path(d).put.requestBody.required = true)],
   ["property-removed", "GET /people/{id} 200.nick", (d) => delete person(d).properties.nick],
   ["property-removed", "GET /people/{id} 200.name.first", (d) => delete d.components.schemas.Name.properties.first],
-  ["property-removed", "GET /people/{id} 200.marks.*", (d) => (person(d).properties.marks.additionalProperties = false)],
+  [
+    "property-removed",
+    "GET /people/{id} 200.marks.*",
+    (d) => (person(d).properties.marks.additionalProperties = false),
+  ],
   ["property-removed", "PUT /people/{id} body.note", (d) => delete input(d).properties.note],
   ["property-optional", "GET /people/{id} 200.role", (d) => person(d).required.pop()],
   ["property-required", "PUT /people/{id} body.nick", (d) => input(d).required.push("nick")],
@@ -128,7 +144,10 @@ const planted: [kind: string, where: string, change: Change][] = [
 const harmless: [claim: string, change: Change][] = [
   ["nothing changes", () => null],
   ["a path is added", (d) => (d.paths["/schools"] = { get: { operationId: "listSchools", responses: {} } })],
-  ["an optional parameter is added", (d) => path(d).get.parameters.push({ name: "q", in: "query", schema: { type: "string" } })],
+  [
+    "an optional parameter is added",
+    (d) => path(d).get.parameters.push({ name: "q", in: "query", schema: { type: "string" } }),
+  ],
   ["a parameter moves from the operation to its path", (d) => path(d).parameters.push(path(d).get.parameters.pop())],
   ["a field is added to what apps read", (d) => (person(d).properties.email = { type: "string" })],
   ["an optional field is added to what apps send", (d) => (input(d).properties.email = { type: "string" })],
@@ -143,10 +162,13 @@ const harmless: [claim: string, change: Change][] = [
   ["an error status is added", (d) => (path(d).get.responses["429"] = { description: "Slow down" })],
   ["a scope is no longer asked for", (d) => (path(d).get.security[0].app = [])],
   ["another way in is added", (d) => path(d).get.security.push({ other: [] })],
-  ["a schema is named another way", (d) => {
-    d.components.schemas.Human = person(d);
-    path(d).get.responses["200"].content["application/json"].schema.$ref = "#/components/schemas/Human";
-  }],
+  [
+    "a schema is named another way",
+    (d) => {
+      d.components.schemas.Human = person(d);
+      path(d).get.responses["200"].content["application/json"].schema.$ref = "#/components/schemas/Human";
+    },
+  ],
   ["words change", (d) => (person(d).description = "Somebody")],
 ];
 
@@ -167,7 +189,9 @@ test.each(harmless)("no break when %s", (_claim, change) => {
 
 test("every kind of break is planted once at least", async () => {
   const tools = join(import.meta.dirname, "../../openapi/tools");
-  const text = (await Promise.all(["compare-documents.ts", "compare-schemas.ts"].map((name) => readFile(join(tools, name), "utf8")))).join("");
+  const text = (
+    await Promise.all(["compare-documents.ts", "compare-schemas.ts"].map((name) => readFile(join(tools, name), "utf8")))
+  ).join("");
   const kinds = new Set([...text.matchAll(/report\("([a-z-]+)"/g)].map((match) => match[1]));
   expect([...new Set(planted.map(([kind]) => kind))].toSorted()).toEqual([...kinds].toSorted());
 });

@@ -15,7 +15,11 @@ type Operation = {
 export type Bundle = {
   name: string;
   text: string;
-  document: { openapi: string; paths: Record<string, Record<string, Operation>>; components: Record<string, Record<string, object>> };
+  document: {
+    openapi: string;
+    paths: Record<string, Record<string, Operation>>;
+    components: Record<string, Record<string, object>>;
+  };
 };
 
 const folder = join(import.meta.dirname, "..", "..", "generated", "openapi");
@@ -53,10 +57,18 @@ export function listExamples(bundle: Bundle): Example[] {
     ...listContentExamples(bundle, `${place} request`, operation.requestBody?.content),
     ...Object.entries(operation.responses).flatMap(([status, response]) => {
       const { content, headers = {} } = resolve(bundle, response);
-      const inHeaders = Object.entries(headers).map(([name, header]) => ({ name, ...resolve<{ schema: object; example?: unknown }>(bundle, header as never) }));
+      const inHeaders = Object.entries(headers).map(([name, header]) => ({
+        name,
+        ...resolve<{ schema: object; example?: unknown }>(bundle, header as never),
+      }));
       return [
         ...listContentExamples(bundle, `${place} ${status}`, content),
-        ...inHeaders.map(({ name, schema, example }) => ({ where: `${place} ${status} header`, name, schema, value: example })),
+        ...inHeaders.map(({ name, schema, example }) => ({
+          where: `${place} ${status} header`,
+          name,
+          schema,
+          value: example,
+        })),
       ];
     }),
     ...(operation.parameters ?? []).map((reference) => {
@@ -68,6 +80,11 @@ export function listExamples(bundle: Bundle): Example[] {
 
 function listContentExamples(bundle: Bundle, where: string, content: Content = {}): Example[] {
   return Object.values(content).flatMap(({ schema, examples = {} }) =>
-    Object.entries(examples).map(([name, example]) => ({ where, name, schema, value: resolve<{ value?: unknown }>(bundle, example as never).value })),
+    Object.entries(examples).map(([name, example]) => ({
+      where,
+      name,
+      schema,
+      value: resolve<{ value?: unknown }>(bundle, example as never).value,
+    })),
   );
 }

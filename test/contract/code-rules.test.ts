@@ -10,29 +10,61 @@ let eslint: ESLint;
 
 /** What must not get in, each in a file of its own: rule, place, text. */
 const planted: [rule: string, file: string, text: string][] = [
-  ["@typescript-eslint/no-floating-promises", "src/idm/floating.ts", "export function go(work: () => Promise<void>) {\n  work();\n}"],
-  ["@typescript-eslint/no-misused-promises", "src/idm/misused.ts", "export const go = (work: () => Promise<void>) => setTimeout(work, 1);"],
-  ["@typescript-eslint/no-explicit-any", "src/idm/any.ts", "export const open = (value: any): string => String(value);"],
-  ["@typescript-eslint/no-unsafe-return", "src/idm/unsafe.ts", "export const read = (text: string): string => JSON.parse(text);"],
+  [
+    "@typescript-eslint/no-floating-promises",
+    "src/idm/floating.ts",
+    "export function go(work: () => Promise<void>) {\n  work();\n}",
+  ],
+  [
+    "@typescript-eslint/no-misused-promises",
+    "src/idm/misused.ts",
+    "export const go = (work: () => Promise<void>) => setTimeout(work, 1);",
+  ],
+  [
+    "@typescript-eslint/no-explicit-any",
+    "src/idm/any.ts",
+    "export const open = (value: any): string => String(value);",
+  ],
+  [
+    "@typescript-eslint/no-unsafe-return",
+    "src/idm/unsafe.ts",
+    "export const read = (text: string): string => JSON.parse(text);",
+  ],
   ["@typescript-eslint/no-unused-vars", "src/idm/unused.ts", "const spare = 1;\nexport const used = 2;"],
-  ["@typescript-eslint/switch-exhaustiveness-check", "src/idm/switch.ts", 'export function is(x: "a" | "b"): void {\n  switch (x) {\n    case "a":\n      throw new Error(x);\n  }\n}'],
-  ["@typescript-eslint/consistent-type-imports", "src/idm/types.ts", 'import { Stats } from "node:fs";\nexport type Size = Stats["size"];'],
+  [
+    "@typescript-eslint/switch-exhaustiveness-check",
+    "src/idm/switch.ts",
+    'export function is(x: "a" | "b"): void {\n  switch (x) {\n    case "a":\n      throw new Error(x);\n  }\n}',
+  ],
+  [
+    "@typescript-eslint/consistent-type-imports",
+    "src/idm/types.ts",
+    'import { Stats } from "node:fs";\nexport type Size = Stats["size"];',
+  ],
   ["@typescript-eslint/ban-ts-comment", "src/idm/suppressed.ts", "// @ts-ignore\nexport const one = 1;"],
   ["no-restricted-properties", "src/idm/environment.ts", "export const port = process.env;"],
   ["no-restricted-imports", "src/idm/imported.ts", 'import { env } from "node:process";\nexport const port = env;'],
   ["no-console", "src/idm/console.ts", 'console.log("hello");'],
-  ["no-restricted-syntax", "test/imports/seedless.test.ts", 'import fc from "fast-check";\nfc.assert(fc.property(fc.nat(), (n) => n >= 0), { numRuns: 5 });'],
+  [
+    "no-restricted-syntax",
+    "test/imports/seedless.test.ts",
+    'import fc from "fast-check";\nfc.assert(fc.property(fc.nat(), (n) => n >= 0), { numRuns: 5 });',
+  ],
   ["eqeqeq", "src/idm/equal.ts", "export const same = (a: string, b: string) => a == b;"],
 ];
 const allowed: [file: string, text: string][] = [
   ["src/config.ts", "export const port = process.env;"],
-  ["test/imports/seeded.test.ts", 'import fc from "fast-check";\ndeclare function walks(n: number): object;\nfc.assert(fc.property(fc.nat(), (n) => n >= 0), walks(5));'],
+  [
+    "test/imports/seeded.test.ts",
+    'import fc from "fast-check";\ndeclare function walks(n: number): object;\nfc.assert(fc.property(fc.nat(), (n) => n >= 0), walks(5));',
+  ],
   ["openapi/tools/talk.ts", 'console.log("hello", process.env);'],
 ];
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "code-rules-"));
-  for (const name of ["eslint.config.js", "tsconfig.json", "package.json"]) await copyFile(join(root, name), join(folder, name));
+  for (const name of ["eslint.config.js", "tsconfig.json", "package.json"])
+    await copyFile(join(root, name), join(folder, name));
   await symlink(join(root, "node_modules"), join(folder, "node_modules"));
   const files = [...planted.map(([, file, text]) => [file, text] as const), ...allowed];
   for (const [file, text] of files) {

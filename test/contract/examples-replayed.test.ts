@@ -28,7 +28,8 @@ beforeAll(async () => {
   tokens = issued;
 });
 
-const exampleOf = (bundle: string, name: string) => (findBundle(bundle).document.components["examples"]![name] as { value: unknown }).value;
+const exampleOf = (bundle: string, name: string) =>
+  (findBundle(bundle).document.components["examples"]![name] as { value: unknown }).value;
 const withId = (id: string) => ({ params: { path: { id } } });
 const withDeleted = (id: string) => ({ params: { path: { id }, query: { "show-deleted": true } } });
 
@@ -60,7 +61,11 @@ const failures: [response: string, example: string, fail: () => Promise<{ error?
   ["BadRequest", "malformedCursor", () => idm.GET("/idm/ep/v1/schools", { params: { query: { cursor: "x" } } })],
   ["Unauthorized", "missingToken", () => makeIdmClient({ baseUrl: url }).GET("/idm/ep/v1/schools")],
   ["Unauthorized", "invalidToken", () => makeIdmClient({ baseUrl: url, accessToken: "x" }).GET("/idm/ep/v1/schools")],
-  ["Forbidden", "wrongContext", () => makeIdmClient({ baseUrl: url, accessToken: tokens.access_token }).GET("/idm/ep/v1/schools")],
+  [
+    "Forbidden",
+    "wrongContext",
+    () => makeIdmClient({ baseUrl: url, accessToken: tokens.access_token }).GET("/idm/ep/v1/schools"),
+  ],
   ["SchoolNotFound", "schoolNotFound", () => idm.GET("/idm/ep/v1/schools/{id}", withId(school(2)))],
   ["OrganizationNotFound", "organizationNotFound", () => idm.GET("/idm/ep/v1/schools/{id}/users", withId(school(2)))],
   ["UserNotFound", "userNotFound", () => idm.GET("/idm/ep/v1/users/{id}", withId(person(9)))],
@@ -69,14 +74,21 @@ const failures: [response: string, example: string, fail: () => Promise<{ error?
 ];
 
 test.each(failures)("the error %s %s is what the IDM API answers", async (response, example, fail) => {
-  const { content } = findBundle("idm").document.components["responses"]![response] as { content: Record<string, { examples: Record<string, { value: object }> }> };
-  expect((await fail()).error).toEqual({ ...content["application/problem+json"]!.examples[example]!.value, requestId: expect.any(String) as string });
+  const { content } = findBundle("idm").document.components["responses"]![response] as {
+    content: Record<string, { examples: Record<string, { value: object }> }>;
+  };
+  expect((await fail()).error).toEqual({
+    ...content["application/problem+json"]!.examples[example]!.value,
+    requestId: expect.any(String) as string,
+  });
 });
 
 describe("Schulconnex", () => {
   /** The ids of contexts and the time of deletion are made when the demo world is loaded. */
   const settle = (records: unknown) =>
-    JSON.parse(JSON.stringify(records), (key, value: unknown) => (key === "zeitpunkt" || (key === "id" && !/^[ab]0000000/.test(String(value))) ? "made at load" : value)) as unknown;
+    JSON.parse(JSON.stringify(records), (key, value: unknown) =>
+      key === "zeitpunkt" || (key === "id" && !/^[ab]0000000/.test(String(value))) ? "made at load" : value,
+    ) as unknown;
 
   test("personen-info answers its example, whole and shortened", async () => {
     const whole = await schulconnex.GET("/idm/schulconnex/v1/personen-info");
@@ -94,17 +106,26 @@ describe("Schulconnex", () => {
 
   test("what is not offered says so in the standard's form", async () => {
     const { error, response } = await schulconnex.GET("/idm/schulconnex/v1/organisationen-info");
-    expect([response.status, error]).toEqual([501, { code: "501", subcode: "00", titel: expect.any(String) as string, beschreibung: expect.any(String) as string }]);
+    expect([response.status, error]).toEqual([
+      501,
+      { code: "501", subcode: "00", titel: expect.any(String) as string, beschreibung: expect.any(String) as string },
+    ]);
   });
 });
 
 describe("sign-on", () => {
   const check = makeCheck(findBundle("sign-on"));
   const fault = (schema: string, value: unknown) => check({ $ref: `#/components/schemas/${schema}` }, value);
-  const signOn = (accessToken?: string) => makeSignOnClient({ issuerUrl: url, ...(accessToken === undefined ? {} : { accessToken }) });
+  const signOn = (accessToken?: string) =>
+    makeSignOnClient({ issuerUrl: url, ...(accessToken === undefined ? {} : { accessToken }) });
 
   const inAnyOrder = (document: unknown) =>
-    Object.fromEntries(Object.entries(document as object).map(([name, value]) => [name, Array.isArray(value) ? (value as string[]).toSorted() : (value as unknown)]));
+    Object.fromEntries(
+      Object.entries(document as object).map(([name, value]) => [
+        name,
+        Array.isArray(value) ? (value as string[]).toSorted() : (value as unknown),
+      ]),
+    );
 
   test("the token response and the claims of the ID token are as described, with no claim beside them", () => {
     expect(fault("TokenResponse", tokens)).toBe("");
@@ -128,7 +149,9 @@ describe("sign-on", () => {
     const keys = await (await fetch(`${url}/.well-known/jwks.json`)).json();
     expect(fault("JsonWebKeySet", keys)).toBe("");
     const { data } = await signOn().GET("/.well-known/openid-configuration");
-    const described = JSON.stringify(exampleOf("sign-on", "Discovery")).replaceAll("http://localhost:3000", url).replaceAll("<platform>", "schultor");
+    const described = JSON.stringify(exampleOf("sign-on", "Discovery"))
+      .replaceAll("http://localhost:3000", url)
+      .replaceAll("<platform>", "schultor");
     expect(inAnyOrder(data)).toMatchObject(inAnyOrder(JSON.parse(described)));
   });
 

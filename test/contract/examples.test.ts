@@ -16,8 +16,13 @@ describe.each(bundles)("$name", (bundle) => {
   test("every answer with a body has an example, and every parameter", () => {
     const exampled = new Set(listExamples(bundle).map(({ where }) => where));
     const bare = listOperations(bundle).flatMap(({ place, operation }) => {
-      const answers = Object.entries(operation.responses).filter(([, response]) => resolve(bundle, response).content !== undefined);
-      const wanted = [...answers.map(([status]) => `${place} ${status}`), ...(operation.requestBody === undefined ? [] : [`${place} request`])];
+      const answers = Object.entries(operation.responses).filter(
+        ([, response]) => resolve(bundle, response).content !== undefined,
+      );
+      const wanted = [
+        ...answers.map(([status]) => `${place} ${status}`),
+        ...(operation.requestBody === undefined ? [] : [`${place} request`]),
+      ];
       return wanted.filter((where) => !exampled.has(where));
     });
     expect(bare).toEqual([]);
@@ -27,10 +32,14 @@ describe.each(bundles)("$name", (bundle) => {
   test("every operation documents an error of its audience's own form", () => {
     const forms = new Set(
       listOperations(bundle).flatMap(({ operation }) =>
-        Object.entries(operation.responses).flatMap(([status, response]) => (status >= "400" ? Object.keys(resolve(bundle, response).content ?? {}) : [])),
+        Object.entries(operation.responses).flatMap(([status, response]) =>
+          status >= "400" ? Object.keys(resolve(bundle, response).content ?? {}) : [],
+        ),
       ),
     );
-    const own = { idm: ["application/problem+json"], "sign-on": ["text/html", "application/json"], webhooks: [] }[bundle.name] ?? ["application/json"];
+    const own = { idm: ["application/problem+json"], "sign-on": ["text/html", "application/json"], webhooks: [] }[
+      bundle.name
+    ] ?? ["application/json"];
     expect([...forms].sort()).toEqual([...own].sort());
   });
 });

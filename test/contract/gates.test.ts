@@ -15,7 +15,10 @@ const wrote = (passed: number, failed: number) =>
 const results = () => join(folder, "results.json");
 
 async function outcomeOf(gate: Omit<Gate, "name">, deadline?: number) {
-  const [outcome] = await runGates([{ name: "gate", ...gate }], { say: (line) => said.push(line), ...(deadline !== undefined && { deadline }) });
+  const [outcome] = await runGates([{ name: "gate", ...gate }], {
+    say: (line) => said.push(line),
+    ...(deadline !== undefined && { deadline }),
+  });
   return outcome!;
 }
 
@@ -27,10 +30,18 @@ test.each<[claim: string, gate: () => Omit<Gate, "name">, why: RegExp]>([
   ["its program ends with an error", () => node("process.exit(3)"), /ended with 3/],
   ["its program is not there", () => ({ program: "no-such-program", args: [], minutes: 1 }), /ENOENT/],
   ["it takes too long", () => ({ ...node("setInterval(() => {}, 1000)"), minutes: 0.005 }), /took longer/],
-  ["its program was content with nothing", () => ({ ...node("console.log('0 modules')"), expects: /[1-9] modules/ }), /nothing to look at/],
+  [
+    "its program was content with nothing",
+    () => ({ ...node("console.log('0 modules')"), expects: /[1-9] modules/ }),
+    /nothing to look at/,
+  ],
   ["its tests left no result", () => ({ ...node(""), results: results() }), /no test passed/],
   ["no test ran", () => ({ ...node(wrote(0, 0)), results: results() }), /no test passed/],
-  ["a test failed, though the program ended well", () => ({ ...node(wrote(5, 1)), results: results() }), /tests failed/],
+  [
+    "a test failed, though the program ended well",
+    () => ({ ...node(wrote(5, 1)), results: results() }),
+    /tests failed/,
+  ],
 ])("a gate is shut when %s", async (_claim, gate, why) => {
   const outcome = await outcomeOf(gate());
   expect(outcome.ok).toBe(false);

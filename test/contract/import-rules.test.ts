@@ -24,15 +24,18 @@ const house: Record<string, string> = {
   "package.json": manifest,
   ...packages,
   "src/main.ts": 'import "./app.ts"; import "./config.ts";',
-  "src/app.ts": 'import "./sign-on/index.ts"; import "./idm/index.ts"; import "../demo/load.ts"; import "../generated/prisma/client.ts";',
+  "src/app.ts":
+    'import "./sign-on/index.ts"; import "./idm/index.ts"; import "../demo/load.ts"; import "../generated/prisma/client.ts";',
   "src/schultor.ts": 'import "./cli/index.ts";',
   "src/cli/index.ts": 'import "./grant.ts"; import "../config.ts";',
   "src/cli/grant.ts": 'import "../access/index.ts"; import "../sign-on/index.ts"; import "../platform/db.ts";',
   "src/config.ts": "export {};",
   "src/sign-on/index.ts": 'import "./pages.ts"; import "../access/index.ts"; import "../platform/db.ts";',
   "src/sign-on/pages.ts": "export {};",
-  "src/idm/index.ts": 'import "../access/index.ts"; import "../platform/http/index.ts"; import "../../generated/openapi/idm.ts"; import "inside";',
-  "src/access/index.ts": 'import "./visibility.ts"; import "../directory/index.ts"; import "../../generated/prisma/client.ts";',
+  "src/idm/index.ts":
+    'import "../access/index.ts"; import "../platform/http/index.ts"; import "../../generated/openapi/idm.ts"; import "inside";',
+  "src/access/index.ts":
+    'import "./visibility.ts"; import "../directory/index.ts"; import "../../generated/prisma/client.ts";',
   "src/access/visibility.ts": "export {};",
   "src/directory/index.ts": 'import "../events/index.ts";',
   "src/events/index.ts": 'import "../platform/db.ts";',
@@ -52,7 +55,11 @@ const house: Record<string, string> = {
 const planted: Record<string, [file: string, line: string, emptied?: string]> = {
   "platform-looks-down": ["src/platform/db.ts", 'import "../events/index.ts";', "src/events/index.ts"],
   "events-looks-down": ["src/events/index.ts", 'import "../access/index.ts";', "src/access/index.ts"],
-  "directory-looks-down": ["src/directory/index.ts", 'import type {} from "../access/index.ts";', "src/access/index.ts"],
+  "directory-looks-down": [
+    "src/directory/index.ts",
+    'import type {} from "../access/index.ts";',
+    "src/access/index.ts",
+  ],
   "access-looks-down": ["src/access/index.ts", 'import "../idm/index.ts";', "src/idm/index.ts"],
   "siblings-are-strangers": ["src/idm/index.ts", 'import "../sign-on/index.ts";'],
   "doors-only": ["src/idm/index.ts", 'import "../access/visibility.ts";'],
@@ -66,7 +73,10 @@ const planted: Record<string, [file: string, line: string, emptied?: string]> = 
   "record-below-the-readers": ["src/idm/index.ts", 'import "../../generated/prisma/client.ts";'],
   "generated-imports-nothing-of-ours": ["generated/openapi/idm.ts", 'import "../../demo/world.ts";'],
   "no-test-in-production": ["src/idm/index.ts", 'import "./presenter.test.ts";'],
-  "partner-knows-the-contract-only": ["test/flows/school-year/partner/receiver.ts", 'import type {} from "../../../../src/idm/index.ts";'],
+  "partner-knows-the-contract-only": [
+    "test/flows/school-year/partner/receiver.ts",
+    'import type {} from "../../../../src/idm/index.ts";',
+  ],
   "no-dev-dependency-in-src": ["src/idm/index.ts", 'import "outside";'],
   resolvable: ["src/idm/index.ts", 'import "./nowhere.ts";'],
 };

@@ -12,7 +12,9 @@ const documents: Record<string, OpenApiDocument> = {
   schulconnex: await loadDocument("schulconnex", "schultor"),
 };
 type Place = { name: string; path: string; operation: Operation };
-const places: Place[] = Object.entries(documents).flatMap(([name, document]) => listOperations(document).map(({ path, operation }) => ({ name, path, operation })));
+const places: Place[] = Object.entries(documents).flatMap(([name, document]) =>
+  listOperations(document).map(({ path, operation }) => ({ name, path, operation })),
+);
 const offered = places.filter(({ operation }) => "200" in operation.responses);
 const notOffered = places.filter(({ operation }) => !("200" in operation.responses));
 const each = (some: Place[]) => some.map((place) => ({ ...place, id: place.operation.operationId }));
@@ -20,20 +22,34 @@ const each = (some: Place[]) => some.map((place) => ({ ...place, id: place.opera
 // What demo-lernapp may see, and what belongs to schools that do not sync to it.
 const id = (kind: string, n: number) => `${kind}0000000-0000-4000-8000-00000000000${String(n)}`;
 const own: Record<string, string> = { schools: id("a", 1), groups: id("b", 1), users: id("c", 2), people: id("c", 2) };
-const foreign: Record<string, string> = { schools: id("a", 2), groups: id("b", 6), users: id("c", 9), people: id("c", 8) };
-const fill = (path: string, ids: Record<string, string>) => path.replace(/(\w+)\/\{\w+\}/, (_all, kind: string) => `${kind}/${ids[kind] ?? "any"}`);
+const foreign: Record<string, string> = {
+  schools: id("a", 2),
+  groups: id("b", 6),
+  users: id("c", 9),
+  people: id("c", 8),
+};
+const fill = (path: string, ids: Record<string, string>) =>
+  path.replace(/(\w+)\/\{\w+\}/, (_all, kind: string) => `${kind}/${ids[kind] ?? "any"}`);
 
 let service: TestService;
 let tokens: { app: string; user: string; poor: Record<ScopeName, string> };
-const call = (place: Place, token: string, headers?: Record<string, string>, path = fill(place.path, own)) => makeReader(service, token)(path, headers);
-const fitting = ({ operation }: Place) => (operation.security!.some((way) => "userContext" in way) ? tokens.user : tokens.app);
-const unfitting = ({ operation }: Place) => (operation.security!.some((way) => "userContext" in way) ? tokens.app : tokens.user);
+const call = (place: Place, token: string, headers?: Record<string, string>, path = fill(place.path, own)) =>
+  makeReader(service, token)(path, headers);
+const fitting = ({ operation }: Place) =>
+  operation.security!.some((way) => "userContext" in way) ? tokens.user : tokens.app;
+const unfitting = ({ operation }: Place) =>
+  operation.security!.some((way) => "userContext" in way) ? tokens.app : tokens.user;
 
 beforeAll(async () => {
   service = await startDemo();
   const app = demoApp("demo-lernapp");
   const poor = {} as Record<ScopeName, string>;
-  for (const scope of idmScopes) poor[scope] = await getAppToken(service, app, idmScopes.filter((other) => other !== scope));
+  for (const scope of idmScopes)
+    poor[scope] = await getAppToken(
+      service,
+      app,
+      idmScopes.filter((other) => other !== scope),
+    );
   const user = await getUserTokens(service, app, demoLogin(2), { scopes: ["openid", ...idmScopes] });
   tokens = { app: await getAppToken(service, app, idmScopes), user: user.access_token, poor };
 });
@@ -45,7 +61,10 @@ function expectDescribed({ name, operation }: Place, { status, body, headers }: 
 }
 
 test("the documents have eleven operations that answer, and the rest of the standard", () => {
-  expect([offered.length, notOffered.every(({ operation }) => Object.keys(operation.responses).join() === "501")]).toEqual([11, true]);
+  expect([
+    offered.length,
+    notOffered.every(({ operation }) => Object.keys(operation.responses).join() === "501"),
+  ]).toEqual([11, true]);
 });
 
 describe.each(each(offered))("$id", (place) => {
@@ -62,7 +81,10 @@ describe.each(each(offered))("$id", (place) => {
     const read = await call(place, fitting(place));
     expect(read.status).toBe(200);
     expectDescribed(place, read);
-    const head = await fetch(service.url + fill(place.path, own), { method: "HEAD", headers: { authorization: `Bearer ${fitting(place)}` } });
+    const head = await fetch(service.url + fill(place.path, own), {
+      method: "HEAD",
+      headers: { authorization: `Bearer ${fitting(place)}` },
+    });
     expect([head.status, await head.text(), head.headers.get("etag")]).toEqual([200, "", read.headers.get("etag")]);
   });
 
@@ -80,7 +102,12 @@ describe.each(each(offered))("$id", (place) => {
   });
 
   test("refuses an unknown token before it looks at anything else", async () => {
-    const read = await call(place, "unknown", {}, `${fill(place.path, { schools: "x", groups: "x", users: "x", people: "x" })}?nonsense=1`);
+    const read = await call(
+      place,
+      "unknown",
+      {},
+      `${fill(place.path, { schools: "x", groups: "x", users: "x", people: "x" })}?nonsense=1`,
+    );
     expect([read.status, read.headers.get("www-authenticate")]).toEqual([401, 'Bearer error="invalid_token"']);
     expectDescribed(place, read);
   });
@@ -97,13 +124,19 @@ describe.each(each(offered))("$id", (place) => {
           ? await getAppToken(service, lernapp, [])
           : tokens.poor[name];
     const read = await call(place, poor);
-    expect([read.status, read.headers.get("www-authenticate")]).toEqual([403, `Bearer error="insufficient_scope", scope="${scopes.join(" ")}"`]);
+    expect([read.status, read.headers.get("www-authenticate")]).toEqual([
+      403,
+      `Bearer error="insufficient_scope", scope="${scopes.join(" ")}"`,
+    ]);
     expectDescribed(place, read);
   });
 
   test("refuses the other kind of token", async () => {
     const read = await call(place, unfitting(place));
-    const expected = place.name === "idm" ? { status: 403, body: { code: "wrong_context" } } : { status: 401, body: { code: "401", subcode: "03" } };
+    const expected =
+      place.name === "idm"
+        ? { status: 403, body: { code: "wrong_context" } }
+        : { status: 401, body: { code: "401", subcode: "03" } };
     expect(read).toMatchObject(expected);
     expectDescribed(place, read);
   });
@@ -125,12 +158,16 @@ describe.each(each(offered))("$id", (place) => {
   test("has examples, and they are what it describes", () => {
     type Media = { schema: object; examples?: Record<string, { value: unknown } | { $ref: string }> };
     for (const response of Object.values(place.operation.responses)) {
-      const found = "$ref" in response ? documents[place.name]!.components.responses![String(response.$ref).split("/").at(-1)!]! : response;
+      const found =
+        "$ref" in response
+          ? documents[place.name]!.components.responses![String(response.$ref).split("/").at(-1)!]!
+          : response;
       const content = (found as { content?: Record<string, Media> }).content ?? {};
       for (const [type, media] of Object.entries(content)) {
         expect(Object.keys(media.examples ?? {}).length).toBeGreaterThan(0);
         for (const example of Object.values(media.examples ?? {})) {
-          const value = "$ref" in example ? resolveExample(documents[place.name]!, String(example.$ref)) : example.value;
+          const value =
+            "$ref" in example ? resolveExample(documents[place.name]!, String(example.$ref)) : example.value;
           expect(makeSchemaCheck(documents[place.name]!)(response, type, value)).toEqual([]);
         }
       }
@@ -147,36 +184,61 @@ describe.each(each(offered.filter(({ path }) => path.includes("{"))))("$id", (pl
   test("hides a foreign school and what is in it, exactly as what does not exist", async () => {
     const hidden = await call(place, tokens.app, {}, fill(place.path, foreign));
     const nothing = id("f", 1);
-    const missing = await call(place, tokens.app, {}, fill(place.path, { schools: nothing, groups: nothing, users: nothing, people: nothing }));
+    const missing = await call(
+      place,
+      tokens.app,
+      {},
+      fill(place.path, { schools: nothing, groups: nothing, users: nothing, people: nothing }),
+    );
     expect(hidden.status).toBe(404);
     expectDescribed(place, hidden);
     const comparable = ({ body }: Read) => ({ ...(body as object), requestId: "" });
     expect(comparable(hidden)).toEqual(comparable(missing));
   });
 
-  test.each(["x", "123", "urn:uuid:a0000000-0000-4000-8000-000000000001", "%00"])("refuses the id %s", async (wrong) => {
-    const read = await call(place, tokens.app, {}, fill(place.path, { schools: wrong, groups: wrong, users: wrong, people: wrong }));
-    expect(read).toMatchObject({ status: 400, body: { message: "The path parameter id must be a UUID." } });
-    expectDescribed(place, read);
-  });
+  test.each(["x", "123", "urn:uuid:a0000000-0000-4000-8000-000000000001", "%00"])(
+    "refuses the id %s",
+    async (wrong) => {
+      const read = await call(
+        place,
+        tokens.app,
+        {},
+        fill(place.path, { schools: wrong, groups: wrong, users: wrong, people: wrong }),
+      );
+      expect(read).toMatchObject({ status: 400, body: { message: "The path parameter id must be a UUID." } });
+      expectDescribed(place, read);
+    },
+  );
 });
 
-test.each(each(offered.filter(({ path }) => !path.includes("{") && path !== "/idm/schulconnex/v1/person-info")))("$id leaves foreign schools out", async (place) => {
-  const body = JSON.stringify((await call(place, fitting(place))).body);
-  expect(body).not.toContain(id("a", 2));
-  expect(body).not.toContain(id("a", 3));
-});
+test.each(each(offered.filter(({ path }) => !path.includes("{") && path !== "/idm/schulconnex/v1/person-info")))(
+  "$id leaves foreign schools out",
+  async (place) => {
+    const body = JSON.stringify((await call(place, fitting(place))).body);
+    expect(body).not.toContain(id("a", 2));
+    expect(body).not.toContain(id("a", 3));
+  },
+);
 
 test.each(each(notOffered))("$id answers 501 to any method, with and without a token", async (place) => {
-  for (const [method, headers] of [["GET", {}], ["GET", { authorization: `Bearer ${tokens.app}` }], ["POST", {}]] as const) {
+  for (const [method, headers] of [
+    ["GET", {}],
+    ["GET", { authorization: `Bearer ${tokens.app}` }],
+    ["POST", {}],
+  ] as const) {
     const response = await fetch(`${service.url}${fill(place.path, own)}?any=1`, { method, headers });
     expect(response.status).toBe(501);
     expectDescribed(place, { status: 501, headers: response.headers, body: await response.json() });
   }
 });
 
-test.each(["/idm/ep/v1/nothing", "/idm/schulconnex/v1/nothing", "/idm/ep/v1/schools/", "/idm/ep/v1/Schools"])("there is nothing at %s", async (path) => {
-  const read = await makeReader(service, tokens.app)(path);
-  expect(read.status).toBe(404);
-  expect(read.body).toMatchObject(path.includes("schulconnex") ? { code: "404", subcode: "00" } : { code: "path_not_found" });
-});
+test.each(["/idm/ep/v1/nothing", "/idm/schulconnex/v1/nothing", "/idm/ep/v1/schools/", "/idm/ep/v1/Schools"])(
+  "there is nothing at %s",
+  async (path) => {
+    const read = await makeReader(service, tokens.app)(path);
+    expect(read.status).toBe(404);
+    expect(read.body).toMatchObject(
+      path.includes("schulconnex") ? { code: "404", subcode: "00" } : { code: "path_not_found" },
+    );
+  },
+);

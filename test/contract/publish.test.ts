@@ -3,10 +3,20 @@ import type { AddressInfo } from "node:net";
 import express from "express";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { fillPlatform, makeIdmClient, makePublishRouter, makeSchulconnexClient, makeSignOnClient } from "../../src/publish/index.ts";
+import {
+  fillPlatform,
+  makeIdmClient,
+  makePublishRouter,
+  makeSchulconnexClient,
+  makeSignOnClient,
+} from "../../src/publish/index.ts";
 import { bundles } from "./bundles.ts";
 
-const place = { platform: "nordlicht", baseUrl: "https://api.example.org/schools", issuerUrl: "https://login.example.org" };
+const place = {
+  platform: "nordlicht",
+  baseUrl: "https://api.example.org/schools",
+  issuerUrl: "https://login.example.org",
+};
 let server: Server;
 let url: string;
 
@@ -32,7 +42,10 @@ describe.each(bundles)("$name as it is served", ({ name, text, document }) => {
   });
 
   test("says the same in YAML and JSON, with every path of the contract", async () => {
-    const [yaml, json] = await Promise.all([fetch(`${url}/openapi/${name}.yaml`), fetch(`${url}/openapi/${name}.json`)]);
+    const [yaml, json] = await Promise.all([
+      fetch(`${url}/openapi/${name}.yaml`),
+      fetch(`${url}/openapi/${name}.json`),
+    ]);
     expect([yaml.headers.get("content-type"), json.headers.get("content-type")]).toEqual([
       expect.stringMatching(/^application\/yaml/),
       expect.stringMatching(/^application\/json/),
@@ -62,14 +75,19 @@ describe.each(bundles)("$name as it is served", ({ name, text, document }) => {
     expect(loaded.filter((address) => !/^(\/|data:)/.test(address))).toEqual([]);
     for (const asset of loaded.filter((address) => address.startsWith("/docs/assets/"))) {
       const answer = await fetch(url + asset);
-      expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "public, max-age=31536000, immutable"]);
+      expect([answer.status, answer.headers.get("cache-control")]).toEqual([
+        200,
+        "public, max-age=31536000, immutable",
+      ]);
       expect(await answer.text()).not.toContain("cdn.redoc.ly");
     }
   });
 });
 
 test("the list of documents names them all", async () => {
-  const { documents } = (await (await fetch(`${url}/openapi`)).json()) as { documents: { name: string; yaml: string }[] };
+  const { documents } = (await (await fetch(`${url}/openapi`)).json()) as {
+    documents: { name: string; yaml: string }[];
+  };
   expect(documents.map(({ name }) => name)).toEqual(bundles.map(({ name }) => name).sort());
   expect(documents[0]!.yaml).toBe("https://login.example.org/openapi/idm.yaml");
   expect((await fetch(`${url}/openapi/`)).status).toBe(200);
@@ -111,19 +129,26 @@ describe("the typed clients", () => {
       params: { path: { id: "a0000000-0000-4000-8000-000000000001" }, query: { "show-deleted": true } },
     });
     expect(data).toEqual([]);
-    expect(sent().url).toBe("https://api.example.org/schools/idm/ep/v1/schools/a0000000-0000-4000-8000-000000000001/people?show-deleted=true");
+    expect(sent().url).toBe(
+      "https://api.example.org/schools/idm/ep/v1/schools/a0000000-0000-4000-8000-000000000001/people?show-deleted=true",
+    );
     expect(sent().headers.get("authorization")).toBe("Bearer t0");
   });
 
   test("join a list in a filter with commas", async () => {
     const schulconnex = makeSchulconnexClient({ baseUrl: place.baseUrl, fetch });
-    await schulconnex.GET("/idm/schulconnex/v1/personen-info", { params: { query: { vollstaendig: ["personen", "gruppen"] } } });
+    await schulconnex.GET("/idm/schulconnex/v1/personen-info", {
+      params: { query: { vollstaendig: ["personen", "gruppen"] } },
+    });
     expect(new URL(sent().url).searchParams.getAll("vollstaendig")).toEqual(["personen,gruppen"]);
   });
 
   test("send requests for tokens as forms", async () => {
     const signOn = makeSignOnClient({ issuerUrl: place.issuerUrl, fetch });
-    await signOn.POST("/oauth2/token", { body: { grant_type: "client_credentials", scope: "a b" }, headers: { Authorization: "Basic eDp5" } });
+    await signOn.POST("/oauth2/token", {
+      body: { grant_type: "client_credentials", scope: "a b" },
+      headers: { Authorization: "Basic eDp5" },
+    });
     expect(sent().headers.get("content-type")).toBe("application/x-www-form-urlencoded");
     expect(await sent().text()).toBe("grant_type=client_credentials&scope=a+b");
   });

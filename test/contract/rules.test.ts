@@ -72,7 +72,9 @@ test("every rule of ours has a fixture, and every fixture a rule", () => {
 });
 
 test("of the upstream rules only the one that ours replaces is off", () => {
-  const off = Object.keys(ruleset.rules).filter((name) => [false, "off"].includes(ruleset.rules[name] as string | boolean));
+  const off = Object.keys(ruleset.rules).filter((name) =>
+    [false, "off"].includes(ruleset.rules[name] as string | boolean),
+  );
   expect(off).toEqual(["operation-success-response"]);
 });
 

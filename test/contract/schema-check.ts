@@ -9,16 +9,25 @@ export function makeCheck(bundle: Bundle) {
   ajv.addSchema({ $id: "bundle", ...close({ components: bundle.document.components }) });
   return (schema: object, value: unknown): string => {
     const validate = ajv.compile(close(rebase(schema)));
-    return validate(value) ? "" : (validate.errors ?? []).map(({ instancePath, message, params }) => `${instancePath} ${message ?? ""} ${JSON.stringify(params)}`).join("; ");
+    return validate(value)
+      ? ""
+      : (validate.errors ?? [])
+          .map(({ instancePath, message, params }) => `${instancePath} ${message ?? ""} ${JSON.stringify(params)}`)
+          .join("; ");
   };
 }
 
-const rebase = (schema: object) => JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"bundle#/components')) as object;
+const rebase = (schema: object) =>
+  JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"bundle#/components')) as object;
 
 /** A field that an example has and the schema has not would be a field that nobody documented. */
 function close<T>(node: T): T {
   if (typeof node !== "object" || node === null) return node;
   if (Array.isArray(node)) return node.map(close) as T;
   const closed = Object.fromEntries(Object.entries(node).map(([key, inner]) => [key, close(inner as unknown)]));
-  return ("properties" in closed && closed["type"] === "object" && closed["additionalProperties"] === undefined ? { ...closed, additionalProperties: false } : closed) as T;
+  return (
+    "properties" in closed && closed["type"] === "object" && closed["additionalProperties"] === undefined
+      ? { ...closed, additionalProperties: false }
+      : closed
+  ) as T;
 }

@@ -7,13 +7,19 @@ import { makeMakers } from "../support/make.ts";
 
 const db = await testDatabase();
 const make = makeMakers(db);
-const [first, second, third] = [await make.school({ name: "A" }), await make.school({ name: "B" }), await make.school({ name: "C" })];
+const [first, second, third] = [
+  await make.school({ name: "A" }),
+  await make.school({ name: "B" }),
+  await make.school({ name: "C" }),
+];
 const origin = { at: new Date("2026-03-01T10:00:00Z"), actorId: "operator" };
 const never = "00000000-0000-7000-8000-000000000000";
 
 type Way = (change: Change, of: { personId: PersonId; schoolId: SchoolId }) => Promise<void>;
-const go = (way: Way, personId: PersonId, schoolId: SchoolId) => changeDirectory(db, origin, (change) => way(change, { personId, schoolId }));
-const move = (personId: PersonId, to: SchoolId, from?: SchoolId) => changeDirectory(db, origin, (change) => movePerson(change, { personId, to, from }));
+const go = (way: Way, personId: PersonId, schoolId: SchoolId) =>
+  changeDirectory(db, origin, (change) => way(change, { personId, schoolId }));
+const move = (personId: PersonId, to: SchoolId, from?: SchoolId) =>
+  changeDirectory(db, origin, (change) => movePerson(change, { personId, to, from }));
 
 async function placesOf(personId: PersonId) {
   const { schools, homeSchoolId, groups } = (await findPerson(db.pool, personId))!;
@@ -25,7 +31,11 @@ test("a person joins a second school and leaves it with its groups alone", async
   const personId = await make.person({ school: first, groups: [here] });
   await go(joinSchool, personId, second);
   await make.membership({ group: there, person: personId });
-  expect(await placesOf(personId)).toEqual({ schools: [first, second], home: first, groups: expect.arrayContaining([here, there]) });
+  expect(await placesOf(personId)).toEqual({
+    schools: [first, second],
+    home: first,
+    groups: expect.arrayContaining([here, there]),
+  });
   await go(leaveSchool, personId, second);
   expect(await placesOf(personId)).toEqual({ schools: [first], home: first, groups: [here] });
 });
@@ -54,12 +64,32 @@ test("a move from a school that is not home leaves the home, also to a school wh
 
 test.each<[claim: string, way: (personId: PersonId) => Promise<unknown>, refusal: object]>([
   ["joining a school where one is", (id) => go(joinSchool, id, first), { kind: "conflict", code: "person_at_school" }],
-  ["joining a school that does not exist", (id) => go(joinSchool, id, never as SchoolId), { kind: "not_found", code: "school_not_found" }],
-  ["leaving a school where one is not", (id) => go(leaveSchool, id, second), { kind: "not_found", code: "affiliation_not_found" }],
-  ["a home at a school where one is not", (id) => go(setHomeSchool, id, second), { kind: "not_found", code: "affiliation_not_found" }],
+  [
+    "joining a school that does not exist",
+    (id) => go(joinSchool, id, never as SchoolId),
+    { kind: "not_found", code: "school_not_found" },
+  ],
+  [
+    "leaving a school where one is not",
+    (id) => go(leaveSchool, id, second),
+    { kind: "not_found", code: "affiliation_not_found" },
+  ],
+  [
+    "a home at a school where one is not",
+    (id) => go(setHomeSchool, id, second),
+    { kind: "not_found", code: "affiliation_not_found" },
+  ],
   ["a move to where one leaves", (id) => move(id, first), { kind: "invalid", code: "move_to_same_school" }],
-  ["a move from where one is not", (id) => move(id, third, second), { kind: "not_found", code: "affiliation_not_found" }],
-  ["a move to a school that does not exist", (id) => move(id, never as SchoolId), { kind: "not_found", code: "school_not_found" }],
+  [
+    "a move from where one is not",
+    (id) => move(id, third, second),
+    { kind: "not_found", code: "affiliation_not_found" },
+  ],
+  [
+    "a move to a school that does not exist",
+    (id) => move(id, never as SchoolId),
+    { kind: "not_found", code: "school_not_found" },
+  ],
 ])("%s is refused and changes nothing", async (_claim, way, refusal) => {
   const personId = await make.person({ school: first });
   await expect(way(personId)).rejects.toMatchObject(refusal);
@@ -75,15 +105,26 @@ test("somebody moved to where their identifier of the source system is taken lea
 
 test("a soft-deleted or unknown person goes nowhere", async () => {
   const gone = await make.person({ schools: [first, second], status: "SOFT_DELETED" });
-  const ways = (id: PersonId) => [() => go(joinSchool, id, third), () => go(leaveSchool, id, second), () => go(setHomeSchool, id, second), () => move(id, third)];
-  for (const way of ways(gone)) await expect(way()).rejects.toMatchObject({ kind: "conflict", code: "person_wrong_status" });
-  for (const way of ways(never as PersonId)) await expect(way()).rejects.toMatchObject({ kind: "not_found", code: "person_not_found" });
+  const ways = (id: PersonId) => [
+    () => go(joinSchool, id, third),
+    () => go(leaveSchool, id, second),
+    () => go(setHomeSchool, id, second),
+    () => move(id, third),
+  ];
+  for (const way of ways(gone))
+    await expect(way()).rejects.toMatchObject({ kind: "conflict", code: "person_wrong_status" });
+  for (const way of ways(never as PersonId))
+    await expect(way()).rejects.toMatchObject({ kind: "not_found", code: "person_not_found" });
 });
 
 test("a move is told in the audit step by step", async () => {
   const personId = await make.person({ school: first });
   await move(personId, second);
-  const lines = await db.prisma.audit.findMany({ where: { personId, actorId: "operator" }, orderBy: { action: "asc" }, select: { action: true, schoolId: true } });
+  const lines = await db.prisma.audit.findMany({
+    where: { personId, actorId: "operator" },
+    orderBy: { action: "asc" },
+    select: { action: true, schoolId: true },
+  });
   expect(lines).toEqual([
     { action: "affiliation_added", schoolId: second },
     { action: "affiliation_removed", schoolId: first },

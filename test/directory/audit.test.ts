@@ -12,12 +12,17 @@ const count = () => db.prisma.audit.count();
 const signal = new AbortController().signal;
 
 const write = (ages: readonly number[]) =>
-  db.prisma.audit.createMany({ data: ages.map((days) => ({ id: makeUuid(daysAgo(days)), at: daysAgo(days), action: "signed_in" })) });
+  db.prisma.audit.createMany({
+    data: ages.map((days) => ({ id: makeUuid(daysAgo(days)), at: daysAgo(days), action: "signed_in" })),
+  });
 
 test("lines are kept for the days that are set and then go, oldest first, a batch at a time", async () => {
   await write([500, 401, 400.1, 399.9, 1]);
   expect(await sweepAudit(db, daysAgo(400), { signal, batch: 2 })).toBe(3);
-  expect((await db.prisma.audit.findMany({ orderBy: { at: "asc" } })).map(({ at }) => at)).toEqual([daysAgo(399.9), daysAgo(1)]);
+  expect((await db.prisma.audit.findMany({ orderBy: { at: "asc" } })).map(({ at }) => at)).toEqual([
+    daysAgo(399.9),
+    daysAgo(1),
+  ]);
   expect(await sweepAudit(db, daysAgo(400), { signal, batch: 2 })).toBe(0);
 });
 
@@ -42,21 +47,24 @@ test("the service's own job does so, after the days of its setting", async () =>
   expect(await service.db.prisma.audit.count({ where: { action: "signed_in" } })).toBe(1);
 });
 
-test.each(["never analyzed", "analyzed while it was empty", "analyzed"])("a sweep of a long log reads a batch and what it deletes, statistics %s", async (statistics) => {
-  const own = await testDatabase({ poolSize: 2 });
-  await own.pool.query("ALTER TABLE audit SET (autovacuum_enabled = false)");
-  if (statistics === "analyzed while it was empty") await own.pool.query("ANALYZE audit");
-  await own.pool.query(
-    `INSERT INTO audit (id, at, action, detail) SELECT gen_random_uuid(), $1::timestamptz - (n || ' minutes')::interval, 'signed_in', '{}' FROM generate_series(1, 60000) n`,
-    [now],
-  );
-  if (statistics === "analyzed") await own.pool.query("ANALYZE audit");
-  const { db: measured, costs } = measureStatements(own);
-  const before = new Date(now.getTime() - 59_000 * 60_000);
-  expect(await sweepAudit(measured, before, { signal, batch: 250 })).toBe(1000);
-  expect(costs.length).toBeGreaterThan(3);
-  for (const { pages, scanned } of costs) {
-    expect(scanned).toEqual([]);
-    expect(pages).toBeLessThan(250 * 40);
-  }
-});
+test.each(["never analyzed", "analyzed while it was empty", "analyzed"])(
+  "a sweep of a long log reads a batch and what it deletes, statistics %s",
+  async (statistics) => {
+    const own = await testDatabase({ poolSize: 2 });
+    await own.pool.query("ALTER TABLE audit SET (autovacuum_enabled = false)");
+    if (statistics === "analyzed while it was empty") await own.pool.query("ANALYZE audit");
+    await own.pool.query(
+      `INSERT INTO audit (id, at, action, detail) SELECT gen_random_uuid(), $1::timestamptz - (n || ' minutes')::interval, 'signed_in', '{}' FROM generate_series(1, 60000) n`,
+      [now],
+    );
+    if (statistics === "analyzed") await own.pool.query("ANALYZE audit");
+    const { db: measured, costs } = measureStatements(own);
+    const before = new Date(now.getTime() - 59_000 * 60_000);
+    expect(await sweepAudit(measured, before, { signal, batch: 250 })).toBe(1000);
+    expect(costs.length).toBeGreaterThan(3);
+    for (const { pages, scanned } of costs) {
+      expect(scanned).toEqual([]);
+      expect(pages).toBeLessThan(250 * 40);
+    }
+  },
+);

@@ -22,7 +22,17 @@ import {
   updatePerson,
   updateSchool,
 } from "../../src/directory/index.ts";
-import type { Change, GroupId, GroupStep, PersonId, PersonStatus, PersonStep, PersonUpdate, SchoolId, SchoolUpdate } from "../../src/directory/index.ts";
+import type {
+  Change,
+  GroupId,
+  GroupStep,
+  PersonId,
+  PersonStatus,
+  PersonStep,
+  PersonUpdate,
+  SchoolId,
+  SchoolUpdate,
+} from "../../src/directory/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 
@@ -37,16 +47,23 @@ const softDelete = (personId: PersonId) => change((it) => softDeletePerson(it, {
 const restore = (personId: PersonId) => change((it) => restorePerson(it, { personId }));
 const deleteForGood = (personId: PersonId) => change((it) => deletePerson(it, { personId, forget: async () => {} }));
 const update = (wishes: PersonUpdate) => change((it) => updatePerson(it, wishes));
-const find = (id: PersonId) => db.prisma.person.findUnique({ where: { id }, include: { affiliations: { include: { memberships: true } } } });
+const find = (id: PersonId) =>
+  db.prisma.person.findUnique({ where: { id }, include: { affiliations: { include: { memberships: true } } } });
 const auditOf = async (where: { personId?: PersonId; schoolId?: SchoolId }) =>
-  (await db.prisma.audit.findMany({ where: { ...where, actorId: "operator" }, orderBy: { id: "asc" } })).map(({ action }) => action);
+  (await db.prisma.audit.findMany({ where: { ...where, actorId: "operator" }, orderBy: { id: "asc" } })).map(
+    ({ action }) => action,
+  );
 
 test("a soft-deleted person is kept with their groups until the purge and comes back unchanged", async () => {
   const group = await make.group({ school });
   const id = await make.person({ school, groups: [group] });
   const before = await find(id);
   expect(await softDelete(id)).toEqual(new Date("2026-03-31T10:00:00Z"));
-  expect(await find(id)).toMatchObject({ status: "SOFT_DELETED", softDeletedAt: origin.at, purgeAt: new Date("2026-03-31T10:00:00Z") });
+  expect(await find(id)).toMatchObject({
+    status: "SOFT_DELETED",
+    softDeletedAt: origin.at,
+    purgeAt: new Date("2026-03-31T10:00:00Z"),
+  });
   await restore(id);
   expect(await find(id)).toEqual({ ...before, updatedAt: origin.at });
 });
@@ -71,23 +88,29 @@ const personSteps: Record<PersonStep, (personId: PersonId) => Promise<unknown>> 
 };
 const steps = Object.keys(personSteps) as PersonStep[];
 
-test.each((["ACTIVE", "SOFT_DELETED"] as PersonStatus[]).flatMap((status) => steps.map((step) => [status, step] as const)))(
-  "of a person who is %s, %s does what the table says",
-  async (status, step) => {
-    const id = await make.person({ school, status });
-    const transition = personTransitions[status][step];
-    if ("refused" in transition) {
-      await expect(personSteps[step](id)).rejects.toMatchObject({ kind: "conflict", code: "person_wrong_status", message: transition.refused });
-      expect((await find(id))?.status).toBe(status);
-    } else {
-      await personSteps[step](id);
-      expect((await find(id))?.status ?? "GONE").toBe(transition.to);
-    }
-  },
-);
+test.each(
+  (["ACTIVE", "SOFT_DELETED"] as PersonStatus[]).flatMap((status) => steps.map((step) => [status, step] as const)),
+)("of a person who is %s, %s does what the table says", async (status, step) => {
+  const id = await make.person({ school, status });
+  const transition = personTransitions[status][step];
+  if ("refused" in transition) {
+    await expect(personSteps[step](id)).rejects.toMatchObject({
+      kind: "conflict",
+      code: "person_wrong_status",
+      message: transition.refused,
+    });
+    expect((await find(id))?.status).toBe(status);
+  } else {
+    await personSteps[step](id);
+    expect((await find(id))?.status ?? "GONE").toBe(transition.to);
+  }
+});
 
 test.each(steps)("nobody can %s a person who does not exist", async (step) => {
-  await expect(personSteps[step](never as PersonId)).rejects.toMatchObject({ kind: "not_found", code: "person_not_found" });
+  await expect(personSteps[step](never as PersonId)).rejects.toMatchObject({
+    kind: "not_found",
+    code: "person_not_found",
+  });
 });
 
 const groupSteps: Record<GroupStep, (groupId: GroupId) => Promise<unknown>> = {
@@ -96,20 +119,29 @@ const groupSteps: Record<GroupStep, (groupId: GroupId) => Promise<unknown>> = {
   restore: (groupId) => change((it) => restoreGroup(it, { groupId })),
 };
 
-test.each((["ACTIVE", "DELETED"] as const).flatMap((status) => (Object.keys(groupSteps) as GroupStep[]).map((step) => [status, step] as const)))(
-  "of a group that is %s, %s does what the table says",
-  async (status, step) => {
-    const id = await make.group({ school, status });
-    const transition = groupTransitions[status][step];
-    const done = groupSteps[step](id);
-    if ("refused" in transition) await expect(done).rejects.toMatchObject({ kind: "conflict", code: "group_wrong_status", message: transition.refused });
-    else await done;
-    const group = await db.prisma.group.findUniqueOrThrow({ where: { id } });
-    expect(group.status).toBe("refused" in transition ? status : transition.to);
-    expect(group.deletedAt === null).toBe(group.status === "ACTIVE");
-    await expect(groupSteps[step](never as GroupId)).rejects.toMatchObject({ kind: "not_found", code: "group_not_found" });
-  },
-);
+test.each(
+  (["ACTIVE", "DELETED"] as const).flatMap((status) =>
+    (Object.keys(groupSteps) as GroupStep[]).map((step) => [status, step] as const),
+  ),
+)("of a group that is %s, %s does what the table says", async (status, step) => {
+  const id = await make.group({ school, status });
+  const transition = groupTransitions[status][step];
+  const done = groupSteps[step](id);
+  if ("refused" in transition)
+    await expect(done).rejects.toMatchObject({
+      kind: "conflict",
+      code: "group_wrong_status",
+      message: transition.refused,
+    });
+  else await done;
+  const group = await db.prisma.group.findUniqueOrThrow({ where: { id } });
+  expect(group.status).toBe("refused" in transition ? status : transition.to);
+  expect(group.deletedAt === null).toBe(group.status === "ACTIVE");
+  await expect(groupSteps[step](never as GroupId)).rejects.toMatchObject({
+    kind: "not_found",
+    code: "group_not_found",
+  });
+});
 
 test("whoever's restore window is over cannot be restored, though the purge is late", async () => {
   const personId = await make.person({ school });
@@ -121,9 +153,19 @@ test("an update changes what is given and says what differs; one that changes no
   const personId = await make.person({ school, sourceSystemIdentifier: "s-1" });
   const name = { firstFull: "Bo Emil", firstCall: "Bo", last: "Neu" };
   expect(await update({ personId, name, role: "TEACHER" })).toEqual(["role", "firstFull", "firstCall", "last"]);
-  expect(await find(personId)).toMatchObject({ ...name, role: "TEACHER", sourceSystemIdentifier: "s-1", updatedAt: origin.at });
+  expect(await find(personId)).toMatchObject({
+    ...name,
+    role: "TEACHER",
+    sourceSystemIdentifier: "s-1",
+    updatedAt: origin.at,
+  });
   expect(await update({ personId, name, role: "TEACHER", sourceSystemIdentifier: "s-1" })).toEqual([]);
-  expect(await update({ personId, name: null, sourceSystemIdentifier: null })).toEqual(["firstFull", "firstCall", "last", "sourceSystemIdentifier"]);
+  expect(await update({ personId, name: null, sourceSystemIdentifier: null })).toEqual([
+    "firstFull",
+    "firstCall",
+    "last",
+    "sourceSystemIdentifier",
+  ]);
   expect(await auditOf({ personId })).toEqual(["person_updated", "person_updated"]);
 });
 
@@ -133,7 +175,12 @@ test("a new role is the role in the groups too, where the group gave no other", 
   await make.membership({ group: other, person: personId, role: "OTHER" });
   await update({ personId, role: "TEACHER" });
   const { groups } = (await findPerson(db.pool, personId))!;
-  expect(new Map(groups.map(({ id, role }) => [id, role]))).toEqual(new Map([[own, "TEACHER"], [other, "OTHER"]]));
+  expect(new Map(groups.map(({ id, role }) => [id, role]))).toEqual(
+    new Map([
+      [own, "TEACHER"],
+      [other, "OTHER"],
+    ]),
+  );
 });
 
 test("an identifier of the source system belongs to one person of a home school", async () => {
@@ -147,16 +194,37 @@ test("an identifier of the source system belongs to one person of a home school"
 
 test("a school changes its name, address, level and official id; wrong ones are refused with the reason", async () => {
   const schoolId = await make.school({ officialId: "DE-NI-7" });
-  const updateIt = (wishes: Omit<SchoolUpdate, "schoolId">) => change((it) => updateSchool(it, { schoolId, ...wishes }));
+  const updateIt = (wishes: Omit<SchoolUpdate, "schoolId">) =>
+    change((it) => updateSchool(it, { schoolId, ...wishes }));
   const before = (await findSchool(db.pool, schoolId))!;
-  expect(await updateIt({ name: "Ärzteschule", address: { city: "Stade" }, schoolingLevel: null })).toEqual(["name", "city", "schoolingLevel"]);
-  expect(await findSchool(db.pool, schoolId)).toEqual({ ...before, name: "Ärzteschule", schoolingLevel: null, address: { ...before.address, city: "Stade" } });
+  expect(await updateIt({ name: "Ärzteschule", address: { city: "Stade" }, schoolingLevel: null })).toEqual([
+    "name",
+    "city",
+    "schoolingLevel",
+  ]);
+  expect(await findSchool(db.pool, schoolId)).toEqual({
+    ...before,
+    name: "Ärzteschule",
+    schoolingLevel: null,
+    address: { ...before.address, city: "Stade" },
+  });
   expect(await updateIt({ name: " Ärzteschule " })).toEqual([]);
-  await expect(updateIt({ location: { country: "Germany" } })).rejects.toMatchObject({ kind: "invalid", code: "text_malformed" });
-  await expect(updateIt({ schoolingLevel: "primary school" })).rejects.toMatchObject({ kind: "invalid", code: "text_malformed" });
+  await expect(updateIt({ location: { country: "Germany" } })).rejects.toMatchObject({
+    kind: "invalid",
+    code: "text_malformed",
+  });
+  await expect(updateIt({ schoolingLevel: "primary school" })).rejects.toMatchObject({
+    kind: "invalid",
+    code: "text_malformed",
+  });
   await make.school({ officialId: "DE-NI-8" });
-  await expect(updateIt({ officialId: "DE-NI-8" })).rejects.toMatchObject({ kind: "conflict", code: "official_id_taken" });
-  await expect(change((it) => updateSchool(it, { schoolId: never as SchoolId, name: "X" }))).rejects.toMatchObject({ code: "school_not_found" });
+  await expect(updateIt({ officialId: "DE-NI-8" })).rejects.toMatchObject({
+    kind: "conflict",
+    code: "official_id_taken",
+  });
+  await expect(change((it) => updateSchool(it, { schoolId: never as SchoolId, name: "X" }))).rejects.toMatchObject({
+    code: "school_not_found",
+  });
   expect(await auditOf({ schoolId })).toEqual(["school_updated"]);
 });
 
@@ -172,8 +240,15 @@ test("nothing is made at a school that does not exist, nor twice under one id", 
 
 test("an identifier of the source system belongs to one group of a school", async () => {
   const groupId = await make.group({ school, sourceSystemIdentifier: " 5a " });
-  expect(await findGroup(db.pool, groupId)).toMatchObject({ sourceSystemIdentifier: "5a", status: "ACTIVE", members: 0 });
-  await expect(make.group({ school, sourceSystemIdentifier: "5a" })).rejects.toMatchObject({ kind: "conflict", code: "source_system_identifier_taken" });
+  expect(await findGroup(db.pool, groupId)).toMatchObject({
+    sourceSystemIdentifier: "5a",
+    status: "ACTIVE",
+    members: 0,
+  });
+  await expect(make.group({ school, sourceSystemIdentifier: "5a" })).rejects.toMatchObject({
+    kind: "conflict",
+    code: "source_system_identifier_taken",
+  });
 });
 
 test("a deleted group keeps its members for its return", async () => {
@@ -188,7 +263,9 @@ test("a group takes its new name to its place in lists; the same name writes not
   const groupId = await make.group({ school, name: "5a" });
   const rename = (name: string) => change((it) => renameGroup(it, { groupId, name }));
   expect([await rename("6a"), await rename(" 6a ")]).toEqual([true, false]);
-  const { sortKey } = await db.prisma.group.findUniqueOrThrow({ where: { id: await make.group({ school, name: "6a" }) } });
+  const { sortKey } = await db.prisma.group.findUniqueOrThrow({
+    where: { id: await make.group({ school, name: "6a" }) },
+  });
   expect(await db.prisma.group.findUniqueOrThrow({ where: { id: groupId } })).toMatchObject({ name: "6a", sortKey });
   await expect(rename(" ")).rejects.toMatchObject({ code: "text_empty" });
 });
@@ -198,30 +275,66 @@ test("a membership takes the person's role unless the group gives another", asyn
   const teacher = await make.person({ school, role: "TEACHER", groups: [group] });
   const learner = await make.person({ school, role: "TEACHER" });
   await make.membership({ group, person: learner, role: "STUDENT" });
-  const rows = await db.prisma.membership.findMany({ where: { groupId: group }, select: { personId: true, role: true } });
-  expect(rows).toEqual(expect.arrayContaining([{ personId: teacher, role: "TEACHER" }, { personId: learner, role: "STUDENT" }]));
+  const rows = await db.prisma.membership.findMany({
+    where: { groupId: group },
+    select: { personId: true, role: true },
+  });
+  expect(rows).toEqual(
+    expect.arrayContaining([
+      { personId: teacher, role: "TEACHER" },
+      { personId: learner, role: "STUDENT" },
+    ]),
+  );
   const setRole = () => change((it) => setMembershipRole(it, { groupId: group, personId: teacher, role: "STUDENT" }));
   expect([await setRole(), await setRole()]).toEqual([true, false]);
 });
 
 test("memberships need a person of the school and a group, and both as they are", async () => {
   const [groupId, deleted] = [await make.group({ school }), await make.group({ school, status: "DELETED" })];
-  const [member, stranger] = [await make.person({ school, groups: [groupId, deleted] }), await make.person({ school: await make.school() })];
+  const [member, stranger] = [
+    await make.person({ school, groups: [groupId, deleted] }),
+    await make.person({ school: await make.school() }),
+  ];
   const gone = await make.person({ school, groups: [groupId], status: "SOFT_DELETED" });
   const ways = {
     add: (of: { groupId: GroupId; personId: PersonId }) => change((it) => addMembership(it, of)),
     remove: (of: { groupId: GroupId; personId: PersonId }) => change((it) => removeMembership(it, of)),
-    setRole: (of: { groupId: GroupId; personId: PersonId }) => change((it) => setMembershipRole(it, { ...of, role: "TEACHER" })),
+    setRole: (of: { groupId: GroupId; personId: PersonId }) =>
+      change((it) => setMembershipRole(it, { ...of, role: "TEACHER" })),
   };
-  await expect(ways.add({ groupId, personId: stranger })).rejects.toMatchObject({ kind: "conflict", code: "person_not_at_school" });
-  await expect(ways.add({ groupId, personId: member })).rejects.toMatchObject({ kind: "conflict", code: "membership_exists" });
-  await expect(ways.remove({ groupId, personId: stranger })).rejects.toMatchObject({ kind: "not_found", code: "membership_not_found" });
-  await expect(ways.setRole({ groupId, personId: stranger })).rejects.toMatchObject({ kind: "not_found", code: "membership_not_found" });
+  await expect(ways.add({ groupId, personId: stranger })).rejects.toMatchObject({
+    kind: "conflict",
+    code: "person_not_at_school",
+  });
+  await expect(ways.add({ groupId, personId: member })).rejects.toMatchObject({
+    kind: "conflict",
+    code: "membership_exists",
+  });
+  await expect(ways.remove({ groupId, personId: stranger })).rejects.toMatchObject({
+    kind: "not_found",
+    code: "membership_not_found",
+  });
+  await expect(ways.setRole({ groupId, personId: stranger })).rejects.toMatchObject({
+    kind: "not_found",
+    code: "membership_not_found",
+  });
   for (const way of Object.values(ways)) {
-    await expect(way({ groupId, personId: gone })).rejects.toMatchObject({ kind: "conflict", code: "person_wrong_status" });
-    await expect(way({ groupId: deleted, personId: member })).rejects.toMatchObject({ kind: "conflict", code: "group_wrong_status" });
-    await expect(way({ groupId: never as GroupId, personId: member })).rejects.toMatchObject({ kind: "not_found", code: "group_not_found" });
-    await expect(way({ groupId, personId: never as PersonId })).rejects.toMatchObject({ kind: "not_found", code: "person_not_found" });
+    await expect(way({ groupId, personId: gone })).rejects.toMatchObject({
+      kind: "conflict",
+      code: "person_wrong_status",
+    });
+    await expect(way({ groupId: deleted, personId: member })).rejects.toMatchObject({
+      kind: "conflict",
+      code: "group_wrong_status",
+    });
+    await expect(way({ groupId: never as GroupId, personId: member })).rejects.toMatchObject({
+      kind: "not_found",
+      code: "group_not_found",
+    });
+    await expect(way({ groupId, personId: never as PersonId })).rejects.toMatchObject({
+      kind: "not_found",
+      code: "person_not_found",
+    });
   }
   await ways.remove({ groupId, personId: member });
   expect((await findPerson(db.pool, member))!.groups.map(({ id }) => id)).toEqual([deleted]);
@@ -229,7 +342,9 @@ test("memberships need a person of the school and a group, and both as they are"
 
 test("names are kept without outer white space; empty and endless ones are refused", async () => {
   const create = (last: string) =>
-    change((it) => createPerson(it, { schools: [school], role: "STUDENT", name: { firstFull: " Bo ", firstCall: "Bo", last } }));
+    change((it) =>
+      createPerson(it, { schools: [school], role: "STUDENT", name: { firstFull: " Bo ", firstCall: "Bo", last } }),
+    );
   expect(await find(await create("Muster "))).toMatchObject({ firstFull: "Bo", last: "Muster" });
   await expect(create(" ")).rejects.toMatchObject({ code: "text_empty" });
   await expect(create("x".repeat(201))).rejects.toMatchObject({ code: "text_too_long" });
@@ -240,7 +355,8 @@ test("of several who delete the same person at the same time one does, and the o
   const id = await make.person({ school });
   const attempts = await Promise.allSettled(Array.from({ length: 5 }, () => softDelete(id)));
   expect(attempts.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-  for (const attempt of attempts) if (attempt.status === "rejected") expect(attempt.reason).toMatchObject({ code: "person_wrong_status" });
+  for (const attempt of attempts)
+    if (attempt.status === "rejected") expect(attempt.reason).toMatchObject({ code: "person_wrong_status" });
 });
 
 test("every change leaves an audit line in its own transaction", async () => {
@@ -251,7 +367,11 @@ test("every change leaves an audit line in its own transaction", async () => {
     throw new Error("changed our mind");
   });
   await expect(refused).rejects.toThrow("changed our mind");
-  const lines = await db.prisma.audit.findMany({ where: { personId: id }, orderBy: { action: "asc" }, select: { action: true, actorId: true } });
+  const lines = await db.prisma.audit.findMany({
+    where: { personId: id },
+    orderBy: { action: "asc" },
+    select: { action: true, actorId: true },
+  });
   expect(lines).toEqual([
     { action: "person_created", actorId: "test" },
     { action: "person_soft_deleted", actorId: "operator" },
@@ -261,11 +381,20 @@ test("every change leaves an audit line in its own transaction", async () => {
 test("a school and all that is in it can be made in one change", async () => {
   const made = await change(async (it) => {
     const address = { address: "Weg 1", addressAddition: null, city: "Stade", zipCode: "21680" };
-    const schoolId = await createSchool(it, { name: "Neue Schule", officialId: "DE-NI-NEW", address, location: { country: "DE", state: "NI" }, schoolingLevel: null });
+    const schoolId = await createSchool(it, {
+      name: "Neue Schule",
+      officialId: "DE-NI-NEW",
+      address,
+      location: { country: "DE", state: "NI" },
+      schoolingLevel: null,
+    });
     const groupId = await createGroup(it, { schoolId, name: "1a", type: "KLASSE" });
     const personId = await createPerson(it, { schools: [schoolId], role: "STUDENT", name: null });
     await addMembership(it, { groupId, personId });
     return { schoolId, groupId, personId };
   });
-  expect(await findPerson(db.pool, made.personId)).toMatchObject({ homeSchoolId: made.schoolId, groups: [{ id: made.groupId }] });
+  expect(await findPerson(db.pool, made.personId)).toMatchObject({
+    homeSchoolId: made.schoolId,
+    groups: [{ id: made.groupId }],
+  });
 });

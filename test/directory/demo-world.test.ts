@@ -11,11 +11,24 @@ test("the demo world is loaded once, also when two processes start together", as
   const loaded = await Promise.all([loadDemoWorld(db, options), loadDemoWorld(db, options)]);
   expect(loaded.sort()).toEqual([false, true]);
   const { person, group, app, grant, signIn } = db.prisma;
-  expect([await person.count(), await group.count(), await app.count(), await grant.count(), await signIn.count()]).toEqual([10, 7, 4, 7, 2]);
-  expect(await person.findMany({ where: { status: "SOFT_DELETED" }, select: { id: true, softDeletedAt: true, purgeAt: true } })).toEqual([
+  expect([
+    await person.count(),
+    await group.count(),
+    await app.count(),
+    await grant.count(),
+    await signIn.count(),
+  ]).toEqual([10, 7, 4, 7, 2]);
+  expect(
+    await person.findMany({
+      where: { status: "SOFT_DELETED" },
+      select: { id: true, softDeletedAt: true, purgeAt: true },
+    }),
+  ).toEqual([
     { id: "c0000000-0000-4000-8000-000000000005", softDeletedAt: now, purgeAt: new Date("2026-03-05T08:00:00Z") },
   ]);
-  expect(await group.findMany({ where: { status: "DELETED" }, select: { name: true } })).toEqual([{ name: "Klasse 4b (Vorjahr)" }]);
+  expect(await group.findMany({ where: { status: "DELETED" }, select: { name: true } })).toEqual([
+    { name: "Klasse 4b (Vorjahr)" },
+  ]);
 });
 
 test("a database that holds anything is left alone", async () => {

@@ -18,12 +18,18 @@ const signal = new AbortController().signal;
 const job = service.jobs.find(({ name }) => name === "directory.purgePeople")!;
 
 const softDelete = (personId: PersonId) =>
-  changeDirectory(db, { at: clock(), actorId: "operator" }, (change) => softDeletePerson(change, { personId, restoreWindowDays: 30 }));
+  changeDirectory(db, { at: clock(), actorId: "operator" }, (change) =>
+    softDeletePerson(change, { personId, restoreWindowDays: 30 }),
+  );
 const exists = async (id: PersonId) => (await db.prisma.person.count({ where: { id } })) === 1;
 
 test("the purge comes by itself when the restore window is over, and not before", async () => {
   clock.set(start);
-  const [gone, restored, active] = [await make.person({ school }), await make.person({ school }), await make.person({ school })];
+  const [gone, restored, active] = [
+    await make.person({ school }),
+    await make.person({ school }),
+    await make.person({ school }),
+  ];
   for (const id of [gone, restored]) await softDelete(id);
   clock.forwardSeconds(30 * day - 1);
   await job.run(signal);
@@ -33,7 +39,9 @@ test("the purge comes by itself when the restore window is over, and not before"
   await job.run(signal);
   expect([await exists(gone), await exists(restored), await exists(active)]).toEqual([false, true, true]);
   expect(await findTombstone(db.pool, gone)).toEqual({ deletedAt: clock() });
-  expect(await db.prisma.audit.findMany({ where: { at: clock(), action: "person_deleted" } })).toMatchObject([{ actorId: "purge", personId: null, schoolId: school }]);
+  expect(await db.prisma.audit.findMany({ where: { at: clock(), action: "person_deleted" } })).toMatchObject([
+    { actorId: "purge", personId: null, schoolId: school },
+  ]);
 });
 
 test("nothing that signs a person in or tells who they were is left in any table", async () => {
@@ -44,27 +52,44 @@ test("nothing that signs a person in or tells who they were is left in any table
   const name = { firstFull: "Zacharias Quirin", firstCall: "Zacharias", last: "Unverwechselbar" };
   const personId = await make.person({ school, groups: [group], name, sourceSystemIdentifier: "source-unmistakable" });
   const login = await giveLogin(db, personId);
-  await getUserTokens(service, app, login, { scopes: ["openid", "offline_access", "people:read"], browser: makeBrowser(service.url) });
+  await getUserTokens(service, app, login, {
+    scopes: ["openid", "offline_access", "people:read"],
+    browser: makeBrowser(service.url),
+  });
   // Sign-ons that wait for an answer when the person goes: hints of every kind with nobody signed in, and one with the person.
-  const { id_token: idToken, browser: own } = await getUserTokens(service, app, login, { scopes: ["openid", "profile"] });
+  const { id_token: idToken, browser: own } = await getUserTokens(service, app, login, {
+    scopes: ["openid", "profile"],
+  });
   const hints = [{ login_hint: login.username }, { login_hint: personId }, { id_token_hint: idToken! }];
   const waiting = () => db.prisma.oidcArtifact.count({ where: { kind: "Interaction" } });
   for (const params of hints) await makeBrowser(service.url).open(askFor(service, app, { params }).address);
   await own.open(askFor(service, app, { params: { prompt: "consent" } }).address);
   expect(await waiting()).toBe(4);
-  const { rows: open } = await db.pool.query<{ text: string }>("SELECT payload::text AS text FROM oidc_artifact WHERE kind = 'Interaction' AND person_id IS NULL");
-  expect(open.map(({ text }) => ["Unverwechselbar", login.username, personId, idToken!].filter((word) => text.includes(word)))).toEqual([[], [], []]);
+  const { rows: open } = await db.pool.query<{ text: string }>(
+    "SELECT payload::text AS text FROM oidc_artifact WHERE kind = 'Interaction' AND person_id IS NULL",
+  );
+  expect(
+    open.map(({ text }) =>
+      ["Unverwechselbar", login.username, personId, idToken!].filter((word) => text.includes(word)),
+    ),
+  ).toEqual([[], [], []]);
   expect(await db.prisma.oidcArtifact.count({ where: { personId } })).toBeGreaterThan(2);
   await softDelete(personId);
   clock.forwardSeconds(30 * day);
   await job.run(signal);
-  const { rows: tables } = await db.pool.query<{ name: string }>("SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'");
+  const { rows: tables } = await db.pool.query<{ name: string }>(
+    "SELECT quote_ident(tablename) AS name FROM pg_tables WHERE schemaname = 'public'",
+  );
   expect(await waiting()).toBe(3);
   const traces: string[] = [];
   for (const table of tables) {
-    const { rowCount } = await db.pool.query(`SELECT FROM ${table.name} AS t WHERE t::text LIKE '%' || $1 || '%'`, [personId]);
+    const { rowCount } = await db.pool.query(`SELECT FROM ${table.name} AS t WHERE t::text LIKE '%' || $1 || '%'`, [
+      personId,
+    ]);
     if (rowCount !== 0) traces.push(table.name);
-    const words = await db.pool.query(`SELECT FROM ${table.name} AS t WHERE t::text ~ $1`, [`Unverwechselbar|source-unmistakable|${login.username}`]);
+    const words = await db.pool.query(`SELECT FROM ${table.name} AS t WHERE t::text ~ $1`, [
+      `Unverwechselbar|source-unmistakable|${login.username}`,
+    ]);
     expect(words.rowCount, table.name).toBe(0);
   }
   expect(traces.sort()).toEqual(["app_event", "tombstone"]);
@@ -81,10 +106,19 @@ test("several processes purge the same people once, and a person who cannot be d
   };
   const jobs = [1, 2, 3].map(() => makePurgeJob({ db, clock, forget, batchSize: 5 }));
   const runs = await Promise.allSettled(jobs.map((each) => each.run(signal)));
-  for (const run of runs) expect(run).toMatchObject({ status: "rejected", reason: { message: "1 people could not be deleted for good" } });
-  expect(await db.prisma.person.findMany({ where: { id: { in: people } }, select: { id: true } })).toEqual([{ id: stuck }]);
+  for (const run of runs)
+    expect(run).toMatchObject({ status: "rejected", reason: { message: "1 people could not be deleted for good" } });
+  expect(await db.prisma.person.findMany({ where: { id: { in: people } }, select: { id: true } })).toEqual([
+    { id: stuck },
+  ]);
   expect(await db.prisma.audit.count({ where: { at: clock(), action: "person_deleted" } })).toBe(11);
-  expect(await db.prisma.audit.findMany({ where: { personId: { in: people } }, distinct: ["personId"], select: { personId: true } })).toEqual([{ personId: stuck }]);
+  expect(
+    await db.prisma.audit.findMany({
+      where: { personId: { in: people } },
+      distinct: ["personId"],
+      select: { personId: true },
+    }),
+  ).toEqual([{ personId: stuck }]);
   await job.run(signal);
   expect(await exists(stuck)).toBe(false);
 });

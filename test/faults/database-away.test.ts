@@ -14,7 +14,8 @@ beforeAll(async () => {
   return () => service.db.close();
 });
 
-const read = () => fetch(`${service.url}/idm/ep/v1/schools`, { headers: { authorization: `Bearer ${"a".repeat(43)}` } });
+const read = () =>
+  fetch(`${service.url}/idm/ep/v1/schools`, { headers: { authorization: `Bearer ${"a".repeat(43)}` } });
 
 test("while the database is away requests are 503 with Retry-After, the process is live and not ready; when it is back, so is the service", async () => {
   expect((await read()).status).toBe(401);
@@ -27,7 +28,10 @@ test("while the database is away requests are 503 with Retry-After, the process 
   expect((await fetch(`${service.url}/health/live`)).status).toBe(200);
   const ready = await fetch(`${service.url}/health/ready`);
   expect(ready.status).toBe(503);
-  expect(await ready.json()).toMatchObject({ status: "not_ready", missing: expect.arrayContaining(["the database does not answer"]) as string[] });
+  expect(await ready.json()).toMatchObject({
+    status: "not_ready",
+    missing: expect.arrayContaining(["the database does not answer"]) as string[],
+  });
 
   await gate.open();
   expect((await read()).status).toBe(401);

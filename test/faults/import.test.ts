@@ -19,7 +19,9 @@ test("an import killed in the middle has changed nothing and told nobody; applyi
   const { clientId } = await make.app();
   await make.grant({ app: clientId, school });
   await run(`${header}1;student;Ada;Muster;5a\n2;student;Bo;Bei;5a\n3;student;Cem;Chor;5a\n`, { school });
-  const { id } = await preview(`${header}1;student;Ada;Married;6a\n2;student;Bo;Bei;5a\n4;student;Dan;Dur;5a\n`, { school });
+  const { id } = await preview(`${header}1;student;Ada;Married;6a\n2;student;Bo;Bei;5a\n4;student;Dan;Dur;5a\n`, {
+    school,
+  });
   const before = await fingerprint(db);
 
   // Its last statement waits for this row, when everything else is written and only the commit is missing.
@@ -27,7 +29,8 @@ test("an import killed in the middle has changed nothing and told nobody; applyi
   await blocker.query("BEGIN");
   await blocker.query("SELECT FROM import_school WHERE import_id = $1 FOR UPDATE", [id]);
   const { child, ended } = startProgram(["src/schultor.ts", "import", "apply", id], { DATABASE_URL: db.url });
-  const isWaiting = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE import_school%' AND datname = current_database()";
+  const isWaiting =
+    "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE import_school%' AND datname = current_database()";
   while ((await db.pool.query(isWaiting)).rowCount === 0) await new Promise((resolve) => setTimeout(resolve, 20));
   child.kill("SIGKILL");
   expect((await ended).signal).toBe("SIGKILL");
@@ -35,12 +38,16 @@ test("an import killed in the middle has changed nothing and told nobody; applyi
   blocker.release();
 
   // The server may take a moment to notice that nobody is there any more.
-  const isAround = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND (state LIKE 'idle in%' OR state = 'active')";
+  const isAround =
+    "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND (state LIKE 'idle in%' OR state = 'active')";
   while ((await db.pool.query(isAround)).rowCount !== 0) await new Promise((resolve) => setTimeout(resolve, 20));
   expect(await fingerprint(db)).toBe(before);
   expect((await getImport(db.pool, id)).schools[0]!.state).toBe("READY");
 
-  expect(await apply(id)).toMatchObject({ state: "APPLIED", schools: [{ counts: { people: { created: 1, changed: 1, removed: 1 }, groups: { created: 1 } } }] });
+  expect(await apply(id)).toMatchObject({
+    state: "APPLIED",
+    schools: [{ counts: { people: { created: 1, changed: 1, removed: 1 }, groups: { created: 1 } } }],
+  });
 });
 
 test("a file of 200 MB with 100,000 people is read with less than 300 MB of memory", async () => {

@@ -33,16 +33,30 @@ type Places = { school: SchoolId; groups: GroupId[]; app: ClientId };
 /** People who have a row in every table that holds people. */
 async function makePeople(count: number, { school, groups, app: clientId }: Places): Promise<PersonId[]> {
   const people = await make.people({ school, groups, count });
-  const each = <T>(row: (personId: PersonId) => T) => ({ data: people.map((personId) => ({ personId, ...row(personId) })) });
-  await db.prisma.credential.createMany(each((id) => ({ username: `user-${id}`, passwordHash: "$argon2id$none", updatedAt: start })));
+  const each = <T>(row: (personId: PersonId) => T) => ({
+    data: people.map((personId) => ({ personId, ...row(personId) })),
+  });
+  await db.prisma.credential.createMany(
+    each((id) => ({ username: `user-${id}`, passwordHash: "$argon2id$none", updatedAt: start })),
+  );
   await db.prisma.signIn.createMany(each(() => ({ clientId, firstSignInAt: start, lastSignInAt: start })));
   await db.prisma.consent.createMany(each(() => ({ clientId, scopes: ["openid"], grantedAt: start })));
   await db.prisma.schoolChoice.createMany(each(() => ({ clientId, schoolId: school })));
   await db.prisma.signInPlace.createMany(each((id) => ({ place: new Uint8Array(hashId(id)), lastUsedAt: start })));
-  await db.prisma.logoutNotice.createMany(each((id) => ({ id: makeUuid(start), clientId, sid: id, nextAttemptAt: later(60), createdAt: start })));
+  await db.prisma.logoutNotice.createMany(
+    each((id) => ({ id: makeUuid(start), clientId, sid: id, nextAttemptAt: later(60), createdAt: start })),
+  );
   for (const kind of ["Session", "RefreshToken", "AccessToken", "Interaction"]) {
     const artifact = { kind, clientId, expiresAt: later(60) };
-    await db.prisma.oidcArtifact.createMany(each((id) => ({ ...artifact, idHash: new Uint8Array(hashId(kind + id)), payload: { accountId: id }, grantId: id, sessionUid: id })));
+    await db.prisma.oidcArtifact.createMany(
+      each((id) => ({
+        ...artifact,
+        idHash: new Uint8Array(hashId(kind + id)),
+        payload: { accountId: id },
+        grantId: id,
+        sessionUid: id,
+      })),
+    );
   }
   return people;
 }
@@ -50,7 +64,12 @@ async function makePeople(count: number, { school, groups, app: clientId }: Plac
 /** What an app was told of first sign-ins; a change of the person takes these rows, so they are made after the last one. */
 const announceSignIns = (people: readonly PersonId[], clientId: ClientId) =>
   db.prisma.announcedSignIn.createMany({
-    data: people.map((personId) => ({ personId, clientId, at: start, sight: { client_id: clientId, type: "person", subject_id: personId } })),
+    data: people.map((personId) => ({
+      personId,
+      clientId,
+      at: start,
+      sight: { client_id: clientId, type: "person", subject_id: personId },
+    })),
   });
 
 type Progress = { left: number; credentials: number; tombstones: number; told: number };
@@ -66,7 +85,9 @@ async function readProgress(due: readonly PersonId[]): Promise<Progress> {
 }
 
 test(`kill -9 ${kills} times in the middle of the purge: whoever is due is gone for good, each app is told of it once, and nobody else is touched`, async () => {
-  const [synced, signedIn, stranger] = (await Promise.all([make.app(), make.app(), make.app()])).map(({ clientId }) => clientId) as [ClientId, ClientId, ClientId];
+  const [synced, signedIn, stranger] = (await Promise.all([make.app(), make.app(), make.app()])).map(
+    ({ clientId }) => clientId,
+  ) as [ClientId, ClientId, ClientId];
   const school = await make.school();
   const groups = [await make.group({ school })];
   await make.grant({ app: synced, school, groups });

@@ -53,7 +53,13 @@ test("one that sends its answer drop by drop is held to the same time", async ()
 
 test("one that closes early, before or within its answer, is a failure that is tried again", async () => {
   // One of its own: what other tests left to be tried again must not be counted here.
-  const closing = await startReceiver((_call, response, nth) => (nth === 1 ? response.socket?.destroy() : nth === 2 ? response.writeHead(200, { "content-length": "100" }).write("half", () => response.socket?.destroy()) : response.writeHead(204).end()));
+  const closing = await startReceiver((_call, response, nth) =>
+    nth === 1
+      ? response.socket?.destroy()
+      : nth === 2
+        ? response.writeHead(200, { "content-length": "100" }).write("half", () => response.socket?.destroy())
+        : response.writeHead(204).end(),
+  );
   const { id } = await world.endpoint({ clientId, url: closing.url });
   await world.tell({ clientId });
   for (const seconds of [0, 6, 301]) {
@@ -95,14 +101,23 @@ test("no one there is a failure with its reason", async () => {
   await new Promise((resolve) => closed.once("listening", resolve));
   const { port } = closed.address() as AddressInfo;
   await new Promise((resolve) => closed.close(resolve));
-  expect((await deliver(`http://127.0.0.1:${port}/`))[0]).toMatchObject({ status: null, error: expect.stringContaining("ECONNREFUSED") as string });
+  expect((await deliver(`http://127.0.0.1:${port}/`))[0]).toMatchObject({
+    status: null,
+    error: expect.stringContaining("ECONNREFUSED") as string,
+  });
 });
 
 test("one that speaks no HTTP is a failure", async () => {
-  const server = createServer((socket) => socket.on("error", () => {}).end("SSH-2.0-nothing\r\n")).listen(0, "127.0.0.1");
+  const server = createServer((socket) => socket.on("error", () => {}).end("SSH-2.0-nothing\r\n")).listen(
+    0,
+    "127.0.0.1",
+  );
   afterAll(() => server.close());
   await new Promise((resolve) => server.once("listening", resolve));
-  expect((await deliver(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`))[0]).toMatchObject({ status: null, error: expect.stringContaining("does not match the HTTP") as string });
+  expect((await deliver(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`))[0]).toMatchObject({
+    status: null,
+    error: expect.stringContaining("does not match the HTTP") as string,
+  });
 });
 
 test("a name is resolved anew for each connection: one that later leads inside is not called", async () => {
@@ -120,7 +135,11 @@ test("a name is resolved anew for each connection: one that later leads inside i
   };
   const own = await startWebhooks({ reach });
   const app = await own.app();
-  const { id } = await registerEndpoint(own.db, { clientId: app, url: `http://app.example.org:${port}/`, eventTypes: ["person"] }, { origin: { at: own.clock() }, keys, reach });
+  const { id } = await registerEndpoint(
+    own.db,
+    { clientId: app, url: `http://app.example.org:${port}/`, eventTypes: ["person"] },
+    { origin: { at: own.clock() }, keys, reach },
+  );
   await own.tell({ clientId: app });
   await own.settle();
   expect([outside.received.length, lookups]).toEqual([1, 2]);
@@ -128,7 +147,10 @@ test("a name is resolved anew for each connection: one that later leads inside i
   address = "127.0.0.1";
   await own.tell({ clientId: app });
   await own.settle();
-  expect((await logOf(id, own))[0]).toMatchObject({ status: null, error: expect.stringContaining("not public") as string });
+  expect((await logOf(id, own))[0]).toMatchObject({
+    status: null,
+    error: expect.stringContaining("not public") as string,
+  });
   expect([outside.received.length, insider.received.length]).toEqual([1, 0]);
 });
 
@@ -137,11 +159,16 @@ test("an endpoint that hangs does not keep the others waiting", async () => {
   await world.endpoint({ clientId, url: `${receiver.url}/hang` });
   const healthy = await Promise.all(Array.from({ length: 5 }, () => world.app()));
   for (const app of healthy) await world.endpoint({ clientId: app, url: `${receiver.url}/well` });
-  await world.tell(...Array.from({ length: 50 }, () => ({ clientId })), ...healthy.flatMap((app) => Array.from({ length: 20 }, () => ({ clientId: app }))));
+  await world.tell(
+    ...Array.from({ length: 50 }, () => ({ clientId })),
+    ...healthy.flatMap((app) => Array.from({ length: 20 }, () => ({ clientId: app }))),
+  );
   await world.run("fanOut");
   let hasEnded = false;
   const running = world.run("deliver").then(() => (hasEnded = true));
-  await expect.poll(() => receiver.received.filter(({ path }) => path === "/well").length, { timeout: 30_000, interval: 5 }).toBe(100);
+  await expect
+    .poll(() => receiver.received.filter(({ path }) => path === "/well").length, { timeout: 30_000, interval: 5 })
+    .toBe(100);
   // The others have theirs while the one that hangs still does.
   expect(hasEnded).toBe(false);
   await running;

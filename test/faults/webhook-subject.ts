@@ -8,11 +8,23 @@ import { makeMetrics } from "../../src/platform/metrics.ts";
 import { startWorker } from "../../src/platform/worker.ts";
 import { makeWebhooks } from "../../src/webhooks/index.ts";
 
-const { url, people, round } = JSON.parse(process.env["SUBJECT"]!) as { url: string; people: PersonId[]; round: number };
+const { url, people, round } = JSON.parse(process.env["SUBJECT"]!) as {
+  url: string;
+  people: PersonId[];
+  round: number;
+};
 const db = openDatabase({ url });
 const settings = { timeoutMs: 5000, retrySeconds: [1, 1, 1], disableAfterDays: 5, logDays: 30, concurrency: 64 };
 const keys = [Buffer.from("a key for tests that is 32 bytes")];
-const webhooks = makeWebhooks({ db, clock: systemClock, log: silentLog, keys, reach: { allowPrivateAddresses: true }, settings, leaseSeconds: 1 });
+const webhooks = makeWebhooks({
+  db,
+  clock: systemClock,
+  log: silentLog,
+  keys,
+  reach: { allowPrivateAddresses: true },
+  settings,
+  leaseSeconds: 1,
+});
 startWorker(webhooks.jobs, { log: silentLog, metrics: makeMetrics() });
 
 for (let n = 0; ; n++) {

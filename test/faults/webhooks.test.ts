@@ -21,7 +21,15 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 const kills = 20;
 
 function startWebhookWorker(db: Pick<TestDatabase, "pool">) {
-  const webhooks = makeWebhooks({ db, clock: systemClock, log: silentLog, keys, reach: inside, settings: { ...settings, retrySeconds: [1, 1, 1] }, leaseSeconds: 1 });
+  const webhooks = makeWebhooks({
+    db,
+    clock: systemClock,
+    log: silentLog,
+    keys,
+    reach: inside,
+    settings: { ...settings, retrySeconds: [1, 1, 1] },
+    leaseSeconds: 1,
+  });
   const worker = startWorker(webhooks.jobs, { log: silentLog, metrics: makeMetrics() });
   return async () => {
     await worker.stop(5);
@@ -29,7 +37,9 @@ function startWebhookWorker(db: Pick<TestDatabase, "pool">) {
   };
 }
 
-const firstArrivals = ({ received }: Receiver): string[] => [...new Set(received.map(({ headers }) => String(headers["webhook-id"])))];
+const firstArrivals = ({ received }: Receiver): string[] => [
+  ...new Set(received.map(({ headers }) => String(headers["webhook-id"]))),
+];
 
 test(`kill -9 ${kills} times in the middle of changes and deliveries: no event is lost, what comes twice has the same webhook-id, order holds`, async () => {
   const db = await testDatabase();
@@ -39,20 +49,33 @@ test(`kill -9 ${kills} times in the middle of changes and deliveries: no event i
   const group = await make.group({ school });
   const people = await Promise.all(Array.from({ length: 10 }, () => make.person({ school, groups: [group] })));
   await make.grant({ app: clientId, school, groups: [group] });
-  await registerEndpoint(db, { clientId, url: receiver.url, eventTypes: ["person"] }, { origin: { at: new Date() }, keys, reach: inside });
+  await registerEndpoint(
+    db,
+    { clientId, url: receiver.url, eventTypes: ["person"] },
+    { origin: { at: new Date() }, keys, reach: inside },
+  );
   await db.pool.query("UPDATE webhook_fan_out SET position = 0");
 
   let confirmed = 0;
   for (let round = 1; round <= kills; round++) {
     const before = receiver.received.length;
-    const subject = startProgram(["test/faults/webhook-subject.ts"], { SUBJECT: JSON.stringify({ url: db.url, people, round }) });
-    await expect.poll(() => receiver.received.length, { timeout: 30_000, interval: 1 }).toBeGreaterThan(before + 3 + 2 * round);
+    const subject = startProgram(["test/faults/webhook-subject.ts"], {
+      SUBJECT: JSON.stringify({ url: db.url, people, round }),
+    });
+    await expect
+      .poll(() => receiver.received.length, { timeout: 30_000, interval: 1 })
+      .toBeGreaterThan(before + 3 + 2 * round);
     subject.child.kill("SIGKILL");
     await subject.ended;
     confirmed += [...subject.output().matchAll(/^changed /gm)].length;
   }
 
-  const told = async () => (await db.pool.query<{ id: string; subject_id: string }>("SELECT id, subject_id FROM app_event WHERE type = 'person' ORDER BY seq")).rows;
+  const told = async () =>
+    (
+      await db.pool.query<{ id: string; subject_id: string }>(
+        "SELECT id, subject_id FROM app_event WHERE type = 'person' ORDER BY seq",
+      )
+    ).rows;
   const stop = startWebhookWorker(db);
   const events = await told();
   await expect.poll(() => firstArrivals(receiver).length, { timeout: 60_000, interval: 50 }).toBe(events.length);
@@ -63,7 +86,8 @@ test(`kill -9 ${kills} times in the middle of changes and deliveries: no event i
   expect(confirmed).toBeGreaterThan(kills);
   expect(events.length).toBeGreaterThanOrEqual(confirmed);
   const bodies = new Map<string, Set<string>>();
-  for (const { headers, body } of receiver.received) bodies.set(String(headers["webhook-id"]), (bodies.get(String(headers["webhook-id"])) ?? new Set()).add(body));
+  for (const { headers, body } of receiver.received)
+    bodies.set(String(headers["webhook-id"]), (bodies.get(String(headers["webhook-id"])) ?? new Set()).add(body));
   expect([...bodies.values()].every(({ size }) => size === 1)).toBe(true);
   for (const person of people) {
     const own = events.filter(({ subject_id }) => subject_id === person).map(({ id }) => id);
@@ -80,8 +104,16 @@ test("PostgreSQL is stopped for 10 s in the middle of deliveries and comes back:
   const db = openDatabase({ url: server.url });
   const receiver = await startReceiver((_call, response) => setTimeout(() => response.writeHead(204).end(), 20));
   const { clientId } = await makeMakers(db).app();
-  await registerEndpoint(db, { clientId, url: receiver.url, eventTypes: ["person"] }, { origin: { at: new Date() }, keys, reach: inside });
-  const told = await insertEvents(db, new Date(), Array.from({ length: 400 }, () => ({ clientId })));
+  await registerEndpoint(
+    db,
+    { clientId, url: receiver.url, eventTypes: ["person"] },
+    { origin: { at: new Date() }, keys, reach: inside },
+  );
+  const told = await insertEvents(
+    db,
+    new Date(),
+    Array.from({ length: 400 }, () => ({ clientId })),
+  );
   const stop = startWebhookWorker(db);
   await expect.poll(() => receiver.received.length, { timeout: 20_000, interval: 5 }).toBeGreaterThan(40);
 
@@ -107,12 +139,22 @@ test("a clean stop finishes what is under way and gives the leases back", async 
   const db = await testDatabase();
   const receiver = await startReceiver((_call, response) => setTimeout(() => response.writeHead(204).end(), 300));
   const { clientId } = await makeMakers(db).app();
-  await registerEndpoint(db, { clientId, url: receiver.url, eventTypes: ["person"] }, { origin: { at: new Date() }, keys, reach: inside });
-  await insertEvents(db, new Date(), Array.from({ length: 50 }, () => ({ clientId })));
+  await registerEndpoint(
+    db,
+    { clientId, url: receiver.url, eventTypes: ["person"] },
+    { origin: { at: new Date() }, keys, reach: inside },
+  );
+  await insertEvents(
+    db,
+    new Date(),
+    Array.from({ length: 50 }, () => ({ clientId })),
+  );
   const stop = startWebhookWorker(db);
   await expect.poll(() => receiver.received.length, { timeout: 20_000, interval: 5 }).toBeGreaterThan(4);
   await stop();
-  const { rows } = await db.pool.query<{ leased: boolean }>("SELECT leased_by IS NOT NULL AS leased FROM webhook_endpoint");
+  const { rows } = await db.pool.query<{ leased: boolean }>(
+    "SELECT leased_by IS NOT NULL AS leased FROM webhook_endpoint",
+  );
   expect(rows).toEqual([{ leased: false }]);
   const delivered = await db.pool.query("SELECT FROM webhook_delivery WHERE state = 'DELIVERED'");
   expect(delivered.rowCount).toBe(receiver.received.length);

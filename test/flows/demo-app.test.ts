@@ -13,10 +13,10 @@ beforeAll(async () => {
   // The app judges ID tokens by the real time.
   service = await startDemo({ clock: makeTestClock(new Date()) });
   demoApp = await startDemoApp({ issuerUrl: service.url, baseUrl: service.url, platform: "schultor", port: 0 });
-  await service.db.pool.query("UPDATE app SET redirect_uris = $1, post_logout_redirect_uris = $2 WHERE client_id = 'demo-lernapp'", [
-    [`${demoApp.url}callback`],
-    [demoApp.url],
-  ]);
+  await service.db.pool.query(
+    "UPDATE app SET redirect_uris = $1, post_logout_redirect_uris = $2 WHERE client_id = 'demo-lernapp'",
+    [[`${demoApp.url}callback`], [demoApp.url]],
+  );
 });
 afterAll(() => demoApp.close());
 
@@ -32,7 +32,8 @@ test("the demo app signs a pupil in and shows the claims and what it read in bot
   const { html, status } = await app.open(back.url);
   expect(status).toBe(200);
   expect(html).toContain("You are signed in");
-  for (const shown of ["Bo Emil", "STUDENT", "Klasse 5a", "Förderzentrum Süd", "personenkontexte"]) expect(html).toContain(shown);
+  for (const shown of ["Bo Emil", "STUDENT", "Klasse 5a", "Förderzentrum Süd", "personenkontexte"])
+    expect(html).toContain(shown);
 });
 
 test("a tile opens the app with the person who is signed in to the platform, without another password", async () => {

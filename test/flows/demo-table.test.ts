@@ -9,7 +9,8 @@ const person = (n: number) => `c0000000-0000-4000-8000-00000000000${String(n)}`;
 const readers: Record<string, Reader> = {};
 beforeAll(async () => {
   const service = await startDemo();
-  for (const clientId of ["demo-lernapp", "demo-mathe"]) readers[clientId] = await getReader(service, demoApp(clientId));
+  for (const clientId of ["demo-lernapp", "demo-mathe"])
+    readers[clientId] = await getReader(service, demoApp(clientId));
 });
 
 type Item = Record<string, unknown> & { id: string };
@@ -70,8 +71,14 @@ test("a group shows its members with their roles, one of them without a name", a
 });
 
 test("who signed in once stays a user, soft-deleted or at a school that does not sync", async () => {
-  expect(await readers["demo-lernapp"]!(`${idm}/users/${person(5)}`)).toMatchObject({ status: 200, body: { id: person(5), status: "SOFT_DELETED" } });
-  expect(await readers["demo-lernapp"]!(`${idm}/users/${person(8)}`)).toMatchObject({ status: 200, body: { id: person(8), status: "ACTIVE", groups: [] } });
+  expect(await readers["demo-lernapp"]!(`${idm}/users/${person(5)}`)).toMatchObject({
+    status: 200,
+    body: { id: person(5), status: "SOFT_DELETED" },
+  });
+  expect(await readers["demo-lernapp"]!(`${idm}/users/${person(8)}`)).toMatchObject({
+    status: 200,
+    body: { id: person(8), status: "ACTIVE", groups: [] },
+  });
 });
 
 test("a user of a school that syncs is there before their first sign-on", async () => {
@@ -80,15 +87,20 @@ test("a user of a school that syncs is there before their first sign-on", async 
 
 test("a list carries status only with show-deleted", async () => {
   const people = (await readers["demo-lernapp"]!(`${idm}/schools/${school(1)}/people`)).body as Item[];
-  const withDeleted = (await readers["demo-lernapp"]!(`${idm}/schools/${school(1)}/people?show-deleted=true`)).body as Item[];
+  const withDeleted = (await readers["demo-lernapp"]!(`${idm}/schools/${school(1)}/people?show-deleted=true`))
+    .body as Item[];
   expect(people.every((item) => !("status" in item))).toBe(true);
   expect(withDeleted.map(({ id, status }) => [id, status])).toContainEqual([person(5), "SOFT_DELETED"]);
-  const groups = (await readers["demo-lernapp"]!(`${idm}/schools/${school(1)}/groups?show-deleted=true`)).body as Item[];
+  const groups = (await readers["demo-lernapp"]!(`${idm}/schools/${school(1)}/groups?show-deleted=true`))
+    .body as Item[];
   expect(groups.map(({ id, status }) => [id, status])).toContainEqual([group(4), "DELETED"]);
 });
 
 test("personen-info shows the synced people, who is to be deleted with the date", async () => {
-  const ofLernapp = (await readers["demo-lernapp"]!(`${schulconnex}/personen-info`)).body as { pid: string; personenkontexte: { loeschung: unknown }[] }[];
+  const ofLernapp = (await readers["demo-lernapp"]!(`${schulconnex}/personen-info`)).body as {
+    pid: string;
+    personenkontexte: { loeschung: unknown }[];
+  }[];
   expect(pidsOf(ofLernapp)).toEqual([1, 2, 3, 5, 7].map(person));
   expect(ofLernapp.filter(({ personenkontexte }) => personenkontexte[0]!.loeschung !== null)).toMatchObject([
     { pid: person(5), personenkontexte: [{ loeschung: { zeitpunkt: "2026-03-05T08:00Z" } }] },
@@ -102,7 +114,10 @@ test("a person of two schools is shown each app through the school that syncs to
       person: { stammorganisation: { id: string } };
       personenkontexte: { organisation: { id: string } }[];
     }[];
-    return [record!.person.stammorganisation.id, ...record!.personenkontexte.map(({ organisation }) => organisation.id)];
+    return [
+      record!.person.stammorganisation.id,
+      ...record!.personenkontexte.map(({ organisation }) => organisation.id),
+    ];
   };
   expect(await contextsFor("demo-lernapp")).toEqual([school(1), school(1)]);
   expect(await contextsFor("demo-mathe")).toEqual([school(3), school(3)]);

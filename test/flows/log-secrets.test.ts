@@ -13,13 +13,30 @@ test("the log of a whole sign-on, with its reads and its mistakes, holds no toke
   const signedOn = await signOn(service, app, demoLogin(2), { scopes, params: { login_hint: "student.goethe" } });
   const { body: tokens } = await exchange(service, app, signedOn);
   const again = await exchange(service, app, signedOn);
-  const wrong = await postToken(service, { ...app, clientSecret: "wrong-secret-wrong-secret" }, { grant_type: "client_credentials" });
-  const refreshed = await postToken(service, app, { grant_type: "refresh_token", refresh_token: tokens.refresh_token! });
+  const wrong = await postToken(
+    service,
+    { ...app, clientSecret: "wrong-secret-wrong-secret" },
+    { grant_type: "client_credentials" },
+  );
+  const refreshed = await postToken(service, app, {
+    grant_type: "refresh_token",
+    refresh_token: tokens.refresh_token!,
+  });
   const appToken = await getAppToken(service, app, ["schools:read", "people:read"]);
-  for (const path of ["/idm/ep/v1/schools", "/idm/schulconnex/v1/personen-info", "/idm/schulconnex/v1/person-info", "/oauth2/userinfo"]) {
-    for (const token of [appToken, tokens.access_token]) await fetch(service.url + path, { headers: { authorization: `Bearer ${token}` } });
+  for (const path of [
+    "/idm/ep/v1/schools",
+    "/idm/schulconnex/v1/personen-info",
+    "/idm/schulconnex/v1/person-info",
+    "/oauth2/userinfo",
+  ]) {
+    for (const token of [appToken, tokens.access_token])
+      await fetch(service.url + path, { headers: { authorization: `Bearer ${token}` } });
   }
-  await fetch(`${service.url}/oauth2/introspect`, { method: "POST", headers: basic(app), body: new URLSearchParams({ token: appToken }) });
+  await fetch(`${service.url}/oauth2/introspect`, {
+    method: "POST",
+    headers: basic(app),
+    body: new URLSearchParams({ token: appToken }),
+  });
   expect([again.status, wrong.status]).toEqual([400, 400]);
 
   const { username, password } = demoLogin(2);
@@ -43,6 +60,10 @@ test("the log of a whole sign-on, with its reads and its mistakes, holds no toke
   };
   const written = lines.join("\n");
   expect(lines.length).toBeGreaterThan(15);
-  expect(Object.entries(secrets).filter(([, value]) => value !== "" && written.includes(value)).map(([name]) => name)).toEqual([]);
+  expect(
+    Object.entries(secrets)
+      .filter(([, value]) => value !== "" && written.includes(value))
+      .map(([name]) => name),
+  ).toEqual([]);
   expect(lines.map((line) => (JSON.parse(line) as { clientId?: string }).clientId)).toContain("demo-lernapp");
 });

@@ -18,19 +18,51 @@ beforeAll(async () => {
 });
 
 async function signIn(app: TestApp, pkce: boolean, scope: string) {
-  const [state, nonce, verifier] = [oauth.generateRandomState(), oauth.generateRandomNonce(), oauth.generateRandomCodeVerifier()];
-  const query = new URLSearchParams({ response_type: "code", client_id: app.clientId, redirect_uri: app.redirectUri, scope, state, nonce });
+  const [state, nonce, verifier] = [
+    oauth.generateRandomState(),
+    oauth.generateRandomNonce(),
+    oauth.generateRandomCodeVerifier(),
+  ];
+  const query = new URLSearchParams({
+    response_type: "code",
+    client_id: app.clientId,
+    redirect_uri: app.redirectUri,
+    scope,
+    state,
+    nonce,
+  });
   if (pkce) {
     query.set("code_challenge", await oauth.calculatePKCECodeChallenge(verifier));
     query.set("code_challenge_method", "S256");
   }
   const browser = makeBrowser(service.url);
-  const back = await passPages(browser, await browser.open(`${server.authorization_endpoint!}?${query.toString()}`), demoLogin(2));
+  const back = await passPages(
+    browser,
+    await browser.open(`${server.authorization_endpoint!}?${query.toString()}`),
+    demoLogin(2),
+  );
   const client: oauth.Client = { client_id: app.clientId };
   const auth = app.clientSecret === null ? oauth.None() : oauth.ClientSecretBasic(app.clientSecret);
   const params = oauth.validateAuthResponse(server, client, new URL(back.url), state);
-  const response = await oauth.authorizationCodeGrantRequest(server, client, auth, params, app.redirectUri, pkce ? verifier : oauth.nopkce, insecure);
-  return { client, auth, nonce, response, tokens: await oauth.processAuthorizationCodeResponse(server, client, response, { expectedNonce: nonce, requireIdToken: true }) };
+  const response = await oauth.authorizationCodeGrantRequest(
+    server,
+    client,
+    auth,
+    params,
+    app.redirectUri,
+    pkce ? verifier : oauth.nopkce,
+    insecure,
+  );
+  return {
+    client,
+    auth,
+    nonce,
+    response,
+    tokens: await oauth.processAuthorizationCodeResponse(server, client, response, {
+      expectedNonce: nonce,
+      requireIdToken: true,
+    }),
+  };
 }
 
 test.each([
@@ -44,7 +76,9 @@ test.each([
   const claims = oauth.getValidatedIdTokenClaims(tokens)!;
   expect(claims).toMatchObject({ aud: [client.client_id], given_name: "Bo Emil" });
   const userinfo = await oauth.userInfoRequest(server, client, tokens.access_token, insecure);
-  expect(await oauth.processUserInfoResponse(server, client, claims.sub, userinfo)).toMatchObject({ family_name: "Muster" });
+  expect(await oauth.processUserInfoResponse(server, client, claims.sub, userinfo)).toMatchObject({
+    family_name: "Muster",
+  });
 });
 
 test("oauth4webapi refreshes a public app's tokens", async () => {
@@ -57,6 +91,14 @@ test("oauth4webapi refreshes a public app's tokens", async () => {
 test("oauth4webapi reads the error of a wrong secret", async () => {
   const app = demoApp("demo-lernapp");
   const client = { client_id: app.clientId };
-  const response = await oauth.clientCredentialsGrantRequest(server, client, oauth.ClientSecretBasic("wrong"), {}, insecure);
-  await expect(oauth.processClientCredentialsResponse(server, client, response)).rejects.toMatchObject({ error: "invalid_client" });
+  const response = await oauth.clientCredentialsGrantRequest(
+    server,
+    client,
+    oauth.ClientSecretBasic("wrong"),
+    {},
+    insecure,
+  );
+  await expect(oauth.processClientCredentialsResponse(server, client, response)).rejects.toMatchObject({
+    error: "invalid_client",
+  });
 });

@@ -23,7 +23,12 @@ const discover = ({ clientId, clientSecret }: TestApp): Promise<client.Configura
 
 type Wishes = { scope?: string; pkce?: boolean; browser?: Browser; params?: Record<string, string> };
 
-async function signIn(config: client.Configuration, app: TestApp, person: number, { scope = "openid profile", pkce = true, browser = makeBrowser(service.url), params = {} }: Wishes = {}) {
+async function signIn(
+  config: client.Configuration,
+  app: TestApp,
+  person: number,
+  { scope = "openid profile", pkce = true, browser = makeBrowser(service.url), params = {} }: Wishes = {},
+) {
   const [state, nonce, verifier] = [client.randomState(), client.randomNonce(), client.randomPKCECodeVerifier()];
   const address = client.buildAuthorizationUrl(config, {
     redirect_uri: app.redirectUri,
@@ -34,7 +39,12 @@ async function signIn(config: client.Configuration, app: TestApp, person: number
     ...params,
   });
   const back = await passPages(browser, await browser.open(address.href), demoLogin(person));
-  const checks = { expectedState: state, expectedNonce: nonce, ...(pkce && { pkceCodeVerifier: verifier }), idTokenExpected: true };
+  const checks = {
+    expectedState: state,
+    expectedNonce: nonce,
+    ...(pkce && { pkceCodeVerifier: verifier }),
+    idTokenExpected: true,
+  };
   return { browser, tokens: await client.authorizationCodeGrant(config, new URL(back.url), checks) };
 }
 
@@ -65,7 +75,11 @@ test("openid-client refreshes, introspects, revokes and builds the logout", asyn
   expect(await client.tokenIntrospection(config, refreshed.access_token)).toEqual({ active: false });
 
   const back = "http://127.0.0.1:4000/";
-  const logout = client.buildEndSessionUrl(config, { id_token_hint: tokens.id_token!, post_logout_redirect_uri: back, state: "s" });
+  const logout = client.buildEndSessionUrl(config, {
+    id_token_hint: tokens.id_token!,
+    post_logout_redirect_uri: back,
+    state: "s",
+  });
   const confirm = await browser.open(logout.href);
   expect((await browser.submit(confirm, "/confirm", { logout: "yes" })).url).toBe(`${back}?state=s`);
 });
@@ -74,7 +88,9 @@ test("openid-client gets client credentials, and reads the error of a scope too 
   const config = await discover(demoApp("demo-mathe"));
   const scope = "urn:schultor:idm:v1:schools:read";
   expect(await client.clientCredentialsGrant(config, { scope })).toMatchObject({ token_type: "bearer", scope });
-  await expect(client.clientCredentialsGrant(config, { scope: `${scope} urn:schultor:idm:v1:other:read` })).rejects.toMatchObject({ error: "invalid_scope" });
+  await expect(
+    client.clientCredentialsGrant(config, { scope: `${scope} urn:schultor:idm:v1:other:read` }),
+  ).rejects.toMatchObject({ error: "invalid_scope" });
 });
 
 test("openid-client reads the error of a wrong secret", async () => {
@@ -85,7 +101,9 @@ test("openid-client reads the error of a wrong secret", async () => {
 test("openid-client reads a silent sign-on and its refusal", async () => {
   const app = demoApp("demo-lernapp");
   const config = await discover(app);
-  await expect(signIn(config, app, 2, { params: { prompt: "none" } })).rejects.toMatchObject({ error: "login_required" });
+  await expect(signIn(config, app, 2, { params: { prompt: "none" } })).rejects.toMatchObject({
+    error: "login_required",
+  });
   const { browser, tokens } = await signIn(config, app, 2);
   const silent = await signIn(config, app, 2, { browser, params: { prompt: "none", id_token_hint: tokens.id_token! } });
   expect(silent.tokens.claims()?.["sid"]).toBe(tokens.claims()?.["sid"]);
@@ -98,7 +116,12 @@ test.each([
   const app = demoApp("demo-lernapp");
   const config = await discover(app);
   const browser = makeBrowser(service.url);
-  const address = client.buildAuthorizationUrl(config, { redirect_uri: app.redirectUri, scope: "openid", code_challenge: "x".repeat(43), code_challenge_method: "S256" });
+  const address = client.buildAuthorizationUrl(config, {
+    redirect_uri: app.redirectUri,
+    scope: "openid",
+    code_challenge: "x".repeat(43),
+    code_challenge_method: "S256",
+  });
   const refused = await browser.submit(await browser.open(address.href), "/login", demoLogin(person));
   expect(refused.status).toBe(403);
   expect(new URL((await browser.submit(refused, "/cancel")).url).searchParams.get("error")).toBe("access_denied");

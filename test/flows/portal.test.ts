@@ -10,7 +10,11 @@ async function signIn(person: number) {
   return { browser, tiles };
 }
 
-const linksOf = (html: string) => [...html.matchAll(/<a class="tile" href="([^"]+)"[^>]*>([^<]+)</g)].map(([, href, name]) => ({ name, url: new URL(href!.replaceAll("&amp;", "&")) }));
+const linksOf = (html: string) =>
+  [...html.matchAll(/<a class="tile" href="([^"]+)"[^>]*>([^<]+)</g)].map(([, href, name]) => ({
+    name,
+    url: new URL(href!.replaceAll("&amp;", "&")),
+  }));
 
 test("nobody signed in: the start page offers to sign in, in the language of the browser or the one picked", async () => {
   const browser = makeBrowser(service.url, { "accept-language": "en" });

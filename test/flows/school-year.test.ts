@@ -19,15 +19,25 @@ let world: World;
 beforeAll(async () => {
   world = await startWorld({ start: `${year[0]!.on}T08:00:00Z`, seed });
   for (const name of ["Goethe", "Nord"]) await world.make.school({ name });
-  for (const { name, idm } of Object.values(world.partners)) places[name] = (await idm.read<ChangeList>("changes"))!.next;
+  for (const { name, idm } of Object.values(world.partners))
+    places[name] = (await idm.read<ChangeList>("changes"))!.next;
   await world.settle("before the year");
 });
 
-const describeEvent = (event: Pick<Change, "action" | "updatedProperties" | "personId" | "groupId" | "schoolId">): string =>
+const describeEvent = (
+  event: Pick<Change, "action" | "updatedProperties" | "personId" | "groupId" | "schoolId">,
+): string =>
   `${nameSubject(world.names, event)} ${event.action}${event.updatedProperties ? ` [${event.updatedProperties.join(" ")}]` : ""}`;
 
 const describeChange = (change: Change): string =>
-  [describeEvent(change), change.reason, change.until && `until ${change.until.slice(0, 10)}`, change.schoolId === null && "(of no school)"].filter(Boolean).join(" ");
+  [
+    describeEvent(change),
+    change.reason,
+    change.until && `until ${change.until.slice(0, 10)}`,
+    change.schoolId === null && "(of no school)",
+  ]
+    .filter(Boolean)
+    .join(" ");
 
 async function readChanges({ idm, name }: Partner): Promise<Change[]> {
   const { changes, next, more } = (await idm.read<ChangeList>(`changes?after=${places[name]}&limit=1000`))!;
@@ -38,7 +48,9 @@ async function readChanges({ idm, name }: Partner): Promise<Change[]> {
 
 /** The events that requests brought, each once, in the order in which they came first. */
 const listEvents = (received: readonly Received[]): string[] =>
-  [...new Map(received.map(({ headers, body }) => [headers["webhook-id"], body])).values()].map((body) => describeEvent(JSON.parse(body) as Change));
+  [...new Map(received.map(({ headers, body }) => [headers["webhook-id"], body])).values()].map((body) =>
+    describeEvent(JSON.parse(body) as Change),
+  );
 
 /** What was told of each subject, in order. */
 const bySubject = (events: readonly string[]) => Map.groupBy(events, (event) => event.split(" ").slice(0, 2).join(" "));
@@ -52,7 +64,9 @@ test.each(year)("$on: $what", async ({ what, on, act, told, holds }) => {
     const { name, line, follower } = partner;
     const changes = await readChanges(partner);
     expect(changes.map(describeChange).sort(), name).toEqual((told[name] ?? []).toSorted());
-    expect(bySubject(listEvents(line.received.slice(before[index]))), name).toEqual(bySubject(changes.map(describeEvent)));
+    expect(bySubject(listEvents(line.received.slice(before[index]))), name).toEqual(
+      bySubject(changes.map(describeEvent)),
+    );
     expect(line.faults).toEqual([]);
 
     held[name] = holds?.[name] ?? held[name];

@@ -21,7 +21,9 @@ beforeAll(async () => {
   app = await make.app();
   const makeSchool = async (count: number) => {
     const school = await make.school();
-    const groups = await Promise.all(Array.from({ length: 30 }, (_, n) => make.group({ school, name: `${String(n)} ${"long name ".repeat(15)}` })));
+    const groups = await Promise.all(
+      Array.from({ length: 30 }, (_, n) => make.group({ school, name: `${String(n)} ${"long name ".repeat(15)}` })),
+    );
     await make.people({ school, count, groups, groupsEach: 3 });
     await make.grant({ app: app.clientId, school, groups });
     return `${idm}/schools/${school}/people`;
@@ -69,7 +71,13 @@ async function residentBytes(url: string): Promise<number> {
 }
 
 test("a list of 100,000 people is read with memory that does not grow with it", async () => {
-  const program = startProgram(["src/main.ts"], { DATABASE_URL: service.db.url, PORT: "0", DEMO_WORLD: "false", ROLE: "web", LOG_LEVEL: "warn" });
+  const program = startProgram(["src/main.ts"], {
+    DATABASE_URL: service.db.url,
+    PORT: "0",
+    DEMO_WORLD: "false",
+    ROLE: "web",
+    LOG_LEVEL: "warn",
+  });
   const [url] = await program.says(/http:\/\/localhost:\d+/);
   // Its clock is not that of the tests, so it needs a token of its own.
   const call = { url, token: await getAppToken({ url }, app, ["people:read"]) };
@@ -92,7 +100,9 @@ test("a list of 100,000 people is read with memory that does not grow with it", 
   for (let round = 0; round < 6; round++) settled = Math.max(settled, (await readWatched(paths.tenth)).peak);
   const { length, ends, response, peak } = await readWatched(paths.long);
   const mebibytes = (bytes: number) => (bytes / 2 ** 20).toFixed(1);
-  console.log(`list of ${String(many)} people, ${mebibytes(length)} MiB: the process grew by ${mebibytes(peak - settled)} MiB over its ${mebibytes(settled)} MiB`);
+  console.log(
+    `list of ${String(many)} people, ${mebibytes(length)} MiB: the process grew by ${mebibytes(peak - settled)} MiB over its ${mebibytes(settled)} MiB`,
+  );
   expect([ends, response.headers["transfer-encoding"]]).toEqual([["[{", "}]"], "chunked"]);
   expect(peak - settled).toBeLessThan(length / 2);
 }, 120_000);
@@ -117,7 +127,10 @@ test("a long list has a strong ETag that HEAD tells too: 304 while nothing chang
   const etag = head.headers.etag!;
   expect(await read(paths.long, { "if-none-match": etag })).toMatchObject({ status: 304, body: null });
   const school = paths.long.split("/").at(-2);
-  await service.db.pool.query("UPDATE person SET first_call = 'Neu' WHERE id = (SELECT person_id FROM affiliation WHERE school_id = $1 LIMIT 1)", [school]);
+  await service.db.pool.query(
+    "UPDATE person SET first_call = 'Neu' WHERE id = (SELECT person_id FROM affiliation WHERE school_id = $1 LIMIT 1)",
+    [school],
+  );
   const changed = await open(paths.long, "HEAD");
   expect(changed.headers.etag).not.toBe(etag);
 }, 120_000);
@@ -145,7 +158,10 @@ test("a list that breaks off on our side does not look whole", async () => {
   const response = await open(paths.long);
   let [got, ended] = [0, ""];
   response.on("data", (piece: Buffer) => {
-    if (got === 0) void service.db.pool.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()");
+    if (got === 0)
+      void service.db.pool.query(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()",
+      );
     got += piece.length;
     response.pause();
     setTimeout(() => response.resume(), 5);

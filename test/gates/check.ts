@@ -5,7 +5,11 @@ import { runGates, sumUp, type Gate } from "./run-gates.ts";
 
 const root = join(import.meta.dirname, "../..");
 const results = (name: string) => join(root, ".cache/check", `${name}.json`);
-const script = (name: string, minutes: number): Pick<Gate, "program" | "args" | "minutes"> => ({ program: "npm", args: ["run", "--silent", name], minutes });
+const script = (name: string, minutes: number): Pick<Gate, "program" | "args" | "minutes"> => ({
+  program: "npm",
+  args: ["run", "--silent", name],
+  minutes,
+});
 const tests = (name: string, minutes: number): Omit<Gate, "name"> => {
   const { program, args } = script(name, minutes);
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile=${results(name)}`];
@@ -18,6 +22,7 @@ const gates: Gate[] = [
   { name: "contract rules", ...script("lint:openapi", 5) },
   { name: "no released client breaks", ...script("lint:breaking", 5) },
   { name: "types", program: "tsc", args: ["--noEmit"], minutes: 5 },
+  { name: "format", ...script("lint:format", 5) },
   { name: "code rules", ...script("lint:code", 5) },
   { name: "import rules", ...script("lint:imports", 5), expects: /\([1-9]\d* modules/ },
   { name: "tests", ...tests("test", 30) },
@@ -33,7 +38,9 @@ const { values } = parseArgs({
   },
 });
 const known = new Set(gates.map(({ name }) => name));
-for (const name of [values.first, ...values.only]) if (name !== "" && !known.has(name)) throw new Error(`No gate is called ${name}; there are: ${[...known].join(", ")}`);
+for (const name of [values.first, ...values.only])
+  if (name !== "" && !known.has(name))
+    throw new Error(`No gate is called ${name}; there are: ${[...known].join(", ")}`);
 
 mkdirSync(join(root, ".cache/check"), { recursive: true });
 process.chdir(root);
@@ -47,7 +54,8 @@ const outcomes = await runGates(ordered, {
 });
 
 console.log("");
-for (const { name, ok, seconds, why } of outcomes) console.log(`${ok ? "✔" : "✖"} ${name} (${seconds} s)${why ? `: ${why}` : ""}`);
+for (const { name, ok, seconds, why } of outcomes)
+  console.log(`${ok ? "✔" : "✖"} ${name} (${seconds} s)${why ? `: ${why}` : ""}`);
 const { passed, failed, ok } = sumUp(outcomes);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = ok ? 0 : 1;

@@ -11,7 +11,15 @@ export type Gate = {
   /** Shut too when what it printed does not match: for programs that are content with nothing to do. */
   expects?: RegExp;
 };
-export type Outcome = { name: string; ok: boolean; seconds: number; passed: number; failed: number; skipped: number; why?: string };
+export type Outcome = {
+  name: string;
+  ok: boolean;
+  seconds: number;
+  passed: number;
+  failed: number;
+  skipped: number;
+  why?: string;
+};
 type Options = { say: (line: string) => void; env?: NodeJS.ProcessEnv; deadline?: number };
 
 /** Runs gates one after the other, all of them whatever comes out; anything unclear counts as failed. */
@@ -20,8 +28,12 @@ export async function runGates(gates: Gate[], options: Options): Promise<Outcome
   for (const gate of gates) {
     options.say(`── ${gate.name}`);
     const outcome = await runGate(gate, options);
-    const tests = gate.results ? `, ${outcome.passed} tests passed, ${outcome.failed} failed, ${outcome.skipped} skipped` : "";
-    options.say(`${outcome.ok ? "✔" : "✖"} ${gate.name} (${outcome.seconds} s${tests})${outcome.why ? `: ${outcome.why}` : ""}`);
+    const tests = gate.results
+      ? `, ${outcome.passed} tests passed, ${outcome.failed} failed, ${outcome.skipped} skipped`
+      : "";
+    options.say(
+      `${outcome.ok ? "✔" : "✖"} ${gate.name} (${outcome.seconds} s${tests})${outcome.why ? `: ${outcome.why}` : ""}`,
+    );
     outcomes.push(outcome);
   }
   return outcomes;
@@ -38,7 +50,11 @@ async function runGate(gate: Gate, { say, env = process.env, deadline = Infinity
   const started = Date.now();
   const milliseconds = Math.min(gate.minutes * 60_000, deadline - started);
   if (gate.results) rmSync(gate.results, { force: true });
-  const { code, output, why: trouble } = milliseconds > 0 ? await run(gate, milliseconds, env) : { code: null, output: "", why: "no time is left" };
+  const {
+    code,
+    output,
+    why: trouble,
+  } = milliseconds > 0 ? await run(gate, milliseconds, env) : { code: null, output: "", why: "no time is left" };
   const tests = gate.results ? readResults(gate.results) : { passed: 0, failed: 0, skipped: 0 };
 
   let why = trouble;
@@ -86,8 +102,17 @@ function endGroup(pid: number | undefined): void {
 
 function readResults(path: string): { passed: number; failed: number; skipped: number } {
   try {
-    const results = JSON.parse(readFileSync(path, "utf8")) as { numPassedTests: number; numFailedTests: number; numPendingTests: number; numTodoTests: number };
-    return { passed: results.numPassedTests, failed: results.numFailedTests, skipped: results.numPendingTests + results.numTodoTests };
+    const results = JSON.parse(readFileSync(path, "utf8")) as {
+      numPassedTests: number;
+      numFailedTests: number;
+      numPendingTests: number;
+      numTodoTests: number;
+    };
+    return {
+      passed: results.numPassedTests,
+      failed: results.numFailedTests,
+      skipped: results.numPendingTests + results.numTodoTests,
+    };
   } catch {
     return { passed: 0, failed: 0, skipped: 0 };
   }

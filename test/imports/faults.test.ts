@@ -44,7 +44,10 @@ test("a plain CSV file with faults of every kind lists each with its line and co
 });
 
 test("headings are checked before anything else, and an empty file is a fault", async () => {
-  expect(await plain("id,first_name,FIRST_NAME,last_name\n1,a,b,c\n")).toEqual(["file:1:- role column_missing", "file:1:3 FIRST_NAME column_twice"]);
+  expect(await plain("id,first_name,FIRST_NAME,last_name\n1,a,b,c\n")).toEqual([
+    "file:1:- role column_missing",
+    "file:1:3 FIRST_NAME column_twice",
+  ]);
   expect(await plain("")).toEqual(["file:1:- - file_empty"]);
 });
 
@@ -57,7 +60,8 @@ const head = {
 
 test("OneRoster files with faults of every kind list each with its file, line and column", async () => {
   const archive = await zip({
-    "manifest.csv": "propertyName,value\noneroster.version,2.0\nfile.users,bulk\nfile.classes,sometimes\nfile.enrollments,delta\n",
+    "manifest.csv":
+      "propertyName,value\noneroster.version,2.0\nfile.users,bulk\nfile.classes,sometimes\nfile.enrollments,delta\n",
     "orgs.csv": `${head.orgs}o1,school,DE-XX-1\no2,school,DE-XX-2\nd,district,\no3,school,DE-XX-404\n`,
     "users.csv": `${head.users}u1,,o1,student,Ada,Muster\nu2,,nowhere,student,Bo,Bei\nu3,gone,o1,wizard,,Last\nu1,,o1,student,Ada,Again\n`,
     "classes.csv": `${head.classes}c1,5a,homeroom,o1,c0\nc2,,club,o1,c0\nc3,6b,scheduled,d,\nc1,5a again,homeroom,o1,\n`,
@@ -89,7 +93,8 @@ test("OneRoster files with faults of every kind list each with its file, line an
 
 test("OneRoster files that are missing, of another school or without a role are faults", async () => {
   const users12 = "sourcedId,givenName,familyName\nu1,Ada,Muster\nu2,Bo,Bei\n";
-  const roles = "sourcedId,userSourcedId,roleType,role,orgSourcedId\nr1,u1,primary,student,o1\nr3,u3,primary,student,o1\n";
+  const roles =
+    "sourcedId,userSourcedId,roleType,role,orgSourcedId\nr1,u1,primary,student,o1\nr3,u3,primary,student,o1\n";
   const orgs = `${head.orgs}o1,school,DE-XX-1\no2,school,DE-XX-2\n`;
   expect(await faults(await zip({ "users.csv": users12, "roles.csv": roles, "orgs.csv": orgs }), { school })).toEqual([
     "classes.csv:1:- - file_missing",
@@ -138,8 +143,16 @@ test("an archive that is none, or holds no roster, is refused and leaves no impo
   await expect(preview("PK but no zip")).rejects.toMatchObject({ code: "archive_refused" });
   await expect(preview(await zip({ "xl/workbook.xml": "" }))).rejects.toMatchObject({ code: "archive_refused" });
   await expect(preview("id;role;first_name;last_name\n")).rejects.toMatchObject({ code: "school_missing" });
-  await expect(preview("id;role;first_name;last_name\n", { school, carryOvers: new Map([["class:6a", "class:5a"]]) })).rejects.toMatchObject({ code: "school_year_missing" });
-  await expect(preview("id;role;first_name;last_name\n", { school, schoolYear: "2026", carryOvers: new Map([["class:6a", "class:5a"]]) })).rejects.toMatchObject({ code: "carry_over_unknown" });
+  await expect(
+    preview("id;role;first_name;last_name\n", { school, carryOvers: new Map([["class:6a", "class:5a"]]) }),
+  ).rejects.toMatchObject({ code: "school_year_missing" });
+  await expect(
+    preview("id;role;first_name;last_name\n", {
+      school,
+      schoolYear: "2026",
+      carryOvers: new Map([["class:6a", "class:5a"]]),
+    }),
+  ).rejects.toMatchObject({ code: "carry_over_unknown" });
   expect(await db.prisma.import.count()).toBe(count);
   expect(await db.prisma.stagedPerson.count()).toBe(0);
 });

@@ -27,11 +27,12 @@ e4,,,c-sp,org-1,u-ada,student,
 e5,,,c-6b,org-2,u-bo,student,
 `;
 const oneRoster11 = {
-  "manifest.csv": "propertyName,value\nmanifest.version,1.0\noneroster.version,1.1\nfile.orgs,bulk\nfile.users,bulk\nfile.classes,bulk\nfile.enrollments,bulk\nfile.demographics,bulk\n",
+  "manifest.csv":
+    "propertyName,value\nmanifest.version,1.0\noneroster.version,1.1\nfile.orgs,bulk\nfile.users,bulk\nfile.classes,bulk\nfile.enrollments,bulk\nfile.demographics,bulk\n",
   "orgs.csv": orgs,
   "classes.csv": classes,
   "enrollments.csv": enrollments,
-  "demographics.csv": "this is,\"never read",
+  "demographics.csv": 'this is,"never read',
   "users.csv": `sourcedId,status,dateLastModified,enabledUser,orgSourcedIds,role,username,userIds,givenName,familyName,middleName,identifier
 u-ada,,,true,org-1,student,ada,,Ada,Muster,Marie,
 u-bo,,,true,org-2,student,bo,,Bo,"de, Vries",,
@@ -40,22 +41,36 @@ u-admin,,,true,district,administrator,adm,,Ann,Office,,
 `,
 };
 const ofBothVersions = {
-  people: ["DE-XX-N u-ada STUDENT Ada Marie Ada Muster DE-XX-N", "DE-XX-N u-tom TEACHER Tom Tom Öztürk DE-XX-N+DE-XX-S", "DE-XX-S u-bo STUDENT Bo Bo de, Vries DE-XX-S"],
-  groups: ["DE-XX-N c-5a KLASSE 5a u-ada=STUDENT,u-tom=TEACHER", "DE-XX-N c-sp KURS Spanisch u-ada=STUDENT", "DE-XX-S c-6b KLASSE 6b u-bo=STUDENT,u-tom=TEACHER"],
+  people: [
+    "DE-XX-N u-ada STUDENT Ada Marie Ada Muster DE-XX-N",
+    "DE-XX-N u-tom TEACHER Tom Tom Öztürk DE-XX-N+DE-XX-S",
+    "DE-XX-S u-bo STUDENT Bo Bo de, Vries DE-XX-S",
+  ],
+  groups: [
+    "DE-XX-N c-5a KLASSE 5a u-ada=STUDENT,u-tom=TEACHER",
+    "DE-XX-N c-sp KURS Spanisch u-ada=STUDENT",
+    "DE-XX-S c-6b KLASSE 6b u-bo=STUDENT,u-tom=TEACHER",
+  ],
 };
 
 test("OneRoster 1.1, then the same schools as 1.2, then Schulconnex in both spellings: each is read, each changes nothing the second time", async () => {
   await make.school({ name: "North", officialId: "DE-XX-N" });
   await make.school({ name: "South", officialId: "DE-XX-S" });
   const first = await run(await zip(oneRoster11));
-  expect(first).toMatchObject({ format: "ONEROSTER", mode: "BULK", state: "APPLIED", notes: { people_without_school: 1 } });
+  expect(first).toMatchObject({
+    format: "ONEROSTER",
+    mode: "BULK",
+    state: "APPLIED",
+    notes: { people_without_school: 1 },
+  });
   expect(await readDirectory(db)).toEqual(ofBothVersions);
   const before = await fingerprint(db);
   await run(await zip(oneRoster11));
   expect(await fingerprint(db)).toBe(before);
 
   const oneRoster12 = {
-    "export/manifest.csv": "propertyName,value\noneroster.version,1.2\nfile.orgs,bulk\nfile.users,bulk\nfile.roles,bulk\nfile.classes,bulk\nfile.enrollments,bulk\n",
+    "export/manifest.csv":
+      "propertyName,value\noneroster.version,1.2\nfile.orgs,bulk\nfile.users,bulk\nfile.roles,bulk\nfile.classes,bulk\nfile.enrollments,bulk\n",
     "export/orgs.csv": orgs,
     "export/classes.csv": classes,
     "export/enrollments.csv": enrollments,
@@ -81,14 +96,29 @@ r5,,,u-admin,primary,siteAdministrator,,,district
       id,
       organisation: { id: "0", kennung: school, typ: spell("Schule") },
       rolle: spell(role),
-      gruppen: groups.map(([groupId, name, type, inGroup]) => ({ gruppe: { id: groupId, bezeichnung: name, typ: spell(type) }, gruppenzugehoerigkeit: { rollen: [inGroup] } })),
+      gruppen: groups.map(([groupId, name, type, inGroup]) => ({
+        gruppe: { id: groupId, bezeichnung: name, typ: spell(type) },
+        gruppenzugehoerigkeit: { rollen: [inGroup] },
+      })),
       loeschung: null,
     });
-    const person = (pid: string, vorname: string, rufname: string | undefined, familienname: string, contexts: object[]) =>
-      ({ pid, person: { name: { vorname, rufname, familienname } }, personenkontexte: contexts });
+    const person = (
+      pid: string,
+      vorname: string,
+      rufname: string | undefined,
+      familienname: string,
+      contexts: object[],
+    ) => ({ pid, person: { name: { vorname, rufname, familienname } }, personenkontexte: contexts });
     const records = [
-      person("u-ada", "Ada Marie", "Ada", "Muster", [context("k1", "DE-XX-N", "Lern", [["c-5a", "5a", "Klasse", "Lern"], ["c-sp", "Spanisch", "Kurs", "Lern"]])]),
-      person("u-bo", "Bo", undefined, "de, Vries", [context("k2", "DE-XX-S", "Lern", [["c-6b", "6b", "Klasse", "Lern"]])]),
+      person("u-ada", "Ada Marie", "Ada", "Muster", [
+        context("k1", "DE-XX-N", "Lern", [
+          ["c-5a", "5a", "Klasse", "Lern"],
+          ["c-sp", "Spanisch", "Kurs", "Lern"],
+        ]),
+      ]),
+      person("u-bo", "Bo", undefined, "de, Vries", [
+        context("k2", "DE-XX-S", "Lern", [["c-6b", "6b", "Klasse", "Lern"]]),
+      ]),
       person("u-tom", "Tom", undefined, "Öztürk", [
         context("k3", "DE-XX-N", "Lehr", [["c-5a", "5a", "Klasse", "KlLeit"]]),
         context("k4", "DE-XX-S", "Lehr", [["c-6b", "6b", "Klasse", "Lehr"]]),
@@ -101,7 +131,11 @@ r5,,,u-admin,primary,siteAdministrator,,,district
 
 test("the rosters of the demo world are without fault", async () => {
   const schoolId = await make.school({ officialId: "DE-NI-100001" });
-  for (const [file, created] of [["plain.csv", 4], ["oneroster.zip", 3], ["personen-info.json", 1]] as const) {
+  for (const [file, created] of [
+    ["plain.csv", 4],
+    ["oneroster.zip", 3],
+    ["personen-info.json", 1],
+  ] as const) {
     const path = join(import.meta.dirname, "../../demo/roster", file);
     const { state, schools } = await previewImport(db, { path, schoolId, holdShare: 1 / 3 }, { at: now });
     expect([file, state, schools[0]?.counts.people.created]).toEqual([file, "READY", created]);

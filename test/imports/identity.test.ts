@@ -17,7 +17,8 @@ async function makeSchool(): Promise<School> {
   const officialId = `DE-ID-${++schools}`;
   return { id: await make.school({ officialId }), officialId };
 }
-const plain = (school: School, rows: string, mode: "BULK" | "DELTA" = "BULK") => run(header + rows, { school: school.id, mode });
+const plain = (school: School, rows: string, mode: "BULK" | "DELTA" = "BULK") =>
+  run(header + rows, { school: school.id, mode });
 
 type Pupil = { id: string; name: string; at: School[]; role?: string; isDeleted?: boolean };
 /** A district's roster: OneRoster 1.1 of all these schools. */
@@ -26,12 +27,16 @@ const district = (of: School[], pupils: Pupil[], mode: "bulk" | "delta" = "bulk"
     "manifest.csv": `propertyName,value\noneroster.version,1.1\n${["orgs", "users", "classes", "enrollments"].map((file) => `file.${file},${mode}\n`).join("")}`,
     "orgs.csv": `sourcedId,type,identifier\n${of.map(({ officialId }) => `${officialId},school,${officialId}\n`).join("")}`,
     "users.csv": `sourcedId,status,orgSourcedIds,role,givenName,familyName\n${pupils
-      .map(({ id, name, at, role = "student", isDeleted }) => `${id},${isDeleted ? "tobedeleted" : ""},"${at.map(({ officialId }) => officialId).join(",")}",${role},${name},Test\n`)
+      .map(
+        ({ id, name, at, role = "student", isDeleted }) =>
+          `${id},${isDeleted ? "tobedeleted" : ""},"${at.map(({ officialId }) => officialId).join(",")}",${role},${name},Test\n`,
+      )
       .join("")}`,
     "classes.csv": "sourcedId,title,classType,schoolSourcedId\n",
     "enrollments.csv": "sourcedId,classSourcedId,schoolSourcedId,userSourcedId,role\n",
   });
-const fillersOf = (...of: School[]): Pupil[] => of.flatMap((at) => [1, 2, 3, 4].map((n) => ({ id: `${at.officialId}-f${n}`, name: "Fill", at: [at] })));
+const fillersOf = (...of: School[]): Pupil[] =>
+  of.flatMap((at) => [1, 2, 3, 4].map((n) => ({ id: `${at.officialId}-f${n}`, name: "Fill", at: [at] })));
 
 type Found = { id: PersonId; home: string; status: string; sourceId: string | null; name: string; at: string[] };
 async function find(where: string, values: unknown[]): Promise<Found[]> {
@@ -43,16 +48,20 @@ async function find(where: string, values: unknown[]): Promise<Found[]> {
   );
   return rows;
 }
-const personAt = async ({ id }: School, sourceId: string): Promise<Found> => (await find("p.home_school_id = $1 AND p.source_system_identifier = $2", [id, sourceId]))[0]!;
+const personAt = async ({ id }: School, sourceId: string): Promise<Found> =>
+  (await find("p.home_school_id = $1 AND p.source_system_identifier = $2", [id, sourceId]))[0]!;
 const personOf = async (id: PersonId): Promise<Found> => (await find("p.id = $1", [id]))[0]!;
-const join = (personId: PersonId, school: School) => changeDirectory(db, origin, (change) => joinSchool(change, { personId, schoolId: school.id }));
+const join = (personId: PersonId, school: School) =>
+  changeDirectory(db, origin, (change) => joinSchool(change, { personId, schoolId: school.id }));
 
 test("a whole roster that misses a teacher who is at another school too ends only their time there; they keep id and sign-in", async () => {
   const [a, b] = [await makeSchool(), await makeSchool()];
   await plain(a, `7;teacher;Tom;Test;5x;\n${filler}`);
   const tom = await personAt(a, "7");
   await join(tom.id, b);
-  await db.prisma.credential.create({ data: { personId: tom.id, username: "tom", passwordHash: "$argon2id$test", updatedAt: origin.at } });
+  await db.prisma.credential.create({
+    data: { personId: tom.id, username: "tom", passwordHash: "$argon2id$test", updatedAt: origin.at },
+  });
   const app = await make.app();
   for (const { id } of [a, b]) await make.grant({ app: app.clientId, school: id });
   const { schools: parts } = await plain(a, filler);
@@ -75,21 +84,38 @@ test("who is at no school left is soft-deleted and keeps schools and groups for 
   await plain(a, `7;teacher;Tom;Test;5x;\n${filler}`);
   const tom = await personAt(a, "7");
   await plain(a, filler);
-  expect(await personOf(tom.id)).toMatchObject({ home: a.officialId, status: "SOFT_DELETED", at: [a.officialId], sourceId: "7" });
+  expect(await personOf(tom.id)).toMatchObject({
+    home: a.officialId,
+    status: "SOFT_DELETED",
+    at: [a.officialId],
+    sourceId: "7",
+  });
   expect(await db.prisma.membership.count({ where: { personId: tom.id } })).toBe(1);
 });
 
 test("of a district's roster that misses somebody, the schools that it speaks of are left, and one that it does not speak of becomes home", async () => {
   const [a, b, c] = [await makeSchool(), await makeSchool(), await makeSchool()];
   const others = fillersOf(a, b);
-  const pupils = [{ id: "tom", name: "Tom", at: [a, b] }, { id: "eva", name: "Eva", at: [b, a] }];
+  const pupils = [
+    { id: "tom", name: "Tom", at: [a, b] },
+    { id: "eva", name: "Eva", at: [b, a] },
+  ];
   await run(await district([a, b], [...pupils, ...others]));
   const [tom, eva] = [await personAt(a, "tom"), await personAt(b, "eva")];
   await join(tom.id, c);
   const roster = await district([a, b], others);
   await run(roster);
-  expect(await personOf(tom.id)).toMatchObject({ home: c.officialId, status: "ACTIVE", at: [c.officialId], sourceId: "tom" });
-  expect(await personOf(eva.id)).toMatchObject({ home: b.officialId, status: "SOFT_DELETED", at: [a.officialId, b.officialId] });
+  expect(await personOf(tom.id)).toMatchObject({
+    home: c.officialId,
+    status: "ACTIVE",
+    at: [c.officialId],
+    sourceId: "tom",
+  });
+  expect(await personOf(eva.id)).toMatchObject({
+    home: b.officialId,
+    status: "SOFT_DELETED",
+    at: [a.officialId, b.officialId],
+  });
   const before = await fingerprint(db);
   await run(roster);
   expect(await fingerprint(db)).toBe(before);
@@ -120,17 +146,27 @@ test("within a district's rosters an id is one child, who keeps our id in every 
   await run(await district([a, b], [{ id: "42", name: "Lea", at: [a] }, ...others]));
   const lea = await personAt(a, "42");
   await run(await district([a, b], [{ id: "42", name: "Lea", at: [b] }, ...others]));
-  expect(await personOf(lea.id)).toMatchObject({ home: b.officialId, status: "ACTIVE", at: [b.officialId], name: "Lea" });
+  expect(await personOf(lea.id)).toMatchObject({
+    home: b.officialId,
+    status: "ACTIVE",
+    at: [b.officialId],
+    name: "Lea",
+  });
   await run(await district([a, b], [{ id: "42", name: "Lea", at: [a] }], "delta"));
   expect(await personOf(lea.id)).toMatchObject({ home: a.officialId, at: [a.officialId] });
-  expect(await find("p.source_system_identifier = '42' AND p.home_school_id = ANY ($1)", [[a.id, b.id]])).toHaveLength(1);
+  expect(await find("p.source_system_identifier = '42' AND p.home_school_id = ANY ($1)", [[a.id, b.id]])).toHaveLength(
+    1,
+  );
 });
 
 test("an id that a school's own roster gave is another child than the same id at another school in a district's roster", async () => {
   const [a, b] = [await makeSchool(), await makeSchool()];
   await plain(a, `42;student;Lea;Test;5x;\n${filler}`);
   const lea = await personAt(a, "42");
-  const roster = await district([a, b], [{ id: "42", name: "Tom", at: [b] }, ...[1, 2, 3, 4].map((n) => ({ id: `f${n}`, name: "Fill", at: [a] }))]);
+  const roster = await district(
+    [a, b],
+    [{ id: "42", name: "Tom", at: [b] }, ...[1, 2, 3, 4].map((n) => ({ id: `f${n}`, name: "Fill", at: [a] }))],
+  );
   await run(roster);
   expect(await personOf(lea.id)).toMatchObject({ home: a.officialId, name: "Lea", status: "SOFT_DELETED" });
   const tom = await personAt(b, "42");
@@ -147,8 +183,16 @@ test("two schools' own rosters may use the same ids for different children, and 
   await plain(b, `42;student;Tom;Test;5x;\n${filler}`);
   const [lea, tom] = [await personAt(a, "42"), await personAt(b, "42")];
   expect(lea.id).not.toBe(tom.id);
-  await run(await district([a, b], [{ id: "42", name: "Tom", at: [b] }, ...[1, 2, 3, 4].map((n) => ({ id: `f${n}`, name: "Fill", at: [a] }))]));
-  expect([await personOf(lea.id), await personOf(tom.id)]).toMatchObject([{ name: "Lea", status: "SOFT_DELETED" }, { name: "Tom", status: "ACTIVE", home: b.officialId }]);
+  await run(
+    await district(
+      [a, b],
+      [{ id: "42", name: "Tom", at: [b] }, ...[1, 2, 3, 4].map((n) => ({ id: `f${n}`, name: "Fill", at: [a] }))],
+    ),
+  );
+  expect([await personOf(lea.id), await personOf(tom.id)]).toMatchObject([
+    { name: "Lea", status: "SOFT_DELETED" },
+    { name: "Tom", status: "ACTIVE", home: b.officialId },
+  ]);
 });
 
 test("an id that could be either of two children is a fault with its place, and neither of them changes", async () => {
@@ -157,7 +201,9 @@ test("an id that could be either of two children is a fault with its place, and 
   await run(await district([a, b], [{ id: "42", name: "Lea", at: [a] }, ...others]));
   await plain(b, "42;student;Tom;Test;;\n", "DELTA");
   const before = await fingerprint(db);
-  expect(await faults(await district([a, b], [...others, { id: "42", name: "Lea", at: [b] }]))).toEqual(["users.csv:10:1 sourcedId id_ambiguous"]);
+  expect(await faults(await district([a, b], [...others, { id: "42", name: "Lea", at: [b] }]))).toEqual([
+    "users.csv:10:1 sourcedId id_ambiguous",
+  ]);
   expect(await fingerprint(db)).toBe(before);
 });
 
@@ -193,11 +239,15 @@ test("a school's own id stays behind when somebody is moved by hand, so the next
 test("an id that a district's rosters know goes along when somebody is moved by hand, unless it is taken there", async () => {
   const [a, b] = [await makeSchool(), await makeSchool()];
   const others = fillersOf(a, b);
-  const pupils = [{ id: "7", name: "Tom", at: [a] }, { id: "8", name: "Eva", at: [a] }];
+  const pupils = [
+    { id: "7", name: "Tom", at: [a] },
+    { id: "8", name: "Eva", at: [a] },
+  ];
   await run(await district([a, b], [...pupils, ...others]));
   await plain(b, "8;student;Other;Test;;\n", "DELTA");
   const [tom, eva] = [await personAt(a, "7"), await personAt(a, "8")];
-  for (const { id } of [tom, eva]) await changeDirectory(db, origin, (change) => movePerson(change, { personId: id, to: b.id }));
+  for (const { id } of [tom, eva])
+    await changeDirectory(db, origin, (change) => movePerson(change, { personId: id, to: b.id }));
   expect(await personOf(tom.id)).toMatchObject({ home: b.officialId, sourceId: "7" });
   expect(await personOf(eva.id)).toMatchObject({ home: b.officialId, sourceId: null });
 });

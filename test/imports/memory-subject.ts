@@ -7,4 +7,10 @@ const [path, schoolId] = process.argv.slice(2) as [string, SchoolId];
 const db = openDatabase({ url: process.env["DATABASE_URL"]!, poolSize: 2 });
 const { state, schools } = await previewImport(db, { path, schoolId, holdShare: 1 }, { at: new Date() });
 await db.close();
-console.log(JSON.stringify({ state, created: schools[0]?.counts.people.created, memoryMb: Math.round(process.resourceUsage().maxRSS / 1024) }));
+console.log(
+  JSON.stringify({
+    state,
+    created: schools[0]?.counts.people.created,
+    memoryMb: Math.round(process.resourceUsage().maxRSS / 1024),
+  }),
+);

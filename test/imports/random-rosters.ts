@@ -30,7 +30,11 @@ export const randomRoster: fc.Arbitrary<RandomRoster> = fc.record({
       id: fc.constantFrom(...personIds),
       role,
       name: fc.constantFrom("Ada", "Bo"),
-      contexts: fc.uniqueArray(fc.record({ school: fc.constantFrom(...officialIds), isDeleted: seldom }), { selector: ({ school }) => school, minLength: 1, maxLength: 2 }),
+      contexts: fc.uniqueArray(fc.record({ school: fc.constantFrom(...officialIds), isDeleted: seldom }), {
+        selector: ({ school }) => school,
+        minLength: 1,
+        maxLength: 2,
+      }),
       isDeleted: seldom,
     }),
     { selector: ({ id }) => id, minLength: 1, maxLength: 4 },
@@ -40,19 +44,27 @@ export const randomRoster: fc.Arbitrary<RandomRoster> = fc.record({
       id: fc.constantFrom(...groupIds),
       title: fc.constantFrom("5a", "5b"),
       school: fc.constantFrom(...officialIds),
-      previous: fc.oneof({ weight: 4, arbitrary: fc.constant("") }, { weight: 1, arbitrary: fc.constantFrom(...groupIds) }),
+      previous: fc.oneof(
+        { weight: 4, arbitrary: fc.constant("") },
+        { weight: 1, arbitrary: fc.constantFrom(...groupIds) },
+      ),
       isDeleted: seldom,
     }),
     { selector: ({ id }) => id, maxLength: 3 },
   ),
-  members: fc.uniqueArray(fc.record({ group: fc.constantFrom(...groupIds), person: fc.constantFrom(...personIds), role, isDeleted: seldom }), {
-    selector: ({ group, person }) => `${group} ${person}`,
-    maxLength: 6,
-  }),
+  members: fc.uniqueArray(
+    fc.record({ group: fc.constantFrom(...groupIds), person: fc.constantFrom(...personIds), role, isDeleted: seldom }),
+    {
+      selector: ({ group, person }) => `${group} ${person}`,
+      maxLength: 6,
+    },
+  ),
 });
 
 /** The file, and the school that it is for where it names none. */
-export async function writeRandomRoster(roster: RandomRoster): Promise<{ content: string | Buffer; officialId?: string }> {
+export async function writeRandomRoster(
+  roster: RandomRoster,
+): Promise<{ content: string | Buffer; officialId?: string }> {
   if (roster.format === "plain") return { content: writePlain(roster), officialId: officialIdOf(roster) };
   if (roster.format === "schulconnex") return { content: writeSchulconnex(roster) };
   return { content: await writeOneRoster(roster) };
@@ -61,9 +73,15 @@ export async function writeRandomRoster(roster: RandomRoster): Promise<{ content
 const officialIdOf = ({ pupils }: RandomRoster): string => pupils[0]!.contexts[0]!.school;
 
 function writePlain({ pupils, groups, members }: RandomRoster): string {
-  const titles = (id: string) => members.filter(({ person }) => person === id).map(({ group }) => groups.find((one) => one.id === group)?.title ?? "");
+  const titles = (id: string) =>
+    members
+      .filter(({ person }) => person === id)
+      .map(({ group }) => groups.find((one) => one.id === group)?.title ?? "");
   return `id;role;first_name;last_name;classes;status\n${pupils
-    .map(({ id, role: as, name, isDeleted }) => `${id};${as};${name};Test;${titles(id).join("|")};${isDeleted ? "deleted" : ""}\n`)
+    .map(
+      ({ id, role: as, name, isDeleted }) =>
+        `${id};${as};${name};Test;${titles(id).join("|")};${isDeleted ? "deleted" : ""}\n`,
+    )
     .join("")}`;
 }
 
@@ -71,9 +89,14 @@ function writeSchulconnex({ pupils, groups, members }: RandomRoster): string {
   const codes: Record<string, string> = { student: "LERN", teacher: "LEHR" };
   const gruppen = (pid: string, school: string) =>
     members
-      .flatMap((member) => groups.filter(({ id }) => id === member.group && member.person === pid).map((group) => ({ member, group })))
+      .flatMap((member) =>
+        groups.filter(({ id }) => id === member.group && member.person === pid).map((group) => ({ member, group })),
+      )
       .filter(({ group }) => group.school === school)
-      .map(({ member, group }) => ({ gruppe: { id: group.id, bezeichnung: group.title, typ: "KLASSE" }, gruppenzugehoerigkeit: { rollen: [codes[member.role]] } }));
+      .map(({ member, group }) => ({
+        gruppe: { id: group.id, bezeichnung: group.title, typ: "KLASSE" },
+        gruppenzugehoerigkeit: { rollen: [codes[member.role]] },
+      }));
   const record = ({ id, role: as, name, contexts, isDeleted }: Pupil) => ({
     pid: id,
     person: { name: { vorname: name, familienname: "Test" } },
@@ -91,19 +114,31 @@ function writeOneRoster({ format, mode, pupils, groups, members }: RandomRoster)
   const isDelta = mode === "DELTA";
   const status = (isDeleted: boolean) => (isDelta && isDeleted ? "tobedeleted" : "");
   const isSeparate = format === "oneroster 1.2";
-  const shown = <Item extends { isDeleted: boolean }>(items: Item[]) => items.filter(({ isDeleted }) => isDelta || !isDeleted);
+  const shown = <Item extends { isDeleted: boolean }>(items: Item[]) =>
+    items.filter(({ isDeleted }) => isDelta || !isDeleted);
   const list = (contexts: Context[]) => contexts.map(({ school }) => school).join(",");
-  const enrollments = shown(members).flatMap((member) => groups.filter(({ id }) => id === member.group).map(({ school }) => ({ ...member, school })));
-  const manifest = ["orgs", "users", "classes", "enrollments", ...(isSeparate ? ["roles"] : [])].map((file) => `file.${file},${mode.toLowerCase()}\n`).join("");
+  const enrollments = shown(members).flatMap((member) =>
+    groups.filter(({ id }) => id === member.group).map(({ school }) => ({ ...member, school })),
+  );
+  const manifest = ["orgs", "users", "classes", "enrollments", ...(isSeparate ? ["roles"] : [])]
+    .map((file) => `file.${file},${mode.toLowerCase()}\n`)
+    .join("");
   return zip({
     "manifest.csv": `propertyName,value\noneroster.version,${format.slice(-3)}\n${manifest}`,
     "orgs.csv": `sourcedId,type,identifier\n${officialIds.map((id) => `${id},school,${id}\n`).join("")}`,
     "users.csv": `sourcedId,status,${isSeparate ? "" : "orgSourcedIds,role,"}givenName,familyName\n${shown(pupils)
-      .map((p) => `${p.id},${status(p.isDeleted)},${isSeparate ? "" : `"${list(p.contexts)}",${p.role},`}${p.name},Test\n`)
+      .map(
+        (p) => `${p.id},${status(p.isDeleted)},${isSeparate ? "" : `"${list(p.contexts)}",${p.role},`}${p.name},Test\n`,
+      )
       .join("")}`,
     ...(isSeparate && {
       "roles.csv": `sourcedId,status,userSourcedId,roleType,role,orgSourcedId\n${shown(pupils)
-        .flatMap((p) => p.contexts.map(({ school, isDeleted }, n) => `${p.id}-${school},${status(isDeleted || p.isDeleted)},${p.id},${n === 0 ? "primary" : "secondary"},${p.role},${school}\n`))
+        .flatMap((p) =>
+          p.contexts.map(
+            ({ school, isDeleted }, n) =>
+              `${p.id}-${school},${status(isDeleted || p.isDeleted)},${p.id},${n === 0 ? "primary" : "secondary"},${p.role},${school}\n`,
+          ),
+        )
         .join("")}`,
     }),
     "classes.csv": `sourcedId,status,title,classType,schoolSourcedId,metadata.previousSourcedId\n${shown(groups)

@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { changeDirectory } from "../../src/access/index.ts";
-import { deleteGroup, joinSchool, restorePerson, softDeletePerson, type GroupId, type PersonId, type SchoolId } from "../../src/directory/index.ts";
+import {
+  deleteGroup,
+  joinSchool,
+  restorePerson,
+  softDeletePerson,
+  type GroupId,
+  type PersonId,
+  type SchoolId,
+} from "../../src/directory/index.ts";
 import { applyImport, confirmImport } from "../../src/imports/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
@@ -16,14 +24,24 @@ const schools = new Map<string, SchoolId>();
 for (const officialId of officialIds) schools.set(officialId, await make.school({ officialId }));
 for (const signOn of ["EVERYBODY", "ROLES"] as const) {
   const { clientId } = await make.app();
-  for (const school of schools.values()) await make.grant({ app: clientId, school, signOn: signOn === "ROLES" ? { kind: "ROLES", roles: ["TEACHER"] } : { kind: "EVERYBODY" } });
+  for (const school of schools.values())
+    await make.grant({
+      app: clientId,
+      school,
+      signOn: signOn === "ROLES" ? { kind: "ROLES", roles: ["TEACHER"] } : { kind: "EVERYBODY" },
+    });
 }
 
-const nothing = { people: { created: 0, changed: 0, restored: 0, removed: 0, joined: 0, left: 0, leftHome: 0 }, groups: { created: 0, changed: 0, carriedOver: 0, restored: 0, removed: 0 }, memberships: { created: 0, changed: 0, removed: 0 } };
+const nothing = {
+  people: { created: 0, changed: 0, restored: 0, removed: 0, joined: 0, left: 0, leftHome: 0 },
+  groups: { created: 0, changed: 0, carriedOver: 0, restored: 0, removed: 0 },
+  memberships: { created: 0, changed: 0, removed: 0 },
+};
 const clear = () => db.pool.query('TRUNCATE person, "group", group_carry_over, app_event CASCADE');
 const inChange = (work: Parameters<typeof changeDirectory<unknown>>[2]) => changeDirectory(db, origin, work);
 const groupsOf = async (id: string): Promise<number> => db.prisma.membership.count({ where: { personId: id } });
-const idOf = async (sourceSystemIdentifier: string) => (await db.prisma.person.findFirstOrThrow({ where: { sourceSystemIdentifier } })).id as PersonId;
+const idOf = async (sourceSystemIdentifier: string) =>
+  (await db.prisma.person.findFirstOrThrow({ where: { sourceSystemIdentifier } })).id as PersonId;
 
 /** Applies the file again and compares every row and every event. */
 async function expectUnchanged(again: () => ReturnType<typeof run>): Promise<void> {
@@ -48,9 +66,21 @@ test("a plain delta that deletes a pupil twice leaves their groups, so that they
 
 test("a Schulconnex context with a deletion, sent every night, leaves the groups at every school", async () => {
   await clear();
-  const gruppen = (id: string) => [{ gruppe: { id, bezeichnung: id, typ: "KLASSE" }, gruppenzugehoerigkeit: { rollen: ["LERN"] } }];
+  const gruppen = (id: string) => [
+    { gruppe: { id, bezeichnung: id, typ: "KLASSE" }, gruppenzugehoerigkeit: { rollen: ["LERN"] } },
+  ];
   const record = (loeschung: object | null, isBare: boolean) =>
-    JSON.stringify([{ pid: "lea", personenkontexte: officialIds.slice(0, 2).map((kennung) => ({ organisation: { kennung }, rolle: "LERN", gruppen: isBare ? [] : gruppen(`g-${kennung}`), loeschung })) }]);
+    JSON.stringify([
+      {
+        pid: "lea",
+        personenkontexte: officialIds.slice(0, 2).map((kennung) => ({
+          organisation: { kennung },
+          rolle: "LERN",
+          gruppen: isBare ? [] : gruppen(`g-${kennung}`),
+          loeschung,
+        })),
+      },
+    ]);
   await run(record(null, false), { mode: "DELTA" });
   const removal = () => run(record({ zeitpunkt: "2026-02-03T08:00Z" }, true), { mode: "DELTA" });
   await removal();
@@ -78,12 +108,18 @@ test("a OneRoster delta that deletes a pupil, a class and their enrolments leave
 });
 
 type ByHand = { what: "soft-delete" | "restore" | "join" | "delete group"; n: number; school: string };
-const byHand: fc.Arbitrary<ByHand> = fc.record({ what: fc.constantFrom("soft-delete", "restore", "join", "delete group"), n: fc.nat(5), school: fc.constantFrom(...officialIds) });
+const byHand: fc.Arbitrary<ByHand> = fc.record({
+  what: fc.constantFrom("soft-delete", "restore", "join", "delete group"),
+  n: fc.nat(5),
+  school: fc.constantFrom(...officialIds),
+});
 
 /** Changes by hand whoever or whatever is the n-th, if the directory allows it. */
 async function changeByHand({ what, n, school }: ByHand): Promise<void> {
   const table = what === "delete group" ? '"group"' : "person";
-  const { rows } = await db.pool.query<{ id: string }>(`SELECT id FROM ${table} ORDER BY id OFFSET $1 LIMIT 1`, [n % 3]);
+  const { rows } = await db.pool.query<{ id: string }>(`SELECT id FROM ${table} ORDER BY id OFFSET $1 LIMIT 1`, [
+    n % 3,
+  ]);
   const id = rows[0]?.id;
   if (id === undefined) return;
   const personId = id as PersonId;
@@ -93,7 +129,9 @@ async function changeByHand({ what, n, school }: ByHand): Promise<void> {
     join: (change: never) => joinSchool(change, { personId, schoolId: schools.get(school)! }),
     "delete group": (change: never) => deleteGroup(change, { groupId: id as GroupId }),
   };
-  await inChange((change) => steps[what](change as never) as Promise<unknown>).catch((error: unknown) => expect(error).toHaveProperty("kind"));
+  await inChange((change) => steps[what](change as never) as Promise<unknown>).catch((error: unknown) =>
+    expect(error).toHaveProperty("kind"),
+  );
 }
 
 let applied = 0;
@@ -101,24 +139,37 @@ let applied = 0;
 /** Undefined where the random file has faults. */
 async function tryRun(roster: RandomRoster): Promise<Awaited<ReturnType<typeof run>> | undefined> {
   const { content, officialId } = await writeRandomRoster(roster);
-  const wishes = { mode: roster.mode, schoolYear: "2026/27", ...(officialId !== undefined && { school: schools.get(officialId)! }) };
+  const wishes = {
+    mode: roster.mode,
+    schoolYear: "2026/27",
+    ...(officialId !== undefined && { school: schools.get(officialId)! }),
+  };
   const { id, state } = await preview(content, wishes);
   if (state === "BROKEN") return undefined;
   if (state === "HELD") await confirmImport(db, id, origin);
   return applyImport(db, id, { ...rules, holdShare: 1 }, origin);
 }
 
-test("whatever file is applied, in every format and mode, on whatever directory: applied again it changes no row, no count and tells no app", async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(randomRoster, { minLength: 1, maxLength: 2 }), fc.array(byHand, { maxLength: 3 }), randomRoster, async (earlier, changes, roster) => {
-      await clear();
-      for (const one of earlier) await tryRun(one);
-      for (const change of changes) await changeByHand(change);
-      if ((await tryRun(roster)) === undefined) return;
-      applied += 1;
-      await expectUnchanged(async () => (await tryRun(roster))!);
-    }),
-    walks(16),
-  );
-  expect(applied).toBeGreaterThan(4);
-}, walkTimeoutMs);
+test(
+  "whatever file is applied, in every format and mode, on whatever directory: applied again it changes no row, no count and tells no app",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(randomRoster, { minLength: 1, maxLength: 2 }),
+        fc.array(byHand, { maxLength: 3 }),
+        randomRoster,
+        async (earlier, changes, roster) => {
+          await clear();
+          for (const one of earlier) await tryRun(one);
+          for (const change of changes) await changeByHand(change);
+          if ((await tryRun(roster)) === undefined) return;
+          applied += 1;
+          await expectUnchanged(async () => (await tryRun(roster))!);
+        },
+      ),
+      walks(16),
+    );
+    expect(applied).toBeGreaterThan(4);
+  },
+  walkTimeoutMs,
+);

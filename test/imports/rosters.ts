@@ -2,7 +2,14 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { ZipFile } from "yazl";
-import { applyImport, confirmImport, listImportFaults, previewImport, type ImportRecord, type NewImport } from "../../src/imports/index.ts";
+import {
+  applyImport,
+  confirmImport,
+  listImportFaults,
+  previewImport,
+  type ImportRecord,
+  type NewImport,
+} from "../../src/imports/index.ts";
 import type { SchoolId } from "../../src/directory/index.ts";
 import type { Db } from "../../src/platform/db.ts";
 import { makeDataDir } from "../support/data-dir.ts";
@@ -31,19 +38,28 @@ export type Wishes = Partial<Omit<NewImport, "path" | "schoolId">> & { school?: 
 
 export const makeImporter = (db: Pick<Db, "pool">) => {
   const preview = async (content: string | Buffer, { school, agree: _, ...rest }: Wishes = {}): Promise<ImportRecord> =>
-    previewImport(db, { path: await writeRoster(content), holdShare: rules.holdShare, schoolId: school, ...rest }, origin);
+    previewImport(
+      db,
+      { path: await writeRoster(content), holdShare: rules.holdShare, schoolId: school, ...rest },
+      origin,
+    );
   /** Previews and applies; agrees to removals unless told otherwise. */
   const run = async (content: string | Buffer, wishes: Wishes = {}): Promise<ImportRecord> => {
     const previewed = await preview(content, wishes);
-    if (previewed.state === "BROKEN") throw new Error(`broken: ${JSON.stringify(await listImportFaults(db.pool, previewed.id))}`);
+    if (previewed.state === "BROKEN")
+      throw new Error(`broken: ${JSON.stringify(await listImportFaults(db.pool, previewed.id))}`);
     if (previewed.state === "HELD" && wishes.agree !== false) await confirmImport(db, previewed.id, origin);
     return applyImport(db, previewed.id, rules, origin);
   };
   const faults = async (content: string | Buffer, wishes: Wishes = {}): Promise<string[]> => {
     const { id, state, errorCount } = await preview(content, wishes);
     const list = await listImportFaults(db.pool, id);
-    if (state !== "BROKEN" || errorCount !== list.length) throw new Error(`state ${state} with ${errorCount} faults, ${list.length} listed`);
-    return list.map(({ file, line, column, field, code }) => `${file.replace(/^roster-\d+$/, "file")}:${line}:${column ?? "-"} ${field ?? "-"} ${code}`);
+    if (state !== "BROKEN" || errorCount !== list.length)
+      throw new Error(`state ${state} with ${errorCount} faults, ${list.length} listed`);
+    return list.map(
+      ({ file, line, column, field, code }) =>
+        `${file.replace(/^roster-\d+$/, "file")}:${line}:${column ?? "-"} ${field ?? "-"} ${code}`,
+    );
   };
   const apply = (id: ImportRecord["id"]) => applyImport(db, id, rules, origin);
   return { preview, run, faults, apply };
@@ -67,8 +83,22 @@ export async function readDirectory(db: Pick<Db, "pool">): Promise<{ people: str
 
 /** Everything of the directory, byte by byte, what apps may see of it, and every event. */
 export async function fingerprint(db: Pick<Db, "pool">): Promise<string> {
-  const tables = ["school", "person", "affiliation", '"group"', "membership", "group_carry_over", "tombstone", "credential", "synced_group", "app_event"];
-  const digest = (table: string) => `(SELECT md5(coalesce(string_agg(t::text, E'\\n' ORDER BY t::text), '')) FROM ${table} t)`;
-  const { rows } = await db.pool.query<{ text: string }>(`SELECT concat_ws(' ', ${tables.map(digest).join(", ")}) AS text`);
+  const tables = [
+    "school",
+    "person",
+    "affiliation",
+    '"group"',
+    "membership",
+    "group_carry_over",
+    "tombstone",
+    "credential",
+    "synced_group",
+    "app_event",
+  ];
+  const digest = (table: string) =>
+    `(SELECT md5(coalesce(string_agg(t::text, E'\\n' ORDER BY t::text), '')) FROM ${table} t)`;
+  const { rows } = await db.pool.query<{ text: string }>(
+    `SELECT concat_ws(' ', ${tables.map(digest).join(", ")}) AS text`,
+  );
   return rows[0]!.text;
 }

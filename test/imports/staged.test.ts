@@ -28,14 +28,20 @@ test("a pupil who is purged lives on in the rosters that name them for a week fr
   const whole = header + pupil + ada(2) + ada(3);
   await run(whole, { school });
   const { id } = await db.prisma.person.findFirstOrThrow({ where: { sourceSystemIdentifier: "pupil-unmistakable" } });
-  await changeDirectory(db, { at: now }, (change) => softDeletePerson(change, { personId: id as PersonId, restoreWindowDays: 30 }));
+  await changeDirectory(db, { at: now }, (change) =>
+    softDeletePerson(change, { personId: id as PersonId, restoreWindowDays: 30 }),
+  );
 
   // All on the day before the purge: one that waits, one that is held, one whose reading broke off.
   const previewThen = async (roster: string) => {
     const wanted = { path: await writeRoster(roster), schoolId: school, holdShare: rules.holdShare };
     return (await previewImport(db, wanted, { ...origin, at: later(29) })).id;
   };
-  const [waiting, held, brokenOff] = [await previewThen(whole), await previewThen(header + pupil), await previewThen(whole)];
+  const [waiting, held, brokenOff] = [
+    await previewThen(whole),
+    await previewThen(header + pupil),
+    await previewThen(whole),
+  ];
   await db.prisma.import.update({ where: { id: brokenOff }, data: { state: "READING" } });
   expect([await stateOf(waiting), await stateOf(held), await stateOf(brokenOff)]).toEqual(["READY", "HELD", "READING"]);
   await makePurgeJob({ db, clock: () => later(30), forget: forgetPerson }).run(signal);
@@ -47,12 +53,18 @@ test("a pupil who is purged lives on in the rosters that name them for a week fr
   expect(Object.keys(await findTraces(db, words))).toEqual(staged);
   await sweepAt(29 + 7 + hour);
   expect(await findTraces(db, words)).toEqual({});
-  expect([await stateOf(waiting), await stateOf(held), await stateOf(brokenOff)]).toEqual(["EXPIRED", "EXPIRED", "EXPIRED"]);
+  expect([await stateOf(waiting), await stateOf(held), await stateOf(brokenOff)]).toEqual([
+    "EXPIRED",
+    "EXPIRED",
+    "EXPIRED",
+  ]);
 });
 
 test("a roster with faults, and one that was applied, keep no name for any time", async () => {
   const school = await make.school();
-  const broken = await preview(`${header}1;student;Quirin;Unverwechselbar;5a\n1;student;Quirin;Unverwechselbar;5a\n`, { school });
+  const broken = await preview(`${header}1;student;Quirin;Unverwechselbar;5a\n1;student;Quirin;Unverwechselbar;5a\n`, {
+    school,
+  });
   const withoutHeading = await preview("1;student;Quirin;Quirin;Unverwechselbar;Unverwechselbar\n", { school });
   expect([broken.state, withoutHeading.state]).toEqual(["BROKEN", "BROKEN"]);
   expect(await findTraces(db, ["Quirin", "Unverwechselbar"])).toEqual({});
@@ -63,20 +75,32 @@ test("a roster with faults, and one that was applied, keep no name for any time"
 
 test("a roster that is being applied when its week is over ends as if it were not, and nobody leaves for it", async () => {
   const officialIds = ["DE-STAGED-1", "DE-STAGED-2"];
-  const schools = [await make.school({ officialId: officialIds[0]! }), await make.school({ officialId: officialIds[1]! })].toSorted();
-  const roster = JSON.stringify(officialIds.map((kennung, n) => ({ pid: `p${n}`, personenkontexte: [{ organisation: { kennung }, rolle: "LERN", gruppen: [] }] })));
+  const schools = [
+    await make.school({ officialId: officialIds[0]! }),
+    await make.school({ officialId: officialIds[1]! }),
+  ].toSorted();
+  const roster = JSON.stringify(
+    officialIds.map((kennung, n) => ({
+      pid: `p${n}`,
+      personenkontexte: [{ organisation: { kennung }, rolle: "LERN", gruppen: [] }],
+    })),
+  );
   await run(roster);
   const { id } = await preview(roster);
   const blocker = await db.pool.connect();
   await blocker.query("BEGIN");
   await blocker.query("SELECT FROM import_school WHERE import_id = $1 AND school_id = $2 FOR UPDATE", [id, schools[0]]);
   const applying = applyImport(db, id, { ...rules, holdShare: 1 }, origin);
-  const isWaiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE import_school%' AND datname = current_database()";
+  const isWaiting =
+    "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE import_school%' AND datname = current_database()";
   await expect.poll(async () => (await db.pool.query(isWaiting)).rowCount, { timeout: 10_000 }).toBe(1);
   await sweepAt(8);
   await blocker.query("ROLLBACK");
   blocker.release();
-  expect(await applying).toMatchObject({ state: "APPLIED", schools: [{ counts: { people: { removed: 0 } } }, { counts: { people: { removed: 0 } } }] });
+  expect(await applying).toMatchObject({
+    state: "APPLIED",
+    schools: [{ counts: { people: { removed: 0 } } }, { counts: { people: { removed: 0 } } }],
+  });
   expect(await db.prisma.person.count({ where: { homeSchoolId: { in: schools }, status: "ACTIVE" } })).toBe(2);
   expect(await db.prisma.stagedPerson.count({ where: { importId: id } })).toBe(0);
 });

@@ -13,7 +13,8 @@ test("the path of BASE_URL is the prefix of the APIs, and the sign-on stays wher
 });
 
 test("an https issuer asks browsers to stay with https, an http one does not", async () => {
-  const hstsOf = async (env: Record<string, string>) => (await fetch((await startService({ db, env })).url)).headers.get("strict-transport-security");
+  const hstsOf = async (env: Record<string, string>) =>
+    (await fetch((await startService({ db, env })).url)).headers.get("strict-transport-security");
   expect(await hstsOf({ ISSUER_URL: "https://login.example.org" })).toBe("max-age=31536000");
   expect(await hstsOf({})).toBeNull();
 });
@@ -35,6 +36,10 @@ test("a script of another origin may read the APIs with a token, and never with 
 test("what a forged Host or X-Forwarded header says changes no address", async () => {
   const { url } = await startService({ db });
   const forged = { "x-forwarded-host": "evil.example", "x-forwarded-proto": "https", "x-forwarded-prefix": "/evil" };
-  const answers = await Promise.all(["/.well-known/openid-configuration", "/openapi/idm.yaml", "/docs", "/"].map(async (path) => (await fetch(url + path, { headers: forged })).text()));
+  const answers = await Promise.all(
+    ["/.well-known/openid-configuration", "/openapi/idm.yaml", "/docs", "/"].map(async (path) =>
+      (await fetch(url + path, { headers: forged })).text(),
+    ),
+  );
   for (const text of answers) expect(text).not.toContain("evil");
 });

@@ -23,11 +23,14 @@ test("help lists every command and ends with 0", async () => {
   for (const command of ["rotate-signing-keys", "migrate", "check-config"]) expect(output).toContain(command);
 });
 
-test.each([[[]], [["dance"]], [["toString"]], [["migrate", "now"]], [["migrate", "--fast"]]])("%j is wrong usage: code 2 and the help", async (args) => {
-  const { code, output } = await run(args);
-  expect(code).toBe(2);
-  expect(output).toContain("Usage:");
-});
+test.each([[[]], [["dance"]], [["toString"]], [["migrate", "now"]], [["migrate", "--fast"]]])(
+  "%j is wrong usage: code 2 and the help",
+  async (args) => {
+    const { code, output } = await run(args);
+    expect(code).toBe(2);
+    expect(output).toContain("Usage:");
+  },
+);
 
 test("a wrong configuration ends with 78, as JSON when asked", async () => {
   const { code, output } = await run(["check-config", "--json"], { PORT: "abc" });
@@ -36,7 +39,9 @@ test("a wrong configuration ends with 78, as JSON when asked", async () => {
 });
 
 test("an unreachable database ends with 1 and says what to check", async () => {
-  const { code, output } = await run(["migrate"], { DATABASE_URL: (await testDatabase()).url.replace("/schultor_test", "/no_such") });
+  const { code, output } = await run(["migrate"], {
+    DATABASE_URL: (await testDatabase()).url.replace("/schultor_test", "/no_such"),
+  });
   expect(code).toBe(1);
   expect(output).toContain("Check DATABASE_URL");
 });
@@ -44,7 +49,10 @@ test("an unreachable database ends with 1 and says what to check", async () => {
 test("rotating keys of an empty database ends with 1 and says what to do first", async () => {
   const { url, pool } = await testDatabase();
   await pool.query('DROP TABLE "_prisma_migrations"');
-  expect(await run(["rotate-signing-keys"], { DATABASE_URL: url })).toEqual({ code: 1, output: expect.stringContaining("The database is empty") as string });
+  expect(await run(["rotate-signing-keys"], { DATABASE_URL: url })).toEqual({
+    code: 1,
+    output: expect.stringContaining("The database is empty") as string,
+  });
 });
 
 test("under a running service on its embedded database schools are made and signing keys rotated: the next key signs, a new one is published, the old one stays", async () => {
@@ -67,7 +75,9 @@ test("under a running service on its embedded database schools are made and sign
 
 test("after re-encrypting the old key can be taken away", async () => {
   const { url } = await testDatabase();
-  const [oldKey, newKey] = [1, 2].map((start) => Buffer.from(Array.from({ length: 32 }, (_, at) => start * 7 + at)).toString("base64")) as [string, string];
+  const [oldKey, newKey] = [1, 2].map((start) =>
+    Buffer.from(Array.from({ length: 32 }, (_, at) => start * 7 + at)).toString("base64"),
+  ) as [string, string];
   const startWith = async (keys: string) => {
     const service = await startMain({ DATABASE_URL: url, ENCRYPTION_KEYS: keys });
     const kids = await listKids(service.url);
@@ -76,9 +86,14 @@ test("after re-encrypting the old key can be taken away", async () => {
     return kids;
   };
   const before = await startWith(oldKey);
-  expect(await run(["re-encrypt"], { DATABASE_URL: url, ENCRYPTION_KEYS: `${newKey},${oldKey}` })).toMatchObject({ code: 0 });
+  expect(await run(["re-encrypt"], { DATABASE_URL: url, ENCRYPTION_KEYS: `${newKey},${oldKey}` })).toMatchObject({
+    code: 0,
+  });
   expect(await startWith(newKey)).toEqual(before);
-  expect(await run(["re-encrypt"], { DATABASE_URL: url, ENCRYPTION_KEYS: oldKey })).toMatchObject({ code: 1, output: expect.stringContaining("None of the encryption keys") as string });
+  expect(await run(["re-encrypt"], { DATABASE_URL: url, ENCRYPTION_KEYS: oldKey })).toMatchObject({
+    code: 1,
+    output: expect.stringContaining("None of the encryption keys") as string,
+  });
 });
 
 test("signing keys are rotated while the service is stopped", async () => {

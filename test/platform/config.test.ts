@@ -42,11 +42,18 @@ test("every default is a value that its own option accepts", () => {
 });
 
 test("the issuer follows the port, and the base address follows the issuer", () => {
-  expect(readConfig({ PORT: "8080" })).toMatchObject({ issuerUrl: "http://localhost:8080", baseUrl: "http://localhost:8080" });
+  expect(readConfig({ PORT: "8080" })).toMatchObject({
+    issuerUrl: "http://localhost:8080",
+    baseUrl: "http://localhost:8080",
+  });
 });
 
 test("with port 0 the addresses follow the port that was found", () => {
-  expect(settlePort(readConfig({ PORT: "0" }), 4711)).toMatchObject({ port: 4711, issuerUrl: "http://localhost:4711", baseUrl: "http://localhost:4711" });
+  expect(settlePort(readConfig({ PORT: "0" }), 4711)).toMatchObject({
+    port: 4711,
+    issuerUrl: "http://localhost:4711",
+    baseUrl: "http://localhost:4711",
+  });
   expect(settlePort(readConfig({ PORT: "0", ISSUER_URL: "http://sso.test" }), 4711).issuerUrl).toBe("http://sso.test");
 });
 
@@ -56,7 +63,13 @@ test("an address loses the slash at its end, because clients compare issuers let
 });
 
 test("all problems are told at once, each with what to do", () => {
-  const problems = findProblems({ PORT: "abc", PLATFORM: "", ISSUER_URL: "ftp://x", ROLE: "both", TRUSTED_PROXIES: "10.0.0.0/8,nonsense" });
+  const problems = findProblems({
+    PORT: "abc",
+    PLATFORM: "",
+    ISSUER_URL: "ftp://x",
+    ROLE: "both",
+    TRUSTED_PROXIES: "10.0.0.0/8,nonsense",
+  });
   expect(problems).toHaveLength(5);
   expect(problems.join("\n")).toMatchInlineSnapshot(`
     "ISSUER_URL=ftp://x is not understood. Write an address that starts with https:// (or http:// in development) and has no query.
@@ -88,7 +101,11 @@ test.each([
 });
 
 test("a refused secret is not repeated in the message", () => {
-  const problems = findProblems({ DATABASE_URL: "mysql://u:hush@db/x", ENCRYPTION_KEYS: "hush", METRICS_TOKEN: "hush" });
+  const problems = findProblems({
+    DATABASE_URL: "mysql://u:hush@db/x",
+    ENCRYPTION_KEYS: "hush",
+    METRICS_TOKEN: "hush",
+  });
   expect(problems).toHaveLength(3);
   expect(problems.join()).not.toContain("hush");
 });
@@ -105,7 +122,12 @@ test("a full production configuration is accepted", () => {
 
 test("production without anything names everything that is missing", () => {
   const problems = findProblems({ NODE_ENV: "production" });
-  expect(problems.map((problem) => problem.split(" ")[0])).toEqual(["ISSUER_URL", "ENCRYPTION_KEYS", "DATABASE_URL", "METRICS_PORT"]);
+  expect(problems.map((problem) => problem.split(" ")[0])).toEqual([
+    "ISSUER_URL",
+    "ENCRYPTION_KEYS",
+    "DATABASE_URL",
+    "METRICS_PORT",
+  ]);
 });
 
 const developmentKey = options.ENCRYPTION_KEYS.default;
@@ -114,7 +136,11 @@ test.each([
   ["an http issuer", { ISSUER_URL: "http://login.example.org" }, "ISSUER_URL"],
   ["an http base address", { BASE_URL: "http://api.example.org" }, "BASE_URL"],
   ["the published key", { ENCRYPTION_KEYS: developmentKey }, "ENCRYPTION_KEYS"],
-  ["the published key behind a real one", { ENCRYPTION_KEYS: `${production.ENCRYPTION_KEYS},${developmentKey}` }, "ENCRYPTION_KEYS"],
+  [
+    "the published key behind a real one",
+    { ENCRYPTION_KEYS: `${production.ENCRYPTION_KEYS},${developmentKey}` },
+    "ENCRYPTION_KEYS",
+  ],
   ["a key of equal bytes", { ENCRYPTION_KEYS: Buffer.alloc(32).toString("base64") }, "ENCRYPTION_KEYS"],
   ["the demo world", { DEMO_WORLD: "true" }, "DEMO_WORLD"],
   ["calls to private addresses", { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" }, "WEBHOOK_ALLOW_PRIVATE_ADDRESSES"],
@@ -135,7 +161,9 @@ test("web and worker processes cannot share an embedded database", () => {
 });
 
 test("only the configuration reads the environment", () => {
-  const readers = globSync("src/**/*.ts", { cwd: root }).filter((file) => readFileSync(join(root, file), "utf8").includes("process.env"));
+  const readers = globSync("src/**/*.ts", { cwd: root }).filter((file) =>
+    readFileSync(join(root, file), "utf8").includes("process.env"),
+  );
   expect(readers).toEqual(["src/config.ts"]);
 });
 

@@ -8,7 +8,10 @@ const db = await testDatabase();
 await db.pool.query("CREATE TABLE note (id int PRIMARY KEY)");
 
 const countNotes = async () => (await db.pool.query<{ n: number }>("SELECT count(*)::int AS n FROM note")).rows[0]!.n;
-const endOtherSessions = () => db.pool.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()");
+const endOtherSessions = () =>
+  db.pool.query(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
+  );
 
 test("a transaction that throws leaves nothing behind and its error unchanged", async () => {
   const error = new Error("not after all");
@@ -21,7 +24,12 @@ test("a transaction that throws leaves nothing behind and its error unchanged", 
 });
 
 test("a transaction answers what its work answers", async () => {
-  expect(await withTransaction(db, async (tx) => (await tx.query<{ id: number }>("INSERT INTO note VALUES (2) RETURNING id")).rows)).toEqual([{ id: 2 }]);
+  expect(
+    await withTransaction(
+      db,
+      async (tx) => (await tx.query<{ id: number }>("INSERT INTO note VALUES (2) RETURNING id")).rows,
+    ),
+  ).toEqual([{ id: 2 }]);
   expect(await countNotes()).toBe(1);
 });
 
@@ -64,8 +72,10 @@ test("Prisma reads the time that was written, whatever the server's time zone", 
   await client.end();
   const own = openDatabase({ url: db.url });
   const at = new Date("2026-02-03T08:00:00.123Z");
-  await own.pool.query("INSERT INTO audit (id, at, action) VALUES ('018f0000-0000-7000-8000-000000000001', $1, 'tried')", [at]);
+  await own.pool.query(
+    "INSERT INTO audit (id, at, action) VALUES ('018f0000-0000-7000-8000-000000000001', $1, 'tried')",
+    [at],
+  );
   expect((await own.prisma.audit.findFirst())?.at).toEqual(at);
   await own.close();
 });
-

@@ -17,7 +17,11 @@ async function askReady(checks: HealthCheck[], isStopping = false) {
 const well: HealthCheck = { name: "database", missing: "the database does not answer", check: async () => {} };
 
 test("ready when every check passes, and never cached", async () => {
-  expect(await askReady([well])).toEqual({ status: 200, cache: "no-store", body: { status: "ready", checks: { database: "ok" } } });
+  expect(await askReady([well])).toEqual({
+    status: 200,
+    cache: "no-store",
+    body: { status: "ready", checks: { database: "ok" } },
+  });
 });
 
 test("not ready names what is missing, without the error behind it", async () => {
@@ -41,7 +45,10 @@ test("a stopping process is not ready", async () => {
 test("the service is ready with database, migrations and signing keys", async () => {
   const { url } = await startService();
   const answer = await fetch(`${url}/health/ready`);
-  expect([answer.status, await answer.json()]).toEqual([200, { status: "ready", checks: { database: "ok", migrations: "ok", signing_keys: "ok" } }]);
+  expect([answer.status, await answer.json()]).toEqual([
+    200,
+    { status: "ready", checks: { database: "ok", migrations: "ok", signing_keys: "ok" } },
+  ]);
 });
 
 test("a database without one of our migrations is not ready", async () => {
@@ -49,7 +56,10 @@ test("a database without one of our migrations is not ready", async () => {
   const { url } = await startService({ db });
   await db.pool.query('DELETE FROM "_prisma_migrations"');
   const answer = await fetch(`${url}/health/ready`);
-  expect([answer.status, await answer.json()]).toMatchObject([503, { missing: ["the database is not migrated to this version"] }]);
+  expect([answer.status, await answer.json()]).toMatchObject([
+    503,
+    { missing: ["the database is not migrated to this version"] },
+  ]);
 });
 
 test("a database without signing keys is not ready", async () => {

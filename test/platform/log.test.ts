@@ -18,7 +18,13 @@ test("secrets, tokens and names are hidden at any depth", () => {
   log.info(
     {
       headers: { authorization: "hush1", cookie: "hush2", "set-cookie": ["hush3"] },
-      body: { password: "hush4", client_secret: "hush5", code_verifier: "hush6", login_hint: "hush7", username: "hush8" },
+      body: {
+        password: "hush4",
+        client_secret: "hush5",
+        code_verifier: "hush6",
+        login_hint: "hush7",
+        username: "hush8",
+      },
       person: { name: { firstFull: "hush9", last: "hush10" }, firstCall: "hush11" },
       list: [{ access_token: "hush12", refreshToken: "hush13" }],
       key: Buffer.from("hush14"),

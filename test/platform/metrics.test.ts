@@ -36,7 +36,9 @@ test("sign-ins are counted by outcome, issued tokens by grant, requests of a sig
 });
 
 test("each share of the connections is measured", async () => {
-  expect(await (await fetch(`${open.url}/metrics`)).text()).toMatch(/database_connections\{pool="sign_on",state="open"\} \d/);
+  expect(await (await fetch(`${open.url}/metrics`)).text()).toMatch(
+    /database_connections\{pool="sign_on",state="open"\} \d/,
+  );
 });
 
 test("with a token set nobody reads the metrics without it", async () => {

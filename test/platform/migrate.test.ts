@@ -40,14 +40,24 @@ test("processes that start together apply each migration once", async () => {
 
 test("a migrated database has every migration with the checksum of its file", async () => {
   await applyMigrations(url, { say });
-  const { rows } = await client.query('SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished FROM "_prisma_migrations"');
-  const checksum = (name: string) => createHash("sha256").update(readFileSync(join(migrationsFolder, name, "migration.sql"))).digest("hex");
+  const { rows } = await client.query(
+    'SELECT migration_name AS name, checksum, finished_at IS NOT NULL AS finished FROM "_prisma_migrations"',
+  );
+  const checksum = (name: string) =>
+    createHash("sha256")
+      .update(readFileSync(join(migrationsFolder, name, "migration.sql")))
+      .digest("hex");
   expect(rows).toEqual(all.map((name) => ({ name, checksum: checksum(name), finished: true })));
 });
 
 test("Prisma's own engine finds nothing left to do after us", async () => {
   await applyMigrations(url, { say });
-  expect(await diagnoseMigrations(url, migrationsFolder)).toMatchObject({ history: null, editedMigrationNames: [], failedMigrationNames: [], hasMigrationsTable: true });
+  expect(await diagnoseMigrations(url, migrationsFolder)).toMatchObject({
+    history: null,
+    editedMigrationNames: [],
+    failedMigrationNames: [],
+    hasMigrationsTable: true,
+  });
 });
 
 test("the migrations lead to the models of prisma/schema", async () => {
@@ -57,7 +67,9 @@ test("the migrations lead to the models of prisma/schema", async () => {
 
 test("a model that no migration makes is found", async () => {
   await applyMigrations(url, { say });
-  await client.query('ALTER TABLE "school" DROP COLUMN "zip_code"; DROP INDEX "affiliation_school_id_sort_key_person_id_idx"');
+  await client.query(
+    'ALTER TABLE "school" DROP COLUMN "zip_code"; DROP INDEX "affiliation_school_id_sort_key_person_id_idx"',
+  );
   const difference = await diffWithSchema(url);
   expect(difference).toContain("zip_code");
   expect(difference).toContain('CREATE INDEX "affiliation_school_id_sort_key_person_id_idx"');
@@ -73,18 +85,24 @@ test("a later migration is applied alone", async () => {
 test("a migration that was changed after it was applied is refused", async () => {
   await applyMigrations(url, { say, folder });
   addMigration(all[0]!, "SELECT 1");
-  await expect(applyMigrations(url, { say, folder })).rejects.toThrow(`The migration ${all[0]} was changed after it had been applied`);
+  await expect(applyMigrations(url, { say, folder })).rejects.toThrow(
+    `The migration ${all[0]} was changed after it had been applied`,
+  );
 });
 
 test("a database of a newer version is refused", async () => {
   addMigration("9001_newer", "CREATE TABLE newer (id int)");
   await applyMigrations(url, { say, folder });
-  await expect(applyMigrations(url, { say })).rejects.toThrow("The database holds the migration 9001_newer, which this version does not know");
+  await expect(applyMigrations(url, { say })).rejects.toThrow(
+    "The database holds the migration 9001_newer, which this version does not know",
+  );
 });
 
 test("a migration that fails leaves nothing behind and can be repaired", async () => {
   addMigration("9001_broken", "CREATE TABLE half (id int); SELECT 1 / 0");
-  await expect(applyMigrations(url, { say, folder })).rejects.toThrow("The migration 9001_broken failed, and nothing of it was kept: division by zero");
+  await expect(applyMigrations(url, { say, folder })).rejects.toThrow(
+    "The migration 9001_broken failed, and nothing of it was kept: division by zero",
+  );
   expect((await client.query("SELECT to_regclass('half') AS half")).rows).toEqual([{ half: null }]);
   addMigration("9001_broken", "CREATE TABLE half (id int)");
   expect(await applyMigrations(url, { say, folder })).toEqual(["9001_broken"]);
@@ -100,8 +118,18 @@ test("webhook deliveries that waited before queues were kept: the first of each 
   const later = all.slice(all.indexOf("0006_webhook_queues"));
   for (const name of later) rmSync(join(folder, name), { recursive: true });
   await applyMigrations(url, { say, folder });
-  const [endpoint, one, other] = ["00000000-0000-4000-8000-000000000000", "00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"];
-  const rows = [[one, "DELIVERED"], [one, "PENDING"], [other, "PENDING"], [one, "PENDING"], [other, "FAILED"]];
+  const [endpoint, one, other] = [
+    "00000000-0000-4000-8000-000000000000",
+    "00000000-0000-4000-8000-000000000001",
+    "00000000-0000-4000-8000-000000000002",
+  ];
+  const rows = [
+    [one, "DELIVERED"],
+    [one, "PENDING"],
+    [other, "PENDING"],
+    [one, "PENDING"],
+    [other, "FAILED"],
+  ];
   for (const [n, [subject, state]] of rows.entries()) {
     await client.query(
       `INSERT INTO webhook_delivery (message_id, endpoint_id, event_type, subject_id, body, state, next_attempt_at, created_at, finished_at)
@@ -110,6 +138,8 @@ test("webhook deliveries that waited before queues were kept: the first of each 
     );
   }
   await applyMigrations(url, { say });
-  const { rows: due } = await client.query<{ due: number }>("SELECT extract(second FROM due_at)::int AS due FROM webhook_delivery ORDER BY id");
+  const { rows: due } = await client.query<{ due: number }>(
+    "SELECT extract(second FROM due_at)::int AS due FROM webhook_delivery ORDER BY id",
+  );
   expect(due.map(({ due }) => due)).toEqual([null, 1, 2, null, null]);
 });

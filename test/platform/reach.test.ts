@@ -30,7 +30,12 @@ function errorMessage(code: string, message: string): Buffer {
 
 test("a server that is ready is taken as it is", async () => {
   const url = await emptyDatabase();
-  const server = await openDatabaseServer({ databaseUrl: url, databaseReplicaUrl: undefined, dataDir: "/nowhere", say: options.say });
+  const server = await openDatabaseServer({
+    databaseUrl: url,
+    databaseReplicaUrl: undefined,
+    dataDir: "/nowhere",
+    say: options.say,
+  });
   expect(server).toMatchObject({ url, folder: null });
   await server.stop();
 });
@@ -48,34 +53,52 @@ test("a server that starts later than we do is waited for", { timeout: 120_000 }
 });
 
 test("a server that never answers is given up after a bounded time, without its password in the message", async () => {
-  const error = await reachDatabase("postgresql://schultor:geheim@127.0.0.1:1/schultor", { ...options, patienceSeconds: 1 }).catch(String);
+  const error = await reachDatabase("postgresql://schultor:geheim@127.0.0.1:1/schultor", {
+    ...options,
+    patienceSeconds: 1,
+  }).catch(String);
   expect(error).toContain("PostgreSQL at 127.0.0.1:1/schultor did not answer for 1 s");
   expect(error).not.toContain("geheim");
 });
 
 test("a server that is still starting is waited for", async () => {
   const url = await fakeServer(errorMessage("57P03", "the database system is starting up"));
-  await expect(reachDatabase(url, { ...options, patienceSeconds: 1 })).rejects.toThrow("did not answer for 1 s: the database system is starting up");
+  await expect(reachDatabase(url, { ...options, patienceSeconds: 1 })).rejects.toThrow(
+    "did not answer for 1 s: the database system is starting up",
+  );
 });
 
 test("a wrong password is told at once", async () => {
   const url = await fakeServer(errorMessage("28P01", 'password authentication failed for user "schultor"'));
-  await expect(reachDatabase(url, options)).rejects.toThrow(/refuses the connection: password authentication failed.* Check DATABASE_URL/);
+  await expect(reachDatabase(url, options)).rejects.toThrow(
+    /refuses the connection: password authentication failed.* Check DATABASE_URL/,
+  );
 });
 
 test("a database that does not exist is told at once", async () => {
-  await expect(reachDatabase(withDatabase(inject("databaseServer").url, "no_such_database"), options)).rejects.toThrow(/"no_such_database" does not exist/);
+  await expect(reachDatabase(withDatabase(inject("databaseServer").url, "no_such_database"), options)).rejects.toThrow(
+    /"no_such_database" does not exist/,
+  );
 });
 
 test("a database in another encoding than UTF-8 is refused", async () => {
   const { url } = inject("databaseServer");
-  await onServer(url, "CREATE DATABASE schultor_test_ascii TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LOCALE 'C'");
+  await onServer(
+    url,
+    "CREATE DATABASE schultor_test_ascii TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LOCALE 'C'",
+  );
   onTestFinished(() => onServer(url, "DROP DATABASE schultor_test_ascii"));
-  await expect(reachDatabase(withDatabase(url, "schultor_test_ascii"), options)).rejects.toThrow("its database is encoded in SQL_ASCII. Make one with ENCODING 'UTF8'");
+  await expect(reachDatabase(withDatabase(url, "schultor_test_ascii"), options)).rejects.toThrow(
+    "its database is encoded in SQL_ASCII. Make one with ENCODING 'UTF8'",
+  );
 });
 
 test("a server older than 15 is refused, and a standby unless it is the replica", () => {
-  expect(findUnfit({ version: 14, encoding: "UTF8", standby: false }, false)).toBe("it is version 14, and 15 or later is needed.");
-  expect(findUnfit({ version: 15, encoding: "UTF8", standby: true }, false)).toContain("DATABASE_URL must name the primary");
+  expect(findUnfit({ version: 14, encoding: "UTF8", standby: false }, false)).toBe(
+    "it is version 14, and 15 or later is needed.",
+  );
+  expect(findUnfit({ version: 15, encoding: "UTF8", standby: true }, false)).toContain(
+    "DATABASE_URL must name the primary",
+  );
   expect(findUnfit({ version: 15, encoding: "UTF8", standby: true }, true)).toBeNull();
 });

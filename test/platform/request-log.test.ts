@@ -15,7 +15,13 @@ async function askLogged(path: string, headers: Record<string, string> = {}) {
 
 test("a request is one line with id, method, path, operation, status and time", async () => {
   const { answer, line } = await askLogged("/idm/ep/v1/schools");
-  expect(line).toMatchObject({ msg: "request", method: "GET", path: "/idm/ep/v1/schools", operation: "listSchools", status: 401 });
+  expect(line).toMatchObject({
+    msg: "request",
+    method: "GET",
+    path: "/idm/ep/v1/schools",
+    operation: "listSchools",
+    status: 401,
+  });
   expect(line["durationMs"]).toBeTypeOf("number");
   expect(line["requestId"]).toBe(answer.headers.get("x-request-id"));
 });
@@ -27,13 +33,19 @@ test("a sane request id of the caller is kept, in the answer, the error body and
   expect(line["requestId"]).toBe("gateway-1234.5");
 });
 
-test.each(["short", "x".repeat(65), "with space in it", "quote\"quote\"quote", "../../../etc"])("the request id %j of the caller is replaced", async (given) => {
-  const { answer } = await askLogged("/nope", { "x-request-id": given });
-  expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
-});
+test.each(["short", "x".repeat(65), "with space in it", 'quote"quote"quote', "../../../etc"])(
+  "the request id %j of the caller is replaced",
+  async (given) => {
+    const { answer } = await askLogged("/nope", { "x-request-id": given });
+    expect(answer.headers.get("x-request-id")).toMatch(/^[0-9a-f-]{36}$/);
+  },
+);
 
 test("query strings, tokens and opaque parts of a path never reach the log", async () => {
-  await askLogged("/interaction/V1StGXR8_Z5jdHi6B-hush/login?code=hush&login_hint=hush", { authorization: "Bearer hush", cookie: "session=hush" });
+  await askLogged("/interaction/V1StGXR8_Z5jdHi6B-hush/login?code=hush&login_hint=hush", {
+    authorization: "Bearer hush",
+    cookie: "session=hush",
+  });
   expect(lines.join("")).not.toMatch(/hush|login_hint/);
 });
 

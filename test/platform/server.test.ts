@@ -105,7 +105,11 @@ test.each([
   ["headers", "GET / HTTP/1.1\r\nHost: x\r\n"],
   ["a body", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nab"],
 ])("a client that does not finish %s is let go, and does not stop others", async (_claim, request) => {
-  const { server, url } = await open("127.0.0.1", { headersTimeout: 200, requestTimeout: 200, connectionsCheckingInterval: 50 });
+  const { server, url } = await open("127.0.0.1", {
+    headersTimeout: 200,
+    requestTimeout: 200,
+    connectionsCheckingInterval: 50,
+  });
   server.serve((req, res) => void req.on("end", () => res.end("whole")).resume());
   const slow = sendRaw(server.port, request);
   expect(await (await fetch(url)).text()).toBe("whole");

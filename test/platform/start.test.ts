@@ -19,7 +19,12 @@ test("a wrong configuration ends the start with code 78 and names every problem"
 });
 
 test("production with an http issuer, no keys and the demo world does not start", async () => {
-  const program = startProgram(["src/main.ts"], { NODE_ENV: "production", ISSUER_URL: "http://login.example.org", DEMO_WORLD: "true", DATABASE_URL: db.url });
+  const program = startProgram(["src/main.ts"], {
+    NODE_ENV: "production",
+    ISSUER_URL: "http://login.example.org",
+    DEMO_WORLD: "true",
+    DATABASE_URL: db.url,
+  });
   expect(await program.ended).toEqual({ code: 78, signal: null });
   expect(program.output()).toMatch(/DEMO_WORLD=true is refused/);
   expect(program.output()).toMatch(/ISSUER_URL must start with https/);
@@ -53,7 +58,10 @@ test("without configuration it starts on an embedded database, prints what to tr
   expect(program.output()).toMatch(/student\.goethe +demo-student-goethe/);
   const [curl] = await program.says(/curl .*schools(?=\n)/);
   const { stdout } = await promisify(execFile)("sh", ["-c", curl]);
-  expect((JSON.parse(stdout) as { name: string }[]).map(({ name }) => name)).toEqual(["Förderzentrum Süd", "Goethe-Gymnasium Musterstadt"]);
+  expect((JSON.parse(stdout) as { name: string }[]).map(({ name }) => name)).toEqual([
+    "Förderzentrum Süd",
+    "Goethe-Gymnasium Musterstadt",
+  ]);
   const [signOnUrl] = await program.says(/http:\S+\/(login|sign-in)(?= )/);
   const first = await fetch(signOnUrl, { redirect: "manual" });
   const page = await makeBrowser(url!).open(first.headers.get("location") ?? signOnUrl);
@@ -96,6 +104,8 @@ test("production logs JSON lines only, and keeps metrics to their own port", asy
   const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
   expect(answer.status).toBe(404);
   expect(answer.headers.get("strict-transport-security")).toContain("max-age");
-  expect(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()).toContain("http_request_duration_seconds");
+  expect(await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()).toContain(
+    "http_request_duration_seconds",
+  );
   for (const line of program.output().trim().split("\n")) expect(() => JSON.parse(line) as unknown).not.toThrow();
 });

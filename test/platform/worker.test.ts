@@ -41,10 +41,19 @@ test("a job that fails is logged and counted, and runs again", async () => {
 
 test("a stop aborts the signal, waits for the running job, and gives up after the grace time", async () => {
   const patient = startWorker(
-    [{ name: "patient", everySeconds: 60, run: (signal) => new Promise((resolve) => signal.addEventListener("abort", () => setTimeout(resolve, 20))) }],
+    [
+      {
+        name: "patient",
+        everySeconds: 60,
+        run: (signal) => new Promise((resolve) => signal.addEventListener("abort", () => setTimeout(resolve, 20))),
+      },
+    ],
     { log: silentLog, metrics: makeMetrics() },
   );
-  const deaf = startWorker([{ name: "deaf", everySeconds: 60, run: () => new Promise(() => {}) }], { log: silentLog, metrics: makeMetrics() });
+  const deaf = startWorker([{ name: "deaf", everySeconds: 60, run: () => new Promise(() => {}) }], {
+    log: silentLog,
+    metrics: makeMetrics(),
+  });
   const startedAt = performance.now();
   await patient.stop(5);
   expect(performance.now() - startedAt).toBeLessThan(1000);

@@ -20,21 +20,52 @@ const { port } = inside.address() as AddressInfo;
 afterAll(() => inside.close());
 
 const targets = [
-  "https://127.0.0.1/x", "https://localhost/x", "https://[::1]/x", "https://0x7f.1/x", "https://2130706433/x", "https://169.254.169.254/x",
-  "https://168.63.129.16/x", "https://[::ffff:10.0.0.1]/x", "https://[64:ff9b::a9fe:a9fe]/x", "https://[2002:7f00:1::]/x", "https://[4000::1]/x", "https://[fd00:ec2::254]/x",
+  "https://127.0.0.1/x",
+  "https://localhost/x",
+  "https://[::1]/x",
+  "https://0x7f.1/x",
+  "https://2130706433/x",
+  "https://169.254.169.254/x",
+  "https://168.63.129.16/x",
+  "https://[::ffff:10.0.0.1]/x",
+  "https://[64:ff9b::a9fe:a9fe]/x",
+  "https://[2002:7f00:1::]/x",
+  "https://[4000::1]/x",
+  "https://[fd00:ec2::254]/x",
 ];
 
 test.each(targets)("%s is registered neither for webhooks nor for logouts", async (target) => {
-  expect(await refusal("webhook", "add", clientId, "--url", target)).toMatchObject({ exitCode: 3, code: "webhook_url_refused" });
-  expect(await refusal("app", "update", clientId, "--backchannel-logout-uri", target)).toMatchObject({ exitCode: 3, code: "uri_refused" });
-  expect(await refusal("app", "create", "--name", "Neu", "--backchannel-logout-uri", target)).toMatchObject({ exitCode: 3, code: "uri_refused" });
+  expect(await refusal("webhook", "add", clientId, "--url", target)).toMatchObject({
+    exitCode: 3,
+    code: "webhook_url_refused",
+  });
+  expect(await refusal("app", "update", clientId, "--backchannel-logout-uri", target)).toMatchObject({
+    exitCode: 3,
+    code: "uri_refused",
+  });
+  expect(await refusal("app", "create", "--name", "Neu", "--backchannel-logout-uri", target)).toMatchObject({
+    exitCode: 3,
+    code: "uri_refused",
+  });
   expect((await findApp(db.pool, clientId))!.backchannelLogoutUri).toBeNull();
 });
 
 test("an address for logouts follows the rules of every registered address too", async () => {
-  const allowed = makeOperator(runHere({ NODE_ENV: "test", DATABASE_URL: db.url, WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" }));
-  for (const uri of ["http://10.0.0.1/x", "https://user:secret@127.0.0.1/", "https://127.0.0.1/#x", "ftp://127.0.0.1/", "https://127.0.0.1/\u001b[2J", "x"]) {
-    expect(await allowed.refusal("app", "update", clientId, "--backchannel-logout-uri", uri), uri).toMatchObject({ exitCode: 3, code: "uri_refused" });
+  const allowed = makeOperator(
+    runHere({ NODE_ENV: "test", DATABASE_URL: db.url, WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" }),
+  );
+  for (const uri of [
+    "http://10.0.0.1/x",
+    "https://user:secret@127.0.0.1/",
+    "https://127.0.0.1/#x",
+    "ftp://127.0.0.1/",
+    "https://127.0.0.1/\u001b[2J",
+    "x",
+  ]) {
+    expect(await allowed.refusal("app", "update", clientId, "--backchannel-logout-uri", uri), uri).toMatchObject({
+      exitCode: 3,
+      code: "uri_refused",
+    });
   }
   await allowed.ask("app", "update", clientId, "--backchannel-logout-uri", `http://127.0.0.1:${port}/logout`);
   expect((await findApp(db.pool, clientId))!.backchannelLogoutUri).toBe(`http://127.0.0.1:${port}/logout`);
@@ -43,7 +74,8 @@ test("an address for logouts follows the rules of every registered address too",
 test("a name that leads to a public address at registration and inside the network afterwards is not called", async () => {
   const answers = ["193.99.144.80", "127.0.0.1"];
   let lookups = 0;
-  const lookup: Lookup = (_name, _options, callback) => callback(null, [{ address: answers[Math.min(lookups++, 1)]!, family: 4 }]);
+  const lookup: Lookup = (_name, _options, callback) =>
+    callback(null, [{ address: answers[Math.min(lookups++, 1)]!, family: 4 }]);
   const reach = { allowPrivateAddresses: false, allowHttp: true, lookup };
   const uri = `http://app.example:${port}/logout`;
   expect(await checkBackchannelLogoutUri(uri, reach)).toBe(uri);
@@ -54,6 +86,12 @@ test("a name that leads to a public address at registration and inside the netwo
 });
 
 test("a name with one address inside the network beside public ones is refused", async () => {
-  const lookup: Lookup = (_name, _options, callback) => callback(null, [{ address: "193.99.144.80", family: 4 }, { address: "::ffff:10.0.0.1", family: 6 }]);
-  await expect(checkBackchannelLogoutUri("https://app.example/", { allowPrivateAddresses: false, lookup })).rejects.toMatchObject({ kind: "invalid", code: "uri_refused" });
+  const lookup: Lookup = (_name, _options, callback) =>
+    callback(null, [
+      { address: "193.99.144.80", family: 4 },
+      { address: "::ffff:10.0.0.1", family: 6 },
+    ]);
+  await expect(
+    checkBackchannelLogoutUri("https://app.example/", { allowPrivateAddresses: false, lookup }),
+  ).rejects.toMatchObject({ kind: "invalid", code: "uri_refused" });
 });

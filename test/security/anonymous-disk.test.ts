@@ -14,7 +14,11 @@ const signal = new AbortController().signal;
 const count = async (where: string): Promise<number> =>
   (await world.service.db.pool.query<{ count: number }>(`SELECT count(*)::int AS count FROM ${where}`)).rows[0]!.count;
 const bytes = async (): Promise<number> =>
-  (await world.service.db.pool.query<{ bytes: number }>("SELECT coalesce(sum(pg_column_size(artifact.*)), 0)::int AS bytes FROM oidc_artifact artifact")).rows[0]!.bytes;
+  (
+    await world.service.db.pool.query<{ bytes: number }>(
+      "SELECT coalesce(sum(pg_column_size(artifact.*)), 0)::int AS bytes FROM oidc_artifact artifact",
+    )
+  ).rows[0]!.bytes;
 const runJob = (name: string) => world.service.jobs.find((job) => job.name === name)!.run(signal);
 
 /** As a stranger's script: no cookies, and the address that the proxy saw. */
@@ -39,7 +43,10 @@ test.each([
   const app = await world.app();
   expect((await ask(app, { [name]: "x".repeat(longest) })).headers.get("location")).toMatch(/^\/interaction\//);
   const back = new URL((await ask(app, { [name]: "x".repeat(longest + 1) })).headers.get("location")!).searchParams;
-  expect([back.get("error"), back.get("error_description")]).toEqual(["invalid_request", `${name} is longer than ${longest} characters`]);
+  expect([back.get("error"), back.get("error_description")]).toEqual([
+    "invalid_request",
+    `${name} is longer than ${longest} characters`,
+  ]);
 });
 
 test("an open interaction keeps each parameter once, and little beside them", async () => {
@@ -48,11 +55,13 @@ test("an open interaction keeps each parameter once, and little beside them", as
   const before = await bytes();
   const params = { state: "s".repeat(2048), nonce: "n".repeat(512), login_hint: "l".repeat(512), max_age: "100" };
   for (let index = 0; index < 20; index += 1) await ask(app, params);
-  const { rows } = await world.service.db.pool.query<{ text: string }>("SELECT payload::text AS text FROM oidc_artifact WHERE kind = 'Interaction'");
+  const { rows } = await world.service.db.pool.query<{ text: string }>(
+    "SELECT payload::text AS text FROM oidc_artifact WHERE kind = 'Interaction'",
+  );
   for (const { text } of rows) expect(text.length - (text.match(/s{100,}/)?.[0].length ?? 0)).toBeLessThan(2000);
   expect(rows.filter(({ text }) => text.split("n".repeat(512)).length === 2)).toHaveLength(20);
   expect(rows.filter(({ text }) => text.includes("l".repeat(100)))).toEqual([]);
-  expect(await bytes() - before).toBeLessThan(20 * 4000);
+  expect((await bytes()) - before).toBeLessThan(20 * 4000);
 });
 
 test("an interaction is gone when it ends, and when its hour is over", async () => {
@@ -78,7 +87,11 @@ test("one address has a bounded number of open interactions; beyond it a page sa
   for (let index = 0; index < 5; index += 1) expect((await ask(app, {}, "203.0.113.9")).status).toBe(302);
   const before = await count("oidc_artifact");
   const refused = await ask(app, {}, "203.0.113.9");
-  expect([refused.status, refused.headers.get("retry-after"), refused.headers.get("content-type")]).toEqual([429, "2", "text/html; charset=utf-8"]);
+  expect([refused.status, refused.headers.get("retry-after"), refused.headers.get("content-type")]).toEqual([
+    429,
+    "2",
+    "text/html; charset=utf-8",
+  ]);
   expect([refused.headers.get("location"), refused.headers.getSetCookie()]).toEqual([null, []]);
   expect(await count("oidc_artifact")).toBe(before);
   expect((await ask(app, {}, "203.0.113.10")).status).toBe(302);
@@ -105,7 +118,10 @@ test("a school of 2,000 that all open the login page at once gets it, and so doe
   }
   expect(new Set(statuses)).toEqual(new Set([302]));
   await ask(app, {}, "2001:db8:1:1::1");
-  const { rowCount } = await world.service.db.pool.query("UPDATE rate_limit SET full_at = full_at + make_interval(secs => 0.6 * 5999) WHERE full_at < $1", [new Date(world.service.clock().getTime() + 700)]);
+  const { rowCount } = await world.service.db.pool.query(
+    "UPDATE rate_limit SET full_at = full_at + make_interval(secs => 0.6 * 5999) WHERE full_at < $1",
+    [new Date(world.service.clock().getTime() + 700)],
+  );
   expect(rowCount).toBeGreaterThan(0);
   expect((await ask(app, {}, "2001:db8:1:2::1")).status).toBe(429);
   expect((await ask(app, {}, "2001:db8:2:2::1")).status).toBe(302);
@@ -122,7 +138,9 @@ test("nobody who is not signed in leaves a session, also with a cookie of one th
     await browser.once("/oauth2/sessions/logout", {});
   }
   expect(await count("oidc_artifact WHERE kind = 'Session'")).toBe(0);
-  expect((await fetch(`${service.url}/oauth2/sessions/logout?state=${"x".repeat(2049)}`, { redirect: "manual" })).status).toBe(400);
+  expect(
+    (await fetch(`${service.url}/oauth2/sessions/logout?state=${"x".repeat(2049)}`, { redirect: "manual" })).status,
+  ).toBe(400);
 });
 
 test("what is refused or cancelled again and again leaves a bounded number of audit lines", async () => {
@@ -135,7 +153,8 @@ test("what is refused or cancelled again and again leaves a bounded number of au
   }
   expect(await count("audit")).toBe(before);
   const { browser } = await signOn(service, await world.app(), login);
-  for (let index = 0; index < 30; index += 1) await browser.once(askFor(service, refusing, { params: { prompt: "none" } }).address, {});
+  for (let index = 0; index < 30; index += 1)
+    await browser.once(askFor(service, refusing, { params: { prompt: "none" } }).address, {});
   expect(await count("audit WHERE action = 'sign_in_refused'")).toBe(10);
 });
 
@@ -152,7 +171,9 @@ test("an app that asks for very many tokens keeps the newest, and no other app l
   const ofGreedy = `oidc_artifact WHERE kind = 'ClientCredentials' AND client_id = '${greedy.clientId}'`;
   expect(await count(ofGreedy)).toBe(20);
   for (const token of [modestToken, last]) {
-    const { status } = await fetch(`${service.url}/idm/ep/v1/schools`, { headers: { authorization: `Bearer ${token}` } });
+    const { status } = await fetch(`${service.url}/idm/ep/v1/schools`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
     expect(status).toBe(200);
   }
   service.clock.forwardSeconds(25 * 3600 + 2);

@@ -18,7 +18,12 @@ const now = new Date("2026-02-03T08:00:00Z");
 const origin = { at: now, actorId: "test" };
 
 const actionsOf = async (client: ClientId): Promise<string[]> =>
-  (await db.pool.query<{ action: string }>("SELECT action FROM app_event WHERE client_id = $1 AND type = 'person' ORDER BY seq", [client])).rows.map(({ action }) => action);
+  (
+    await db.pool.query<{ action: string }>(
+      "SELECT action FROM app_event WHERE client_id = $1 AND type = 'person' ORDER BY seq",
+      [client],
+    )
+  ).rows.map(({ action }) => action);
 
 /** An app that knows people by their sign-ins only, and people who have not signed in yet. */
 async function makeStrangers(count: number) {
@@ -38,16 +43,22 @@ async function withPool<T>(poolSize: number, work: (own: ReturnType<typeof openD
 test("a transaction that asks its pool for a second connection is found", async () => {
   const nested = withTransaction(db, async () => void (await db.pool.query("SELECT 1")));
   await expect(nested).rejects.toThrow("second connection");
-  await expect(withTransaction(db, () => withTransaction(db, () => Promise.resolve()))).rejects.toThrow("second connection");
+  await expect(withTransaction(db, () => withTransaction(db, () => Promise.resolve()))).rejects.toThrow(
+    "second connection",
+  );
 });
 
 test("with one connection: a change, the purge, and a change that others sign in during", async () => {
   const { clientId, school, people } = await makeStrangers(2);
   const gone = await make.person({ school, status: "SOFT_DELETED" });
   await withPool(1, async (own) => {
-    const created = await changeDirectory(own, origin, (it) => createPerson(it, { schools: [school], role: "STUDENT", name: null }));
+    const created = await changeDirectory(own, origin, (it) =>
+      createPerson(it, { schools: [school], role: "STUDENT", name: null }),
+    );
     await recordFirstSignIn(own, { clientId, personId: created, at: now });
-    await makePurgeJob({ db: own, clock: () => new Date("2027-01-01T00:00:00Z"), forget: () => Promise.resolve() }).run(new AbortController().signal);
+    await makePurgeJob({ db: own, clock: () => new Date("2027-01-01T00:00:00Z"), forget: () => Promise.resolve() }).run(
+      new AbortController().signal,
+    );
     await changeDirectory(own, origin, async (it) => {
       await it.touchSchool(school);
       for (const personId of people) await asOthers(() => recordFirstSignIn(db, { clientId, personId, at: now }));
@@ -64,7 +75,11 @@ test("whoever a change is at work on signs in meanwhile: login, consent, code an
   const login = await giveLogin(db, pupil);
   await changeDirectory(db, origin, async (it) => {
     await it.touchSchool(school);
-    await updatePerson(it, { personId: pupil, sourceSystemIdentifier: "src-1", name: { firstFull: "Kim", firstCall: "Kim", last: "Neu" } });
+    await updatePerson(it, {
+      personId: pupil,
+      sourceSystemIdentifier: "src-1",
+      name: { firstFull: "Kim", firstCall: "Kim", last: "Neu" },
+    });
     await setHomeSchool(it, { personId: pupil, schoolId: other });
     expect((await asOthers(() => getUserTokens(service, app, login))).access_token).toBeTypeOf("string");
   });
@@ -75,7 +90,8 @@ test("who chooses a school that a change takes from them does not wait for it", 
   const { clientId, school } = await makeStrangers(0);
   const other = await make.school();
   const teacher = await make.person({ role: "TEACHER", schools: [school, other] });
-  const chosen = async () => (await db.pool.query("SELECT school_id FROM school_choice WHERE person_id = $1", [teacher])).rows;
+  const chosen = async () =>
+    (await db.pool.query("SELECT school_id FROM school_choice WHERE person_id = $1", [teacher])).rows;
   await changeDirectory(db, origin, async (it) => {
     await leaveSchool(it, { personId: teacher, schoolId: other });
     await asOthers(() => rememberSchool(db.pool, { clientId, personId: teacher, schoolId: other }));
@@ -94,7 +110,9 @@ test("ten first sign-ins of a school whose change takes long to commit leave con
     await committing.query("BEGIN");
     await committing.query(lockAsCommitting, [school]);
     let signedIn = 0;
-    const signingIn = people.map((personId) => recordFirstSignIn(own, { clientId, personId, at: now }).then(() => signedIn++));
+    const signingIn = people.map((personId) =>
+      recordFirstSignIn(own, { clientId, personId, at: now }).then(() => signedIn++),
+    );
     for (let count = 0; count < 3; count++) await own.pool.query("SELECT 1");
     expect(signedIn).toBe(0);
     await committing.query("COMMIT");

@@ -6,7 +6,17 @@ import { makeOperator, runHere } from "../cli/program.ts";
 import { makeBrowser, type Browser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { startService } from "../support/service.ts";
-import { askFor, getAppToken, getUserTokens, giveLogin, postToken, signOn, type Login, type TestApp, type TokenBody } from "../support/token.ts";
+import {
+  askFor,
+  getAppToken,
+  getUserTokens,
+  giveLogin,
+  postToken,
+  signOn,
+  type Login,
+  type TestApp,
+  type TokenBody,
+} from "../support/token.ts";
 
 const service = await startService();
 const { db } = service;
@@ -27,7 +37,10 @@ const refresh = (token: string) => postToken(service, app, { grant_type: "refres
 /** What somebody gets who stole the pupil's cookies and the app's tokens. */
 async function attack(): Promise<Record<string, unknown>> {
   const { browser, access_token: token } = stolen;
-  const [silent, tiles] = [await browser.open(askFor(service, app, { scopes }).address), await browser.open(`${service.url}/`)];
+  const [silent, tiles] = [
+    await browser.open(askFor(service, app, { scopes }).address),
+    await browser.open(`${service.url}/`),
+  ];
   return {
     session: new URL(silent.url).searchParams.has("code"),
     tiles: tiles.html.includes("/oauth2/sessions/logout"),
@@ -39,7 +52,8 @@ async function attack(): Promise<Record<string, unknown>> {
 
 const everything = { session: true, tiles: true, userinfo: 200, personInfo: 200, refresh: 200 };
 const nothing = { session: false, tiles: false, userinfo: 401, personInfo: 401, refresh: 400 };
-const knownDevices = async () => (await db.pool.query("SELECT FROM sign_in_place WHERE person_id = $1", [pupil])).rowCount;
+const knownDevices = async () =>
+  (await db.pool.query("SELECT FROM sign_in_place WHERE person_id = $1", [pupil])).rowCount;
 
 beforeEach(async () => {
   school = await make.school();
@@ -71,10 +85,16 @@ test("a code that was not exchanged and a half-finished sign-in end too", async 
   const other = await make.app();
   await make.grant({ app: other.clientId, school });
   const atConsent = makeBrowser(service.url);
-  const consent = await atConsent.submit(await atConsent.open(askFor(service, other, { scopes }).address), "/login", login);
+  const consent = await atConsent.submit(
+    await atConsent.open(askFor(service, other, { scopes }).address),
+    "/login",
+    login,
+  );
   expect(consent.html).toContain("/consent");
   await ask("person", "sign-out", pupil);
-  expect((await postToken(service, app, { grant_type: "authorization_code", code, redirect_uri: app.redirectUri })).status).toBe(400);
+  expect(
+    (await postToken(service, app, { grant_type: "authorization_code", code, redirect_uri: app.redirectUri })).status,
+  ).toBe(400);
   expect((await atConsent.submit(consent, "/consent")).url).not.toContain("code=");
 });
 
@@ -86,7 +106,9 @@ test("unblocking brings nothing back that ended, nor a session begun while block
   expect(refused.html).toContain("gesperrt");
   await ask("person", "unblock", pupil);
   expect(await attack()).toEqual(nothing);
-  expect(new URL((await browser.open(askFor(service, app, { scopes }).address)).url).searchParams.has("code")).toBe(false);
+  expect(new URL((await browser.open(askFor(service, app, { scopes }).address)).url).searchParams.has("code")).toBe(
+    false,
+  );
   expect((await getUserTokens(service, app, login, { scopes })).access_token).toBeTruthy();
 });
 
@@ -97,7 +119,18 @@ test("a client id is never given twice: the tokens and the change feed of a dele
   const feed = async (token: string) => statusOf("/idm/ep/v1/changes", token);
   expect([await feed(own), await statusOf("/oauth2/userinfo", stolen.access_token)]).toEqual([200, 200]);
   await ask("app", "delete", app.clientId);
-  const again = ["app", "create", "--name", "Again", "--client-id", app.clientId, "--redirect-uri", "https://app.example/callback", "--scope", "people:read,openid"];
+  const again = [
+    "app",
+    "create",
+    "--name",
+    "Again",
+    "--client-id",
+    app.clientId,
+    "--redirect-uri",
+    "https://app.example/callback",
+    "--scope",
+    "people:read,openid",
+  ];
   expect(await refusal(...again)).toMatchObject({ exitCode: 3, code: "client_id_retired" });
   expect([await feed(own), await statusOf("/oauth2/userinfo", stolen.access_token)]).toEqual([401, 401]);
   expect((await db.pool.query("SELECT FROM app_event WHERE client_id = $1", [app.clientId])).rowCount).toBe(0);

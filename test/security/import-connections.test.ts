@@ -12,7 +12,8 @@ const { run, preview } = makeImporter(least);
 const header = "id;role;first_name;last_name;classes\n";
 const row = (n: number) => `${n};student;Ada;Muster;5a\n`;
 const rows = (...ids: number[]) => header + ids.map(row).join("");
-const isWaiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE import_school%' AND datname = current_database()";
+const isWaiting =
+  "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE import_school%' AND datname = current_database()";
 
 /** Stops an import in the middle of its school until the work is done. */
 async function inTheMiddle(importId: string, work: () => Promise<void>): Promise<void> {
@@ -35,7 +36,9 @@ test("with a pool of one connection imports are previewed, held, shown, applied 
   const waiting = await preview(rows(1, 2, 3, 4, 5), { school });
   expect([...(await sampleImport(least, waiting.id, now)).values()].flat()).toHaveLength(1);
   expect((await run(rows(1, 2), { school })).state).toBe("APPLIED");
-  await makeImportSweep({ db: least, clock: () => new Date(now.getTime() + 8 * 86_400_000) }).run(new AbortController().signal);
+  await makeImportSweep({ db: least, clock: () => new Date(now.getTime() + 8 * 86_400_000) }).run(
+    new AbortController().signal,
+  );
   expect(await db.prisma.stagedPerson.count()).toBe(0);
 });
 
@@ -45,18 +48,28 @@ test("an import that works on a school holds one connection, and a second one of
   const applying = applyImport(least, first.id, rules, origin);
   await inTheMiddle(first.id, async () => {
     expect([least.pool.totalCount, least.pool.waitingCount]).toEqual([1, 0]);
-    for (const { id } of [first, second]) await expect(applyImport(db, id, rules, origin)).rejects.toMatchObject({ code: "import_running" });
+    for (const { id } of [first, second])
+      await expect(applyImport(db, id, rules, origin)).rejects.toMatchObject({ code: "import_running" });
   });
   expect((await applying).state).toBe("APPLIED");
   expect((await applyImport(db, second.id, rules, origin)).state).toBe("APPLIED");
-  const { rows: locks } = await db.pool.query("SELECT FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())");
+  const { rows: locks } = await db.pool.query(
+    "SELECT FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+  );
   expect(locks).toHaveLength(0);
 });
 
 test("an import that lost its lease between two schools ends before the next one, and its successor goes on", async () => {
   const officialIds = ["DE-LEASE-1", "DE-LEASE-2"];
   for (const officialId of officialIds) await make.school({ officialId });
-  const roster = (name: string) => JSON.stringify(officialIds.map((kennung, n) => ({ pid: `p${n}`, person: { name: { vorname: name, familienname: "Test" } }, personenkontexte: [{ organisation: { kennung }, rolle: "LERN", gruppen: [] }] })));
+  const roster = (name: string) =>
+    JSON.stringify(
+      officialIds.map((kennung, n) => ({
+        pid: `p${n}`,
+        person: { name: { vorname: name, familienname: "Test" } },
+        personenkontexte: [{ organisation: { kennung }, rolle: "LERN", gruppen: [] }],
+      })),
+    );
   const [slow, next] = [await preview(roster("Slow")), await preview(roster("Next"))];
   // Between two schools it waits for its one connection longer than its lease lasts, and another import takes the schools.
   const overtake = async (): Promise<void> => {
@@ -67,10 +80,15 @@ test("an import that lost its lease between two schools ends before the next one
   };
   let overtaken = Promise.resolve();
   const onProgress = ({ done }: { done: number }) => void (done === 1 && (overtaken = overtake()));
-  await expect(applyImport(least, slow.id, { ...rules, onProgress }, origin)).rejects.toMatchObject({ code: "import_running" });
+  await expect(applyImport(least, slow.id, { ...rules, onProgress }, origin)).rejects.toMatchObject({
+    code: "import_running",
+  });
   await overtaken;
   expect(await db.prisma.person.count({ where: { firstFull: "Next" } })).toBe(2);
-  expect(await db.prisma.import.findUniqueOrThrow({ where: { id: slow.id } })).toMatchObject({ leaseHolder: null, state: "READY" });
+  expect(await db.prisma.import.findUniqueOrThrow({ where: { id: slow.id } })).toMatchObject({
+    leaseHolder: null,
+    state: "READY",
+  });
 });
 
 test("close the pool of one connection", () => least.close());

@@ -52,7 +52,9 @@ test.each(csvAttacks)("CSV of %s is read once, with its fault and its place", (_
 });
 
 test("behind a line that is too long the next lines are read, with their numbers", () => {
-  const { found, lines } = readCsv(`${heading}1;a\n2;${"x".repeat(2 * csvLimits.record)}\r\n3;c\n4;"open\n5;e\n6;"x"y\n7;g\n`);
+  const { found, lines } = readCsv(
+    `${heading}1;a\n2;${"x".repeat(2 * csvLimits.record)}\r\n3;c\n4;"open\n5;e\n6;"x"y\n7;g\n`,
+  );
   expect(found).toEqual(["3:1 record_too_long", "5:2 quote_misplaced", "7:2 quote_misplaced"]);
   expect(lines).toEqual([1, 2, 4, 6, 8]);
 });
@@ -71,12 +73,19 @@ test("a JSON record that is too long or too deep is one fault at its beginning, 
 
 test("a record with 40,000 bad contexts lists the first faults with their places, counts the others and says so", async () => {
   const [contexts, filler] = [40_000, Array.from({ length: 2_000 }, (_, n) => `"k${n}":0`).join(",")];
-  const { id, state, errorCount } = await preview(`[{"pid":"p1",${filler},\n"personenkontexte":[\n${Array.from({ length: contexts }, () => "{}").join(",\n")}]}]`);
+  const { id, state, errorCount } = await preview(
+    `[{"pid":"p1",${filler},\n"personenkontexte":[\n${Array.from({ length: contexts }, () => "{}").join(",\n")}]}]`,
+  );
   expect([state, errorCount]).toEqual(["BROKEN", 2 * contexts]);
   const kept = await listImportFaults(db.pool, id, { limit: 2 * maxFaults });
   expect(kept).toHaveLength(maxFaults);
   // Each context lacks its school and its role.
-  expect(kept[0]).toMatchObject({ line: 3, column: 1, field: "personenkontexte.0.organisation.kennung", code: "unknown_school" });
+  expect(kept[0]).toMatchObject({
+    line: 3,
+    column: 1,
+    field: "personenkontexte.0.organisation.kennung",
+    code: "unknown_school",
+  });
   expect(kept.at(-1)).toMatchObject({ line: 2 + maxFaults / 2, column: 1, code: "value_missing" });
   const lines = importLines(await getImport(db.pool, id), kept, new Map());
   expect(lines.at(-2)).toContain(`${2 * contexts - maxFaults} more`);
@@ -101,7 +110,10 @@ test("control and bidirectional characters, NUL and halves of characters in any 
     "file:5:5 classes value_unreadable",
   ]);
   const json = String.raw`[{"pid":"p1","person":{"name":{"vorname":"A\u0000da","familienname":"\ud800"}},"personenkontexte":[{"organisation":{"kennung":"DE-XX-F"},"rolle":"LERN"}]}]`;
-  expect((await faults(json)).map((line) => line.replace(/^\S+ /, ""))).toEqual(["person.name.vorname value_unreadable", "person.name.familienname value_unreadable"]);
+  expect((await faults(json)).map((line) => line.replace(/^\S+ /, ""))).toEqual([
+    "person.name.vorname value_unreadable",
+    "person.name.familienname value_unreadable",
+  ]);
   const archive = await zip({
     "orgs.csv": "sourcedId,type,identifier\no,school,DE-XX-F\n",
     "users.csv": "sourcedId,orgSourcedIds,role,givenName,middleName,familyName\nu,o,student,Ada,M\0,Test\n",
@@ -116,7 +128,11 @@ test("control and bidirectional characters, NUL and halves of characters in any 
 });
 
 test("a UTF-8 file with a damaged byte is not taken for Windows-1252, which would rename everybody; the damage is a fault", async () => {
-  const damaged = Buffer.concat([Buffer.from(`${header}1;student;Jürgen;Test;\n2;student;B`), Buffer.from([0xfc]), Buffer.from("lent;Test;\n")]);
+  const damaged = Buffer.concat([
+    Buffer.from(`${header}1;student;Jürgen;Test;\n2;student;B`),
+    Buffer.from([0xfc]),
+    Buffer.from("lent;Test;\n"),
+  ]);
   expect(await faults(damaged, { school })).toEqual(["file:3:3 first_name value_unreadable"]);
   const encoding = async (content: Buffer) => findEncoding(await openSourceFile(await writeRoster(content)));
   expect(await encoding(Buffer.from(`${header}1;student;Jürgen;Großmüller;\n`, "latin1"))).toBe("windows-1252");

@@ -17,7 +17,9 @@ beforeAll(async () => {
   const { make, school, service } = world;
   other = await make.person({ school });
   otherLogin = await giveLogin(service.db, other);
-  key = (await loadSharedSecrets({ db: service.db, keys: readConfig({ NODE_ENV: "test" }).encryptionKeys, now: new Date() })).loginHint;
+  key = (
+    await loadSharedSecrets({ db: service.db, keys: readConfig({ NODE_ENV: "test" }).encryptionKeys, now: new Date() })
+  ).loginHint;
 });
 
 const ask = (app: TestApp, params: Record<string, string>) => askFor(world.service, app, { params });
@@ -27,12 +29,19 @@ async function askSilently(browser: Browser, app: TestApp, params: Record<string
   const answer = await browser.once(ask(app, { prompt: "none", ...params }).address, {});
   const back = new URL(answer.headers.get("location")!);
   const said = Object.fromEntries([...back.searchParams].filter(([name]) => name !== "state"));
-  return { status: answer.status, ...said, cookies: answer.headers.getSetCookie().map((line) => line.replace(/=.*?(;|$)/, "$1")) };
+  return {
+    status: answer.status,
+    ...said,
+    cookies: answer.headers.getSetCookie().map((line) => line.replace(/=.*?(;|$)/, "$1")),
+  };
 }
 
 /** A page without what is random in it. */
 const textOf = ({ html }: Shown): string =>
-  html.replace(/\/interaction\/[\w-]+/g, "/interaction/…").replace(/(csrf"\s+value=")[^"]*/g, "$1…").replace(/nonce-[\w-]+|requestId[^<]*/g, "…");
+  html
+    .replace(/\/interaction\/[\w-]+/g, "/interaction/…")
+    .replace(/(csrf"\s+value=")[^"]*/g, "$1…")
+    .replace(/nonce-[\w-]+|requestId[^<]*/g, "…");
 
 const hints = (app: TestApp, mine: { id: PersonId; login: Login }): Record<string, string> => ({
   "my id": mine.id,
@@ -95,10 +104,15 @@ test("with a session of one's own, a name that exists and one that does not lead
     if (isSignedIn) pages.push(await browser.submit(pages[0]!, "/switch"));
     pages.push(await browser.submit(pages.at(-1)!, "/login", login));
     if (!isSignedIn) pages.push(await browser.submit(pages.at(-1)!, "/stay"));
-    return pages.map((page) => (page.url.includes("code=") ? "back with a code" : textOf(page).replaceAll(hint, "[hint]")));
+    return pages.map((page) =>
+      page.url.includes("code=") ? "back with a code" : textOf(page).replaceAll(hint, "[hint]"),
+    );
   };
   for (const isSignedIn of [true, false]) {
-    for (const [real, unreal] of [[otherLogin.username, "user-nobody"], [other, "c0ffee00-0000-4000-8000-000000000000"]] as const) {
+    for (const [real, unreal] of [
+      [otherLogin.username, "user-nobody"],
+      [other, "c0ffee00-0000-4000-8000-000000000000"],
+    ] as const) {
       const [one, two] = [await walk(real, isSignedIn), await walk(unreal, isSignedIn)];
       expect(two).toEqual(one);
       expect(one.at(-1)).toBe("back with a code");
@@ -133,13 +147,17 @@ test("the login form shows what the app wrote, whether or not it is somebody's n
     shown.push(textOf(page).replaceAll(hint, "[hint]"));
   }
   expect(shown[1]).toBe(shown[0]);
-  const { rows } = await service.db.pool.query<{ text: string }>("SELECT payload::text AS text FROM oidc_artifact WHERE kind = 'Interaction'");
+  const { rows } = await service.db.pool.query<{ text: string }>(
+    "SELECT payload::text AS text FROM oidc_artifact WHERE kind = 'Interaction'",
+  );
   for (const { text } of rows) expect(text).not.toMatch(new RegExp(`user-nobody|${other}`));
 });
 
 test("at the logout those apps are told that got a code, also without a page in between, and no app that only asked", async () => {
   const { service, login } = world;
-  const backchannelLogoutUri = await checkBackchannelLogoutUri("http://127.0.0.1:9/logout", { allowPrivateAddresses: true });
+  const backchannelLogoutUri = await checkBackchannelLogoutUri("http://127.0.0.1:9/logout", {
+    allowPrivateAddresses: true,
+  });
   const [app, silent, nosy] = await Promise.all([1, 2, 3].map(() => world.app({ backchannelLogoutUri })));
   await signOn(service, silent!, login);
   const { browser } = await signOn(service, app!, login);

@@ -13,7 +13,12 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const listsPerApp = 8;
 // The least pool: two lists are read at the same time, one of each app.
-const env = { DATABASE_POOL_SIZE: String(leastPoolSize), LISTS_PER_APP: String(listsPerApp), LIST_STALL_SECONDS: "1", LIST_WAIT_SECONDS: "60" };
+const env = {
+  DATABASE_POOL_SIZE: String(leastPoolSize),
+  LISTS_PER_APP: String(listsPerApp),
+  LIST_STALL_SECONDS: "1",
+  LIST_WAIT_SECONDS: "60",
+};
 // Some 20 MB, more than the buffers between two sockets hold.
 const many = 2500;
 const lines: string[] = [];
@@ -45,10 +50,14 @@ beforeAll(async () => {
   await service.db.pool.query("ANALYZE");
   paths = { long: long.path, short: short.path };
   login = await giveLogin(service.db, short.person);
-  tokens = { greedy: await getAppToken(service, greedy, ["people:read"]), other: await getAppToken(service, other, ["people:read"]) };
+  tokens = {
+    greedy: await getAppToken(service, greedy, ["people:read"]),
+    other: await getAppToken(service, other, ["people:read"]),
+  };
 }, 120_000);
 
-const read = (path: string, token: string) => fetch(service.url + path, { headers: { authorization: `Bearer ${token}` } });
+const read = (path: string, token: string) =>
+  fetch(service.url + path, { headers: { authorization: `Bearer ${token}` } });
 
 /** Sends a request and reads nothing. */
 function open(path: string, token: string): Socket {
@@ -85,7 +94,9 @@ async function holdLists(): Promise<() => Promise<void>> {
 }
 
 test("300 readers who leave at once keep nobody from signing in, and nothing runs for them any more", async () => {
-  const sockets = Array.from({ length: 300 }, (_, n) => open(n % 2 ? paths.long : `${schulconnex}/personen-info`, tokens.greedy));
+  const sockets = Array.from({ length: 300 }, (_, n) =>
+    open(n % 2 ? paths.long : `${schulconnex}/personen-info`, tokens.greedy),
+  );
   await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once("connect", resolve))));
   await signInAsUsual();
   sockets.forEach((socket) => socket.destroy());
@@ -99,7 +110,9 @@ test("the statement of a caller who leaves is cancelled at the server, and its c
   await read(paths.short, tokens.greedy);
   const opened = service.shares.reads.pool.totalCount;
   const release = await holdLists();
-  const sockets = [`${idm}/schools`, paths.long, `${schulconnex}/personen-info`, `${paths.short}?limit=3`].map((path) => open(path, tokens.other));
+  const sockets = [`${idm}/schools`, paths.long, `${schulconnex}/personen-info`, `${paths.short}?limit=3`].map((path) =>
+    open(path, tokens.other),
+  );
   const record = open(`${idm}/people/${login.username.slice(5)}`, tokens.other);
   await eventually(countRunning).toBe(2);
   for (const socket of [...sockets, record]) socket.destroy();
@@ -119,7 +132,11 @@ test("an app that asks for more lists at once than it may gets 429 for what is t
   expect(refused[0]!.headers.get("retry-after")).toBe("5");
   expect(await refused[0]!.json()).toMatchObject({ status: 429, code: "too_many_requests" });
   const inGerman = await read(`${schulconnex}/personen-info`, tokens.greedy);
-  expect([inGerman.status, inGerman.headers.get("retry-after"), await inGerman.json()]).toMatchObject([429, "5", { code: "429", subcode: "00" }]);
+  expect([inGerman.status, inGerman.headers.get("retry-after"), await inGerman.json()]).toMatchObject([
+    429,
+    "5",
+    { code: "429", subcode: "00" },
+  ]);
   expect(await countRunning()).toBe(1);
   const other = read(paths.short, tokens.other);
   await eventually(countRunning).toBe(2);
@@ -130,7 +147,8 @@ test("an app that asks for more lists at once than it may gets 429 for what is t
 });
 
 test("slow readers are cut off, do not look whole, and keep no other app from its lists", async () => {
-  const cut = () => lines.filter((line) => line.includes('"cut":true') && line.includes('"operation":"listSchoolPeople"')).length;
+  const cut = () =>
+    lines.filter((line) => line.includes('"cut":true') && line.includes('"operation":"listSchoolPeople"')).length;
   const before = cut();
   const slow = Array.from({ length: 6 }, () => open(paths.long, tokens.greedy));
   const ends = slow.map((socket) => {
@@ -157,7 +175,10 @@ test("slow readers are cut off, do not look whole, and keep no other app from it
 });
 
 test("a list that is taken steadily but longer than it may is cut off", async () => {
-  const own = await startService({ db: service.db, env: { ...env, LIST_STALL_SECONDS: "60", LIST_TOTAL_SECONDS: "1" } });
+  const own = await startService({
+    db: service.db,
+    env: { ...env, LIST_STALL_SECONDS: "60", LIST_TOTAL_SECONDS: "1" },
+  });
   const readSlowly = async () => {
     const response = await fetch(own.url + paths.long, { headers: { authorization: `Bearer ${tokens.other}` } });
     expect(response.status).toBe(200);
@@ -176,7 +197,11 @@ test("what did not change is told without reading the list", async () => {
   await first.text();
   const etag = first.headers.get("etag")!;
   const release = await holdLists();
-  const ask = (method: string, tag: string) => fetch(service.url + paths.long, { method, headers: { authorization: `Bearer ${tokens.other}`, "if-none-match": tag } });
+  const ask = (method: string, tag: string) =>
+    fetch(service.url + paths.long, {
+      method,
+      headers: { authorization: `Bearer ${tokens.other}`, "if-none-match": tag },
+    });
   expect((await ask("GET", etag)).status).toBe(304);
   const head = await ask("HEAD", '"another"');
   expect([head.status, head.headers.get("etag")]).toEqual([200, etag]);
@@ -215,14 +240,24 @@ test.each([
 });
 
 test("who waits too long for a connection is told to try again later", async () => {
-  const releases = await Promise.all((["signOn", "tokens", "reads"] as const).map((share) => takeAll(service.shares[share].pool)));
+  const releases = await Promise.all(
+    (["signOn", "tokens", "reads"] as const).map((share) => takeAll(service.shares[share].pool)),
+  );
   try {
     const [page, token, list] = await Promise.all([
       fetch(`${service.url}/oauth2/auth?client_id=${app.clientId}`),
-      fetch(`${service.url}/oauth2/token`, { method: "POST", headers: basic(app), body: new URLSearchParams({ grant_type: "client_credentials" }) }),
+      fetch(`${service.url}/oauth2/token`, {
+        method: "POST",
+        headers: basic(app),
+        body: new URLSearchParams({ grant_type: "client_credentials" }),
+      }),
       read(paths.short, tokens.other),
     ]);
-    expect([page, token, list].map(({ status, headers }) => [status, headers.get("retry-after")])).toEqual([[503, "5"], [400, "5"], [503, "5"]]);
+    expect([page, token, list].map(({ status, headers }) => [status, headers.get("retry-after")])).toEqual([
+      [503, "5"],
+      [400, "5"],
+      [503, "5"],
+    ]);
     expect(await token.json()).toMatchObject({ error: "server_error" });
   } finally {
     releases.forEach((release) => release());
@@ -234,5 +269,7 @@ test("with the least pool everything works that a process does", async () => {
   const stop = new AbortController();
   setTimeout(() => stop.abort(), 2000);
   for (const job of service.jobs) await job.run(stop.signal);
-  await expect(startService({ db: service.db, env: { DATABASE_POOL_SIZE: String(leastPoolSize - 1) } })).rejects.toThrow(`Write a whole number from ${leastPoolSize} to 1000.`);
+  await expect(
+    startService({ db: service.db, env: { DATABASE_POOL_SIZE: String(leastPoolSize - 1) } }),
+  ).rejects.toThrow(`Write a whole number from ${leastPoolSize} to 1000.`);
 });

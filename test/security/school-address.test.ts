@@ -22,7 +22,11 @@ beforeAll(async () => {
 beforeEach(async () => {
   now = start;
   await db.pool.query("TRUNCATE sign_in_brake, rate_limit, sign_in_place");
-  checkPassword = makeCheckPassword({ db, key: Buffer.alloc(32, 7), unmatchable: quickHash.replace(/\$[^$]+$/, `$${"A".repeat(43)}`) });
+  checkPassword = makeCheckPassword({
+    db,
+    key: Buffer.alloc(32, 7),
+    unmatchable: quickHash.replace(/\$[^$]+$/, `$${"A".repeat(43)}`),
+  });
 });
 
 type Attempt = Parameters<typeof checkPassword>[0];
@@ -51,7 +55,9 @@ async function makePupils(count: number): Promise<string[]> {
 /** One pupil sends wrong passwords, each for a name of its own, until the address is held up. */
 async function drain(address: (index: number) => string = () => school, most = 1200): Promise<number> {
   for (let sent = 0; sent < most; sent += 20) {
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => guess(`drain.${sent + index}`, { address: address(sent + index) })));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => guess(`drain.${sent + index}`, { address: address(sent + index) })),
+    );
     if (answers.some(({ kind }) => kind === "slowed")) return sent + 20;
   }
   throw new Error("the address was never slowed");
@@ -61,9 +67,13 @@ async function drain(address: (index: number) => string = () => school, most = 1
 async function letIn(newcomers: readonly string[]): Promise<number> {
   const begin = now.getTime();
   type Try = { at: number; username: string; isAgain: boolean };
-  const tries: Try[] = newcomers.map((username, index) => ({ at: (index + chanceOf("newcomer", index)) * 3000, username, isAgain: false }));
+  const tries: Try[] = newcomers.map((username, index) => ({
+    at: (index + chanceOf("newcomer", index)) * 3000,
+    username,
+    isAgain: false,
+  }));
   let entered = 0;
-  for (let guesses = 0; guesses < 400 || tries.length > 0; ) {
+  for (let guesses = 0; guesses < 400 || tries.length > 0;) {
     tries.sort((left, right) => left.at - right.at);
     const nextGuess = guesses < 400 ? (guesses + 0.5) * 500 : Infinity;
     const [next] = tries;
@@ -75,7 +85,8 @@ async function letIn(newcomers: readonly string[]): Promise<number> {
     tries.shift();
     const answer = await attempt(next.username);
     if (answer.kind === "ok") entered += 1;
-    else if (answer.kind === "slowed" && !next.isAgain) tries.push({ ...next, at: next.at + answer.retryAfterSeconds * 1000, isAgain: true });
+    else if (answer.kind === "slowed" && !next.isAgain)
+      tries.push({ ...next, at: next.at + answer.retryAfterSeconds * 1000, isAgain: true });
   }
   return entered;
 }
@@ -91,7 +102,9 @@ test("where others of the school have signed in, all newcomers get in", async ()
   for (const username of pupils.slice(0, 6)) expect(await attempt(username)).toMatchObject({ kind: "ok" });
   await drain();
   expect(await letIn(pupils.slice(6))).toBe(66);
-  expect(await makePupils(1).then(async ([stranger]) => (await drain(), attempt(stranger!)))).toMatchObject({ kind: "slowed" });
+  expect(await makePupils(1).then(async ([stranger]) => (await drain(), attempt(stranger!)))).toMatchObject({
+    kind: "slowed",
+  });
 }, 120_000);
 
 test("the wait at a drained address is short, and tries do not make it longer", async () => {
@@ -108,7 +121,9 @@ test("a drained address comes back at about its free rate", async () => {
   later(60);
   const answers = [];
   for (let index = 0; index < 150; index += 1) answers.push(await guess(`again.${index}`));
-  expect(kinds(answers)).toMatchObject({ refused: expect.toSatisfy((count: number) => count >= 95 && count <= 105) as number });
+  expect(kinds(answers)).toMatchObject({
+    refused: expect.toSatisfy((count: number) => count >= 95 && count <= 105) as number,
+  });
 });
 
 test("sign-ins that succeed leave the address as it was", async () => {
@@ -118,7 +133,10 @@ test("sign-ins that succeed leave the address as it was", async () => {
   expect(kinds(answers)).toEqual({ ok: 600 });
   // In turns, because only so many wait for their password to be checked.
   const guesses = [];
-  for (let turn = 0; turn < 6; turn += 1) guesses.push(...(await Promise.all(Array.from({ length: 50 }, (_, index) => guess(`still.free.${turn}.${index}`)))));
+  for (let turn = 0; turn < 6; turn += 1)
+    guesses.push(
+      ...(await Promise.all(Array.from({ length: 50 }, (_, index) => guess(`still.free.${turn}.${index}`)))),
+    );
   expect(kinds(guesses)).toEqual({ refused: 300 });
 });
 
@@ -154,7 +172,8 @@ test("a name known at the address answers like others while its account is guess
   const [known, unknown] = (await makePupils(2)) as [string, string];
   expect(await attempt(known)).toMatchObject({ kind: "ok" });
   const names = [known, unknown, "nobody.at.all"];
-  for (const username of names) for (let network = 0; network < 30; network += 1) await guess(username, { address: `198.51.100.${network}` });
+  for (const username of names)
+    for (let network = 0; network < 30; network += 1) await guess(username, { address: `198.51.100.${network}` });
   const answers = [];
   for (const username of names) answers.push(await guess(username));
   expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
@@ -171,7 +190,12 @@ test("the networks of one IPv6 site are slowed together", async () => {
 
 test("tries that are held up leave no rows, and what guessing leaves is swept", async () => {
   await drain();
-  const count = async () => (await db.pool.query<{ count: number }>("SELECT (SELECT count(*) FROM sign_in_brake)::int + (SELECT count(*) FROM rate_limit)::int AS count")).rows[0]!.count;
+  const count = async () =>
+    (
+      await db.pool.query<{ count: number }>(
+        "SELECT (SELECT count(*) FROM sign_in_brake)::int + (SELECT count(*) FROM rate_limit)::int AS count",
+      )
+    ).rows[0]!.count;
   for (let index = 0; index < 200; index += 1) await guess(`fill.${index}`);
   const before = await count();
   for (let index = 0; index < 300; index += 1) await guess(`held.${index}`);

@@ -1,7 +1,19 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { changeDirectory, createApp, updateApp, type ClientId } from "../../src/access/index.ts";
-import { checkText, createGroup, createPerson, createSchool, findPerson, findTextFault, listPeople, renameGroup, updatePerson, updateSchool, type Change } from "../../src/directory/index.ts";
+import {
+  checkText,
+  createGroup,
+  createPerson,
+  createSchool,
+  findPerson,
+  findTextFault,
+  listPeople,
+  renameGroup,
+  updatePerson,
+  updateSchool,
+  type Change,
+} from "../../src/directory/index.ts";
 import { makeLog } from "../../src/platform/log.ts";
 import { escapeUnprintable } from "../../src/platform/unprintable.ts";
 import { withTransaction } from "../../src/platform/db.ts";
@@ -17,20 +29,38 @@ const origin = { at: new Date("2026-02-03T08:00:00Z"), actorId: "test" };
 const change = <T>(work: (it: Change) => Promise<T>) => changeDirectory(db, origin, work);
 
 /** What a terminal or a browser obeys, written out by hand so that the rule is not tested by itself. */
-const ranges = [[0x00, 0x1f], [0x7f, 0x9f], [0x200e, 0x200f], [0x2028, 0x202e], [0x2060, 0x206f], [0x61c, 0x61c], [0x200b, 0x200b], [0xfeff, 0xfeff], [0xd800, 0xdfff]];
+const ranges = [
+  [0x00, 0x1f],
+  [0x7f, 0x9f],
+  [0x200e, 0x200f],
+  [0x2028, 0x202e],
+  [0x2060, 0x206f],
+  [0x61c, 0x61c],
+  [0x200b, 0x200b],
+  [0xfeff, 0xfeff],
+  [0xd800, 0xdfff],
+];
 const isBad = (code: number) => ranges.some(([from, to]) => code >= from! && code <= to!);
-const bad = fc.constantFrom(...ranges).chain(([from, to]) => fc.integer({ min: from!, max: to! })).map((code) => String.fromCharCode(code));
+const bad = fc
+  .constantFrom(...ranges)
+  .chain(([from, to]) => fc.integer({ min: from!, max: to! }))
+  .map((code) => String.fromCharCode(code));
 const hasBad = (text: string) => Array.from(text).some((character) => isBad(character.codePointAt(0)!));
 
 test("a text with a control, bidi or lone surrogate character inside is refused, and printed escaped", () => {
   fc.assert(
-    fc.property(fc.string({ unit: "grapheme", maxLength: 20 }), bad, fc.string({ unit: "grapheme", maxLength: 20 }), (before, sign, after) => {
-      const text = `a${before}${sign}${after}b`;
-      expect(findTextFault(text)).toMatch(/^holds a control or invisible character \(U\+[0-9A-F]{4,6}\)$/);
-      expect(() => checkText("name", text)).toThrow(expect.objectContaining({ code: "text_unprintable" }));
-      expect(hasBad(escapeUnprintable(text))).toBe(false);
-      expect(JSON.parse(escapeUnprintable(JSON.stringify({ text })))).toEqual({ text });
-    }),
+    fc.property(
+      fc.string({ unit: "grapheme", maxLength: 20 }),
+      bad,
+      fc.string({ unit: "grapheme", maxLength: 20 }),
+      (before, sign, after) => {
+        const text = `a${before}${sign}${after}b`;
+        expect(findTextFault(text)).toMatch(/^holds a control or invisible character \(U\+[0-9A-F]{4,6}\)$/);
+        expect(() => checkText("name", text)).toThrow(expect.objectContaining({ code: "text_unprintable" }));
+        expect(hasBad(escapeUnprintable(text))).toBe(false);
+        expect(JSON.parse(escapeUnprintable(JSON.stringify({ text })))).toEqual({ text });
+      },
+    ),
     walks(500),
   );
 });
@@ -50,7 +80,17 @@ test("any text is kept without such characters or refused, and what is kept is k
 });
 
 test("names of every script are kept, in one spelling", () => {
-  for (const name of ["Łukasz Żółć", "محمد", "می\u200cخواهم", "क्\u200dष", "李小龍", "O’Neill-García", "Nguyễn", "👩\u200d🏫 AG"]) expect(checkText("name", name)).toBe(name);
+  for (const name of [
+    "Łukasz Żółć",
+    "محمد",
+    "می\u200cخواهم",
+    "क्\u200dष",
+    "李小龍",
+    "O’Neill-García",
+    "Nguyễn",
+    "👩\u200d🏫 AG",
+  ])
+    expect(checkText("name", name)).toBe(name);
   expect(checkText("name", " Mu\u0308ller ")).toBe("Müller");
   expect(findTextFault("x".repeat(201))).toBe("is longer than 200 characters");
   for (const empty of ["", " \t", "\u200d", "\u200c\u200c"]) expect(findTextFault(empty)).toBe("must not be empty");
@@ -59,7 +99,13 @@ test("names of every script are kept, in one spelling", () => {
 test("every entrance refuses them", async () => {
   const evil = "Lea\u001b[2J\u202e";
   const address = { address: "Weg 1", addressAddition: null, city: "Stade", zipCode: "21680" };
-  const good = { name: "Schule", officialId: "DE-NI-TEXT", address, location: { country: "DE", state: "NI" }, schoolingLevel: null };
+  const good = {
+    name: "Schule",
+    officialId: "DE-NI-TEXT",
+    address,
+    location: { country: "DE", state: "NI" },
+    schoolingLevel: null,
+  };
   const school = await change((it) => createSchool(it, good));
   const group = await make.group({ school });
   const person = await make.person({ school });
@@ -73,18 +119,29 @@ test("every entrance refuses them", async () => {
     addition: () => change((it) => updateSchool(it, { schoolId: school, address: { addressAddition: evil } })),
     city: () => change((it) => updateSchool(it, { schoolId: school, address: { city: evil } })),
     group: () => change((it) => createGroup(it, { schoolId: school, name: evil, type: "KLASSE" })),
-    groupSource: () => change((it) => createGroup(it, { schoolId: school, name: "5a", type: "KLASSE", sourceSystemIdentifier: evil })),
+    groupSource: () =>
+      change((it) => createGroup(it, { schoolId: school, name: "5a", type: "KLASSE", sourceSystemIdentifier: evil })),
     rename: () => change((it) => renameGroup(it, { groupId: group, name: evil })),
-    first: () => change((it) => createPerson(it, { schools: [school], role: "STUDENT", name: { ...name, firstFull: evil } })),
+    first: () =>
+      change((it) => createPerson(it, { schools: [school], role: "STUDENT", name: { ...name, firstFull: evil } })),
     call: () => change((it) => updatePerson(it, { personId: person, name: { ...name, firstCall: evil } })),
     last: () => change((it) => updatePerson(it, { personId: person, name: { ...name, last: evil } })),
     source: () => change((it) => updatePerson(it, { personId: person, sourceSystemIdentifier: evil })),
-    app: () => withTransaction(db, (tx) => createApp(tx, { name: evil, type: "PUBLIC", scopes: [], redirectUris: [] }, inApp)),
-    appName: () => withTransaction(db, (tx) => updateApp(tx, { clientId: app.clientId as ClientId, name: evil }, inApp)),
-    username: () => withTransaction(db, (tx) => setCredential(tx, { personId: person, username: evil, password: "correct horse", now: origin.at })),
+    app: () =>
+      withTransaction(db, (tx) => createApp(tx, { name: evil, type: "PUBLIC", scopes: [], redirectUris: [] }, inApp)),
+    appName: () =>
+      withTransaction(db, (tx) => updateApp(tx, { clientId: app.clientId as ClientId, name: evil }, inApp)),
+    username: () =>
+      withTransaction(db, (tx) =>
+        setCredential(tx, { personId: person, username: evil, password: "correct horse", now: origin.at }),
+      ),
   };
   for (const [entrance, enter] of Object.entries(entrances)) {
-    await expect(enter(), entrance).rejects.toMatchObject({ kind: "invalid", code: "text_unprintable", message: expect.stringContaining("U+001B") });
+    await expect(enter(), entrance).rejects.toMatchObject({
+      kind: "invalid",
+      code: "text_unprintable",
+      message: expect.stringContaining("U+001B"),
+    });
   }
 });
 
@@ -92,15 +149,22 @@ test("a name is found however its letters are composed", async () => {
   const school = await make.school();
   const id = await make.person({ school, name: { firstFull: "Zoe\u0308", firstCall: "Zoë", last: "Probe" } });
   expect((await findPerson(db.pool, id))!.name!.firstFull).toBe("Zoë");
-  for (const search of ["zoë", "zoe\u0308"]) expect(await listPeople(db.pool, { schoolId: school, search, limit: 9 })).toHaveLength(1);
+  for (const search of ["zoë", "zoe\u0308"])
+    expect(await listPeople(db.pool, { schoolId: school, search, limit: 9 })).toHaveLength(1);
 });
 
 test("what is stored already is printed escaped by the command line, as text and as JSON", async () => {
   const school = await make.school();
   const id = await make.person({ school });
-  await db.pool.query("UPDATE person SET last = $2 WHERE id = $1", [id, "Pro\u001b]0;x\u0007\u202ebe\u009b31m\nroot: done"]);
+  await db.pool.query("UPDATE person SET last = $2 WHERE id = $1", [
+    id,
+    "Pro\u001b]0;x\u0007\u202ebe\u009b31m\nroot: done",
+  ]);
   const run = runHere({ DATABASE_URL: db.url });
-  for (const command of [["person", "list", "--school", school], ["person", "show", id]]) {
+  for (const command of [
+    ["person", "list", "--school", school],
+    ["person", "show", id],
+  ]) {
     const lines = await run(command);
     const json = await run([...command, "--json"]);
     expect(lines.out).toContain("Pro\\u001b]0;x\\u0007\\u202ebe\\u009b31m\\u000aroot: done");

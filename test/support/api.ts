@@ -16,7 +16,11 @@ export function makeReader({ url }: { url: string }, token: string): Reader {
   return async (path, headers = {}) => {
     const response = await fetch(url + path, { headers: { authorization: `Bearer ${token}`, ...headers } });
     const text = await response.text();
-    return { status: response.status, headers: response.headers, body: text === "" ? null : (JSON.parse(text) as unknown) };
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: text === "" ? null : (JSON.parse(text) as unknown),
+    };
   };
 }
 
@@ -29,7 +33,12 @@ export const schulconnex = "/idm/schulconnex/v1";
 /** The whole service with the demo world in it. */
 export async function startDemo(wishes: Parameters<typeof startService>[0] = {}): Promise<TestService> {
   const service = await startService(wishes);
-  await loadDemoWorld(service.db, { now: service.clock(), production: false, restoreWindowDays: 30, setCredential: (tx, credential) => setCredential(tx, credential) });
+  await loadDemoWorld(service.db, {
+    now: service.clock(),
+    production: false,
+    restoreWindowDays: 30,
+    setCredential: (tx, credential) => setCredential(tx, credential),
+  });
   return service;
 }
 

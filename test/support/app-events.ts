@@ -1,17 +1,34 @@
 import type { Db } from "../../src/platform/db.ts";
 import { makeUuid } from "../../src/platform/ids.ts";
 
-export type Told = { clientId: string; type?: "person" | "group" | "school"; action?: string; subjectId?: string; updatedProperties?: string[] };
+export type Told = {
+  clientId: string;
+  type?: "person" | "group" | "school";
+  action?: string;
+  subjectId?: string;
+  updatedProperties?: string[];
+};
 
 /** Writes what apps are told, as a change would, and commits it; answers the ids, which are the webhook-ids. */
-export const insertEvents = (db: Pick<Db, "pool">, at: Date, events: readonly Told[]): Promise<string[]> => makeInsert(at, events)(db);
+export const insertEvents = (db: Pick<Db, "pool">, at: Date, events: readonly Told[]): Promise<string[]> =>
+  makeInsert(at, events)(db);
 
 /** The same in two steps, for those who measure the second. */
 export function makeInsert(at: Date, events: readonly Told[]): (db: Pick<Db, "pool">) => Promise<string[]> {
-  const rows = events.map(({ type = "person", action = "update", subjectId = makeUuid(at), clientId, updatedProperties }) => {
-    const properties = updatedProperties ?? (action === "create" || action === "delete" ? [] : ["name"]);
-    return { id: makeUuid(at), clientId, type, action, subjectId, properties, reason: action === "delete" ? "no_longer_synced" : null };
-  });
+  const rows = events.map(
+    ({ type = "person", action = "update", subjectId = makeUuid(at), clientId, updatedProperties }) => {
+      const properties = updatedProperties ?? (action === "create" || action === "delete" ? [] : ["name"]);
+      return {
+        id: makeUuid(at),
+        clientId,
+        type,
+        action,
+        subjectId,
+        properties,
+        reason: action === "delete" ? "no_longer_synced" : null,
+      };
+    },
+  );
   const values = [JSON.stringify(rows), at];
   return async (db) => {
     await db.pool.query(

@@ -26,7 +26,8 @@ export function makeBrowser(origin: string, headers: Record<string, string> = {}
       const [name, value] = [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)];
       const path = attributes.find((attribute) => /^path=/i.test(attribute))?.slice(5) ?? url.pathname;
       jar = jar.filter((cookie) => cookie.name !== name || cookie.path !== path);
-      if (!attributes.some((attribute) => /^expires=thu, 01 jan 1970/i.test(attribute)) && value !== "") jar.push({ name, value, path });
+      if (!attributes.some((attribute) => /^expires=thu, 01 jan 1970/i.test(attribute)) && value !== "")
+        jar.push({ name, value, path });
     }
   }
 
@@ -38,7 +39,11 @@ export function makeBrowser(origin: string, headers: Record<string, string> = {}
 
   async function once(address: string, init: RequestInit): Promise<Response> {
     const url = new URL(address, origin);
-    const response = await fetch(url, { ...init, redirect: "manual", headers: { ...headers, ...(init.headers as object), cookie: cookiesFor(url) } });
+    const response = await fetch(url, {
+      ...init,
+      redirect: "manual",
+      headers: { ...headers, ...(init.headers as object), cookie: cookiesFor(url) },
+    });
     keepCookies(response, url);
     return response;
   }
@@ -47,9 +52,11 @@ export function makeBrowser(origin: string, headers: Record<string, string> = {}
     let [url, response] = [new URL(address, origin), await once(address, init)];
     for (let hops = 0; hops < 20; hops++) {
       const location = response.headers.get("location");
-      if (location === null) return { status: response.status, url: url.href, html: await response.text(), headers: response.headers };
+      if (location === null)
+        return { status: response.status, url: url.href, html: await response.text(), headers: response.headers };
       url = new URL(location, url);
-      if (url.origin !== new URL(origin).origin) return { status: response.status, url: url.href, html: "", headers: response.headers };
+      if (url.origin !== new URL(origin).origin)
+        return { status: response.status, url: url.href, html: "", headers: response.headers };
       response = await once(url.href, {});
     }
     throw new Error("too many redirects");
@@ -77,7 +84,18 @@ function findForm({ html }: Shown, step: string): { action: string; fields: Reco
     ]);
     return { action, fields: Object.fromEntries(hidden) as Record<string, string> };
   }
-  throw new Error(`the page has no form for ${step}: ${html.replace(/<[^>]+>/g, " ").replace(/\s+/g, " ").slice(0, 400)}`);
+  throw new Error(
+    `the page has no form for ${step}: ${html
+      .replace(/<[^>]+>/g, " ")
+      .replace(/\s+/g, " ")
+      .slice(0, 400)}`,
+  );
 }
 
-const unescape = (text: string): string => text.replace(/&quot;/g, '"').replace(/&#39;/g, "'").replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&");
+const unescape = (text: string): string =>
+  text
+    .replace(/&quot;/g, '"')
+    .replace(/&#39;/g, "'")
+    .replace(/&lt;/g, "<")
+    .replace(/&gt;/g, ">")
+    .replace(/&amp;/g, "&");

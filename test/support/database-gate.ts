@@ -28,7 +28,10 @@ export async function makeDatabaseGate(databaseUrl: string): Promise<DatabaseGat
     async open() {
       const opened = createServer((outer) => {
         const inner = connect(placeOf(inside));
-        for (const [socket, other] of [[outer, inner], [inner, outer]] as const) {
+        for (const [socket, other] of [
+          [outer, inner],
+          [inner, outer],
+        ] as const) {
           sockets.add(socket);
           socket.on("error", () => other.destroy());
           socket.on("close", () => {

@@ -36,5 +36,13 @@ async function createDatabase(template: string): Promise<{ url: string; drop(): 
 
 /** One database in place of every share, for parts that are tested by themselves. */
 export function oneForAll(db: OpenDb): DatabaseShares {
-  return { checks: db, signOn: db, tokens: db, firstSignIns: db, changes: db, jobs: db, reads: { pool: db.pool, canceller: db.pool, isReplica: false } };
+  return {
+    checks: db,
+    signOn: db,
+    tokens: db,
+    firstSignIns: db,
+    changes: db,
+    jobs: db,
+    reads: { pool: db.pool, canceller: db.pool, isReplica: false },
+  };
 }

@@ -15,9 +15,17 @@ export type Plan = {
 };
 
 /** The plan of what was prepared under a name in the session of this client. */
-export async function explainPrepared(client: pg.ClientBase, name: string, { values, options }: { values: readonly unknown[]; options: string }): Promise<Plan> {
-  const given = values.map((value) => (value === null || value === undefined ? "NULL" : pg.escapeLiteral(asText(value)))).join(", ");
-  const { rows } = await client.query<{ "QUERY PLAN": { Plan: Plan }[] }>(`EXPLAIN (${options}, FORMAT JSON) EXECUTE ${name}${given && `(${given})`}`);
+export async function explainPrepared(
+  client: pg.ClientBase,
+  name: string,
+  { values, options }: { values: readonly unknown[]; options: string },
+): Promise<Plan> {
+  const given = values
+    .map((value) => (value === null || value === undefined ? "NULL" : pg.escapeLiteral(asText(value))))
+    .join(", ");
+  const { rows } = await client.query<{ "QUERY PLAN": { Plan: Plan }[] }>(
+    `EXPLAIN (${options}, FORMAT JSON) EXECUTE ${name}${given && `(${given})`}`,
+  );
   return rows[0]!["QUERY PLAN"][0]!.Plan;
 }
 
@@ -32,7 +40,8 @@ function asText(value: unknown): string {
 export type Cost = { name: string; pages: number; things: number; scanned: string[] };
 
 type Named = { name: string; text: string; values?: unknown[] };
-const isNamed = (asked: unknown): asked is Named => typeof asked === "object" && asked !== null && "name" in asked && /\b(FROM|UPDATE)\b/.test((asked as Named).text);
+const isNamed = (asked: unknown): asked is Named =>
+  typeof asked === "object" && asked !== null && "name" in asked && /\b(FROM|UPDATE)\b/.test((asked as Named).text);
 
 /** A database whose named statements are measured before they run, with the plans that their sessions keep, as in the service. */
 export function measureStatements(db: Db): { db: Db; costs: Cost[] } {
@@ -50,12 +59,20 @@ export function measureStatements(db: Db): { db: Db; costs: Cost[] } {
     await client.query("ROLLBACK TO before");
     const result = await client.query<Record<string, unknown>>(asked);
     const counts = Object.values(result.rows[0] ?? {}).filter((value) => typeof value === "number");
-    costs.push({ name: asked.name, pages: countPages(plan), things: Math.max(result.rowCount ?? 0, ...counts), scanned: listScanned(plan) });
+    costs.push({
+      name: asked.name,
+      pages: countPages(plan),
+      things: Math.max(result.rowCount ?? 0, ...counts),
+      scanned: listScanned(plan),
+    });
     return result;
   }
   const connect = async (): Promise<pg.PoolClient> => {
     const client = await db.pool.connect();
-    return override(client, { query: (asked: unknown, values?: unknown[]) => (isNamed(asked) ? measure(client, asked) : client.query(asked as string, values)) });
+    return override(client, {
+      query: (asked: unknown, values?: unknown[]) =>
+        isNamed(asked) ? measure(client, asked) : client.query(asked as string, values),
+    });
   };
   async function query(asked: unknown, values?: unknown[]): Promise<pg.QueryResult> {
     if (!isNamed(asked)) return db.pool.query(asked as string, values);
@@ -83,8 +100,15 @@ const override = <T extends object>(target: T, own: Record<string, unknown>): T 
 /** A node counts what is below it; what a WITH writes is below none. */
 function countPages(plan: Plan): number {
   const apart = (plan.Plans ?? []).filter((node) => node["Subplan Name"]?.startsWith("CTE "));
-  return (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0) + apart.reduce((sum, node) => sum + countPages(node), 0);
+  return (
+    (plan["Shared Hit Blocks"] ?? 0) +
+    (plan["Shared Read Blocks"] ?? 0) +
+    apart.reduce((sum, node) => sum + countPages(node), 0)
+  );
 }
 
 /** The tables that a plan reads from end to end. */
-export const listScanned = (plan: Plan): string[] => [...(plan["Node Type"] === "Seq Scan" ? [plan["Relation Name"]!] : []), ...(plan.Plans ?? []).flatMap(listScanned)];
+export const listScanned = (plan: Plan): string[] => [
+  ...(plan["Node Type"] === "Seq Scan" ? [plan["Relation Name"]!] : []),
+  ...(plan.Plans ?? []).flatMap(listScanned),
+];

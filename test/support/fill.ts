@@ -23,7 +23,10 @@ const digest = (what: string, n: string) => `md5('${what}' || (${n}))::uuid`;
 const at = "timestamptz '2026-01-01'";
 
 /** The id that `fillDatabase` gave to the n-th of a kind, counted from 0; person n is at school n modulo their number. */
-export async function findFilled(db: Pick<Db, "pool">, n: number): Promise<{ school: SchoolId; group: GroupId; person: PersonId }> {
+export async function findFilled(
+  db: Pick<Db, "pool">,
+  n: number,
+): Promise<{ school: SchoolId; group: GroupId; person: PersonId }> {
   const { rows } = await db.pool.query<{ school: SchoolId; group: GroupId; person: PersonId }>(
     `SELECT ${digest("school", "$1::int")} AS school, ${digest("group", "$1::int")} AS group, ${digest("person", "$1::int")} AS person`,
     [n],
@@ -32,7 +35,11 @@ export async function findFilled(db: Pick<Db, "pool">, n: number): Promise<{ sch
 }
 
 /** Fills an empty database with a country in small: one person in 51 has a second school, one in a hundred is soft-deleted. */
-export async function fillDatabase(db: Pick<Db, "pool">, { schools, people }: FillSize, { analyze = true } = {}): Promise<void> {
+export async function fillDatabase(
+  db: Pick<Db, "pool">,
+  { schools, people }: FillSize,
+  { analyze = true } = {},
+): Promise<void> {
   const groups = schools * groupsPerSchool;
   await withTransaction(db, async (tx) => {
     await tx.query("SET LOCAL synchronous_commit = off; SET LOCAL statement_timeout = 0");

@@ -18,7 +18,11 @@ import { listPersonenInfo } from "../../src/schulconnex/listPersonenInfo.ts";
 /** A list as a handler asks for it. */
 export type List = { label: string; query: ListQuery<unknown>; values: unknown[] };
 
-export const appToken = (clientId: ClientId): AccessToken => ({ clientId, personId: null, scopes: new Set(scopeNames) });
+export const appToken = (clientId: ClientId): AccessToken => ({
+  clientId,
+  personId: null,
+  scopes: new Set(scopeNames),
+});
 
 const noQuery = undefined as never;
 const noPath = { path: undefined as never };
@@ -28,13 +32,21 @@ type Found = { clientId: ClientId; school?: SchoolId; person?: PersonId; group?:
 /** Every list that concerns a school, a person, a group and an affiliation, with every filter; without any, those of the app as a whole. */
 export function listsOf({ clientId, school, person, group, affiliation }: Found): List[] {
   const caller = appToken(clientId);
-  const of = (label: string, { query, values }: { query: ListQuery<unknown>; values: unknown[] }): List => ({ label, query, values });
+  const of = (label: string, { query, values }: { query: ListQuery<unknown>; values: unknown[] }): List => ({
+    label,
+    query,
+    values,
+  });
   const deleted = { "show-deleted": true } as const;
-  const filter = (name: string, value: string) => of(name, listPersonenInfo({ caller, ...noPath, query: { [name]: value } }));
+  const filter = (name: string, value: string) =>
+    of(name, listPersonenInfo({ caller, ...noPath, query: { [name]: value } }));
   return [
     of("schools", listSchools({ caller, ...noPath, query: {} })),
     of("personen-info", listPersonenInfo({ caller, ...noPath, query: {} })),
-    of("vollstaendig", listPersonenInfo({ caller, ...noPath, query: { vollstaendig: ["personen", "organisationen"] } })),
+    of(
+      "vollstaendig",
+      listPersonenInfo({ caller, ...noPath, query: { vollstaendig: ["personen", "organisationen"] } }),
+    ),
     ...(school === undefined
       ? []
       : [
@@ -52,7 +64,12 @@ export function listsOf({ clientId, school, person, group, affiliation }: Found)
 }
 
 /** The single records that an app reads, as statements with their values. */
-export function recordsOf({ clientId, school, person, group }: Required<Omit<Found, "affiliation">>): Record<string, { text: string; values: unknown[] }> {
+export function recordsOf({
+  clientId,
+  school,
+  person,
+  group,
+}: Required<Omit<Found, "affiliation">>): Record<string, { text: string; values: unknown[] }> {
   const caller = appToken(clientId);
   const of = ({ query, client, id }: JsonRead<unknown>) => ({ text: query.text, values: [[client], [id]] });
   const read = (answer: unknown) => of(answer as JsonRead<unknown>);
@@ -82,7 +99,11 @@ export async function readLists(db: Pick<Db, "pool">, lists: readonly List[]): P
 }
 
 async function readList(client: pg.ClientBase, { query, values }: List): Promise<ReadList> {
-  const { rows: versions } = await client.query<{ shown: boolean; version: string }>({ name: `${query.name}_version`, text: query.version, values });
+  const { rows: versions } = await client.query<{ shown: boolean; version: string }>({
+    name: `${query.name}_version`,
+    text: query.version,
+    values,
+  });
   const { rows } = await client.query<{ item: string }>({ name: `${query.name}_rows`, text: query.rows, values });
   const { shown, version } = versions[0]!;
   return { shown, version, body: rows.map(({ item }) => item).join("\n") };

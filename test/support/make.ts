@@ -10,7 +10,18 @@ import {
   restoreGroup,
   softDeletePerson,
 } from "../../src/directory/index.ts";
-import type { Change, GroupId, NewGroup, NewMembership, NewPerson, NewSchool, PersonId, PersonName, PersonRole, SchoolId } from "../../src/directory/index.ts";
+import type {
+  Change,
+  GroupId,
+  NewGroup,
+  NewMembership,
+  NewPerson,
+  NewSchool,
+  PersonId,
+  PersonName,
+  PersonRole,
+  SchoolId,
+} from "../../src/directory/index.ts";
 import { withTransaction } from "../../src/platform/db.ts";
 import type { Db } from "../../src/platform/db.ts";
 import { makeUuid } from "../../src/platform/ids.ts";
@@ -84,15 +95,29 @@ export function makeMakers(db: Pick<Db, "pool">, now = new Date("2026-02-03T08:0
   const membership = (of: { group: GroupId; person: PersonId; role?: PersonRole }): Promise<void> =>
     inChange((change) => putIntoGroup(change, { groupId: of.group, personId: of.person, role: of.role }));
 
-  const app = async (wishes: Partial<NewApp> = {}): Promise<{ clientId: ClientId; clientSecret: string | null; redirectUri: string }> => {
+  const app = async (
+    wishes: Partial<NewApp> = {},
+  ): Promise<{ clientId: ClientId; clientSecret: string | null; redirectUri: string }> => {
     const redirectUri = wishes.redirectUris?.[0] ?? "http://127.0.0.1:4999/callback";
-    const made: NewApp = { name: `App ${next()}`, type: "CONFIDENTIAL", scopes: allScopes, redirectUris: [redirectUri], ...wishes };
+    const made: NewApp = {
+      name: `App ${next()}`,
+      type: "CONFIDENTIAL",
+      scopes: allScopes,
+      redirectUris: [redirectUri],
+      ...wishes,
+    };
     const registered = await withTransaction(db, (tx) => createApp(tx, made, { ...origin, allowLoopbackHttp: true }));
     return { ...registered, redirectUri };
   };
 
   /** Everybody may sign in and the school syncs, unless wished otherwise. */
-  const grant = ({ app: clientId, school: schoolId, signOn = "EVERYBODY", sync = true, groups = [] }: GrantWishes): Promise<void> => {
+  const grant = ({
+    app: clientId,
+    school: schoolId,
+    signOn = "EVERYBODY",
+    sync = true,
+    groups = [],
+  }: GrantWishes): Promise<void> => {
     const audience = typeof signOn === "string" ? ({ kind: signOn } as SignOnAudience) : signOn;
     return inChange((change) => setGrant(change, { clientId, schoolId, signOn: audience, sync, syncedGroups: groups }));
   };
@@ -101,11 +126,25 @@ export function makeMakers(db: Pick<Db, "pool">, now = new Date("2026-02-03T08:0
     recordSignIn(db, { clientId: of.app, personId: of.person, at: now });
 
   /** Many students at once, each in the next `groupsEach` of the groups; 100,000 take a few seconds. Apps are not told of them. */
-  const people = async (of: { school: SchoolId; count: number; groups?: GroupId[]; groupsEach?: number }): Promise<PersonId[]> => {
+  const people = async (of: {
+    school: SchoolId;
+    count: number;
+    groups?: GroupId[];
+    groupsEach?: number;
+  }): Promise<PersonId[]> => {
     const { groups = [], groupsEach = groups.length } = of;
     const ids: PersonId[] = [];
     for (let from = 0; from < of.count; from += chunk) {
-      ids.push(...(await insertPeople(db, { ...of, count: Math.min(chunk, of.count - from), first: from, groups, groupsEach, now })));
+      ids.push(
+        ...(await insertPeople(db, {
+          ...of,
+          count: Math.min(chunk, of.count - from),
+          first: from,
+          groups,
+          groupsEach,
+          now,
+        })),
+      );
     }
     return ids;
   };
@@ -124,11 +163,26 @@ async function putIntoGroup(change: Change, membership: NewMembership): Promise<
 
 const chunk = 20_000;
 const firstNames = ["Ada Marie", "Bo Emil", "Cem", "Dana Luise", "Elif", "Finn Ole", "Änne", "Øyvind", "Łucja", "Zoë"];
-const lastNames = ["Muster", "Beispiel", "Müller", "Groß", "de Vries", "Öztürk", "O'Neill", "Schmidt-Rot", "Nguyễn", "Zander"];
+const lastNames = [
+  "Muster",
+  "Beispiel",
+  "Müller",
+  "Groß",
+  "de Vries",
+  "Öztürk",
+  "O'Neill",
+  "Schmidt-Rot",
+  "Nguyễn",
+  "Zander",
+];
 
 function makeName(n: number): PersonName {
   const firstFull = firstNames[n % firstNames.length]!;
-  return { firstFull, firstCall: firstFull.split(" ")[0]!, last: `${lastNames[Math.floor(n / 10) % lastNames.length]!} ${n}` };
+  return {
+    firstFull,
+    firstCall: firstFull.split(" ")[0]!,
+    last: `${lastNames[Math.floor(n / 10) % lastNames.length]!} ${n}`,
+  };
 }
 
 type Batch = { school: SchoolId; count: number; first: number; groups: GroupId[]; groupsEach: number; now: Date };
@@ -136,10 +190,18 @@ type Batch = { school: SchoolId; count: number; first: number; groups: GroupId[]
 async function insertPeople(db: Pick<Db, "pool">, batch: Batch): Promise<PersonId[]> {
   const rows = Array.from({ length: batch.count }, (_, index) => {
     const name = makeName(batch.first + index);
-    return { id: makeUuid(batch.now) as PersonId, affiliation: makeUuid(batch.now), name, sortKey: makePersonSortKey(name) };
+    return {
+      id: makeUuid(batch.now) as PersonId,
+      affiliation: makeUuid(batch.now),
+      name,
+      sortKey: makePersonSortKey(name),
+    };
   });
   const memberships = rows.flatMap(({ id }, index) =>
-    Array.from({ length: batch.groupsEach }, (_, step) => ({ id, group: batch.groups[(index + step) % batch.groups.length]! })),
+    Array.from({ length: batch.groupsEach }, (_, step) => ({
+      id,
+      group: batch.groups[(index + step) % batch.groups.length]!,
+    })),
   );
   await withTransaction(db, async (tx) => {
     await tx.query(

@@ -2,7 +2,11 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type pg from "pg";
 import { poolsInTransaction } from "../../src/platform/db.ts";
 
-type Connected = (error: Error | undefined, client: pg.PoolClient | undefined, done: (release?: unknown) => void) => void;
+type Connected = (
+  error: Error | undefined,
+  client: pg.PoolClient | undefined,
+  done: (release?: unknown) => void,
+) => void;
 
 /**
  * Lets a pool refuse a second connection to work that has a transaction of it: with as many of them as connections, each would wait for

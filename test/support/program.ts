@@ -26,7 +26,11 @@ afterAll(async () => {
 
 /** Runs one of our programs as a process of its own, with nothing in its environment but what is given; ends with the test file. */
 export function startProgram(args: string[], env: Record<string, string> = {}): Program {
-  const child = spawn(process.execPath, args, { cwd: root, env: { PATH: process.env["PATH"], ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    env: { PATH: process.env["PATH"], ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let written = "";
   const listeners = new Set<() => void>();
   for (const stream of [child.stdout, child.stderr]) {

@@ -14,7 +14,10 @@ export type Receiver = {
   script(answer: Script): void;
 };
 
-export const answer = (status: number, headers: Record<string, string> = {}, body = ""): Script => (_call, response) => response.writeHead(status, headers).end(body);
+export const answer =
+  (status: number, headers: Record<string, string> = {}, body = ""): Script =>
+  (_call, response) =>
+    response.writeHead(status, headers).end(body);
 
 /** An app's server that remembers what it got and answers as a test tells it; ends with the test file. */
 export async function startReceiver(first: Script = answer(204), host = "127.0.0.1"): Promise<Receiver> {
@@ -24,7 +27,12 @@ export async function startReceiver(first: Script = answer(204), host = "127.0.0
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
-      const call = { path: request.url ?? "", headers: request.headers, body: Buffer.concat(chunks).toString(), at: performance.now() };
+      const call = {
+        path: request.url ?? "",
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString(),
+        at: performance.now(),
+      };
       received.push(call);
       void script(call, response, received.filter(({ path }) => path === call.path).length);
     });
@@ -37,7 +45,10 @@ export async function startReceiver(first: Script = answer(204), host = "127.0.0
   return {
     url: `http://${host}:${(server.address() as AddressInfo).port}`,
     received,
-    events: (path) => received.filter((call) => path === undefined || call.path === path).map(({ body }) => JSON.parse(body) as Record<string, unknown>),
+    events: (path) =>
+      received
+        .filter((call) => path === undefined || call.path === path)
+        .map(({ body }) => JSON.parse(body) as Record<string, unknown>),
     script: (next) => void (script = next),
   };
 }

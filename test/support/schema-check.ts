@@ -3,19 +3,31 @@ import addFormats from "ajv-formats";
 import type { OpenApiDocument } from "../../src/platform/http/index.ts";
 
 /** Lists what a body has against a response of a document; a validator of its own, apart from the one that the service uses. */
-export function makeSchemaCheck(document: OpenApiDocument): (response: object | undefined, type: string, body: unknown) => string[] {
+export function makeSchemaCheck(
+  document: OpenApiDocument,
+): (response: object | undefined, type: string, body: unknown) => string[] {
   return (response, type, body) => {
     if (response === undefined) return ["this status is not described"];
-    const found = "$ref" in response ? document.components.responses?.[String(response.$ref).split("/").at(-1)!] : response;
+    const found =
+      "$ref" in response ? document.components.responses?.[String(response.$ref).split("/").at(-1)!] : response;
     const schema = (found as { content?: Record<string, { schema: object }> } | undefined)?.content?.[type]?.schema;
     if (schema === undefined) return [`the type ${type} is not described`];
-    const ajv = new Ajv({ strict: false, validateSchema: false, allErrors: true, formats: { int32: true, int64: true } });
+    const ajv = new Ajv({
+      strict: false,
+      validateSchema: false,
+      allErrors: true,
+      formats: { int32: true, int64: true },
+    });
     (addFormats as unknown as typeof addFormats.default)(ajv);
     const check = ajv.compile({ ...withoutExamples(schema), components: withoutExamples(document.components) });
-    return check(body) ? [] : (check.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message ?? ""}`);
+    return check(body)
+      ? []
+      : (check.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message ?? ""}`);
   };
 }
 
 // In an example, an `id` would pass for the name of a schema.
 const withoutExamples = (part: object): object =>
-  JSON.parse(JSON.stringify(part, (key, value: unknown) => (key === "example" || key === "examples" ? undefined : value))) as object;
+  JSON.parse(
+    JSON.stringify(part, (key, value: unknown) => (key === "example" || key === "examples" ? undefined : value)),
+  ) as object;

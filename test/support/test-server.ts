@@ -17,7 +17,10 @@ declare module "vitest" {
 export default async function startTestServer(project: TestProject): Promise<() => Promise<void>> {
   const installed = installedServers().find(({ name }) => name === project.name);
   const given = installed ? undefined : process.env["TEST_DATABASE_URL"];
-  const server = given === undefined ? await startDisposable(installed?.binariesFolder) : { url: given, stop: async () => undefined };
+  const server =
+    given === undefined
+      ? await startDisposable(installed?.binariesFolder)
+      : { url: given, stop: async () => undefined };
   const template = `schultor_template_${randomBytes(4).toString("hex")}`;
   await onServer(server.url, `CREATE DATABASE ${template}`);
   await applyMigrations(withDatabase(server.url, template), { say: console.log });
@@ -46,7 +49,13 @@ async function startDisposable(binariesFolder: string | undefined): Promise<{ ur
     dataDir,
     say: console.log,
     binariesFolder,
-    settings: { fsync: "off", full_page_writes: "off", synchronous_commit: "off", autovacuum: "off", shared_buffers: "128MB" },
+    settings: {
+      fsync: "off",
+      full_page_writes: "off",
+      synchronous_commit: "off",
+      autovacuum: "off",
+      shared_buffers: "128MB",
+    },
   });
   return {
     url: server.url,

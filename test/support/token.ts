@@ -32,10 +32,16 @@ export async function giveLogin(db: Pick<Db, "pool">, personId: PersonId): Promi
 }
 
 export const basic = ({ clientId, clientSecret }: TestApp): Record<string, string> =>
-  clientSecret === null ? {} : { authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString("base64")}` };
+  clientSecret === null
+    ? {}
+    : { authorization: `Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString("base64")}` };
 
 /** Posts to the token endpoint as the app would. */
-export async function postToken({ url }: Service, app: TestApp, fields: Record<string, string>): Promise<{ status: number; headers: Headers; body: TokenBody }> {
+export async function postToken(
+  { url }: Service,
+  app: TestApp,
+  fields: Record<string, string>,
+): Promise<{ status: number; headers: Headers; body: TokenBody }> {
   const body = new URLSearchParams({ ...fields, ...(app.clientSecret === null && { client_id: app.clientId }) });
   const response = await fetch(`${url}/oauth2/token`, { method: "POST", headers: basic(app), body });
   return { status: response.status, headers: response.headers, body: (await response.json()) as TokenBody };
@@ -53,8 +59,14 @@ export type Wishes = { scopes?: readonly ScopeName[]; pkce?: boolean; params?: R
 export type Asked = { address: string; verifier: string; state: string; nonce: string };
 
 /** An authorization request as an app makes it. */
-export function askFor({ url }: Service, app: TestApp, { scopes = ["openid"], pkce = true, params = {} }: Wishes = {}): Asked {
-  const [verifier, state, nonce] = [randomBytes(32), randomBytes(8), randomBytes(8)].map((bytes) => bytes.toString("base64url")) as [string, string, string];
+export function askFor(
+  { url }: Service,
+  app: TestApp,
+  { scopes = ["openid"], pkce = true, params = {} }: Wishes = {},
+): Asked {
+  const [verifier, state, nonce] = [randomBytes(32), randomBytes(8), randomBytes(8)].map((bytes) =>
+    bytes.toString("base64url"),
+  ) as [string, string, string];
   const query = new URLSearchParams({
     response_type: "code",
     client_id: app.clientId,
@@ -62,7 +74,10 @@ export function askFor({ url }: Service, app: TestApp, { scopes = ["openid"], pk
     scope: wire(scopes),
     state,
     nonce,
-    ...(pkce && { code_challenge: createHash("sha256").update(verifier).digest("base64url"), code_challenge_method: "S256" }),
+    ...(pkce && {
+      code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+      code_challenge_method: "S256",
+    }),
     ...params,
   });
   return { address: `${url}/oauth2/auth?${query.toString()}`, verifier, state, nonce };
@@ -79,7 +94,12 @@ export async function passPages(browser: Browser, page: Shown, login: Login): Pr
 export type SignedOn = { browser: Browser; asked: Asked; back: URL };
 
 /** The way of a person through the pages; ends back at the app. */
-export async function signOn(service: Service, app: TestApp, login: Login, wishes: Wishes & { browser?: Browser } = {}): Promise<SignedOn> {
+export async function signOn(
+  service: Service,
+  app: TestApp,
+  login: Login,
+  wishes: Wishes & { browser?: Browser } = {},
+): Promise<SignedOn> {
   const browser = wishes.browser ?? makeBrowser(service.url);
   const asked = askFor(service, app, wishes);
   const shown = await passPages(browser, await browser.open(asked.address), login);
@@ -95,7 +115,12 @@ export const exchange = (service: Service, app: TestApp, { asked, back }: Signed
   });
 
 /** Tokens in the user context, through the pages and the token endpoint. */
-export async function getUserTokens(service: Service, app: TestApp, login: Login, wishes: Wishes & { browser?: Browser } = {}): Promise<TokenBody & { browser: Browser }> {
+export async function getUserTokens(
+  service: Service,
+  app: TestApp,
+  login: Login,
+  wishes: Wishes & { browser?: Browser } = {},
+): Promise<TokenBody & { browser: Browser }> {
   const signedOn = await signOn(service, app, login, wishes);
   const { status, body } = await exchange(service, app, signedOn);
   if (status !== 200) throw new Error(`no tokens: ${JSON.stringify(body)} ${signedOn.back.href}`);

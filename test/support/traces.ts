@@ -17,7 +17,10 @@ export async function findTraces({ pool }: Pool, words: readonly string[]): Prom
 
 /** The tables whose rows belong to a person. */
 export const listTablesOfPeople = ({ pool }: Pool): Promise<string[]> =>
-  listTables(pool, "table_name = 'person' OR EXISTS (SELECT FROM information_schema.columns c WHERE c.table_schema = 'public' AND c.table_name = t.table_name AND c.column_name = 'person_id')");
+  listTables(
+    pool,
+    "table_name = 'person' OR EXISTS (SELECT FROM information_schema.columns c WHERE c.table_schema = 'public' AND c.table_name = t.table_name AND c.column_name = 'person_id')",
+  );
 
 async function listTables(pool: Db["pool"], where: string): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(

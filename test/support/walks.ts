@@ -26,7 +26,9 @@ function report<Made>(run: fc.RunDetails<Made>): void {
   const { currentTestName = "", testPath = "" } = expect.getState();
   const name = currentTestName.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const command = `TEST_SEED=${run.seed} TEST_PATH=${run.counterexamplePath ?? ""} npx vitest run --project embedded ${relative(testPath)} -t '${name}'`;
-  throw new Error(`${fc.defaultReportMessage(run) ?? ""}\n\nOnly this one again, made smaller:\n${command}`, { cause: run.errorInstance });
+  throw new Error(`${fc.defaultReportMessage(run) ?? ""}\n\nOnly this one again, made smaller:\n${command}`, {
+    cause: run.errorInstance,
+  });
 }
 
 const relative = (path: string): string => path.replace(`${process.cwd()}/`, "");

@@ -10,7 +10,13 @@ import type { Received } from "./receiver.ts";
 import { makeTestClock, type TestClock } from "./service.ts";
 
 export const keys = [Buffer.from("a key for tests that is 32 bytes")];
-export const settings: WebhookSettings = { timeoutMs: 10_000, retrySeconds: [5, 300, 1800], disableAfterDays: 5, logDays: 30, concurrency: 512 };
+export const settings: WebhookSettings = {
+  timeoutMs: 10_000,
+  retrySeconds: [5, 300, 1800],
+  disableAfterDays: 5,
+  logDays: 30,
+  concurrency: 512,
+};
 export const inside: Reach = { allowPrivateAddresses: true };
 
 export type WebhookWorld = {
@@ -25,22 +31,41 @@ export type WebhookWorld = {
   settle(): Promise<void>;
 };
 
-type Wishes = { db?: TestDatabase; settings?: Partial<WebhookSettings>; reach?: Reach; log?: Log; random?: () => number };
+type Wishes = {
+  db?: TestDatabase;
+  settings?: Partial<WebhookSettings>;
+  reach?: Reach;
+  log?: Log;
+  random?: () => number;
+};
 
 /** The webhooks of a database of their own, with a clock that stands; jobs run when a test runs them. */
 export async function startWebhooks(wishes: Wishes = {}): Promise<WebhookWorld> {
   const db = wishes.db ?? (await testDatabase());
   const clock = makeTestClock();
   const make = makeMakers(db);
-  const { jobs, close } = makeWebhooks({ db, clock, log: wishes.log ?? silentLog, keys, reach: wishes.reach ?? inside, settings: { ...settings, ...wishes.settings }, random: wishes.random ?? (() => 0.5) });
+  const { jobs, close } = makeWebhooks({
+    db,
+    clock,
+    log: wishes.log ?? silentLog,
+    keys,
+    reach: wishes.reach ?? inside,
+    settings: { ...settings, ...wishes.settings },
+    random: wishes.random ?? (() => 0.5),
+  });
   afterAll(close);
-  const run = (name: string, signal = new AbortController().signal) => jobs.find((job) => job.name === `webhooks.${name}`)!.run(signal);
+  const run = (name: string, signal = new AbortController().signal) =>
+    jobs.find((job) => job.name === `webhooks.${name}`)!.run(signal);
   return {
     db,
     clock,
     app: async () => (await make.app()).clientId,
     endpoint: ({ eventTypes = ["person", "group", "school"], ...of }) =>
-      registerEndpoint(db, { eventTypes, ...of }, { origin: { at: clock(), actorId: "test" }, keys, reach: wishes.reach ?? inside }),
+      registerEndpoint(
+        db,
+        { eventTypes, ...of },
+        { origin: { at: clock(), actorId: "test" }, keys, reach: wishes.reach ?? inside },
+      ),
     tell: (...events) => insertEvents(db, clock(), events),
     run,
     async settle() {
@@ -55,7 +80,9 @@ export function verify({ headers, body }: Received, secret: string): { ep: boole
   const hex = createHmac("sha256", secret).update(body, "utf8").digest();
   const shown = Buffer.from(String(headers["x-ep-signature-sha256"]), "hex");
   const signed = `${String(headers["webhook-id"])}.${String(headers["webhook-timestamp"])}.${body}`;
-  const expected = `v1,${createHmac("sha256", Buffer.from(secret.replace(/^whsec_/, ""), "base64")).update(signed).digest("base64")}`;
+  const expected = `v1,${createHmac("sha256", Buffer.from(secret.replace(/^whsec_/, ""), "base64"))
+    .update(signed)
+    .digest("base64")}`;
   return {
     ep: shown.length === hex.length && timingSafeEqual(shown, hex),
     standard: String(headers["webhook-signature"]).split(" ").includes(expected),

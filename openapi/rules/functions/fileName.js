@@ -2,6 +2,10 @@
 export default function fileName(operation, _options, context) {
   const source = context.documentInventory.findAssociatedItemForPath(context.path, true)?.document.source;
   if (!source || source === context.documentInventory.source) return;
-  const name = source.split(/[\\/]/).pop().replace(/\.ya?ml$/, "");
-  if (name !== operation.operationId) return [{ message: `${name}.yaml holds the operation ${operation.operationId}.` }];
+  const name = source
+    .split(/[\\/]/)
+    .pop()
+    .replace(/\.ya?ml$/, "");
+  if (name !== operation.operationId)
+    return [{ message: `${name}.yaml holds the operation ${operation.operationId}.` }];
 }

@@ -11,10 +11,12 @@ export default function inlineDepth(schema, _options, { path, documentInventory 
     const isObject = node.type === "object" || node.properties;
     const here = inline ? depth + (isObject ? 1 : 0) : 0;
     if (!inline) seen.add(node);
-    if (here > 1) problems.push({ message: "This object needs a name: it lies inside an object that has none.", path: at });
+    if (here > 1)
+      problems.push({ message: "This object needs a name: it lies inside an object that has none.", path: at });
     for (const [name, child] of Object.entries(node.properties ?? {})) walk(child, [...at, "properties", name], here);
     if (node.items) walk(node.items, [...at, "items"], here);
-    for (const word of ["allOf", "oneOf", "anyOf"]) (node[word] ?? []).forEach((child, index) => walk(child, [...at, word, index], here));
+    for (const word of ["allOf", "oneOf", "anyOf"])
+      (node[word] ?? []).forEach((child, index) => walk(child, [...at, word, index], here));
   };
   walk(schema, path, 0);
   return problems;

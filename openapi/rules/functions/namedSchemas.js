@@ -6,11 +6,15 @@ function isInline(path, inventory) {
   return found !== null && endOf(found.path.map(String)) === endOf(path.map(String));
 }
 
-const hasShape = (schema) => Boolean(schema.properties ?? schema.allOf ?? schema.oneOf ?? schema.anyOf ?? schema.enum) || schema.type === "object";
+const hasShape = (schema) =>
+  Boolean(schema.properties ?? schema.allOf ?? schema.oneOf ?? schema.anyOf ?? schema.enum) || schema.type === "object";
 
 /** Reports bodies whose schema, or the items of it, is an object without a name. */
 export default function namedSchemas(operation, _options, context) {
-  const bodies = [["requestBody", operation.requestBody], ...Object.entries(operation.responses ?? {}).map(([status, answer]) => [["responses", status], answer])];
+  const bodies = [
+    ["requestBody", operation.requestBody],
+    ...Object.entries(operation.responses ?? {}).map(([status, answer]) => [["responses", status], answer]),
+  ];
   const problems = [];
   for (const [place, body] of bodies) {
     for (const [mediaType, media] of Object.entries(body?.content ?? {})) {

@@ -23,7 +23,10 @@ export type Read = {
   places: Places;
 };
 
-export type Places = Record<"person" | "group" | "membership" | "role", { file: string; person?: string; group?: string }>;
+export type Places = Record<
+  "person" | "group" | "membership" | "role",
+  { file: string; person?: string; group?: string }
+>;
 
 /** Of a file whose groups stand with the people: they are remembered, so that each is staged once. No district of a million pupils has as many. */
 export const maxGroups = 200_000;

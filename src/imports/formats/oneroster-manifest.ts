@@ -23,7 +23,8 @@ export async function readManifest(files: Files, { staging, onBytes, mode }: Rea
     }
     if (!row.get("propertyName").startsWith("file.") || !ours.includes(name)) return;
     if (value === "absent") absent.add(name);
-    else if (value !== "bulk" && value !== "delta") row.fault("value", "unknown_mode", "The value is not absent, bulk or delta.");
+    else if (value !== "bulk" && value !== "delta")
+      row.fault("value", "unknown_mode", "The value is not absent, bulk or delta.");
     else if (!files.has(name)) row.fault("propertyName", "file_missing", `The archive holds no ${name}.`);
     // Schools are changed by hand, so how their file was made does not matter.
     else if (name !== "orgs.csv") modes.add(value === "delta" ? "DELTA" : "BULK");
@@ -39,5 +40,10 @@ export function checkFiles(files: Files, { mode, absent }: Manifest, { staging }
   const needed = mode === "BULK" ? ["users.csv", "classes.csv", "enrollments.csv"] : [];
   const missing = needed.filter((name) => !isIn(name));
   if (mode === "DELTA" && !ours.some(isIn)) missing.push("users.csv");
-  for (const file of missing) staging.fault({ file, line: 1, column: null, field: null }, "file_missing", `The archive holds no ${file}, or its manifest calls it absent.`);
+  for (const file of missing)
+    staging.fault(
+      { file, line: 1, column: null, field: null },
+      "file_missing",
+      `The archive holds no ${file}, or its manifest calls it absent.`,
+    );
 }

@@ -16,7 +16,11 @@ export type Orgs = {
 const maxOrgs = 100_000;
 
 /** Schools are found by their identifier, which is the official id, or else by their sourcedId. */
-export async function readOrgs(files: ReadonlyMap<string, SourceFile>, mode: ImportMode, { staging, schools, onBytes }: Reading): Promise<Orgs> {
+export async function readOrgs(
+  files: ReadonlyMap<string, SourceFile>,
+  mode: ImportMode,
+  { staging, schools, onBytes }: Reading,
+): Promise<Orgs> {
   const file = files.get("orgs.csv");
   const known = new Map<string, SchoolId | null>();
   const faulty = new Set<string>();
@@ -24,13 +28,15 @@ export async function readOrgs(files: ReadonlyMap<string, SourceFile>, mode: Imp
   if (file !== undefined) {
     await readTable({ file, onBytes, required: ["sourcedId", "type", "identifier"] }, staging, (row) => {
       const sourcedId = row.need("sourcedId", idLength);
-      if (known.size + faulty.size >= maxOrgs) return row.fault("sourcedId", "too_many_orgs", `The file names more than ${maxOrgs} organisations.`);
+      if (known.size + faulty.size >= maxOrgs)
+        return row.fault("sourcedId", "too_many_orgs", `The file names more than ${maxOrgs} organisations.`);
       if (row.get("type").toLowerCase() !== "school") return void known.set(sourcedId, null);
       if (row.get("status").toLowerCase() === "tobedeleted") return void faulty.add(sourcedId);
       const school = schools.find(row.get("identifier"), sourcedId) ?? schools.only;
       const isOther = school !== undefined && schools.only !== undefined && school !== schools.only;
       if (isOther) row.fault("identifier", "other_school", "This is another school than the import is for.");
-      if (school === undefined) row.fault("identifier", "unknown_school", "No school of the directory has this official id.");
+      if (school === undefined)
+        row.fault("identifier", "unknown_school", "No school of the directory has this official id.");
       if (school === undefined || isOther) return void faulty.add(sourcedId);
       known.set(sourcedId, school);
       found.add(school);

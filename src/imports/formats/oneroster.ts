@@ -23,10 +23,14 @@ export async function readOneRoster({ files }: Archive, reading: Reading): Promi
   };
   const given = { ...reading, orgs, mode: manifest.mode };
   const ofRole = isRolesApart ? [] : ["orgSourcedIds", "role"];
-  await table("users.csv", ["sourcedId", "givenName", "familyName", ...ofRole], (row) => readUser(row, given, isRolesApart));
+  await table("users.csv", ["sourcedId", "givenName", "familyName", ...ofRole], (row) =>
+    readUser(row, given, isRolesApart),
+  );
   await table("roles.csv", ["sourcedId", "userSourcedId", "role", "orgSourcedId"], (row) => readRoleRow(row, given));
   await table("classes.csv", ["sourcedId", "title", "classType", "schoolSourcedId"], (row) => readClass(row, given));
-  await table("enrollments.csv", ["sourcedId", "classSourcedId", "schoolSourcedId", "userSourcedId", "role"], (row) => readEnrollment(row, given));
+  await table("enrollments.csv", ["sourcedId", "classSourcedId", "schoolSourcedId", "userSourcedId", "role"], (row) =>
+    readEnrollment(row, given),
+  );
   return { mode: manifest.mode, schools: orgs.schools, places };
 }
 
@@ -43,7 +47,11 @@ const otherRoles = [
   ...["administrator", "aide", "counselor", "districtadministrator", "guardian", "parent", "principal"],
   ...["proctor", "relative", "siteadministrator", "systemadministrator"],
 ];
-const roles = new Map<string, PersonRole>([["student", "STUDENT"], ["teacher", "TEACHER"], ...otherRoles.map((name) => [name, "OTHER"] as const)]);
+const roles = new Map<string, PersonRole>([
+  ["student", "STUDENT"],
+  ["teacher", "TEACHER"],
+  ...otherRoles.map((name) => [name, "OTHER"] as const),
+]);
 
 /** Words of a vocabulary that a district made for itself begin with `ext:`. */
 function readRole(row: Row): PersonRole | null {
@@ -57,7 +65,12 @@ function readRole(row: Row): PersonRole | null {
 function readIsDeleted(row: Row, mode: ImportMode): boolean {
   const status = row.get("status").toLowerCase();
   if (mode === "DELTA" && status === "tobedeleted") return true;
-  if (status !== "" && status !== "active") row.fault("status", "unknown_status", mode === "DELTA" ? "The status is not active or tobedeleted." : "A bulk file has no such status.");
+  if (status !== "" && status !== "active")
+    row.fault(
+      "status",
+      "unknown_status",
+      mode === "DELTA" ? "The status is not active or tobedeleted." : "A bulk file has no such status.",
+    );
   return false;
 }
 
@@ -68,23 +81,38 @@ function readUser(row: Row, given: Given, isRolesApart: boolean): void {
   const name = readName(row);
   if (isRolesApart) return given.staging.person(at, { sourceId, schools: [], role: null, name, isDeleted });
   const role = readRole(row);
-  const keys = row.need("orgSourcedIds", 10_000).split(",").map((key) => key.trim()).filter((key) => key !== "");
+  const keys = row
+    .need("orgSourcedIds", 10_000)
+    .split(",")
+    .map((key) => key.trim())
+    .filter((key) => key !== "");
   const found = keys.map((key) => findSchool(row, "orgSourcedIds", key, given.orgs));
   const schools = [...new Set(found.filter((school) => typeof school === "string"))];
-  if (schools.length === 0 && keys.length > 0 && !found.includes(undefined)) return given.staging.note("people_without_school");
+  if (schools.length === 0 && keys.length > 0 && !found.includes(undefined))
+    return given.staging.note("people_without_school");
   given.staging.person(at, { sourceId, schools, role, name, isDeleted });
 }
 
 function readName(row: Row): PersonName {
-  const [given, middle, preferred, last] = [row.need("givenName"), row.take("middleName"), row.take("preferredGivenName"), row.need("familyName")].map(toName);
-  const firstFull = toName(Array.from([given, middle].filter((part) => part !== "").join(" ")).slice(0, nameLength).join(""));
+  const [given, middle, preferred, last] = [
+    row.need("givenName"),
+    row.take("middleName"),
+    row.take("preferredGivenName"),
+    row.need("familyName"),
+  ].map(toName);
+  const firstFull = toName(
+    Array.from([given, middle].filter((part) => part !== "").join(" "))
+      .slice(0, nameLength)
+      .join(""),
+  );
   return { firstFull, firstCall: preferred || given!, last: last! };
 }
 
 /** Undefined with a fault for an organisation nobody knows, null for one that is no school. */
 function findSchool(row: Row, heading: string, key: string, orgs: Orgs): SchoolId | null | undefined {
   const school = orgs.find(key);
-  if (school === undefined && key !== "" && !orgs.faulty.has(key)) row.fault(heading, "unknown_org", "The organisation is neither in orgs.csv nor a school of the directory.");
+  if (school === undefined && key !== "" && !orgs.faulty.has(key))
+    row.fault(heading, "unknown_org", "The organisation is neither in orgs.csv nor a school of the directory.");
   return school;
 }
 
@@ -106,7 +134,14 @@ function readClass(row: Row, given: Given): void {
   const previous = given.carryOvers.get(sourceId) ?? row.take("metadata.previousSourcedId", idLength);
   given.staging.group(
     { line: row.line, column: row.column("sourcedId") },
-    { sourceId, schoolId: schoolId ?? null, name: toName(row.need("title")), type, previousSourceId: previous === "" ? null : previous, isDeleted: readIsDeleted(row, given.mode) },
+    {
+      sourceId,
+      schoolId: schoolId ?? null,
+      name: toName(row.need("title")),
+      type,
+      previousSourceId: previous === "" ? null : previous,
+      isDeleted: readIsDeleted(row, given.mode),
+    },
   );
 }
 

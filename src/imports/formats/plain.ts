@@ -6,7 +6,11 @@ import { findValueFault, idLength, nameLength, toName } from "../read/value.ts";
 import type { StagedGroup, Staging } from "../staging.ts";
 import { maxGroups, tooManyGroups, type Read, type Reading } from "./format.ts";
 
-const roles = new Map<string, PersonRole>([["student", "STUDENT"], ["teacher", "TEACHER"], ["other", "OTHER"]]);
+const roles = new Map<string, PersonRole>([
+  ["student", "STUDENT"],
+  ["teacher", "TEACHER"],
+  ["other", "OTHER"],
+]);
 
 const groupColumns = [
   ["classes", "class", "KLASSE"],
@@ -18,29 +22,43 @@ const groupColumns = [
 export async function readPlain(file: SourceFile, reading: Reading): Promise<Read> {
   const { staging, onBytes, mode = "BULK" } = reading;
   const school = reading.schools.only;
-  if (school === undefined) throw new AppError("invalid", "school_missing", "A plain CSV file says nothing of schools: name the one it is for.");
+  if (school === undefined)
+    throw new AppError(
+      "invalid",
+      "school_missing",
+      "A plain CSV file says nothing of schools: name the one it is for.",
+    );
   const seen = new Set<string>();
   await readTable({ file, onBytes, required: ["id", "role", "first_name", "last_name"] }, staging, (row) => {
     const sourceId = row.need("id", idLength);
     const role = readRole(row);
     const isDeleted = readStatus(row);
-    staging.person({ line: row.line, column: row.column("id") }, { sourceId, schools: [school], role, name: readName(row), isDeleted });
+    staging.person(
+      { line: row.line, column: row.column("id") },
+      { sourceId, schools: [school], role, name: readName(row), isDeleted },
+    );
     if (!isDeleted) readGroups(row, { staging, school, seen, sourceId, carryOvers: reading.carryOvers });
   });
   const places = { file: file.name, person: "id" };
-  return { mode, schools: new Set([school]), places: { person: places, group: { file: file.name, group: "classes" }, membership: places, role: places } };
+  return {
+    mode,
+    schools: new Set([school]),
+    places: { person: places, group: { file: file.name, group: "classes" }, membership: places, role: places },
+  };
 }
 
 function readRole(row: Row): PersonRole | null {
   const text = row.need("role");
   const role = roles.get(text.toLowerCase());
-  if (role === undefined && text !== "") row.fault("role", "unknown_role", "The role is not student, teacher or other.");
+  if (role === undefined && text !== "")
+    row.fault("role", "unknown_role", "The role is not student, teacher or other.");
   return role ?? null;
 }
 
 function readStatus(row: Row): boolean {
   const status = row.get("status").toLowerCase();
-  if (status !== "" && status !== "active" && status !== "deleted") row.fault("status", "unknown_status", "The status is not active or deleted.");
+  if (status !== "" && status !== "active" && status !== "deleted")
+    row.fault("status", "unknown_status", "The status is not active or deleted.");
   return status === "deleted";
 }
 
@@ -55,7 +73,13 @@ function readName(row: Row): PersonName | null {
 /** Units: characters of all the groups of a column. */
 const maxNames = 20_000;
 
-type Given = { staging: Staging; school: SchoolId; seen: Set<string>; sourceId: string; carryOvers: ReadonlyMap<string, string> };
+type Given = {
+  staging: Staging;
+  school: SchoolId;
+  seen: Set<string>;
+  sourceId: string;
+  carryOvers: ReadonlyMap<string, string>;
+};
 
 function readGroups(row: Row, { staging, school, seen, sourceId, carryOvers }: Given): void {
   for (const [heading, kind, type] of groupColumns) {
@@ -79,7 +103,14 @@ function readGroups(row: Row, { staging, school, seen, sourceId, carryOvers }: G
           return;
         }
         seen.add(groupSourceId);
-        const group: StagedGroup = { sourceId: groupSourceId, schoolId: school, name, type, previousSourceId: carryOvers.get(groupSourceId) ?? null, isDeleted: false };
+        const group: StagedGroup = {
+          sourceId: groupSourceId,
+          schoolId: school,
+          name,
+          type,
+          previousSourceId: carryOvers.get(groupSourceId) ?? null,
+          isDeleted: false,
+        };
         staging.group({ line: row.line, column }, group);
       }
       const membership = { schoolId: school, personSourceId: sourceId, groupSourceId, role: null, isDeleted: false };

@@ -8,10 +8,16 @@ import { maxGroups, tooManyGroups, type Read, type Reading } from "./format.ts";
 
 /** Reads what `personen-info` of a Schulconnex server answers, in the spelling of any version. */
 export async function readSchulconnex(file: SourceFile, reading: Reading): Promise<Read> {
-  const { staging, schools: { only }, mode = "BULK" } = reading;
+  const {
+    staging,
+    schools: { only },
+    mode = "BULK",
+  } = reading;
   const schools = new Set<SchoolId>(mode === "BULK" && only !== undefined ? [only] : []);
   const groups = new Map<string, string>();
-  const reader = makeJsonArrayReader(({ code, message, ...at }) => staging.fault({ file: file.name, field: null, ...at }, code, message));
+  const reader = makeJsonArrayReader(({ code, message, ...at }) =>
+    staging.fault({ file: file.name, field: null, ...at }, code, message),
+  );
   const take = (elements: JsonElement[]) => {
     for (const element of elements) readRecord(element, { ...reading, file: file.name, found: schools, groups });
   };
@@ -36,7 +42,11 @@ const rolesInGroup = new Map<string, PersonRole>([
   ...["lehr", "klleit", "foerd"].map((code) => [code, "TEACHER"] as const),
   ...["schb", "gmit", "gleit"].map((code) => [code, "OTHER"] as const),
 ]);
-const groupTypes = new Map([["klasse", "KLASSE"], ["kurs", "KURS"], ["sonstig", "SONSTIG"]] as const);
+const groupTypes = new Map([
+  ["klasse", "KLASSE"],
+  ["kurs", "KURS"],
+  ["sonstig", "SONSTIG"],
+] as const);
 
 /** A record that was parsed, with faults at their places. */
 type Reader = {
@@ -47,7 +57,12 @@ type Reader = {
 };
 
 function makeReader(record: unknown, places: JsonPlaces, given: Given): Reader {
-  const get = (path: JsonPath) => path.reduce<unknown>((value, step) => (typeof value === "object" && value !== null ? (value as Record<string | number, unknown>)[step] : undefined), record);
+  const get = (path: JsonPath) =>
+    path.reduce<unknown>(
+      (value, step) =>
+        typeof value === "object" && value !== null ? (value as Record<string | number, unknown>)[step] : undefined,
+      record,
+    );
   const fault = (path: JsonPath, code: string, message: string) =>
     given.staging.fault({ file: given.file, ...places.find(path), field: path.join(".") || null }, code, message);
   return {
@@ -78,19 +93,30 @@ function readRecord(element: JsonElement, given: Given): void {
   const record = parse(element, places, given);
   if (record === undefined) return;
   const reader = makeReader(record, places, given);
-  if (typeof record !== "object" || record === null || Array.isArray(record)) return reader.fault([], "json_broken", "The record is not an object.");
+  if (typeof record !== "object" || record === null || Array.isArray(record))
+    return reader.fault([], "json_broken", "The record is not an object.");
   const sourceId = reader.text(["pid"], idLength);
-  const contexts = Array.from({ length: reader.list(["personenkontexte"]) }, (_, index) => readContext(reader, ["personenkontexte", index], given));
+  const contexts = Array.from({ length: reader.list(["personenkontexte"]) }, (_, index) =>
+    readContext(reader, ["personenkontexte", index], given),
+  );
   const ofSchools = contexts.filter((context) => context !== null);
   if (ofSchools.length === 0) return given.staging.note("people_without_school");
   const known = ofSchools.filter((context) => context.schoolId !== undefined);
   const here = known.filter((context) => !context.isDeleted);
   const home = given.schools.find(...organisationNames(reader, ["person", "stammorganisation"]));
   // Someone who is deleted everywhere is deleted at their home.
-  const order = (here.length > 0 ? here : known).toSorted((a, b) => Number(b.schoolId === home) - Number(a.schoolId === home));
+  const order = (here.length > 0 ? here : known).toSorted(
+    (a, b) => Number(b.schoolId === home) - Number(a.schoolId === home),
+  );
   const at = { line: element.line, column: element.column };
   const schools = [...new Set(order.map(({ schoolId }) => schoolId!))];
-  given.staging.person(at, { sourceId, schools, role: order[0]?.role ?? null, name: readName(reader), isDeleted: known.length > 0 && here.length === 0 });
+  given.staging.person(at, {
+    sourceId,
+    schools,
+    role: order[0]?.role ?? null,
+    name: readName(reader),
+    isDeleted: known.length > 0 && here.length === 0,
+  });
   for (const context of ofSchools) if (!context.isDeleted) readGroups(reader, { ...given, ...context, sourceId, at });
 }
 
@@ -98,7 +124,11 @@ function parse(element: JsonElement, places: JsonPlaces, given: Given): unknown 
   try {
     return JSON.parse(element.text) as unknown;
   } catch {
-    given.staging.fault({ file: given.file, ...places.findError(), field: null }, "json_broken", "The record is not JSON from here on.");
+    given.staging.fault(
+      { file: given.file, ...places.findError(), field: null },
+      "json_broken",
+      "The record is not JSON from here on.",
+    );
     return undefined;
   }
 }
@@ -108,11 +138,13 @@ function readName(reader: Reader): PersonName | null {
   if (reader.get(name) === null || reader.get(name) === undefined) return null;
   const firstFull = toName(reader.text([...name, "vorname"]));
   const call = reader.get([...name, "rufname"]);
-  const firstCall = call === undefined || call === null || call === "" ? firstFull : toName(reader.text([...name, "rufname"]));
+  const firstCall =
+    call === undefined || call === null || call === "" ? firstFull : toName(reader.text([...name, "rufname"]));
   return { firstFull, firstCall, last: toName(reader.text([...name, "familienname"])) };
 }
 
-const organisationNames = (reader: Reader, path: JsonPath): string[] => [reader.get([...path, "kennung"]), reader.get([...path, "id"])].filter((name) => typeof name === "string");
+const organisationNames = (reader: Reader, path: JsonPath): string[] =>
+  [reader.get([...path, "kennung"]), reader.get([...path, "id"])].filter((name) => typeof name === "string");
 
 type Context = { path: JsonPath; schoolId: SchoolId | undefined; role: PersonRole | null; isDeleted: boolean };
 
@@ -126,11 +158,13 @@ function readContext(reader: Reader, path: JsonPath, given: Given): Context | nu
   const isOther = only !== undefined && named !== undefined && named !== only;
   const schoolId = isOther ? undefined : (named ?? only);
   if (schoolId !== undefined) given.found.add(schoolId);
-  else if (isOther) reader.fault([...organisation, "kennung"], "other_school", "This is another school than the import is for.");
+  else if (isOther)
+    reader.fault([...organisation, "kennung"], "other_school", "This is another school than the import is for.");
   else reader.fault([...organisation, "kennung"], "unknown_school", "No school of the directory has this official id.");
   const code = reader.text([...path, "rolle"]).toLowerCase();
   const role = roles.get(code) ?? null;
-  if (role === null && code !== "") reader.fault([...path, "rolle"], "unknown_role", "The code is none of Schulconnex.");
+  if (role === null && code !== "")
+    reader.fault([...path, "rolle"], "unknown_role", "The code is none of Schulconnex.");
   const deletion = reader.get([...path, "loeschung"]);
   return { path, schoolId, role, isDeleted: deletion !== null && deletion !== undefined };
 }
@@ -144,26 +178,45 @@ function readGroups(reader: Reader, given: GivenContext): void {
     const groupSourceId = readGroup(reader, [...entry, "gruppe"], given);
     const role = readRoleInGroup(reader, [...entry, "gruppenzugehoerigkeit", "rollen"]);
     if (groupSourceId === "" || schoolId === undefined) continue;
-    staging.membership({ ...at, groupColumn: at.column }, { schoolId, personSourceId: sourceId, groupSourceId, role, isDeleted: false });
+    staging.membership(
+      { ...at, groupColumn: at.column },
+      { schoolId, personSourceId: sourceId, groupSourceId, role, isDeleted: false },
+    );
   }
 }
 
 /** The same group stands in the record of each of its members, and says the same there. */
-function readGroup(reader: Reader, path: JsonPath, { schoolId, staging, groups, carryOvers, at }: GivenContext): string {
+function readGroup(
+  reader: Reader,
+  path: JsonPath,
+  { schoolId, staging, groups, carryOvers, at }: GivenContext,
+): string {
   const sourceId = reader.text([...path, "id"], idLength);
   const name = toName(reader.text([...path, "bezeichnung"]));
   const code = reader.text([...path, "typ"]).toLowerCase();
   const type = groupTypes.get(code as "klasse") ?? null;
-  if (type === null && code !== "") reader.fault([...path, "typ"], "unknown_group_type", "The code is none of Schulconnex.");
+  if (type === null && code !== "")
+    reader.fault([...path, "typ"], "unknown_group_type", "The code is none of Schulconnex.");
   const said = `${schoolId ?? ""} ${code} ${name}`;
   const before = groups.get(sourceId);
   if (before === undefined && sourceId !== "" && groups.size >= maxGroups) {
     reader.fault([...path, "id"], "too_many_groups", tooManyGroups);
   } else if (before === undefined && sourceId !== "") {
     groups.set(sourceId, said);
-    staging.group(at, { sourceId, schoolId: schoolId ?? null, name, type, previousSourceId: carryOvers.get(sourceId) ?? null, isDeleted: false });
+    staging.group(at, {
+      sourceId,
+      schoolId: schoolId ?? null,
+      name,
+      type,
+      previousSourceId: carryOvers.get(sourceId) ?? null,
+      isDeleted: false,
+    });
   } else if (before !== said && sourceId !== "") {
-    reader.fault([...path, "id"], "group_contradiction", "Another record says another name, type or school of this group.");
+    reader.fault(
+      [...path, "id"],
+      "group_contradiction",
+      "Another record says another name, type or school of this group.",
+    );
   }
   return sourceId;
 }
@@ -172,7 +225,8 @@ function readRoleInGroup(reader: Reader, path: JsonPath): PersonRole | null {
   const found = Array.from({ length: reader.list(path) }, (_, index) => {
     const code = reader.text([...path, index]).toLowerCase();
     const role = rolesInGroup.get(code);
-    if (role === undefined && code !== "") reader.fault([...path, index], "unknown_role", "The code is none of Schulconnex.");
+    if (role === undefined && code !== "")
+      reader.fault([...path, index], "unknown_role", "The code is none of Schulconnex.");
     return role;
   });
   return found.find((role) => role === "TEACHER") ?? found.find((role) => role === "STUDENT") ?? null;

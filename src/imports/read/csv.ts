@@ -116,7 +116,8 @@ export function makeCsvReader(onFault: (fault: CsvFault) => void, limits = csvLi
       if (mode === "quoted") fail("quote_not_closed", { line: line + lines, column: fields.length + 1 });
       else fail("record_too_long", { line, column: 1 });
     }
-    if (at >= text.length && (!isLast || mode === "skipping" || (mode === "field" && fields.length === 0))) return false;
+    if (at >= text.length && (!isLast || mode === "skipping" || (mode === "field" && fields.length === 0)))
+      return false;
     if (mode === "field") {
       mode = text.charCodeAt(at) === quote ? "quoted" : "plain";
       if (mode === "quoted") at += 1;
@@ -137,7 +138,8 @@ export function makeCsvReader(onFault: (fault: CsvFault) => void, limits = csvLi
   const take = (piece: string, last: boolean): CsvRecord[] => {
     text = text.slice(from) + piece;
     [at, fieldFrom, from, isLast, records] = [at - from, fieldFrom - from, 0, last, []];
-    if (delimiter === 0 && (last || text.length > limits.header || /[\r\n]/.test(text))) delimiter = findDelimiter(text);
+    if (delimiter === 0 && (last || text.length > limits.header || /[\r\n]/.test(text)))
+      delimiter = findDelimiter(text);
     if (delimiter !== 0) while (step());
     return records;
   };

@@ -1,6 +1,11 @@
 /** One element of the outer array, as it stands in the file. Units: line and column from 1, column in characters. */
 export type JsonElement = { text: string; line: number; column: number };
-export type JsonFault = { line: number; column: number; code: "not_an_array" | "json_broken" | "record_too_long" | "record_too_deep"; message: string };
+export type JsonFault = {
+  line: number;
+  column: number;
+  code: "not_an_array" | "json_broken" | "record_too_long" | "record_too_deep";
+  message: string;
+};
 
 export type JsonArrayReader = { push(text: string): JsonElement[]; end(): JsonElement[] };
 
@@ -73,7 +78,8 @@ export function makeJsonArrayReader(onFault: (fault: JsonFault) => void, limits 
   };
 
   const gather = (piece: string): void => {
-    if (pieces.length + piece.length > limits.element) skip("record_too_long", `The record is longer than ${limits.element} characters.`);
+    if (pieces.length + piece.length > limits.element)
+      skip("record_too_long", `The record is longer than ${limits.element} characters.`);
     if (!isSkipped) pieces += piece;
   };
 
@@ -111,11 +117,21 @@ export function makeJsonArrayReader(onFault: (fault: JsonFault) => void, limits 
   return {
     push: take,
     end() {
-      if (state !== "after" && state !== "broken") fail(state === "before" ? "not_an_array" : "json_broken", "The file ends before the array does.");
+      if (state !== "after" && state !== "broken")
+        fail(state === "before" ? "not_an_array" : "json_broken", "The file ends before the array does.");
       return [];
     },
   };
 }
 
-const signs = { quote: 0x22, escape: 0x5c, openObject: 0x7b, closeObject: 0x7d, openArray: 0x5b, closeArray: 0x5d, comma: 0x2c, newline: 0x0a };
+const signs = {
+  quote: 0x22,
+  escape: 0x5c,
+  openObject: 0x7b,
+  closeObject: 0x7d,
+  openArray: 0x5b,
+  closeArray: 0x5d,
+  comma: 0x2c,
+  newline: 0x0a,
+};
 const isSpace = (sign: number): boolean => sign === 0x20 || sign === 0x0a || sign === 0x0d || sign === 0x09;

@@ -30,7 +30,9 @@ export function makeJsonPlaces(element: JsonElement): JsonPlaces {
   const placeAt = (offset: number): JsonPlace => {
     const { line, column } = element;
     const before = countUpTo(lineStarts!, offset);
-    return before === 0 ? { line, column: column + offset } : { line: line + before, column: offset - lineStarts![before - 1]! + 1 };
+    return before === 0
+      ? { line, column: column + offset }
+      : { line: line + before, column: offset - lineStarts![before - 1]! + 1 };
   };
 
   return {

@@ -11,7 +11,12 @@ export type FileKind = "zip" | "json" | "csv";
 
 export async function openSourceFile(path: string): Promise<SourceFile & { kind: FileKind }> {
   const { size } = await stat(path);
-  return { name: basename(path), size, kind: await findKind(path), open: async () => createReadStream(path, { highWaterMark: chunkBytes }) };
+  return {
+    name: basename(path),
+    size,
+    kind: await findKind(path),
+    open: async () => createReadStream(path, { highWaterMark: chunkBytes }),
+  };
 }
 
 const chunkBytes = 64 * 1024;

@@ -21,8 +21,14 @@ export type Row = {
 export type Table = { file: SourceFile; required: readonly string[]; onBytes(bytes: number): void };
 
 /** Reads a CSV file with headings row by row, and hands what gathers to the database in between. */
-export async function readTable({ file, required, onBytes }: Table, staging: Staging, onRow: (row: Row) => void): Promise<void> {
-  const reader = makeCsvReader(({ code, message, ...at }) => staging.fault({ file: file.name, field: null, ...at }, code, message));
+export async function readTable(
+  { file, required, onBytes }: Table,
+  staging: Staging,
+  onRow: (row: Row) => void,
+): Promise<void> {
+  const reader = makeCsvReader(({ code, message, ...at }) =>
+    staging.fault({ file: file.name, field: null, ...at }, code, message),
+  );
   let headings: Map<string, number> | undefined;
   let width = 0;
   const take = (records: CsvRecord[]) => {
@@ -32,7 +38,8 @@ export async function readTable({ file, required, onBytes }: Table, staging: Sta
         headings = readHeadings(file.name, record, required, staging);
       } else if (hasAll(headings, required)) {
         const row = makeRow(file.name, record, headings, staging);
-        if (record.fields.length !== width) row.fault(null, "field_count", `The record has ${record.fields.length} fields, the heading ${width}.`);
+        if (record.fields.length !== width)
+          row.fault(null, "field_count", `The record has ${record.fields.length} fields, the heading ${width}.`);
         onRow(row);
       }
     }
@@ -42,23 +49,36 @@ export async function readTable({ file, required, onBytes }: Table, staging: Sta
     await staging.flushIfFull();
   }
   take(reader.end());
-  if (headings === undefined) staging.fault({ file: file.name, line: 1, column: null, field: null }, "file_empty", "The file holds no heading.");
+  if (headings === undefined)
+    staging.fault({ file: file.name, line: 1, column: null, field: null }, "file_empty", "The file holds no heading.");
 }
 
-const hasAll = (headings: Map<string, number>, required: readonly string[]): boolean => required.every((name) => headings.has(name.toLowerCase()));
+const hasAll = (headings: Map<string, number>, required: readonly string[]): boolean =>
+  required.every((name) => headings.has(name.toLowerCase()));
 
-function readHeadings(file: string, { line, fields }: CsvRecord, required: readonly string[], staging: Staging): Map<string, number> {
+function readHeadings(
+  file: string,
+  { line, fields }: CsvRecord,
+  required: readonly string[],
+  staging: Staging,
+): Map<string, number> {
   const headings = new Map<string, number>();
   // Where a file has no headings, its first line is a person; faults are kept, and names must not be.
   const isOurs = (name: string) => required.some((heading) => heading.toLowerCase() === name);
   for (const [index, field] of fields.entries()) {
     const name = field.trim().toLowerCase();
     if (name === "") continue;
-    if (headings.has(name)) staging.fault({ file, line, column: index + 1, field: isOurs(name) ? field.trim() : null }, "column_twice", "The file has two columns of this name.");
+    if (headings.has(name))
+      staging.fault(
+        { file, line, column: index + 1, field: isOurs(name) ? field.trim() : null },
+        "column_twice",
+        "The file has two columns of this name.",
+      );
     else headings.set(name, index);
   }
   for (const name of required) {
-    if (!headings.has(name.toLowerCase())) staging.fault({ file, line, column: null, field: name }, "column_missing", `The column ${name} is missing.`);
+    if (!headings.has(name.toLowerCase()))
+      staging.fault({ file, line, column: null, field: name }, "column_missing", `The column ${name} is missing.`);
   }
   return headings;
 }

@@ -17,7 +17,10 @@ export async function* readText(file: SourceFile, onBytes: (bytes: number) => vo
   yield decoder.decode();
 }
 
-export async function findEncoding(file: SourceFile, onBytes: (bytes: number) => void = () => undefined): Promise<Encoding> {
+export async function findEncoding(
+  file: SourceFile,
+  onBytes: (bytes: number) => void = () => undefined,
+): Promise<Encoding> {
   const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let isUtf8 = false;
   let before: Buffer = Buffer.alloc(0);
@@ -25,7 +28,8 @@ export async function findEncoding(file: SourceFile, onBytes: (bytes: number) =>
     if (before.length === 0 && bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
     if (before.length === 0 && bytes[0] === 0xfe && bytes[1] === 0xff) return "utf-16be";
     const text = decode(() => strict.decode(bytes, { stream: true }));
-    if (text === null) return isUtf8 || beginsAsUtf8(Buffer.concat([before.subarray(-3), bytes])) ? "utf-8" : "windows-1252";
+    if (text === null)
+      return isUtf8 || beginsAsUtf8(Buffer.concat([before.subarray(-3), bytes])) ? "utf-8" : "windows-1252";
     isUtf8 ||= beyondAscii.test(text);
     before = bytes;
   }

@@ -8,7 +8,11 @@ export const nameLength = 200;
 export function findValueFault(value: string, maxLength: number): [code: string, message: string] | null {
   if (value === "") return ["value_missing", "A value is missing."];
   if (value.length > maxLength) return ["value_too_long", `The value is longer than ${maxLength} characters.`];
-  if (value.includes("\ufffd")) return ["value_unreadable", "The value holds bytes that are no UTF-8, as the rest of the file is. Export it again, or save it as UTF-8."];
+  if (value.includes("\ufffd"))
+    return [
+      "value_unreadable",
+      "The value holds bytes that are no UTF-8, as the rest of the file is. Export it again, or save it as UTF-8.",
+    ];
   const fault = findTextFault(value, maxLength);
   return fault === null ? null : ["value_unreadable", `The value ${fault}.`];
 }

@@ -14,9 +14,11 @@ export type Archive = { files: ReadonlyMap<string, SourceFile>; close(): void };
  *         than 4 GiB or, where that is much, to a hundred times its size. What unpacks to another size than it claims ends with a fault.
  */
 export async function openArchive(path: string): Promise<Archive> {
-  const zip = await promisify<string, object, ZipFile>(openZip)(path, { lazyEntries: true, autoClose: false }).catch((cause: unknown) => {
-    throw refuse("The file cannot be read as a zip archive.", cause);
-  });
+  const zip = await promisify<string, object, ZipFile>(openZip)(path, { lazyEntries: true, autoClose: false }).catch(
+    (cause: unknown) => {
+      throw refuse("The file cannot be read as a zip archive.", cause);
+    },
+  );
   try {
     return { files: toFiles(zip, await listEntries(zip)), close: () => zip.close() };
   } catch (error) {
@@ -56,14 +58,18 @@ function toFiles(zip: ZipFile, entries: readonly Entry[]): Map<string, SourceFil
     }
     files.set(name, { name, size: entry.uncompressedSize, open: () => openEntry(zip, entry) });
   }
-  if ([...files.values()].reduce((sum, { size }) => sum + size, 0) > maxBytes) throw refuse("The zip archive unpacks to more than 4 GiB.");
+  if ([...files.values()].reduce((sum, { size }) => sum + size, 0) > maxBytes)
+    throw refuse("The zip archive unpacks to more than 4 GiB.");
   return files;
 }
 
 function openEntry(zip: ZipFile, entry: Entry): Promise<Readable> {
   return new Promise((resolve, reject) => {
-    zip.openReadStream(entry, (cause: Error | null, stream) => (cause === null ? resolve(stream) : reject(refuse("The zip archive is damaged.", cause))));
+    zip.openReadStream(entry, (cause: Error | null, stream) =>
+      cause === null ? resolve(stream) : reject(refuse("The zip archive is damaged.", cause)),
+    );
   });
 }
 
-const refuse = (message: string, cause?: unknown) => new AppError("invalid", "archive_refused", message, undefined, { cause });
+const refuse = (message: string, cause?: unknown) =>
+  new AppError("invalid", "archive_refused", message, undefined, { cause });

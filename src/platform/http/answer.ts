@@ -10,7 +10,16 @@ export type ReadQuery<T> = { name: string; text: string; readonly [shape]?: T };
 export const asked = { client: "asked.client", id: "asked.id" };
 
 /** The ways of reading one list; see `makeListQuery`. */
-export type ListQuery<T> = { name: string; version: string; whole: string; rows: string; page: string; nextPage: string; values: number; readonly [shape]?: T };
+export type ListQuery<T> = {
+  name: string;
+  version: string;
+  whole: string;
+  rows: string;
+  page: string;
+  nextPage: string;
+  values: number;
+  readonly [shape]?: T;
+};
 
 /** What a handler answers when the body comes out of the database as it is. */
 export type JsonRead<T> = { kind: "read"; query: ReadQuery<T>; client: string; id: string; missing: Missing };
@@ -23,7 +32,10 @@ export type Missing = () => AppError;
 export type Page = { limit?: number | undefined; cursor?: string | undefined };
 
 /** `from` finds at most one row for what is asked. */
-export function makeReadQuery<T extends object>(name: string, { item, from }: { item: JsonSql<T>; from: string }): ReadQuery<T> {
+export function makeReadQuery<T extends object>(
+  name: string,
+  { item, from }: { item: JsonSql<T>; from: string },
+): ReadQuery<T> {
   // The inner SELECTs keep the planner from counting the arrays, for which it would plan every time anew.
   const text = `
     SELECT (SELECT ${item} FROM ${from})

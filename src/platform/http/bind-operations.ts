@@ -32,7 +32,11 @@ export type Binding<Operations, Caller extends Token> = {
   checkAnswersBy: readonly OpenApiDocument[];
 };
 
-type AnyHandler = (request: { caller: unknown; path: unknown; query: unknown }) => JsonRead<unknown> | JsonList<unknown> | JsonMade<unknown> | AppError;
+type AnyHandler = (request: {
+  caller: unknown;
+  path: unknown;
+  query: unknown;
+}) => JsonRead<unknown> | JsonList<unknown> | JsonMade<unknown> | AppError;
 
 /**
  * Makes the router of one document: for every operation the token first, then the validator, then the handler.
@@ -57,7 +61,16 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
     const answer: RequestHandler = async (req, res) => {
       const given = handle({ caller: res.locals["caller"], path: req.params, query: req.query });
       if (given instanceof AppError) throw given;
-      const sending = { req, res, caller: callerOf(res), clientId: clientIdOf(res), reading: binding.reading, check, readTogether, cursorKeys: binding.cursorKeys };
+      const sending = {
+        req,
+        res,
+        caller: callerOf(res),
+        clientId: clientIdOf(res),
+        reading: binding.reading,
+        check,
+        readTogether,
+        cursorKeys: binding.cursorKeys,
+      };
       try {
         if (given.kind === "read") await sendRead(given, sending);
         else await (given.kind === "list" ? sendList(given, sending) : sendMade(given, sending));
@@ -65,7 +78,8 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
         if (!(error instanceof CallerLeft)) throw error;
       }
     };
-    if (Object.keys(operation.responses).every((status) => status === "501")) router.all(expressPath(path), name(operation), answer);
+    if (Object.keys(operation.responses).every((status) => status === "501"))
+      router.all(expressPath(path), name(operation), answer);
     else router[method](expressPath(path), name(operation), makeGuard(binding, operation), checkRequest(place), answer);
   }
   for (const path of Object.keys(document.paths)) router.all(expressPath(path), refuseMethod(document, path));
@@ -88,13 +102,17 @@ function name(operation: Operation): RequestHandler {
 }
 
 /** The token comes first, so that a stranger learns nothing else; an operation without security is open. */
-function makeGuard<Caller extends Token>(binding: Pick<Binding<never, Caller>, "document" | "checkToken" | "scopeName">, operation: Operation): RequestHandler {
+function makeGuard<Caller extends Token>(
+  binding: Pick<Binding<never, Caller>, "document" | "checkToken" | "scopeName">,
+  operation: Operation,
+): RequestHandler {
   if (operation.security === undefined) throw new Error(`${operation.operationId} must name its security.`);
   const ways = operation.security.flatMap((way) => Object.entries(way));
   const [scheme, another] = new Set(ways.map(([name]) => name));
   if (scheme === undefined) return (_req, _res, next) => next();
   if (another !== undefined) throw new Error(`${operation.operationId} must name one kind of token only.`);
-  if (ways.some(([, scopes]) => scopes.length !== 1)) throw new Error(`${operation.operationId} must name one scope for each way.`);
+  if (ways.some(([, scopes]) => scopes.length !== 1))
+    throw new Error(`${operation.operationId} must name one scope for each way.`);
   const flows = binding.document.components.securitySchemes?.[scheme]?.flows ?? {};
   const context = "clientCredentials" in flows ? "app" : "user";
   const scopes = ways.flatMap(([, [scope]]) => scope!);
@@ -116,18 +134,27 @@ function makeGuard<Caller extends Token>(binding: Pick<Binding<never, Caller>, "
 }
 
 function refuseMethod(document: OpenApiDocument, path: string): RequestHandler {
-  const known = new Set(listOperations(document).flatMap((place) => (place.path === path ? [place.method.toUpperCase()] : [])));
+  const known = new Set(
+    listOperations(document).flatMap((place) => (place.path === path ? [place.method.toUpperCase()] : [])),
+  );
   const allowed = [...known, ...(known.has("GET") ? ["HEAD"] : [])].join(", ");
   return (_req, res) => {
     res.setHeader("Allow", allowed);
-    throw new AppError("method_not_allowed", "method_not_allowed", `This address only answers ${[...known].join(", ")}.`);
+    throw new AppError(
+      "method_not_allowed",
+      "method_not_allowed",
+      `This address only answers ${[...known].join(", ")}.`,
+    );
   };
 }
 
 function refuseGaps(described: Set<string>, handled: Set<string>): void {
   const missing = [...described].filter((id) => !handled.has(id));
   const extra = [...handled].filter((id) => !described.has(id));
-  if (missing.length + extra.length > 0) throw new Error(`Handlers and contract differ. Missing: ${missing.join(", ") || "none"}. Unknown: ${extra.join(", ") || "none"}.`);
+  if (missing.length + extra.length > 0)
+    throw new Error(
+      `Handlers and contract differ. Missing: ${missing.join(", ") || "none"}. Unknown: ${extra.join(", ") || "none"}.`,
+    );
 }
 
 function commonPrefix(paths: string[]): string {

@@ -37,7 +37,8 @@ export async function loadDocument(name: string, platform: string): Promise<Open
 export function resolve(document: OpenApiDocument, parameter: Parameter | Reference): Parameter {
   if (!("$ref" in parameter)) return parameter;
   const found = document.components.parameters?.[parameter.$ref.split("/").at(-1) ?? ""];
-  if (found === undefined) throw new Error(`The contract points to a parameter that it does not have: ${parameter.$ref}`);
+  if (found === undefined)
+    throw new Error(`The contract points to a parameter that it does not have: ${parameter.$ref}`);
   return found;
 }
 

@@ -12,7 +12,10 @@ export function answerFailures({ log, render }: { log: Log; render: RenderFailur
   return (error: unknown, _req, res, _next) => {
     const failure = toAppError(error);
     if (failure.status >= 500) {
-      log.error({ requestId: requestIdOf(res), code: failure.code, internal: failure.internal, err: failure.cause ?? failure }, "request failed");
+      log.error(
+        { requestId: requestIdOf(res), code: failure.code, internal: failure.internal, err: failure.cause ?? failure },
+        "request failed",
+      );
     }
     if (res.headersSent || res.destroyed) {
       // Half a list must not look whole: the caller sees a broken connection.
@@ -28,7 +31,13 @@ export function answerFailures({ log, render }: { log: Log; render: RenderFailur
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (isDatabaseUnavailable(error)) {
-    return new AppError("unavailable", "unavailable", "The service cannot answer just now. Try again later.", undefined, { cause: error });
+    return new AppError(
+      "unavailable",
+      "unavailable",
+      "The service cannot answer just now. Try again later.",
+      undefined,
+      { cause: error },
+    );
   }
   // Express throws such errors for an address that it cannot decode.
   if (error instanceof Error && "status" in error && error.status === 400) {
@@ -45,7 +54,14 @@ export function requestIdOf(res: Response): string {
 /** Renders `application/problem+json`. Source: RFC 9457, with the text in `message`. */
 export const renderProblem: RenderFailure = (failure, res) => {
   const { status, code, message } = failure;
-  const problem = { type: "about:blank", title: STATUS_CODES[status] ?? "Error", status, message, code, requestId: requestIdOf(res) };
+  const problem = {
+    type: "about:blank",
+    title: STATUS_CODES[status] ?? "Error",
+    status,
+    message,
+    code,
+    requestId: requestIdOf(res),
+  };
   res.setHeader("Content-Type", "application/problem+json; charset=utf-8");
   res.send(JSON.stringify(problem));
 };

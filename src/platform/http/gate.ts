@@ -99,7 +99,10 @@ export function makeGate(limits: GateLimits): Gate {
           forgetIdle(name, client);
           reject(error);
         };
-        const timer = setTimeout(() => giveUp(client.running >= limits.placesPerClient ? tooMany() : overloaded()), limits.waitMs);
+        const timer = setTimeout(
+          () => giveUp(client.running >= limits.placesPerClient ? tooMany() : overloaded()),
+          limits.waitMs,
+        );
         const off = caller.onLeave(() => giveUp(new CallerLeft()));
         client.waiting.push(waiting);
       });
@@ -116,5 +119,16 @@ function once(leave: Leave): Leave {
   };
 }
 
-const tooMany = () => new AppError("rate_limited", "too_many_requests", "This app reads too much at the same time. Wait for answers before asking for more.");
-const overloaded = () => new AppError("unavailable", "unavailable", "The service cannot answer just now. Try again later.", "all places for reading are taken");
+const tooMany = () =>
+  new AppError(
+    "rate_limited",
+    "too_many_requests",
+    "This app reads too much at the same time. Wait for answers before asking for more.",
+  );
+const overloaded = () =>
+  new AppError(
+    "unavailable",
+    "unavailable",
+    "The service cannot answer just now. Try again later.",
+    "all places for reading are taken",
+  );

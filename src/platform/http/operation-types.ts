@@ -5,7 +5,11 @@ import type { JsonList, JsonMade, JsonRead, ListQuery, Missing, Page, ReadQuery 
 type Described = { parameters: { query?: object; path?: object }; responses: object };
 
 type BodyOf<Response> = Response extends { content: { "application/json": infer Body } } ? Body : never;
-type BodyFor<Body> = Body extends readonly (infer Item)[] ? JsonList<Item> : Body extends object ? JsonRead<Body> | JsonMade<Body> : never;
+type BodyFor<Body> = Body extends readonly (infer Item)[]
+  ? JsonList<Item>
+  : Body extends object
+    ? JsonRead<Body> | JsonMade<Body>
+    : never;
 
 /** What a handler may answer: what comes out of the database where the contract has a 200, else a failure that it describes. */
 export type Answer<Op extends Described> = Op["responses"] extends { 200: infer Ok } ? BodyFor<BodyOf<Ok>> : AppError;
@@ -25,11 +29,22 @@ export type Handlers<Operations, Caller> = {
 };
 
 type Asked = { client: string; id: string };
-export const answerRead = <T>(query: ReadQuery<T>, { client, id }: Asked, missing: Missing): JsonRead<T> => ({ kind: "read", query, client, id, missing });
+export const answerRead = <T>(query: ReadQuery<T>, { client, id }: Asked, missing: Missing): JsonRead<T> => ({
+  kind: "read",
+  query,
+  client,
+  id,
+  missing,
+});
 
 export const answerMade = <T>(make: () => Promise<T>): JsonMade<T> => ({ kind: "made", make });
 
-export const answerList = <T>(query: ListQuery<T>, values: unknown[], missing: Missing | null, page: Page = {}): JsonList<T> => ({
+export const answerList = <T>(
+  query: ListQuery<T>,
+  values: unknown[],
+  missing: Missing | null,
+  page: Page = {},
+): JsonList<T> => ({
   kind: "list",
   query,
   values,

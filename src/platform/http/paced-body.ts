@@ -10,7 +10,10 @@ const slice = 65_536;
  * Shape:  headers stand already; what is cut off ends with a reset, so that it never looks whole.
  * Errors: CallerLeft once the reader has left or was cut off.
  */
-export function makePacedBody(res: ServerResponse, { stallMs, totalMs }: Pace): { write(piece: string): Promise<void>; end(): Promise<void> } {
+export function makePacedBody(
+  res: ServerResponse,
+  { stallMs, totalMs }: Pace,
+): { write(piece: string): Promise<void>; end(): Promise<void> } {
   const end = performance.now() + totalMs;
   const left = () => Math.min(stallMs, end - performance.now());
   return {

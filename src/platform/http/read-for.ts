@@ -7,7 +7,11 @@ import { CallerLeft, type Caller } from "./caller.ts";
  *
  * Errors: CallerLeft when they left before or meanwhile; whatever `work` throws.
  */
-export async function readFor<T>({ pool, canceller }: ReadShare, caller: Caller, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+export async function readFor<T>(
+  { pool, canceller }: ReadShare,
+  caller: Caller,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
   if (caller.hasLeft()) throw new CallerLeft();
   const client = await pool.connect();
   let cancelling: Promise<void> | undefined;

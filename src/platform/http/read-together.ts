@@ -20,18 +20,28 @@ export function makeReadTogether(share: ReadShare): ReadTogether {
   return (query, asked) => {
     let loader = loaders.get(query.name);
     if (loader === undefined) {
-      loader = new DataLoader((all) => readAll(share, query, all), { cache: false, maxBatchSize: atOnce, batchScheduleFn: setImmediate });
+      loader = new DataLoader((all) => readAll(share, query, all), {
+        cache: false,
+        maxBatchSize: atOnce,
+        batchScheduleFn: setImmediate,
+      });
       loaders.set(query.name, loader);
     }
     return loader.load(asked);
   };
 }
 
-async function readAll(share: ReadShare, { name, text }: ReadQuery<unknown>, all: readonly Asked[]): Promise<(string | null | CallerLeft)[]> {
+async function readAll(
+  share: ReadShare,
+  { name, text }: ReadQuery<unknown>,
+  all: readonly Asked[],
+): Promise<(string | null | CallerLeft)[]> {
   const present = all.filter(({ caller }) => !caller.hasLeft());
   if (present.length === 0) return all.map(() => new CallerLeft());
   const values = [present.map(({ client }) => client), present.map(({ id }) => id)];
-  const { rows } = await readFor(share, allOf(present.map(({ caller }) => caller)), (client) => client.query<[string | null]>({ name, text, values, rowMode: "array" }));
+  const { rows } = await readFor(share, allOf(present.map(({ caller }) => caller)), (client) =>
+    client.query<[string | null]>({ name, text, values, rowMode: "array" }),
+  );
   if (present.length === all.length) return rows.map(([body]) => body);
   const bodies = new Map(present.map((one, index) => [one, rows[index]![0]]));
   return all.map((one) => bodies.get(one) ?? (bodies.has(one) ? null : new CallerLeft()));

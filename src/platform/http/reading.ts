@@ -34,7 +34,13 @@ export function makeReading(share: ReadShare, settings: ListSettings): Reading {
   const waitMs = settings.waitSeconds * 1000;
   return {
     share,
-    lists: makeGate({ places, placesPerClient: Math.max(1, places - 1), open: settings.openPerApp * openInAll, openPerClient: settings.openPerApp, waitMs }),
+    lists: makeGate({
+      places,
+      placesPerClient: Math.max(1, places - 1),
+      open: settings.openPerApp * openInAll,
+      openPerClient: settings.openPerApp,
+      waitMs,
+    }),
     streams: makeGate({ places, placesPerClient: 1, open: Infinity, openPerClient: Infinity, waitMs }),
     longLists: makeLongLists(),
     records: makeGate({ ...records, waitMs }),

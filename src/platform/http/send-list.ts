@@ -28,28 +28,38 @@ export async function sendList(list: JsonList<unknown>, sending: Sending): Promi
 
 const isPage = ({ limit, cursor }: Page): boolean => limit !== undefined || cursor !== undefined;
 
-const ownerOf = ({ query, values }: Pick<JsonList<unknown>, "query" | "values">): string => JSON.stringify([query.name, values]);
+const ownerOf = ({ query, values }: Pick<JsonList<unknown>, "query" | "values">): string =>
+  JSON.stringify([query.name, values]);
 
 type Version = [shown: boolean, version: string | null];
 
 /** The tag of the list, or of the page of it that is asked for, as the client's snapshot has it. */
 async function readTag(client: pg.ClientBase, { query, values, missing, page }: JsonList<unknown>): Promise<string> {
-  const { rows } = await client.query<Version>({ name: `${query.name}_version`, text: query.version, values, rowMode: "array" });
+  const { rows } = await client.query<Version>({
+    name: `${query.name}_version`,
+    text: query.version,
+    values,
+    rowMode: "array",
+  });
   const [shown, version] = rows[0]!;
   if (!shown) throw missing!();
   return tagOf({ query, values, page }, version);
 }
 
 // Another statement may write the same rows otherwise.
-const tagOf = ({ query, values, page }: Pick<JsonList<unknown>, "query" | "values" | "page">, version: string | null): string =>
-  etagOf(JSON.stringify([query.rows, values, page.limit ?? null, page.cursor ?? null, version]));
+const tagOf = (
+  { query, values, page }: Pick<JsonList<unknown>, "query" | "values" | "page">,
+  version: string | null,
+): string => etagOf(JSON.stringify([query.rows, values, page.limit ?? null, page.cursor ?? null, version]));
 
 /** Answers GET of what the caller has already, and HEAD of a whole list, without reading the list. */
 async function isAnsweredByVersion(list: JsonList<unknown>, sending: Sending): Promise<boolean> {
   const { req, res, reading, caller } = sending;
   const isHead = req.method === "HEAD" && !isPage(list.page);
   if (!isHead && req.headers["if-none-match"] === undefined) return false;
-  const etag = await inPlace(reading.lists, sending, () => readFor(reading.share, caller, (client) => readTag(client, list)));
+  const etag = await inPlace(reading.lists, sending, () =>
+    readFor(reading.share, caller, (client) => readTag(client, list)),
+  );
   if (isNotModified(req, etag)) res.writeHead(304, headersOf(etag)).end();
   else if (isHead) res.writeHead(200, { ...headersOf(etag), "Content-Type": contentType }).end();
   return res.headersSent;
@@ -75,7 +85,9 @@ async function stream(list: JsonList<unknown>, sending: Sending): Promise<void> 
   const work = () =>
     readFor(reading.share, caller, async (client) => {
       // The statement of the list lasts as long as its reader takes.
-      await client.query(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${reading.pace.totalMs}`);
+      await client.query(
+        `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${reading.pace.totalMs}`,
+      );
       const etag = await readTag(client, list);
       const count = await streamList(client, { sql: query.rows, values }, { res, etag, pace: reading.pace, check });
       await client.query("COMMIT");
@@ -91,7 +103,8 @@ async function readPage(list: JsonList<unknown>, after: Position | null, sending
   const { query, values, missing } = list;
   const limit = list.page.limit ?? defaultLimit;
   type Row = [version: string | null, shown: boolean, item: string | null, sortKey: string, id: string];
-  const [name, text] = after === null ? [`${query.name}_page`, query.page] : [`${query.name}_next_page`, query.nextPage];
+  const [name, text] =
+    after === null ? [`${query.name}_page`, query.page] : [`${query.name}_next_page`, query.nextPage];
   const statement = {
     name,
     // One row beside each of the page's: they stay in their order.
@@ -104,7 +117,11 @@ async function readPage(list: JsonList<unknown>, after: Position | null, sending
   if (!shown) throw missing!();
   const items = rows.flatMap(([, , item]) => (item === null ? [] : [item])).slice(0, limit);
   const last = rows.length > limit ? rows[limit - 1]! : null;
-  if (last !== null) sending.res.setHeader("Link", nextLink(sending.req, limit, writeCursor(sending.cursorKeys, { sortKey: last[3], id: last[4] }, ownerOf(list))));
+  if (last !== null)
+    sending.res.setHeader(
+      "Link",
+      nextLink(sending.req, limit, writeCursor(sending.cursorKeys, { sortKey: last[3], id: last[4] }, ownerOf(list))),
+    );
   return { body: `[${items.join(",")}]`, etag: tagOf(list, version) };
 }
 

@@ -58,7 +58,11 @@ const shortText = 16_384;
 export const contentType = "application/json; charset=utf-8";
 
 /** Answers a body that is held, or 304 where the caller has it already. */
-export async function sendBody(text: string, { req, res, check, reading }: Sending, { etag: known }: Omit<Held, "body"> = {}): Promise<void> {
+export async function sendBody(
+  text: string,
+  { req, res, check, reading }: Sending,
+  { etag: known }: Omit<Held, "body"> = {},
+): Promise<void> {
   check?.(JSON.parse(text));
   // A short text goes out in one write with its headers; a long one is turned into bytes once, for tag and body.
   const body = text.length < shortText ? text : Buffer.from(text);

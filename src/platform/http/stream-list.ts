@@ -17,10 +17,15 @@ const rowsAtOnce = { first: 50, then: 250 };
  *
  * Shape:  chunked; a list that breaks off gets no last chunk, so that it never looks whole.
  */
-export async function streamList(client: pg.PoolClient, { sql, values }: Rows, { res, etag, pace, check }: Streaming): Promise<number> {
+export async function streamList(
+  client: pg.PoolClient,
+  { sql, values }: Rows,
+  { res, etag, pace, check }: Streaming,
+): Promise<number> {
   const body = makePacedBody(res, pace);
   const cursor = client.query(new Cursor<[string]>(sql, values, { rowMode: "array" }));
-  const writeHead = () => res.headersSent || res.writeHead(200, { ...headersOf(etag), "Content-Type": "application/json; charset=utf-8" });
+  const writeHead = () =>
+    res.headersSent || res.writeHead(200, { ...headersOf(etag), "Content-Type": "application/json; charset=utf-8" });
   let count = 0;
   for (let rows = await cursor.read(rowsAtOnce.first); rows.length > 0; rows = await cursor.read(rowsAtOnce.then)) {
     const items = rows.map(([item]) => item).join(",");

@@ -27,7 +27,9 @@ export function makeRequestCheck(document: OpenApiDocument): (place: Place) => R
   const validator = new RequestValidator(copyOf<OpenAPIV3.DocumentV3>(document), options);
   return ({ path, operation }) => {
     const parameters = (operation.parameters ?? []).map((parameter) => resolve(document, parameter));
-    const queries = new Map(parameters.filter((parameter) => parameter.in === "query").map((parameter) => [parameter.name, parameter]));
+    const queries = new Map(
+      parameters.filter((parameter) => parameter.in === "query").map((parameter) => [parameter.name, parameter]),
+    );
     const pathNames = parameters.filter((parameter) => parameter.in === "path").map(({ name }) => name);
     const place = { expressRoute: path, openApiRoute: path, schema: copyOf<OpenAPIV3.OperationObject>(operation) };
     const plain = operation.requestBody === undefined && parameters.every(isUuidInPath) && pathNames.length > 0;
@@ -56,7 +58,8 @@ export function makeRequestCheck(document: OpenApiDocument): (place: Place) => R
 }
 
 /** Or left alone when it is not there. */
-const isUuidInPath = (parameter: Parameter) => (parameter.in === "path" ? parameter.schema?.format === "uuid" : parameter.required !== true);
+const isUuidInPath = (parameter: Parameter) =>
+  parameter.in === "path" ? parameter.schema?.format === "uuid" : parameter.required !== true;
 
 // What follows must not run inside the validator: its `try` is not for the handler's errors.
 const noNext = (() => undefined) as never;
@@ -65,7 +68,9 @@ function inOurWords(error: unknown, parameters: Parameter[]): unknown {
   if (!(error instanceof Error && "status" in error && error.status === 400)) return error;
   const details = error as { path?: string; errors?: { path: string }[] };
   const [, place, name = ""] = (details.errors?.[0]?.path ?? details.path ?? "").split("/");
-  const known = parameters.find((parameter) => parameter.name === name && parameter.in === (place === "params" ? "path" : "query"));
+  const known = parameters.find(
+    (parameter) => parameter.name === name && parameter.in === (place === "params" ? "path" : "query"),
+  );
   return known === undefined ? unknownParameter(name) : wrongParameter(known);
 }
 
@@ -94,12 +99,19 @@ function checkNames(req: Request, known: ReadonlyMap<string, Parameter>): void {
   }
 }
 
-const unknownParameter = (name: string) => invalid(`Unknown query parameter: ${name.replace(/[^\w.-]/g, "?").slice(0, 40)}.`);
+const unknownParameter = (name: string) =>
+  invalid(`Unknown query parameter: ${name.replace(/[^\w.-]/g, "?").slice(0, 40)}.`);
 
-const wrongParameter = ({ name, in: place, schema }: Parameter) => invalid(`The ${place} parameter ${name} must be ${wordsFor(schema)}.`);
+const wrongParameter = ({ name, in: place, schema }: Parameter) =>
+  invalid(`The ${place} parameter ${name} must be ${wordsFor(schema)}.`);
 
 /** An error of its own, as one audience has a code for it. */
-const repeatedParameter = (name: string) => new AppError("invalid", "repeated_parameter", `The query parameter ${name.replace(/[^\w.-]/g, "?").slice(0, 40)} is given more than once.`);
+const repeatedParameter = (name: string) =>
+  new AppError(
+    "invalid",
+    "repeated_parameter",
+    `The query parameter ${name.replace(/[^\w.-]/g, "?").slice(0, 40)} is given more than once.`,
+  );
 
 function decode(part: string): string {
   try {
@@ -112,7 +124,11 @@ function decode(part: string): string {
 }
 
 /** The one spelling of each type; the validator behind reads whatever JavaScript takes for a number, such as 1e2 or 0x10. */
-const spellings: Record<string, RegExp> = { integer: /^(0|-?[1-9]\d*)$/, number: /^-?(0|[1-9]\d*)(\.\d+)?$/, boolean: /^(true|false)$/ };
+const spellings: Record<string, RegExp> = {
+  integer: /^(0|-?[1-9]\d*)$/,
+  number: /^-?(0|[1-9]\d*)(\.\d+)?$/,
+  boolean: /^(true|false)$/,
+};
 
 function checkValues(req: Request, parameters: Parameter[]): void {
   for (const parameter of parameters) {
@@ -138,19 +154,33 @@ export type BodyCheck = (body: unknown) => void;
 
 /** Makes the check of a 200 body against its operation: for tests and development, where it may cost time. */
 export function makeResponseCheck(document: OpenApiDocument): (place: Place) => BodyCheck {
-  const validator = new ResponseValidator(copyOf<OpenAPIV3.DocumentV3>(document), { ...options, allErrors: true }, {}, 0);
+  const validator = new ResponseValidator(
+    copyOf<OpenAPIV3.DocumentV3>(document),
+    { ...options, allErrors: true },
+    {},
+    0,
+  );
   return ({ path, operation }) => {
     type Check = ((data: { response: unknown }) => boolean) & { errors?: unknown };
-    const builder = validator as unknown as { buildValidators(responses: object, key: string): Record<string, Record<string, Check>> };
+    const builder = validator as unknown as {
+      buildValidators(responses: object, key: string): Record<string, Record<string, Check>>;
+    };
     const check = builder.buildValidators(copyOf<object>(operation.responses), path)["200"]?.["application/json"];
     return (body) => {
       if (check === undefined || check({ response: body })) return;
-      throw new AppError("bug", "contract_broken", "Internal error", `${operation.operationId} answers against its contract: ${JSON.stringify(check.errors)}`);
+      throw new AppError(
+        "bug",
+        "contract_broken",
+        "Internal error",
+        `${operation.operationId} answers against its contract: ${JSON.stringify(check.errors)}`,
+      );
     };
   };
 }
 
 /** A copy that a validator may change, without the examples, in which it would take an `id` for the name of a schema. */
 function copyOf<T>(part: object): T {
-  return JSON.parse(JSON.stringify(part, (key, value: unknown) => (key === "example" || key === "examples" ? undefined : value))) as T;
+  return JSON.parse(
+    JSON.stringify(part, (key, value: unknown) => (key === "example" || key === "examples" ? undefined : value)),
+  ) as T;
 }

@@ -33,7 +33,10 @@ export function makeTranslator(texts: Record<Locale, Texts>): (locale: Locale) =
 export function emphasise(translate: Translate, key: string, values: Record<string, string>): string {
   const marked = Object.fromEntries(Object.keys(values).map((name, index) => [name, `\u{e000}${index}\u{e001}`]));
   const strong = Object.values(values).map((value) => `<strong>${escapeHtml(value)}</strong>`);
-  return escapeHtml(translate(key, marked)).replace(/\u{e000}(\d+)\u{e001}/gu, (_mark, index) => strong[Number(index)] ?? "");
+  return escapeHtml(translate(key, marked)).replace(
+    /\u{e000}(\d+)\u{e001}/gu,
+    (_mark, index) => strong[Number(index)] ?? "",
+  );
 }
 
 function escapeHtml(text: string): string {

@@ -16,20 +16,35 @@ const usualPlaces = { packages: import.meta.dirname, cache: "/var/cache/schultor
  *
  * Shape: below node_modules; where the server's user cannot enter that (a checkout in root's home), a copy in /var/cache/schultor.
  */
-export function findBinaries(user: ServerUser, say: (line: string) => void, { packages, cache } = usualPlaces): Binaries {
+export function findBinaries(
+  user: ServerUser,
+  say: (line: string) => void,
+  { packages, cache } = usualPlaces,
+): Binaries {
   const { native, version } = findPackage(packages);
   makeLinks(native);
   const bin = join(native, "bin");
-  for (const program of ["postgres", "initdb"]) if (!canEnter(null, join(bin, program))) chmodSync(join(bin, program), 0o755);
-  return describeBinaries(canEnter(user, join(bin, "postgres")) ? bin : join(copyBinaries(native, join(cache, `postgresql-${version}`), say), "bin"));
+  for (const program of ["postgres", "initdb"])
+    if (!canEnter(null, join(bin, program))) chmodSync(join(bin, program), 0o755);
+  return describeBinaries(
+    canEnter(user, join(bin, "postgres"))
+      ? bin
+      : join(copyBinaries(native, join(cache, `postgresql-${version}`), say), "bin"),
+  );
 }
 
 export function describeBinaries(folder: string): Binaries {
   try {
-    const said = execFileSync(join(folder, "postgres"), ["--version"], { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
+    const said = execFileSync(join(folder, "postgres"), ["--version"], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     return { folder, version: /\(PostgreSQL\) (\d+)/.exec(said)?.[1] ?? "unknown" };
   } catch (cause) {
-    throw new DatabaseStartError(`The PostgreSQL in ${folder} does not run on this machine: ${(cause as Error).message.trim()}. Set DATABASE_URL to a PostgreSQL server, 15 or later.`, { cause });
+    throw new DatabaseStartError(
+      `The PostgreSQL in ${folder} does not run on this machine: ${(cause as Error).message.trim()}. Set DATABASE_URL to a PostgreSQL server, 15 or later.`,
+      { cause },
+    );
   }
 }
 
@@ -42,15 +57,21 @@ function findPackage(packages: string): { native: string; version: string } {
     const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
     return { native: join(root, "native"), version };
   } catch (cause) {
-    throw new DatabaseStartError(`There is no embedded PostgreSQL for this machine (${name} is not installed). Set DATABASE_URL to a PostgreSQL server, 15 or later.`, {
-      cause,
-    });
+    throw new DatabaseStartError(
+      `There is no embedded PostgreSQL for this machine (${name} is not installed). Set DATABASE_URL to a PostgreSQL server, 15 or later.`,
+      {
+        cause,
+      },
+    );
   }
 }
 
 /** npm packages hold no links; their install script makes them, which npm may have been told not to run. */
 function makeLinks(native: string): void {
-  const links = JSON.parse(readFileSync(join(native, "pg-symlinks.json"), "utf8")) as { source: string; target: string }[];
+  const links = JSON.parse(readFileSync(join(native, "pg-symlinks.json"), "utf8")) as {
+    source: string;
+    target: string;
+  }[];
   for (const { source, target } of links) {
     const link = join(native, "..", target);
     if (!existsSync(link)) symlinkSync(relative(dirname(target), source), link);

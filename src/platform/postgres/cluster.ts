@@ -1,5 +1,20 @@
 import { execFile } from "node:child_process";
-import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { userInfo } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
@@ -19,12 +34,17 @@ export function findCluster(dataDir: string): Cluster | null {
   const link = join(dataDir, "postgres");
   if (!lstatSync(link, { throwIfNoEntry: false })) return null;
   if (!existsSync(link)) {
-    throw new DatabaseStartError(`${link} points to a folder that is gone. Bring that folder back, or delete the link to start with an empty database.`);
+    throw new DatabaseStartError(
+      `${link} points to a folder that is gone. Bring that folder back, or delete the link to start with an empty database.`,
+    );
   }
   const folder = realpathSync(link);
   const { uid, gid } = statSync(folder);
   const self = process.getuid?.();
-  if (self !== 0 && self !== uid) throw new DatabaseStartError(`The database in ${folder} belongs to another user (uid ${uid}). Start as that user, or set another DATA_DIR.`);
+  if (self !== 0 && self !== uid)
+    throw new DatabaseStartError(
+      `The database in ${folder} belongs to another user (uid ${uid}). Start as that user, or set another DATA_DIR.`,
+    );
   const user = self === 0 ? { uid, gid } : null;
   if (!canEnter(user, folder)) {
     throw new DatabaseStartError(
@@ -42,7 +62,10 @@ export function findCluster(dataDir: string): Cluster | null {
  *         of this name to a new folder below /var/lib/schultor.
  * Errors: whatever stops half-way leaves nothing that looks finished.
  */
-export async function makeCluster(dataDir: string, options: { binaries: Binaries; user: ServerUser }): Promise<Cluster> {
+export async function makeCluster(
+  dataDir: string,
+  options: { binaries: Binaries; user: ServerUser },
+): Promise<Cluster> {
   const { binaries, user } = options;
   const place = canEnter(user, dataDir) ? dataDir : makeOpenPlace(dataDir);
   const folder = join(place, "postgres");
@@ -57,7 +80,10 @@ export async function makeCluster(dataDir: string, options: { binaries: Binaries
 
 /** Who may connect: only this process's own user, over the local socket, proved by the kernel. */
 export function writeAccessRules({ folder, user }: Cluster): void {
-  const rules = { "pg_hba.conf": `local all ${databaseRole} peer map=owner\n`, "pg_ident.conf": `owner "${accountName()}" ${databaseRole}\n` };
+  const rules = {
+    "pg_hba.conf": `local all ${databaseRole} peer map=owner\n`,
+    "pg_ident.conf": `owner "${accountName()}" ${databaseRole}\n`,
+  };
   for (const [name, content] of Object.entries(rules)) {
     const file = join(folder, name);
     writeFileSync(file, content, { mode: 0o600 });
@@ -71,7 +97,10 @@ export const databaseRole = "schultor";
 export function checkVersion({ folder }: Cluster, binariesVersion: string): void {
   const file = join(folder, "PG_VERSION");
   const found = existsSync(file) ? readFileSync(file, "utf8").trim() : null;
-  if (found === null) throw new DatabaseStartError(`${folder} is damaged: it has no PG_VERSION. Restore it from a backup, or move it away to start with an empty database.`);
+  if (found === null)
+    throw new DatabaseStartError(
+      `${folder} is damaged: it has no PG_VERSION. Restore it from a backup, or move it away to start with an empty database.`,
+    );
   if (found !== binariesVersion) {
     throw new DatabaseStartError(
       `The database in ${folder} was made by PostgreSQL ${found}, this version brings PostgreSQL ${binariesVersion}. ` +
@@ -103,13 +132,26 @@ function makeOpenPlace(dataDir: string): string {
 
 /** Order by code point, the same on every machine; letters of all alphabets have upper and lower case. */
 function localeFlags(version: string): string[] {
-  return Number(version) >= 17 ? ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"] : ["--locale=C.UTF-8"];
+  return Number(version) >= 17
+    ? ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+    : ["--locale=C.UTF-8"];
 }
 
 async function runInitdb({ folder: binaries, version }: Binaries, folder: string, user: ServerUser): Promise<void> {
-  const flags = ["--encoding=UTF8", ...localeFlags(version), "--data-checksums", "--auth=peer", `--username=${databaseRole}`, "--no-instructions"];
+  const flags = [
+    "--encoding=UTF8",
+    ...localeFlags(version),
+    "--data-checksums",
+    "--auth=peer",
+    `--username=${databaseRole}`,
+    "--no-instructions",
+  ];
   try {
-    await promisify(execFile)(join(binaries, "initdb"), ["-D", folder, ...flags], { ...user, cwd: "/", env: { LC_ALL: "C", TZ: "UTC" } });
+    await promisify(execFile)(join(binaries, "initdb"), ["-D", folder, ...flags], {
+      ...user,
+      cwd: "/",
+      env: { LC_ALL: "C", TZ: "UTC" },
+    });
   } catch (cause) {
     rmSync(folder, { recursive: true, force: true });
     const said = cause instanceof Error && "stderr" in cause ? String(cause.stderr).trim() : String(cause);
@@ -121,7 +163,9 @@ function accountName(): string {
   try {
     return userInfo().username;
   } catch (cause) {
-    throw new DatabaseStartError("This user id has no account, which the embedded PostgreSQL needs. Start as a user that has one, or set DATABASE_URL.", { cause });
+    throw new DatabaseStartError(
+      "This user id has no account, which the embedded PostgreSQL needs. Start as a user that has one, or set DATABASE_URL.",
+      { cause },
+    );
   }
 }
-

@@ -39,7 +39,10 @@ export type EmbeddedOptions = {
  * Errors: DatabaseStartError that says what to do.
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  if (process.platform === "win32") throw new DatabaseStartError("There is no embedded PostgreSQL on Windows. Set DATABASE_URL to a PostgreSQL server, 15 or later.");
+  if (process.platform === "win32")
+    throw new DatabaseStartError(
+      "There is no embedded PostgreSQL on Windows. Set DATABASE_URL to a PostgreSQL server, 15 or later.",
+    );
   const dataDir = openDataDir(options.dataDir);
   const locks = [lockFolder(dataDir)];
   const release = () => locks.splice(0).forEach((lock) => lock.release());
@@ -47,14 +50,20 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
     const cluster = findCluster(dataDir);
     // Two data folders, one a copy of the other, may point to one cluster elsewhere.
     if (cluster && dirname(cluster.folder) !== dataDir) locks.push(lockFolder(dirname(cluster.folder)));
-    return await withProgress("Starting the embedded PostgreSQL", options.say, () => start(dataDir, cluster, { ...options, release }));
+    return await withProgress("Starting the embedded PostgreSQL", options.say, () =>
+      start(dataDir, cluster, { ...options, release }),
+    );
   } catch (error) {
     release();
     throw error;
   }
 }
 
-async function start(dataDir: string, existing: Cluster | null, options: EmbeddedOptions & { release(): void }): Promise<EmbeddedPostgres> {
+async function start(
+  dataDir: string,
+  existing: Cluster | null,
+  options: EmbeddedOptions & { release(): void },
+): Promise<EmbeddedPostgres> {
   const { say, settings = {}, binariesFolder } = options;
   const user = existing ? findUserFor(existing, say) : findServerUser(say);
   const binaries = binariesFolder === undefined ? findBinaries(user, say) : describeBinaries(binariesFolder);
@@ -65,7 +74,9 @@ async function start(dataDir: string, existing: Cluster | null, options: Embedde
   writeAccessRules(cluster);
   if (dirname(cluster.folder) !== dataDir) {
     noteDataDir(cluster.folder, dataDir);
-    say(`The database lives in ${cluster.folder}, because the account it runs as cannot enter ${dataDir}. It stays there when ${dataDir} is deleted: remove it with \`schultor database remove\`.`);
+    say(
+      `The database lives in ${cluster.folder}, because the account it runs as cannot enter ${dataDir}. It stays there when ${dataDir} is deleted: remove it with \`schultor database remove\`.`,
+    );
   }
   const socket = openSocketFolder(cluster);
   const postmaster = await startPostmaster({
@@ -93,7 +104,10 @@ function openDataDir(path: string): string {
     if (mkdirSync(dataDir, { recursive: true }) !== undefined) chmodSync(dataDir, 0o711);
     return realpathSync(dataDir);
   } catch (cause) {
-    throw new DatabaseStartError(`The data folder ${dataDir} cannot be made: ${(cause as Error).message}. Set DATA_DIR to a folder this user may write.`, { cause });
+    throw new DatabaseStartError(
+      `The data folder ${dataDir} cannot be made: ${(cause as Error).message}. Set DATA_DIR to a folder this user may write.`,
+      { cause },
+    );
   }
 }
 

@@ -20,7 +20,9 @@ export function lockFolder(folder: string): FolderLock {
     lock.close();
     throw new DatabaseStartError(explain(cause, folder), { cause });
   }
-  writeFileSync(join(folder, "owner.json"), JSON.stringify({ pid: process.pid, since: new Date().toISOString() }), { mode: 0o600 });
+  writeFileSync(join(folder, "owner.json"), JSON.stringify({ pid: process.pid, since: new Date().toISOString() }), {
+    mode: 0o600,
+  });
   return { release: () => lock.close() };
 }
 
@@ -34,7 +36,8 @@ function explain(error: unknown, folder: string): string {
     const owner = describeOwner(join(folder, "owner.json"));
     return `The data folder ${folder} is in use by ${owner}. Stop that one first, or start this one with another DATA_DIR (and PORT).`;
   }
-  if (code === full) return `The disk of the data folder ${folder} is full. Make room and start again; nothing that was confirmed is lost.`;
+  if (code === full)
+    return `The disk of the data folder ${folder} is full. Make room and start again; nothing that was confirmed is lost.`;
   return `The data folder ${folder} cannot be locked: ${(error as Error).message}.`;
 }
 
@@ -45,7 +48,10 @@ function openLock(folder: string): DatabaseSync {
     accessSync(file, constants.W_OK);
     return new DatabaseSync(file);
   } catch (cause) {
-    throw new DatabaseStartError(`The data folder ${folder} cannot be written by this user. Start as the user it belongs to, or set another DATA_DIR.`, { cause });
+    throw new DatabaseStartError(
+      `The data folder ${folder} cannot be written by this user. Start as the user it belongs to, or set another DATA_DIR.`,
+      { cause },
+    );
   }
 }
 

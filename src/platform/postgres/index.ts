@@ -37,6 +37,7 @@ export async function openDatabaseServer(options: {
   if (databaseUrl === undefined) return startEmbeddedPostgres({ dataDir, say });
   const patienceSeconds = 60;
   await reachDatabase(databaseUrl, { say, patienceSeconds });
-  if (databaseReplicaUrl !== undefined) await reachDatabase(databaseReplicaUrl, { say, patienceSeconds, replica: true });
+  if (databaseReplicaUrl !== undefined)
+    await reachDatabase(databaseReplicaUrl, { say, patienceSeconds, replica: true });
   return { url: databaseUrl, folder: null, exited: new Promise(() => undefined), stop: async () => undefined };
 }

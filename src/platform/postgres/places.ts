@@ -1,4 +1,14 @@
-import { existsSync, lstatSync, readFileSync, readdirSync, realpathSync, rmSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { findCluster, sharedState } from "./cluster.ts";
 import { lockFolder } from "./folder-lock.ts";
@@ -32,7 +42,12 @@ export function listOutsidePlaces(state = sharedState): DatabasePlace[] {
     .map((folder) => {
       const noted = join(dirname(folder), note);
       const dataDir = existsSync(noted) ? readFileSync(noted, "utf8") : null;
-      return { folder, dataDir, ownerUid: statSync(folder).uid, isInUse: dataDir !== null && findPlace(dataDir)?.folder === folder };
+      return {
+        folder,
+        dataDir,
+        ownerUid: statSync(folder).uid,
+        isInUse: dataDir !== null && findPlace(dataDir)?.folder === folder,
+      };
     });
 }
 
@@ -66,8 +81,14 @@ export async function removeDatabase(given: string): Promise<string> {
  */
 export async function removeOutsidePlace(folder: string, state = sharedState): Promise<string> {
   const place = listOutsidePlaces(state).find((known) => known.folder === resolve(folder));
-  if (!place) throw new DatabaseStartError(`${folder} is no database outside its DATA_DIR; the command \`database where\` lists them.`);
-  if (place.isInUse) throw new DatabaseStartError(`${folder} is the database of ${place.dataDir ?? ""}. Remove it with DATA_DIR set to that folder.`);
+  if (!place)
+    throw new DatabaseStartError(
+      `${folder} is no database outside its DATA_DIR; the command \`database where\` lists them.`,
+    );
+  if (place.isInUse)
+    throw new DatabaseStartError(
+      `${folder} is the database of ${place.dataDir ?? ""}. Remove it with DATA_DIR set to that folder.`,
+    );
   const lock = lockFolder(dirname(place.folder));
   try {
     await clearLeftovers({ folder: place.folder, user: null });

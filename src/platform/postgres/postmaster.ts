@@ -43,13 +43,19 @@ export async function clearLeftovers({ folder }: Cluster): Promise<void> {
   const command = pid === null ? null : postmasterCommand(pid, folder);
   if (pid === null || command === null) {
     // Dead, or the number now belongs to a stranger, which the server itself would take for a server.
-    for (const name of ["postmaster.pid", ".s.PGSQL.5432", ".s.PGSQL.5432.lock"]) rmSync(join(folder, name), { force: true });
+    for (const name of ["postmaster.pid", ".s.PGSQL.5432", ".s.PGSQL.5432.lock"])
+      rmSync(join(folder, name), { force: true });
     return;
   }
   if (!command.includes(clusterName)) {
-    throw new DatabaseStartError(`A PostgreSQL server (pid ${pid}) that was started by hand is using ${folder}. Stop it first: kill -INT ${pid}`);
+    throw new DatabaseStartError(
+      `A PostgreSQL server (pid ${pid}) that was started by hand is using ${folder}. Stop it first: kill -INT ${pid}`,
+    );
   }
-  for (const [signal, seconds] of [["SIGINT", 60], ["SIGQUIT", 30]] as const) {
+  for (const [signal, seconds] of [
+    ["SIGINT", 60],
+    ["SIGQUIT", 30],
+  ] as const) {
     process.kill(pid, signal);
     const giveUpAt = performance.now() + seconds * 1000;
     while (performance.now() < giveUpAt) {
@@ -57,7 +63,9 @@ export async function clearLeftovers({ folder }: Cluster): Promise<void> {
       await sleep(pollMs);
     }
   }
-  throw new DatabaseStartError(`An earlier PostgreSQL server (pid ${pid}) on ${folder} does not stop. End it (kill -9 ${pid}) and start again.`);
+  throw new DatabaseStartError(
+    `An earlier PostgreSQL server (pid ${pid}) on ${folder} does not stop. End it (kill -9 ${pid}) and start again.`,
+  );
 }
 
 function rotateLog(file: string): void {
@@ -66,7 +74,10 @@ function rotateLog(file: string): void {
 
 function spawnServer({ cluster, binaries, logFile, settings }: StartOptions): ChildProcess {
   const log = openSync(logFile, "a", 0o600);
-  const flags = Object.entries({ ...settings, cluster_name: clusterName }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const flags = Object.entries({ ...settings, cluster_name: clusterName }).flatMap(([name, value]) => [
+    "-c",
+    `${name}=${value}`,
+  ]);
   // Detached: a Ctrl-C in the terminal is for us, who stop the server last.
   const child = spawn(join(binaries.folder, "postgres"), ["-D", cluster.folder, ...flags], {
     ...cluster.user,
@@ -92,7 +103,8 @@ async function becomesReady(child: ChildProcess, exited: Promise<void>, { folder
 }
 
 function supervise(child: ChildProcess, exited: Promise<void>): Postmaster {
-  const signal = (name: "SIGINT" | "SIGQUIT") => child.exitCode === null && child.signalCode === null && child.kill(name);
+  const signal = (name: "SIGINT" | "SIGQUIT") =>
+    child.exitCode === null && child.signalCode === null && child.kill(name);
   const atExit = () => void signal("SIGINT");
   process.on("exit", atExit);
   void exited.then(() => process.off("exit", atExit));
@@ -113,17 +125,26 @@ function explain(said: string, { cluster, logFile }: StartOptions): DatabaseStar
   const advice = /No space left on device/.test(said)
     ? "The disk is full. Make room and start again; nothing that was confirmed is lost."
     : "If the files are damaged, restore them from a backup, or move the folder away to start with an empty database.";
-  return new DatabaseStartError(`The embedded PostgreSQL did not start on ${cluster.folder}. ${advice} Its last lines (all of them: ${logFile}):\n  ${lines}`);
+  return new DatabaseStartError(
+    `The embedded PostgreSQL did not start on ${cluster.folder}. ${advice} Its last lines (all of them: ${logFile}):\n  ${lines}`,
+  );
 }
 
 /** The command line of the server that runs on this folder under this pid; null when there is none. */
 function postmasterCommand(pid: number, folder: string): string | null {
   try {
     if (process.platform === "linux") {
-      if (readlinkSync(`/proc/${pid}/cwd`) !== folder || !basename(readlinkSync(`/proc/${pid}/exe`)).startsWith("postgres")) return null;
+      if (
+        readlinkSync(`/proc/${pid}/cwd`) !== folder ||
+        !basename(readlinkSync(`/proc/${pid}/exe`)).startsWith("postgres")
+      )
+        return null;
       return readFileSync(`/proc/${pid}/cmdline`, "utf8");
     }
-    const command = execFileSync("ps", ["-ww", "-o", "command=", "-p", String(pid)], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
+    const command = execFileSync("ps", ["-ww", "-o", "command=", "-p", String(pid)], {
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    });
     return command.includes("postgres") && command.includes(folder) ? command : null;
   } catch {
     return null;

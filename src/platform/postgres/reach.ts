@@ -12,9 +12,14 @@ const oldestVersion = 15;
  * Units:  gives up after `patienceSeconds`; wrong credentials and a missing database are told at once.
  * Errors: DatabaseStartError, without the password.
  */
-export async function reachDatabase(url: string, options: { say(line: string): void; patienceSeconds: number; replica?: boolean }): Promise<void> {
+export async function reachDatabase(
+  url: string,
+  options: { say(line: string): void; patienceSeconds: number; replica?: boolean },
+): Promise<void> {
   const place = describe(url);
-  const client = await withProgress(`Waiting for PostgreSQL at ${place}`, options.say, () => connect(url, place, options.patienceSeconds));
+  const client = await withProgress(`Waiting for PostgreSQL at ${place}`, options.say, () =>
+    connect(url, place, options.patienceSeconds),
+  );
   try {
     const { rows } = await client.query<ServerFacts>(
       `SELECT current_setting('server_version_num')::int / 10000 AS version, current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS standby`,
@@ -39,7 +44,11 @@ export function findUnfit({ version, encoding, standby }: ServerFacts, replica: 
 async function connect(url: string, place: string, patienceSeconds: number): Promise<pg.Client> {
   const giveUpAt = performance.now() + patienceSeconds * 1000;
   for (;;) {
-    const client = new pg.Client({ connectionString: url, application_name: "schultor", connectionTimeoutMillis: 10_000 });
+    const client = new pg.Client({
+      connectionString: url,
+      application_name: "schultor",
+      connectionTimeoutMillis: 10_000,
+    });
     client.on("error", () => undefined);
     try {
       await client.connect();
@@ -47,9 +56,15 @@ async function connect(url: string, place: string, patienceSeconds: number): Pro
     } catch (cause) {
       await client.end().catch(() => undefined);
       const said = cause instanceof AggregateError ? cause.errors.map(String).join("; ") : (cause as Error).message;
-      if (!isDatabaseUnavailable(cause)) throw new DatabaseStartError(`PostgreSQL at ${place} refuses the connection: ${said}. Check DATABASE_URL.`, { cause });
+      if (!isDatabaseUnavailable(cause))
+        throw new DatabaseStartError(`PostgreSQL at ${place} refuses the connection: ${said}. Check DATABASE_URL.`, {
+          cause,
+        });
       if (performance.now() > giveUpAt) {
-        throw new DatabaseStartError(`PostgreSQL at ${place} did not answer for ${patienceSeconds} s: ${said}. Check DATABASE_URL and that the server runs.`, { cause });
+        throw new DatabaseStartError(
+          `PostgreSQL at ${place} did not answer for ${patienceSeconds} s: ${said}. Check DATABASE_URL and that the server runs.`,
+          { cause },
+        );
       }
       await sleep(500);
     }

@@ -30,18 +30,25 @@ export function findServerUser(say: (line: string) => void, { own, shared, usera
         `Make it (useradd --system --no-create-home ${own}), start as an ordinary user, or set DATABASE_URL.`,
     );
   }
-  say(`The account ${own} could not be made (${reason}). The database runs as ${shared}, and whatever else runs as ${shared} can read it. Make the account ${own} and start again to end that.`);
+  say(
+    `The account ${own} could not be made (${reason}). The database runs as ${shared}, and whatever else runs as ${shared} can read it. Make the account ${own} and start again to end that.`,
+  );
   return other;
 }
 
 /** Whether the files belong to the account that other programs may use, and are to be taken over. */
-export const isShared = (user: ServerUser): boolean => user !== null && user.uid === findAccount(usualAccounts.shared)?.uid;
+export const isShared = (user: ServerUser): boolean =>
+  user !== null && user.uid === findAccount(usualAccounts.shared)?.uid;
 
 function makeAccount(name: string, useradd: string): { account: ServerUser; reason: string } {
   let reason = "";
   // Another start may be making it, or hold the lock on the list of accounts.
   for (let tries = 0; tries < 5; tries++) {
-    const { error, stderr } = spawnSync(useradd, ["--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin", name], { encoding: "utf8" });
+    const { error, stderr } = spawnSync(
+      useradd,
+      ["--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin", name],
+      { encoding: "utf8" },
+    );
     const account = findAccount(name);
     if (account) return { account, reason };
     if (error) return { account: null, reason: "useradd is missing" };

@@ -12,7 +12,11 @@ export function findUserFor({ folder, user }: Cluster, say: (line: string) => vo
 }
 
 /** Gives the files of a stopped cluster to another account. The folder itself comes last, so that a start that was killed here begins again. */
-export function takeOver({ folder, user: before }: Cluster, user: Cluster["user"], say: (line: string) => void): Cluster {
+export function takeOver(
+  { folder, user: before }: Cluster,
+  user: Cluster["user"],
+  say: (line: string) => void,
+): Cluster {
   if (user === null || user.uid === before?.uid) return { folder, user: before };
   execFileSync("find", [folder, "-mindepth", "1", "-exec", "chown", "-h", `${user.uid}:${user.gid}`, "{}", "+"]);
   chownSync(folder, user.uid, user.gid);

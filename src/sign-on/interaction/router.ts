@@ -7,7 +7,14 @@ import { isOwnForm, openVisit, renderLogin, renderVisit, type Visit } from "./sh
 import { fieldOf, sendPage, type Step } from "./step.ts";
 import { allow, cancel, chooseSchool, logIn, stay, switchUser } from "./steps.ts";
 
-const steps: Record<string, Step> = { login: logIn, consent: allow, school: chooseSchool, stay, switch: switchUser, cancel };
+const steps: Record<string, Step> = {
+  login: logIn,
+  consent: allow,
+  school: chooseSchool,
+  stay,
+  switch: switchUser,
+  cancel,
+};
 
 /** Serves what a person sees and answers between an app's request and its answer. */
 export function makeInteractionRouter(deps: InteractionDeps): Router {
@@ -16,15 +23,19 @@ export function makeInteractionRouter(deps: InteractionDeps): Router {
     const visit = await findVisit(deps, req, res);
     if (visit) sendPage(res, await renderVisit(deps, visit, req));
   });
-  router.post("/interaction/:uid/:step", express.urlencoded({ extended: false, limit: "16kb" }), async (req, res, next) => {
-    const step = Object.hasOwn(steps, req.params.step) ? steps[req.params.step] : undefined;
-    if (!step) return next();
-    const visit = await findVisit(deps, req, res);
-    if (!visit) return;
-    if (isOwnForm(deps, visit, fieldOf(req, "csrf"))) await step(deps, visit, req, res);
-    else if (step === logIn) sendPage(res, renderLogin(deps, visit, req, { kind: "expired_form" }));
-    else sendError(req, res, "forged", 403);
-  });
+  router.post(
+    "/interaction/:uid/:step",
+    express.urlencoded({ extended: false, limit: "16kb" }),
+    async (req, res, next) => {
+      const step = Object.hasOwn(steps, req.params.step) ? steps[req.params.step] : undefined;
+      if (!step) return next();
+      const visit = await findVisit(deps, req, res);
+      if (!visit) return;
+      if (isOwnForm(deps, visit, fieldOf(req, "csrf"))) await step(deps, visit, req, res);
+      else if (step === logIn) sendPage(res, renderLogin(deps, visit, req, { kind: "expired_form" }));
+      else sendError(req, res, "forged", 403);
+    },
+  );
   return router;
 }
 

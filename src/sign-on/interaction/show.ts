@@ -1,6 +1,13 @@
 import type { Request, Response } from "express";
 import type { Provider } from "oidc-provider";
-import { type App, type ClientId, findApp, findSignOnRight, scopeFromWire, type ScopeName } from "../../access/index.ts";
+import {
+  type App,
+  type ClientId,
+  findApp,
+  findSignOnRight,
+  scopeFromWire,
+  type ScopeName,
+} from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import { formTarget, type Page, type PageContext, readLocale } from "../../platform/pages/index.ts";
 import {
@@ -67,15 +74,22 @@ export async function renderVisit(deps: InteractionDeps, visit: Visit, req: Requ
   const context = contextOf(visit, req);
   const { app, personId, scopes, clientId } = visit;
   const { prompt } = visit.interaction;
-  if (personId === null || (prompt.name === "login" && !asksToSwitch(visit))) return renderLogin(deps, visit, req, null);
+  if (personId === null || (prompt.name === "login" && !asksToSwitch(visit)))
+    return renderLogin(deps, visit, req, null);
   const personName = await deps.findPersonName(personId);
   const model = (action: string) => ({ app: { name: app.name }, personName, steps: stepsOf(deps, visit, action) });
 
   if (prompt.name === "login") {
-    return renderSwitchUserPage({ ...model("switch"), stay: mayStay(visit) ? stepsOf(deps, visit, "stay").action : null }, context);
+    return renderSwitchUserPage(
+      { ...model("switch"), stay: mayStay(visit) ? stepsOf(deps, visit, "stay").action : null },
+      context,
+    );
   }
   if (prompt.name === "consent") {
-    return renderConsentPage({ ...model("consent"), scopes, switchUser: stepsOf(deps, visit, "switch").action }, context);
+    return renderConsentPage(
+      { ...model("consent"), scopes, switchUser: stepsOf(deps, visit, "switch").action },
+      context,
+    );
   }
   const right = await findSignOnRight(deps.db.pool, { clientId, personId });
   if (right.kind === "refused") return renderRefusalPage({ ...model("switch"), reason: right.reason }, context);
@@ -83,16 +97,26 @@ export async function renderVisit(deps: InteractionDeps, visit: Visit, req: Requ
 }
 
 /** Whether the person is asked to switch because the app hinted at somebody else. */
-export const asksToSwitch = ({ interaction }: Pick<Visit, "interaction">): boolean => interaction.prompt.reasons.includes("login_hint");
+export const asksToSwitch = ({ interaction }: Pick<Visit, "interaction">): boolean =>
+  interaction.prompt.reasons.includes("login_hint");
 
 /** Whether the person may go on as they are: the app named somebody by a word that anybody can write, and asks for nothing else. */
 export const mayStay = ({ interaction }: Pick<Visit, "interaction">): boolean =>
   interaction.prompt.reasons.every((reason) => reason === "login_hint") && mayOverrule(interaction.params);
 
-export function renderLogin(deps: InteractionDeps, visit: Visit, req: Request, problem: LoginProblem, typed?: string): Page {
+export function renderLogin(
+  deps: InteractionDeps,
+  visit: Visit,
+  req: Request,
+  problem: LoginProblem,
+  typed?: string,
+): Page {
   const { app, typedHint } = visit;
   const username = typed ?? typedHint;
-  return renderLoginPage({ app: { name: app.name }, steps: stepsOf(deps, visit, "login"), username, problem }, contextOf(visit, req));
+  return renderLoginPage(
+    { app: { name: app.name }, steps: stepsOf(deps, visit, "login"), username, problem },
+    contextOf(visit, req),
+  );
 }
 
 function stepsOf(deps: InteractionDeps, visit: Visit, action: string) {

@@ -14,7 +14,8 @@ type Answer = Parameters<Step>;
 export const logIn: Step = async (deps, visit, req, res) => {
   const [username, password] = [fieldOf(req, "username"), fieldOf(req, "password")];
   const missing = (["username", "password"] as const).filter((name) => fieldOf(req, name) === "");
-  if (missing.length > 0) return sendPage(res, renderLogin(deps, visit, req, { kind: "missing", fields: missing }, username));
+  if (missing.length > 0)
+    return sendPage(res, renderLogin(deps, visit, req, { kind: "missing", fields: missing }, username));
   const device = readDevice(deps, req, res);
   const check = await deps.checkPassword({ username, password, address: req.ip ?? "", device, now: deps.clock() });
   if (check.kind !== "ok") return sendPage(res, renderLogin(deps, visit, req, check, username));
@@ -23,7 +24,9 @@ export const logIn: Step = async (deps, visit, req, res) => {
   await leaveOtherSession(deps, visit, req, res, check.personId);
   const login = { accountId: check.personId, remember: false };
   const result = asksToSwitch(visit) ? { login, hint: { answered: true } } : { login };
-  await signingIn(check, () => deps.provider().interactionFinished(req, res, result, { mergeWithLastSubmission: false }));
+  await signingIn(check, () =>
+    deps.provider().interactionFinished(req, res, result, { mergeWithLastSubmission: false }),
+  );
 };
 
 /** Goes on as the present person, whom the app did not name. */
@@ -38,7 +41,14 @@ export const allow: Step = async (deps, visit, req, res) => {
   const at = deps.clock();
   await withTransaction(deps.db, async (tx) => {
     await rememberConsent(tx, { personId, clientId, scopes, at });
-    await recordAudit(tx, { at, action: "consent_given", personId, clientId, requestId: requestIdOf(res), detail: { scopes } });
+    await recordAudit(tx, {
+      at,
+      action: "consent_given",
+      personId,
+      clientId,
+      requestId: requestIdOf(res),
+      detail: { scopes },
+    });
   });
   await deps.provider().interactionFinished(req, res, { consent: {} });
 };
@@ -63,12 +73,14 @@ export const cancel: Step = async (deps, visit, req, res) => {
   const { personId, clientId, interaction } = visit;
   const action = interaction.prompt.name === "consent" ? "consent_denied" : "sign_in_cancelled";
   // Of nobody there is nothing to record, and anybody could fill the database with it.
-  if (personId !== null) await recordAudit(deps.db.pool, { at: deps.clock(), action, personId, clientId, requestId: requestIdOf(res) });
+  if (personId !== null)
+    await recordAudit(deps.db.pool, { at: deps.clock(), action, personId, clientId, requestId: requestIdOf(res) });
   const denial = { error: "access_denied", error_description: describe(interaction.prompt) };
   await deps.provider().interactionFinished(req, res, denial, { mergeWithLastSubmission: false });
 };
 
-const describe = ({ name, details }: Visit["interaction"]["prompt"]): string => (name === "refusal" ? describeRefusal(details["reason"]) : "the user cancelled");
+const describe = ({ name, details }: Visit["interaction"]["prompt"]): string =>
+  name === "refusal" ? describeRefusal(details["reason"]) : "the user cancelled";
 
 async function showAgain(...[deps, visit, req, res]: Answer): Promise<void> {
   sendPage(res, await renderVisit(deps, visit, req));

@@ -2,11 +2,18 @@ const name = "_login_hint";
 
 type Cookies = {
   get(name: string, options: { signed: boolean }): string | undefined;
-  set(name: string, value: string, options: { path: string; maxAge: number; httpOnly: boolean; sameSite: "lax"; signed: boolean }): unknown;
+  set(
+    name: string,
+    value: string,
+    options: { path: string; maxAge: number; httpOnly: boolean; sameSite: "lax"; signed: boolean },
+  ): unknown;
 };
 
 /** Leaves the user name that the app wrote with the browser, for the login form: it is not stored. */
-export function keepTypedHint(cookies: Cookies, { typed, path, seconds }: { typed: string; path: string; seconds: number }): void {
+export function keepTypedHint(
+  cookies: Cookies,
+  { typed, path, seconds }: { typed: string; path: string; seconds: number },
+): void {
   const value = Buffer.from(typed).toString("base64url");
   cookies.set(name, value, { path, maxAge: seconds * 1000, httpOnly: true, sameSite: "lax", signed: false });
 }

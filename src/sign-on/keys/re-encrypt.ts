@@ -13,8 +13,12 @@ const places = {
 } as const;
 
 async function listStored(tx: Queryable): Promise<Stored[]> {
-  const keys = await tx.query<{ id: string; sealed: Buffer }>("SELECT kid AS id, encrypted_private AS sealed FROM signing_key FOR UPDATE");
-  const secrets = await tx.query<{ id: string; sealed: Buffer }>("SELECT name AS id, encrypted AS sealed FROM shared_secret FOR UPDATE");
+  const keys = await tx.query<{ id: string; sealed: Buffer }>(
+    "SELECT kid AS id, encrypted_private AS sealed FROM signing_key FOR UPDATE",
+  );
+  const secrets = await tx.query<{ id: string; sealed: Buffer }>(
+    "SELECT name AS id, encrypted AS sealed FROM shared_secret FOR UPDATE",
+  );
   return [
     ...keys.rows.map((row) => ({ ...row, table: "signing_key" as const, purpose: purposeOf(row.id) })),
     ...secrets.rows.map((row) => ({ ...row, table: "shared_secret" as const, purpose: rootPurpose(row.id) })),
@@ -27,14 +31,28 @@ async function listStored(tx: Queryable): Promise<Stored[]> {
  * Shape:  answers how many values there are; all of them or none are changed.
  * Errors: DatabaseStartError when none of the keys opens one of them.
  */
-export async function reEncryptSecrets({ db, keys, now }: { db: Db; keys: EncryptionKeys; now: Date }): Promise<number> {
+export async function reEncryptSecrets({
+  db,
+  keys,
+  now,
+}: {
+  db: Db;
+  keys: EncryptionKeys;
+  now: Date;
+}): Promise<number> {
   return withTransaction(db, async (tx) => {
     const stored = await listStored(tx);
     for (const { table, id, purpose, sealed } of stored) {
       const plain = unseal(keys, purpose, sealed);
-      if (plain === null) throw new DatabaseStartError("None of the encryption keys opens what this database holds. Put the key that was used before into ENCRYPTION_KEYS.");
+      if (plain === null)
+        throw new DatabaseStartError(
+          "None of the encryption keys opens what this database holds. Put the key that was used before into ENCRYPTION_KEYS.",
+        );
       const place = places[table];
-      await tx.query(`UPDATE ${table} SET ${place.column} = $2 WHERE ${place.id} = $1`, [id, seal(keys, purpose, plain)]);
+      await tx.query(`UPDATE ${table} SET ${place.column} = $2 WHERE ${place.id} = $1`, [
+        id,
+        seal(keys, purpose, plain),
+      ]);
     }
     await recordAudit(tx, { at: now, action: "secrets_re_encrypted", detail: { values: stored.length } });
     return stored.length;

@@ -15,9 +15,12 @@ export async function ensureSigningKeys({ db, keys, now }: Deps): Promise<void> 
   await withTransaction(db, async (tx) => {
     await tx.query(lockKeys);
     for (const algorithm of algorithms) {
-      const { rows } = await tx.query<{ state: string }>("SELECT state::text FROM signing_key WHERE algorithm = $1", [algorithm]);
+      const { rows } = await tx.query<{ state: string }>("SELECT state::text FROM signing_key WHERE algorithm = $1", [
+        algorithm,
+      ]);
       for (const state of ["ACTIVE", "NEXT"] as const) {
-        if (!rows.some((row) => row.state === state)) await insertKey(tx, { algorithm, state, now, key: await makeSigningKey(algorithm, keys) });
+        if (!rows.some((row) => row.state === state))
+          await insertKey(tx, { algorithm, state, now, key: await makeSigningKey(algorithm, keys) });
       }
     }
   });
@@ -35,7 +38,9 @@ async function hasAllKeys(db: Queryable): Promise<boolean> {
  *        until the tokens it signed have expired (`dropRetiredKeys`).
  */
 export async function rotateSigningKeys({ db, keys, now }: Deps): Promise<{ algorithm: Algorithm; kid: string }[]> {
-  const made = await Promise.all(algorithms.map(async (algorithm) => ({ algorithm, key: await makeSigningKey(algorithm, keys) })));
+  const made = await Promise.all(
+    algorithms.map(async (algorithm) => ({ algorithm, key: await makeSigningKey(algorithm, keys) })),
+  );
   return withTransaction(db, async (tx) => {
     await tx.query(lockKeys);
     await tx.query("UPDATE signing_key SET state = 'RETIRED', retired_at = $1 WHERE state = 'ACTIVE'", [now]);
@@ -50,7 +55,15 @@ export async function rotateSigningKeys({ db, keys, now }: Deps): Promise<{ algo
 }
 
 /** Deletes retired keys whose last tokens have expired. */
-export async function dropRetiredKeys({ db, now, idTokenSeconds }: { db: Db; now: Date; idTokenSeconds: number }): Promise<void> {
+export async function dropRetiredKeys({
+  db,
+  now,
+  idTokenSeconds,
+}: {
+  db: Db;
+  now: Date;
+  idTokenSeconds: number;
+}): Promise<void> {
   const before = new Date(now.getTime() - (idTokenSeconds + clockSkewSeconds) * 1000);
   await db.pool.query("DELETE FROM signing_key WHERE state = 'RETIRED' AND retired_at < $1", [before]);
 }
@@ -58,10 +71,21 @@ export async function dropRetiredKeys({ db, now, idTokenSeconds }: { db: Db; now
 // Other processes sign with the old key until they have noticed, and clocks differ.
 const clockSkewSeconds = 600;
 
-async function insertKey(tx: Queryable, { algorithm, state, now, key }: { algorithm: Algorithm; state: "ACTIVE" | "NEXT"; now: Date; key: NewKey }): Promise<void> {
+async function insertKey(
+  tx: Queryable,
+  { algorithm, state, now, key }: { algorithm: Algorithm; state: "ACTIVE" | "NEXT"; now: Date; key: NewKey },
+): Promise<void> {
   await tx.query(
     `INSERT INTO signing_key (kid, algorithm, state, public_jwk, encrypted_private, created_at, activated_at)
      VALUES ($1, $2::id_token_algorithm, $3::signing_key_state, $4, $5, $6, $7)`,
-    [key.kid, algorithm, state, JSON.stringify(key.publicJwk), key.encryptedPrivate, now, state === "ACTIVE" ? now : null],
+    [
+      key.kid,
+      algorithm,
+      state,
+      JSON.stringify(key.publicJwk),
+      key.encryptedPrivate,
+      now,
+      state === "ACTIVE" ? now : null,
+    ],
   );
 }

@@ -10,14 +10,27 @@ const rootName = "root";
 export const rootPurpose = (name: string): string => `shared secret ${name}`;
 
 /** Makes the root at the first start; whoever comes second takes the first one's. */
-export async function loadSharedSecrets({ db, keys, now }: { db: Db; keys: EncryptionKeys; now: Date }): Promise<SharedSecrets> {
+export async function loadSharedSecrets({
+  db,
+  keys,
+  now,
+}: {
+  db: Db;
+  keys: EncryptionKeys;
+  now: Date;
+}): Promise<SharedSecrets> {
   await db.pool.query(
     "INSERT INTO shared_secret (name, encrypted, created_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
     [rootName, seal(keys, rootPurpose(rootName), randomBytes(32)), now],
   );
-  const { rows } = await db.pool.query<{ encrypted: Buffer }>("SELECT encrypted FROM shared_secret WHERE name = $1", [rootName]);
+  const { rows } = await db.pool.query<{ encrypted: Buffer }>("SELECT encrypted FROM shared_secret WHERE name = $1", [
+    rootName,
+  ]);
   const root = rows[0] && unseal(keys, rootPurpose(rootName), rows[0].encrypted);
-  if (!root) throw new DatabaseStartError("None of the encryption keys opens what this database holds. Put the key that was used before into ENCRYPTION_KEYS.");
+  if (!root)
+    throw new DatabaseStartError(
+      "None of the encryption keys opens what this database holds. Put the key that was used before into ENCRYPTION_KEYS.",
+    );
   const derive = (purpose: string) => Buffer.from(hkdfSync("sha256", root, "", purpose, 32));
   return {
     cookies: derive("cookies"),

@@ -22,7 +22,10 @@ export async function listSigningKeys(db: Queryable, keys: EncryptionKeys): Prom
   const { rows } = await db.query<KeyRow>(selectKeys);
   return rows.map(({ encryptedPrivate, ...row }) => {
     const plain = unseal(keys, purposeOf(row.kid), encryptedPrivate);
-    if (!plain) throw new DatabaseStartError(`None of the encryption keys opens the signing key ${row.kid}. Put the key that was used before into ENCRYPTION_KEYS.`);
+    if (!plain)
+      throw new DatabaseStartError(
+        `None of the encryption keys opens the signing key ${row.kid}. Put the key that was used before into ENCRYPTION_KEYS.`,
+      );
     return { ...row, privateJwk: JSON.parse(plain.toString()) as JWK };
   });
 }
@@ -50,7 +53,11 @@ export async function makeSigningKey(algorithm: Algorithm, keys: EncryptionKeys)
   const { d: _d, p: _p, q: _q, dp: _dp, dq: _dq, qi: _qi, ...publicJwk } = jwk;
   const kid = await calculateJwkThumbprint(publicJwk);
   const privateJwk = { ...jwk, kid, alg: algorithm, use: "sig" };
-  return { kid, publicJwk: { ...publicJwk, kid, alg: algorithm, use: "sig" }, encryptedPrivate: seal(keys, purposeOf(kid), Buffer.from(JSON.stringify(privateJwk))) };
+  return {
+    kid,
+    publicJwk: { ...publicJwk, kid, alg: algorithm, use: "sig" },
+    encryptedPrivate: seal(keys, purposeOf(kid), Buffer.from(JSON.stringify(privateJwk))),
+  };
 }
 
 export const purposeOf = (kid: string): string => `signing key ${kid}`;

@@ -10,7 +10,15 @@ import { findKeysVersion } from "./signing-keys.ts";
  * Shape: `onChange` is called with changes made elsewhere too. Until a process has noticed it signs with the old key,
  *        which stays published; the new one was published before.
  */
-export function makeKeyWatch({ db, version, onChange }: { db: Db; version: string; onChange(): Promise<void> }): WorkerJob {
+export function makeKeyWatch({
+  db,
+  version,
+  onChange,
+}: {
+  db: Db;
+  version: string;
+  onChange(): Promise<void>;
+}): WorkerJob {
   let known = version;
   return {
     name: "sign-on.watchKeys",

@@ -11,7 +11,12 @@ export type BrakeKind = { free: number; firstWaitSeconds: number; longestWaitSec
 export const placeBrake: BrakeKind = { free: 5, firstWaitSeconds: 10, longestWaitSeconds: 900, forgetSeconds: 43_200 };
 
 /** One account from many places that it has never been used from. */
-export const accountBrake: BrakeKind = { free: 20, firstWaitSeconds: 30, longestWaitSeconds: 900, forgetSeconds: 43_200 };
+export const accountBrake: BrakeKind = {
+  free: 20,
+  firstWaitSeconds: 30,
+  longestWaitSeconds: 900,
+  forgetSeconds: 43_200,
+};
 
 export type Brake = { key: Buffer; kind: BrakeKind };
 

@@ -55,10 +55,15 @@ export function makeCheckPassword(deps: {
   return async (attempt) => {
     const username = foldUsername(attempt.username);
     const device = isDevice(attempt.device) ? attempt.device : null;
-    const places = { device: makeKey("device", device ?? ""), address: makeKey("address", countedAddress(attempt.address)) };
+    const places = {
+      device: makeKey("device", device ?? ""),
+      address: makeKey("address", countedAddress(attempt.address)),
+    };
     const found = await findCredential(db, username, places.device);
     const limits = chooseLimits({ username, address: attempt.address, device, ...found }, makeKey);
-    const result = await oneByOne(limits.place.key.toString("hex"), () => limited(attempt, { ...found, places }, limits));
+    const result = await oneByOne(limits.place.key.toString("hex"), () =>
+      limited(attempt, { ...found, places }, limits),
+    );
     return result === "full" ? busy : result;
   };
 
@@ -68,26 +73,42 @@ export function makeCheckPassword(deps: {
     if (taken instanceof Date) return slowed(taken, now);
 
     const { credential } = found;
-    const isRight = await hashing(() => isPasswordOf(credential?.password_hash ?? unmatchable, password.slice(0, longestPassword)));
+    const isRight = await hashing(() =>
+      isPasswordOf(credential?.password_hash ?? unmatchable, password.slice(0, longestPassword)),
+    );
     if (isRight === "full") {
       await giveLimitsBack(db.pool, taken);
       return busy;
     }
     const maySignIn = credential !== null && isRight && password.length <= longestPassword;
-    const isHeld = taken.heldUntil !== null && !(maySignIn && (await isAddressOf(db.pool, credential.person_id, found.places.address)));
+    const isHeld =
+      taken.heldUntil !== null &&
+      !(maySignIn && (await isAddressOf(db.pool, credential.person_id, found.places.address)));
     if (maySignIn && !isHeld) return signedIn(attempt, credential, { taken, places: found.places });
     return taken.heldUntil === null ? { kind: "refused" } : slowed(taken.heldUntil, now);
   }
 
-  async function signedIn(attempt: Attempt, { person_id: personId, generation }: Credential, { taken, places }: { taken: Taken; places: Places }): Promise<PasswordCheck> {
+  async function signedIn(
+    attempt: Attempt,
+    { person_id: personId, generation }: Credential,
+    { taken, places }: { taken: Taken; places: Places },
+  ): Promise<PasswordCheck> {
     const device = isDevice(attempt.device) ? attempt.device : randomBytes(16).toString("base64url");
     await forgiveLimits(db.pool, taken);
-    await rememberPlaces(db.pool, { personId, generation, places: [makeKey("device", device), places.address], now: attempt.now });
+    await rememberPlaces(db.pool, {
+      personId,
+      generation,
+      places: [makeKey("device", device), places.address],
+      now: attempt.now,
+    });
     return { kind: "ok", personId, generation, device };
   }
 }
 
-const slowed = (until: Date, now: Date): PasswordCheck => ({ kind: "slowed", retryAfterSeconds: secondsUntil(until, now) });
+const slowed = (until: Date, now: Date): PasswordCheck => ({
+  kind: "slowed",
+  retryAfterSeconds: secondsUntil(until, now),
+});
 
 type Places = { device: Buffer; address: Buffer };
 type Credential = { person_id: PersonId; password_hash: string; generation: number };
@@ -104,7 +125,9 @@ function isDevice(device: string | null): device is string {
 }
 
 async function findCredential(db: Db, username: string, device: Buffer): Promise<Found> {
-  const { rows } = await db.pool.query<Omit<Found, "credential"> & Omit<Credential, "person_id"> & { person_id: PersonId | null }>({
+  const { rows } = await db.pool.query<
+    Omit<Found, "credential"> & Omit<Credential, "person_id"> & { person_id: PersonId | null }
+  >({
     name: "find-credential",
     text: `SELECT person_id, password_hash, generation,
              EXISTS (SELECT FROM sign_in_place known WHERE known.person_id = credential.person_id AND place = $2) AS "isOwnDevice",

@@ -22,14 +22,27 @@ export async function writeCredential(
     INSERT INTO credential (person_id, username, password_hash, updated_at) VALUES ($1, $2, $3, $4)
     ON CONFLICT (person_id) DO UPDATE
     SET username = excluded.username, password_hash = excluded.password_hash, updated_at = excluded.updated_at`;
-  await tx.query({ name: "set-credential", text, values: [personId, foldUsername(checkText("username", username, 255)), passwordHash, now] }).catch(explain);
+  await tx
+    .query({
+      name: "set-credential",
+      text,
+      values: [personId, foldUsername(checkText("username", username, 255)), passwordHash, now],
+    })
+    .catch(explain);
 }
 
 function explain(error: unknown): never {
   const { constraint } = error as { constraint?: string };
-  if (constraint === "credential_username_key") throw new AppError("conflict", "username_taken", "Another person has this user name.", undefined, { cause: error });
+  if (constraint === "credential_username_key")
+    throw new AppError("conflict", "username_taken", "Another person has this user name.", undefined, { cause: error });
   if (constraint === "credential_username_check") {
-    throw new AppError("invalid", "username_refused", "A user name has up to 255 characters and no white space at its ends.", undefined, { cause: error });
+    throw new AppError(
+      "invalid",
+      "username_refused",
+      "A user name has up to 255 characters and no white space at its ends.",
+      undefined,
+      { cause: error },
+    );
   }
   throw error;
 }

@@ -25,14 +25,24 @@ const heldUpBrake: BrakeKind = { ...placeBrake, forgetSeconds: 3600 };
  *
  * Shape: `shared` is what others can use up too; null for a device that the person themselves signed in with.
  */
-export type Limits = { place: Brake; shared: { buckets: Bucket[]; account: Brake; heldUp: { bucket: Bucket; place: Brake } } | null };
+export type Limits = {
+  place: Brake;
+  shared: { buckets: Bucket[]; account: Brake; heldUp: { bucket: Bucket; place: Brake } } | null;
+};
 
-type Counted = { username: string; address: string; device: string | null; isOwnDevice: boolean; isKnownDevice: boolean };
+type Counted = {
+  username: string;
+  address: string;
+  device: string | null;
+  isOwnDevice: boolean;
+  isKnownDevice: boolean;
+};
 
 /** The choice depends on the user name only where the browser proves by its cookie that the person signed in with it. */
 export function chooseLimits(counted: Counted, makeKey: MakeKey): Limits {
   const { username, device, isOwnDevice, isKnownDevice } = counted;
-  if (device !== null && isOwnDevice) return { place: { key: makeKey("place", username, "device", device), kind: placeBrake }, shared: null };
+  if (device !== null && isOwnDevice)
+    return { place: { key: makeKey("place", username, "device", device), kind: placeBrake }, shared: null };
   const address = countedAddress(counted.address);
   const site = countedSite(counted.address);
   const addressBuckets = [
@@ -42,7 +52,10 @@ export function chooseLimits(counted: Counted, makeKey: MakeKey): Limits {
   return {
     place: { key: makeKey("place", username, "address", address), kind: placeBrake },
     shared: {
-      buckets: device !== null && isKnownDevice ? [{ key: makeKey("device bucket", device), ...deviceBucket }] : addressBuckets,
+      buckets:
+        device !== null && isKnownDevice
+          ? [{ key: makeKey("device bucket", device), ...deviceBucket }]
+          : addressBuckets,
       account: { key: makeKey("account", username), kind: accountBrake },
       heldUp: {
         bucket: { key: makeKey("held up bucket", address), ...heldUpBucket },
@@ -76,7 +89,13 @@ export async function takeLimits(db: Queryable, { place, shared }: Limits, now: 
 
 type HeldUp = NonNullable<Limits["shared"]>["heldUp"];
 
-async function takeHeldUp(db: Queryable, heldUp: HeldUp, taken: Bucket[], heldUntil: Date, now: Date): Promise<Taken | Date> {
+async function takeHeldUp(
+  db: Queryable,
+  heldUp: HeldUp,
+  taken: Bucket[],
+  heldUntil: Date,
+  now: Date,
+): Promise<Taken | Date> {
   const buckets = taken.length > 0 ? taken : [heldUp.bucket];
   if (taken.length === 0 && (await takeToken(db, heldUp.bucket, now)) !== null) return heldUntil;
   if ((await takeTry(db, heldUp.place, now)) === null) return { buckets, brakes: [heldUp.place], heldUntil };

@@ -18,7 +18,12 @@ export async function endSession(db: Db, { uid, at, requestId }: Ending): Promis
   });
 }
 
-async function addNotices(tx: Queryable, { accountId, authorizations }: AdapterPayload, { uid, at }: { uid: string; at: Date }): Promise<void> {
+async function addNotices(
+  tx: Queryable,
+  { accountId, authorizations }: AdapterPayload,
+  { uid, at }: { uid: string; at: Date },
+): Promise<void> {
   if (!accountId) return;
-  for (const clientId of Object.keys(authorizations ?? {})) await tx.query(makeNoticeStatement({ clientId, personId: accountId, sid: uid, at }));
+  for (const clientId of Object.keys(authorizations ?? {}))
+    await tx.query(makeNoticeStatement({ clientId, personId: accountId, sid: uid, at }));
 }

@@ -18,7 +18,7 @@ export function makeLogoutJob(deps: Deps): WorkerJob {
     name: "sign-on.tellLogouts",
     everySeconds: 1,
     async run(signal) {
-      for (let taken = atOnce; taken === atOnce && !signal.aborted; ) {
+      for (let taken = atOnce; taken === atOnce && !signal.aborted;) {
         const notices = await leaseLogoutNotices(deps.db.pool, { now: deps.clock(), leaseSeconds, limit: atOnce });
         await Promise.all(notices.map((notice) => deliver(deps, notice)));
         taken = notices.length;
@@ -30,11 +30,17 @@ export function makeLogoutJob(deps: Deps): WorkerJob {
 async function deliver(deps: Deps, notice: LogoutNotice): Promise<void> {
   const { db, clock, log, sender } = deps;
   try {
-    await sender.send(notice.uri, await makeLogoutToken(notice, { issuerUrl: deps.issuerUrl, keys: deps.signingKeys(), now: clock() }));
+    await sender.send(
+      notice.uri,
+      await makeLogoutToken(notice, { issuerUrl: deps.issuerUrl, keys: deps.signingKeys(), now: clock() }),
+    );
     await deleteLogoutNotice(db.pool, notice.id);
   } catch (err) {
     const delaySeconds = retryDelaysSeconds[notice.attempts - 1];
-    log.warn({ err, clientId: notice.clientId, attempts: notice.attempts }, delaySeconds === undefined ? "an app was not told of a logout" : "an app will be told of a logout again");
+    log.warn(
+      { err, clientId: notice.clientId, attempts: notice.attempts },
+      delaySeconds === undefined ? "an app was not told of a logout" : "an app will be told of a logout again",
+    );
     if (delaySeconds === undefined) await deleteLogoutNotice(db.pool, notice.id);
     else await postponeLogoutNotice(db.pool, notice.id, new Date(clock().getTime() + delaySeconds * 1000));
   }

@@ -1,7 +1,15 @@
 import type { Queryable } from "../../platform/db.ts";
 import { makeUuid } from "../../platform/ids.ts";
 
-export type LogoutNotice = { id: string; clientId: string; personId: string; sid: string; attempts: number; uri: string; algorithm: "RS256" | "ES256" | "EdDSA" };
+export type LogoutNotice = {
+  id: string;
+  clientId: string;
+  personId: string;
+  sid: string;
+  attempts: number;
+  uri: string;
+  algorithm: "RS256" | "ES256" | "EdDSA";
+};
 
 type NewNotice = { clientId: string; personId: string; sid: string; at: Date };
 
@@ -16,7 +24,10 @@ export function makeNoticeStatement({ clientId, personId, sid, at }: NewNotice):
 }
 
 /** Takes notices that are due, for as long as the lease; whoever dies meanwhile leaves them to the next. */
-export async function leaseLogoutNotices(db: Queryable, { now, leaseSeconds, limit }: { now: Date; leaseSeconds: number; limit: number }): Promise<LogoutNotice[]> {
+export async function leaseLogoutNotices(
+  db: Queryable,
+  { now, leaseSeconds, limit }: { now: Date; leaseSeconds: number; limit: number },
+): Promise<LogoutNotice[]> {
   const { rows } = await db.query<LogoutNotice>(
     `UPDATE logout_notice notice SET attempts = attempts + 1, next_attempt_at = $2
      FROM app WHERE app.client_id = notice.client_id AND notice.id IN (

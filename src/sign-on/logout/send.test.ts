@@ -8,12 +8,15 @@ import { makeLogoutToken, makeSender } from "./send.ts";
 const [strict, lax] = [makeSender({ allowPrivateAddresses: false }), makeSender({ allowPrivateAddresses: true })];
 afterAll(() => Promise.all([strict.close(), lax.close()]));
 
-test.each(["http://app.example/logout", "https://127.0.0.1/logout", "https://[::1]/logout", "https://169.254.169.254/logout", "https://localhost/logout"])(
-  "outside development nothing is sent to %s",
-  async (uri) => {
-    await expect(strict.send(uri, "token")).rejects.toThrow(/https only|not public/);
-  },
-);
+test.each([
+  "http://app.example/logout",
+  "https://127.0.0.1/logout",
+  "https://[::1]/logout",
+  "https://169.254.169.254/logout",
+  "https://localhost/logout",
+])("outside development nothing is sent to %s", async (uri) => {
+  await expect(strict.send(uri, "token")).rejects.toThrow(/https only|not public/);
+});
 
 test("an answer other than 2xx is a failure, a redirect too", async () => {
   let status = 204;
@@ -27,7 +30,17 @@ test("an answer other than 2xx is a failure, a redirect too", async () => {
 
 test("without a signing key for the app's algorithm there is no token", async () => {
   const privateJwk = generateKeyPairSync("ed25519").privateKey.export({ format: "jwk" }) as JWK;
-  const notice = { id: "n", clientId: "app", personId: "p", sid: "s", attempts: 1, uri: "https://app.example", algorithm: "RS256" as const };
+  const notice = {
+    id: "n",
+    clientId: "app",
+    personId: "p",
+    sid: "s",
+    attempts: 1,
+    uri: "https://app.example",
+    algorithm: "RS256" as const,
+  };
   const keys = [{ kid: "k", algorithm: "EdDSA" as const, state: "ACTIVE" as const, privateJwk }];
-  await expect(makeLogoutToken(notice, { issuerUrl: "https://idp.example", keys, now: new Date() })).rejects.toThrow("RS256");
+  await expect(makeLogoutToken(notice, { issuerUrl: "https://idp.example", keys, now: new Date() })).rejects.toThrow(
+    "RS256",
+  );
 });

@@ -11,7 +11,10 @@ const tokenSeconds = 120;
  *
  * Source: OpenID Connect Back-Channel Logout 1.0 section 2.4.
  */
-export async function makeLogoutToken(notice: LogoutNotice, { issuerUrl, keys, now }: { issuerUrl: string; keys: readonly SigningKey[]; now: Date }): Promise<string> {
+export async function makeLogoutToken(
+  notice: LogoutNotice,
+  { issuerUrl, keys, now }: { issuerUrl: string; keys: readonly SigningKey[]; now: Date },
+): Promise<string> {
   const key = keys.find(({ algorithm, state }) => algorithm === notice.algorithm && state === "ACTIVE");
   if (!key) throw new Error(`there is no signing key for ${notice.algorithm}`);
   const issuedAt = Math.floor(now.getTime() / 1000);
@@ -34,7 +37,10 @@ export function makeSender({ allowPrivateAddresses }: { allowPrivateAddresses: b
   return {
     async send(uri, logoutToken) {
       const body = new URLSearchParams({ logout_token: logoutToken }).toString();
-      const { status } = await sender.post(new URL(uri), { headers: { "content-type": "application/x-www-form-urlencoded" }, body });
+      const { status } = await sender.post(new URL(uri), {
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+        body,
+      });
       if (status < 200 || status > 299) throw new Error(`the app answered ${status}`);
     },
     close: sender.close,

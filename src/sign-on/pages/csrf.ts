@@ -7,7 +7,9 @@ import { createHmac, timingSafeEqual } from "node:crypto";
  *        page nor another site's form can use it.
  */
 export function makeCsrfToken(key: Buffer, bound: { interaction: string; browser: string }): string {
-  return createHmac("sha256", key).update(JSON.stringify([bound.interaction, bound.browser])).digest("base64url");
+  return createHmac("sha256", key)
+    .update(JSON.stringify([bound.interaction, bound.browser]))
+    .digest("base64url");
 }
 
 export function checkCsrfToken(

@@ -38,7 +38,8 @@ test("every text is used by a page", () => {
   const source = [...readdirSync(folder).map((file) => join(folder, file)), join(import.meta.dirname, "render.ts")]
     .map((file) => readFileSync(file, "utf8"))
     .join("\n");
-  const made = /^(consent\.scope\.|refusal\.(no_grant|person_not_active|person_blocked)\.|error\.\w+\.|login\.problem\.(slowed|busy|username|password)|[a-z-]+\.title$)/;
+  const made =
+    /^(consent\.scope\.|refusal\.(no_grant|person_not_active|person_blocked)\.|error\.\w+\.|login\.problem\.(slowed|busy|username|password)|[a-z-]+\.title$)/;
   const unused = keysOf(german).filter((key) => !made.test(key) && !source.includes(`"${key}"`));
   expect(unused).toEqual([]);
 });

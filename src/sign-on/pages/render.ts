@@ -34,7 +34,10 @@ export function renderLoginPage(model: LoginModel, context: PageContext): Page {
     status: loginStatus[problem.kind],
     ...(waiting && { retryAfterSeconds: waiting.retryAfterSeconds }),
     title: "login.titleWithError",
-    values: { missing: problem.kind === "missing" ? problem.fields : [], wait: waiting && inMinutes(waiting.retryAfterSeconds) },
+    values: {
+      missing: problem.kind === "missing" ? problem.fields : [],
+      wait: waiting && inMinutes(waiting.retryAfterSeconds),
+    },
   });
 }
 

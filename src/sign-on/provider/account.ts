@@ -47,7 +47,11 @@ export function makeFindAccount(deps: ProviderDeps) {
         const schoolId = await findSchool(deps, ctx, pair);
         const subject = await once(deps.workOf(ctx), memoryKeys.subject(pair), () => findSubject(deps.db.pool, pair));
         if (!subject) throw new Error("the person vanished during the request");
-        return { sub, ...presentClaims(claimsAt(subject, schoolId)), ...(use === "id_token" ? makeTokenClaims(deps, ctx, requested) : {}) } as AccountClaims;
+        return {
+          sub,
+          ...presentClaims(claimsAt(subject, schoolId)),
+          ...(use === "id_token" ? makeTokenClaims(deps, ctx, requested) : {}),
+        } as AccountClaims;
       },
     };
   };
@@ -59,7 +63,12 @@ function makeTokenClaims({ clock }: ProviderDeps, ctx: KoaContextWithOIDC, reque
   return { jti: makeUuid(clock()), at_hash: ctx.oidc.accessToken?.jti, rat: rat?.value };
 }
 
-async function noteSignIn({ firstSignIns, clock, workOf }: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair, right: SignOnRight): Promise<void> {
+async function noteSignIn(
+  { firstSignIns, clock, workOf }: ProviderDeps,
+  ctx: KoaContextWithOIDC,
+  pair: Pair,
+  right: SignOnRight,
+): Promise<void> {
   const at = clock();
   if (right.kind === "allowed" && !right.isUser) await recordFirstSignIn(firstSignIns, { ...pair, at });
   workOf(ctx).signIn = { ...pair, at, requestId: requestIdOf(ctx) };

@@ -8,8 +8,7 @@ export function polishAnswer(ctx: KoaContextWithOIDC): void {
   else if (route === "authorization" || route === "resume") {
     redirectByQuery(ctx);
     hideReason(ctx);
-  }
-  else if (route === "end_session") leaveWithoutSession(ctx);
+  } else if (route === "end_session") leaveWithoutSession(ctx);
   else if (route === "discovery") ctx.body = { ...(ctx.body as object), response_modes_supported: ["query"] };
 }
 
@@ -19,7 +18,11 @@ type TokenAnswer = { token_type?: string; scope?: string; error?: string; error_
 function polishTokenAnswer(ctx: KoaContextWithOIDC): void {
   const body = (ctx.body ?? {}) as TokenAnswer;
   if (ctx.status >= 400) {
-    refuseToken(ctx, isOthersGrant(ctx, body) ? "unauthorized_client" : (body.error ?? "invalid_request"), body.error_description);
+    refuseToken(
+      ctx,
+      isOthersGrant(ctx, body) ? "unauthorized_client" : (body.error ?? "invalid_request"),
+      body.error_description,
+    );
     return;
   }
   ctx.body = { ...body, token_type: body.token_type?.toLowerCase(), scope: body.scope ?? "" };
@@ -28,7 +31,9 @@ function polishTokenAnswer(ctx: KoaContextWithOIDC): void {
 // Source: RFC 6749 section 5.2. The library calls it an invalid request.
 function isOthersGrant({ oidc }: KoaContextWithOIDC, { error }: TokenAnswer): boolean {
   const grantType = oidc.params?.["grant_type"];
-  return error === "invalid_request" && typeof grantType === "string" && oidc.client?.grantTypeAllowed(grantType) === false;
+  return (
+    error === "invalid_request" && typeof grantType === "string" && oidc.client?.grantTypeAllowed(grantType) === false
+  );
 }
 
 export function refuseToken(ctx: KoaContextWithOIDC, error: string, description?: string): void {

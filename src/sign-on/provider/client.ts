@@ -20,7 +20,10 @@ export function presentClient(app: App, { platform, now }: { platform: string; n
   return {
     client_id: app.clientId,
     client_name: app.name,
-    ...(app.secretHash && { client_secret: placeholder, secret_sha256: listSecretHashes(app, now).map((hash) => hash.toString("base64url")) }),
+    ...(app.secretHash && {
+      client_secret: placeholder,
+      secret_sha256: listSecretHashes(app, now).map((hash) => hash.toString("base64url")),
+    }),
     token_endpoint_auth_method: isPublic ? "none" : "client_secret_basic",
     application_type: app.redirectUris.every((uri) => /^https?:/.test(uri)) ? "web" : "native",
     pkce_required: app.pkceRequired,
@@ -34,7 +37,10 @@ export function presentClient(app: App, { platform, now }: { platform: string; n
     ],
     ...(app.scopes.length > 0 && { scope: app.scopes.map((scope) => scopeToWire(platform, scope)).join(" ") }),
     id_token_signed_response_alg: app.idTokenAlgorithm,
-    ...(app.backchannelLogoutUri && { backchannel_logout_uri: app.backchannelLogoutUri, backchannel_logout_session_required: true }),
+    ...(app.backchannelLogoutUri && {
+      backchannel_logout_uri: app.backchannelLogoutUri,
+      backchannel_logout_session_required: true,
+    }),
   };
 }
 

@@ -33,7 +33,11 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
       revocation: { enabled: true, allowedPolicy: isOwner },
       introspection: { enabled: true, allowedPolicy: makeIntrospectionPolicy(deps) },
       backchannelLogout: { enabled: true },
-      rpInitiatedLogout: { enabled: true, logoutSource: pages.showLogoutConfirm, postLogoutSuccessSource: pages.showLoggedOut },
+      rpInitiatedLogout: {
+        enabled: true,
+        logoutSource: pages.showLogoutConfirm,
+        postLogoutSuccessSource: pages.showLoggedOut,
+      },
       // The one place that the library asks before it gives client credentials; no app ever names a resource.
       resourceIndicators: {
         enabled: true,
@@ -61,7 +65,8 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
     renderError: pages.showError,
     clientBasedCORS: (_ctx, origin, client) => isOriginOf(client, origin),
     rotateRefreshToken: true,
-    issueRefreshToken: async (_ctx, client, source) => client.grantTypeAllowed("refresh_token") && source.scopes.has("offline_access"),
+    issueRefreshToken: async (_ctx, client, source) =>
+      client.grantTypeAllowed("refresh_token") && source.scopes.has("offline_access"),
     // Tokens that end with the session carry its uid and are deleted with it (storage); the library would look the
     // session up at every use instead.
     expiresWithSession: async () => false,
@@ -86,13 +91,21 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
   };
 }
 
-async function isOwner(_ctx: KoaContextWithOIDC, client: { clientId: string }, token: { clientId?: string | undefined }): Promise<boolean> {
+async function isOwner(
+  _ctx: KoaContextWithOIDC,
+  client: { clientId: string },
+  token: { clientId?: string | undefined },
+): Promise<boolean> {
   return token.clientId === client.clientId;
 }
 
 /** Tokens of somebody who may no longer use the app are as dead here as everywhere. */
 function makeIntrospectionPolicy(deps: ProviderDeps) {
-  return async (ctx: KoaContextWithOIDC, client: { clientId: string }, token: { clientId?: string | undefined; accountId?: string }): Promise<boolean> => {
+  return async (
+    ctx: KoaContextWithOIDC,
+    client: { clientId: string },
+    token: { clientId?: string | undefined; accountId?: string },
+  ): Promise<boolean> => {
     if (!(await isOwner(ctx, client, token))) return false;
     if (token.accountId === undefined) return true;
     const pair = { clientId: client.clientId as ClientId, personId: token.accountId as PersonId };

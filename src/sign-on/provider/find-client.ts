@@ -12,7 +12,9 @@ export function makeFindClient({ store, clock, platform, workOf }: ProviderDeps)
   return async (clientId: string) => {
     if (!clientIdShape.test(clientId)) return undefined;
     const { ctx } = Provider;
-    const app = await (ctx ? once(workOf(ctx), memoryKeys.app(clientId), () => findAppWithToken(ctx, clientId)) : store.findApp(clientId));
+    const app = await (ctx
+      ? once(workOf(ctx), memoryKeys.app(clientId), () => findAppWithToken(ctx, clientId))
+      : store.findApp(clientId));
     return app ? presentClient(app, { platform, now: clock() }) : undefined;
   };
 
@@ -20,15 +22,18 @@ export function makeFindClient({ store, clock, platform, workOf }: ProviderDeps)
   async function findAppWithToken(ctx: KoaContextWithOIDC, clientId: string): Promise<App | null> {
     const presented = readToken(ctx);
     if (!presented) return store.findApp(clientId);
-    return (await once(workOf(ctx), memoryKeys.token(presented), () => store.findToken({ ...presented, clientId }))).app;
+    return (await once(workOf(ctx), memoryKeys.token(presented), () => store.findToken({ ...presented, clientId })))
+      .app;
   }
 }
 
 function readToken({ oidc }: KoaContextWithOIDC): Key | null {
   if (oidc.route !== "token") return null;
   const { grant_type: grantType, code, refresh_token: refreshToken } = (oidc.body ?? {}) as Record<string, unknown>;
-  if (grantType === "authorization_code" && typeof code === "string") return { kind: "AuthorizationCode", idHash: hashId(code) };
-  if (grantType === "refresh_token" && typeof refreshToken === "string") return { kind: "RefreshToken", idHash: hashId(refreshToken) };
+  if (grantType === "authorization_code" && typeof code === "string")
+    return { kind: "AuthorizationCode", idHash: hashId(code) };
+  if (grantType === "refresh_token" && typeof refreshToken === "string")
+    return { kind: "RefreshToken", idHash: hashId(refreshToken) };
   return null;
 }
 

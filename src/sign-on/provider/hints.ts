@@ -19,14 +19,20 @@ export async function readHints(deps: ProviderDeps, ctx: KoaContextWithOIDC): Pr
   const { login_hint: hint } = params;
   const idToken = ctx.oidc.entities.IdTokenHint as { payload: { sub?: string } } | undefined;
   const hinted: Hinted[] = [];
-  if (idToken) hinted.push({ sure: true, hash: hashHintedPerson(deps.secrets.loginHint, idToken.payload.sub ?? nobody) });
+  if (idToken)
+    hinted.push({ sure: true, hash: hashHintedPerson(deps.secrets.loginHint, idToken.payload.sub ?? nobody) });
   if (hint !== undefined) hinted.push(await readLoginHint(deps, ctx, hint));
-  params["hinted"] = hinted.length === 0 ? undefined : hinted.map(({ sure, hash }) => `${sure ? "sure" : "perhaps"}:${hash}`).join(" ");
+  params["hinted"] =
+    hinted.length === 0 ? undefined : hinted.map(({ sure, hash }) => `${sure ? "sure" : "perhaps"}:${hash}`).join(" ");
   params["login_hint"] = undefined;
   params["id_token_hint"] = undefined;
 }
 
-async function readLoginHint({ db, secrets, workOf }: ProviderDeps, ctx: KoaContextWithOIDC, hint: string): Promise<Hinted> {
+async function readLoginHint(
+  { db, secrets, workOf }: ProviderDeps,
+  ctx: KoaContextWithOIDC,
+  hint: string,
+): Promise<Hinted> {
   const asked = { hint, clientId: ctx.oidc.client?.clientId as ClientId };
   const { personId, sure } = await findHintedPerson(db.pool, secrets.loginHint, asked);
   workOf(ctx).typedHint = readableHint(secrets.loginHint, asked);
@@ -36,7 +42,9 @@ async function readLoginHint({ db, secrets, workOf }: ProviderDeps, ctx: KoaCont
 function parseHinted(params: Record<string, unknown> | undefined): Hinted[] {
   const hinted = params?.["hinted"];
   if (typeof hinted !== "string") return [];
-  return hinted.split(" ").map((entry) => ({ sure: entry.startsWith("sure:"), hash: entry.slice(entry.indexOf(":") + 1) }));
+  return hinted
+    .split(" ")
+    .map((entry) => ({ sure: entry.startsWith("sure:"), hash: entry.slice(entry.indexOf(":") + 1) }));
 }
 
 export const isHinted = (ctx: KoaContextWithOIDC): boolean => parseHinted(ctx.oidc.params).length > 0;

@@ -5,7 +5,10 @@ import { requestIdOf } from "./account.ts";
 import type { ProviderDeps } from "./deps.ts";
 
 /** Has the app told of the end of the session, once the end is committed. */
-export function recordLogout({ clock, workOf }: ProviderDeps, notice: { clientId: string; personId: string; sid: string }): void {
+export function recordLogout(
+  { clock, workOf }: ProviderDeps,
+  notice: { clientId: string; personId: string; sid: string },
+): void {
   const { ctx } = Provider;
   if (!ctx) throw new Error("a logout happens in a request only");
   workOf(ctx).facts.push(makeNoticeStatement({ ...notice, at: clock() }));
@@ -16,6 +19,12 @@ export function auditLogout({ clock, workOf }: ProviderDeps, ctx: KoaContextWith
   const work = workOf(ctx);
   const personId = work.session?.personId;
   if (!work.sessionEnds || !personId) return;
-  const line = { at: clock(), action: "logged_out", personId, clientId: ctx.oidc.client?.clientId, requestId: requestIdOf(ctx) };
+  const line = {
+    at: clock(),
+    action: "logged_out",
+    personId,
+    clientId: ctx.oidc.client?.clientId,
+    requestId: requestIdOf(ctx),
+  };
   work.facts.push(makeAuditStatement(line));
 }

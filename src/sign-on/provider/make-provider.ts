@@ -39,7 +39,11 @@ export function makeProvider(given: Omit<ProviderDeps, "workOf">, pages: ShowPag
   });
   (provider as NodeJS.EventEmitter).on("error", (err: unknown) => deps.log.warn({ err }, "sign-on could not answer"));
   provider.on("end_session.success", (ctx) => auditLogout(deps, ctx));
-  const [authorizationPath, logoutPath, tokenPath] = [provider.pathFor("authorization"), provider.pathFor("end_session"), provider.pathFor("token")];
+  const [authorizationPath, logoutPath, tokenPath] = [
+    provider.pathFor("authorization"),
+    provider.pathFor("end_session"),
+    provider.pathFor("token"),
+  ];
   provider.use((ctx, next) => (ctx.path === tokenPath ? workAtTokenEndpoint(next) : next()));
   provider.use(async (ctx, next) => {
     if (ctx.path === logoutPath) await nameClientOfHint(provider, ctx);
@@ -100,7 +104,10 @@ function adaptModels(provider: Provider, deps: ProviderDeps): void {
     compareClientSecret(this: Client, presented: string): boolean {
       checkOneMechanism();
       const hashes = this["secret_sha256"] as readonly string[];
-      return secretMatches(hashes.map((hash) => Buffer.from(hash, "base64url")), presented);
+      return secretMatches(
+        hashes.map((hash) => Buffer.from(hash, "base64url")),
+        presented,
+      );
     },
     redirectUriAllowed(this: Client, uri: string): boolean {
       return this.redirectUris?.includes(uri) ?? false;

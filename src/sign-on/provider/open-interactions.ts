@@ -46,6 +46,10 @@ function readChange({ puts, removals }: RequestWork): { opens: boolean; ends: bo
 function bucketsOf({ secrets, readAddress }: ProviderDeps, ctx: KoaContextWithOIDC): Bucket[] {
   const address = readAddress(ctx.req);
   const site = countedSite(address);
-  const keyOf = (counted: string) => createHmac("sha256", secrets.signInTraces).update("open interactions\0").update(counted).digest();
-  return [...(site === null ? [] : [{ key: keyOf(site), ...atSite }]), { key: keyOf(countedAddress(address)), ...atAddress }];
+  const keyOf = (counted: string) =>
+    createHmac("sha256", secrets.signInTraces).update("open interactions\0").update(counted).digest();
+  return [
+    ...(site === null ? [] : [{ key: keyOf(site), ...atSite }]),
+    { key: keyOf(countedAddress(address)), ...atAddress },
+  ];
 }

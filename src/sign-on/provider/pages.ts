@@ -21,13 +21,25 @@ export function makeShowPages({ findPersonName }: Deps) {
         return;
       }
       const status = isAway ? 503 : ctx.status >= 500 ? 500 : 400;
-      send(ctx, renderErrorPage({ status, reason: isAway ? "busy" : reasonOf(ctx, out, error), requestId: requestIdOf(ctx) ?? null }, contextOf(ctx)));
+      send(
+        ctx,
+        renderErrorPage(
+          { status, reason: isAway ? "busy" : reasonOf(ctx, out, error), requestId: requestIdOf(ctx) ?? null },
+          contextOf(ctx),
+        ),
+      );
     },
 
     /** Refuses to open one more interaction; nothing that the request had set stays. */
     showTooMany(ctx: KoaContextWithOIDC, retryAfterSeconds: number): void {
       for (const header of ["Location", "Set-Cookie"]) ctx.remove(header);
-      send(ctx, renderErrorPage({ status: 429, reason: "busy", requestId: requestIdOf(ctx) ?? null, retryAfterSeconds }, contextOf(ctx)));
+      send(
+        ctx,
+        renderErrorPage(
+          { status: 429, reason: "busy", requestId: requestIdOf(ctx) ?? null, retryAfterSeconds },
+          contextOf(ctx),
+        ),
+      );
     },
 
     async showLogoutConfirm(ctx: KoaContextWithOIDC, form: string): Promise<void> {

@@ -5,7 +5,14 @@ import { errors } from "oidc-provider";
  *
  * Shape: an ID token in `id_token_hint` is as long as the groups of a person make it; it is checked and not stored.
  */
-const longestValues: Record<string, number> = { state: 2048, nonce: 512, login_hint: 512, scope: 2048, redirect_uri: 2048, id_token_hint: Infinity };
+const longestValues: Record<string, number> = {
+  state: 2048,
+  nonce: 512,
+  login_hint: 512,
+  scope: 2048,
+  redirect_uri: 2048,
+  id_token_hint: Infinity,
+};
 const longestOther = 256;
 
 /** Errors: `invalid_request` that names the parameter. */

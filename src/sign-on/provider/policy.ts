@@ -62,14 +62,24 @@ function makeRightChecks(deps: ProviderDeps): interactionPolicy.Check[] {
       const reason = await findReason(ctx, pair);
       if (reason === null || !isMeant(reason)) return false;
       const { clock, db } = deps;
-      const audit = { ...pair, at: clock(), action: "sign_in_refused", requestId: requestIdOf(ctx), detail: { reason } };
+      const audit = {
+        ...pair,
+        at: clock(),
+        action: "sign_in_refused",
+        requestId: requestIdOf(ctx),
+        detail: { reason },
+      };
       await once(deps.workOf(ctx), "refusal recorded", async () => {
-        if ((await takeToken(db.pool, recordedRefusals(deps, pair), clock())) === null) await recordAudit(db.pool, audit);
+        if ((await takeToken(db.pool, recordedRefusals(deps, pair), clock())) === null)
+          await recordAudit(db.pool, audit);
       });
       return true;
     };
     const details = async (ctx: KoaContextWithOIDC) => {
-      const pair = { clientId: ctx.oidc.client?.clientId as ClientId, personId: ctx.oidc.session?.accountId as PersonId };
+      const pair = {
+        clientId: ctx.oidc.client?.clientId as ClientId,
+        personId: ctx.oidc.session?.accountId as PersonId,
+      };
       const reason = await findReason(ctx, pair);
       return reason === null ? {} : { reason };
     };

@@ -19,7 +19,8 @@ export async function settle(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: 
     const use = toTokenUse(work, consumption, makeReplay(deps, ctx, consumption));
     if (!(await deps.store.useToken(use))) return answerUsedToken(deps, ctx, consumption);
     const { accountId } = ctx.oidc.account ?? {};
-    if (accountId !== undefined) await deps.limitTokens({ clientId: ctx.oidc.client?.clientId as ClientId, personId: accountId as PersonId });
+    if (accountId !== undefined)
+      await deps.limitTokens({ clientId: ctx.oidc.client?.clientId as ClientId, personId: accountId as PersonId });
     return;
   }
   if (!(await writeAll(deps, toWrite(work)))) await answerEndedSession(deps, ctx, work);
@@ -30,7 +31,11 @@ export async function settle(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: 
  *
  * Shape: what was asked by address is asked again, without the session; an answer to our pages cannot be, and the app is told.
  */
-async function answerEndedSession({ db }: ProviderDeps, ctx: KoaContextWithOIDC, { removals }: RequestWork): Promise<void> {
+async function answerEndedSession(
+  { db }: ProviderDeps,
+  ctx: KoaContextWithOIDC,
+  { removals }: RequestWork,
+): Promise<void> {
   if (ctx.oidc.route !== "resume") {
     if (ctx.method === "GET") ctx.redirect(ctx.href);
     return;
@@ -38,7 +43,12 @@ async function answerEndedSession({ db }: ProviderDeps, ctx: KoaContextWithOIDC,
   await writeArtifacts(db.pool, { puts: [], removals: [...removals.values()] });
   const { redirect_uri: redirectUri, state } = (ctx.oidc.params ?? {}) as Record<string, string | undefined>;
   const target = new URL(String(redirectUri));
-  const error = { error: "login_required", error_description: "the session ended while the user answered", state, iss: ctx.oidc.provider.issuer };
+  const error = {
+    error: "login_required",
+    error_description: "the session ended while the user answered",
+    state,
+    iss: ctx.oidc.provider.issuer,
+  };
   for (const [name, value] of Object.entries(error)) if (value !== undefined) target.searchParams.set(name, value);
   ctx.redirect(target.href);
 }
@@ -46,7 +56,8 @@ async function answerEndedSession({ db }: ProviderDeps, ctx: KoaContextWithOIDC,
 async function writeAll({ db, store }: ProviderDeps, write: Write): Promise<boolean> {
   const { sessionChange, puts, removals = [], endedSession, facts = [] } = write;
   const [put] = puts;
-  const isAlone = put && puts.length === 1 && !sessionChange && removals.length === 0 && !endedSession && facts.length === 0;
+  const isAlone =
+    put && puts.length === 1 && !sessionChange && removals.length === 0 && !endedSession && facts.length === 0;
   if (!isAlone) return writeArtifacts(db.pool, write);
   await store.put(put);
   return true;
@@ -78,13 +89,21 @@ const requestedScope = (ctx: KoaContextWithOIDC): string => [...ctx.oidc.request
 const purposeOf = (consumption: { idHash: Buffer }): string => `replay ${consumption.idHash.toString("hex")}`;
 
 // The answer is kept encrypted in the row of the token that it was given for.
-function makeReplay({ secrets, clock }: ProviderDeps, ctx: KoaContextWithOIDC, consumption: Consumption): Buffer | null {
+function makeReplay(
+  { secrets, clock }: ProviderDeps,
+  ctx: KoaContextWithOIDC,
+  consumption: Consumption,
+): Buffer | null {
   if (consumption.kind !== "RefreshToken" || ctx.status !== 200) return null;
   const replay = { scope: requestedScope(ctx), answeredAt: clock().getTime(), body: ctx.body };
   return seal([secrets.replay], purposeOf(consumption), Buffer.from(JSON.stringify(replay)));
 }
 
-async function findReplay(deps: ProviderDeps, ctx: KoaContextWithOIDC, consumption: Consumption): Promise<Replay | null> {
+async function findReplay(
+  deps: ProviderDeps,
+  ctx: KoaContextWithOIDC,
+  consumption: Consumption,
+): Promise<Replay | null> {
   if (consumption.kind !== "RefreshToken") return null;
   const found = await findArtifact(deps.db.pool, consumption);
   const opened = found?.replay && unseal([deps.secrets.replay], purposeOf(consumption), found.replay);

@@ -43,7 +43,15 @@ const refuse = (what: string) => async (): Promise<never> => {
 
 function makeRefusingAdapter(kind: string): Adapter {
   const refused = refuse(kind);
-  return { upsert: refused, find: refused, findByUid: refused, findByUserCode: refused, consume: refused, destroy: refused, revokeByGrantId: refused };
+  return {
+    upsert: refused,
+    find: refused,
+    findByUid: refused,
+    findByUserCode: refused,
+    consume: refused,
+    destroy: refused,
+    revokeByGrantId: refused,
+  };
 }
 
 const currentWork = ({ findWork }: StorageDeps): RequestWork | undefined => {
@@ -86,7 +94,14 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
       if (work) noteGeneration(work, found);
       if (work && payload.grantId) work.found.set(payload.grantId, payload);
       // A copy: the library changes the part about apps in place.
-      if (work && kind === "Session" && payload.uid) work.session = { uid: payload.uid, personId: payload.accountId ?? null, idHash: hashId(id), payload: structuredClone(found.payload), expiresAt: found.expiresAt };
+      if (work && kind === "Session" && payload.uid)
+        work.session = {
+          uid: payload.uid,
+          personId: payload.accountId ?? null,
+          idHash: hashId(id),
+          payload: structuredClone(found.payload),
+          expiresAt: found.expiresAt,
+        };
       return payload;
     },
 
@@ -138,7 +153,9 @@ async function findWithLookup(deps: StorageDeps, kind: string, idHash: Buffer): 
     return rememberLookup(work, session);
   }
   if (!work || !lookedUp.has(kind)) return store.findArtifact({ kind, idHash });
-  const { token } = await once(work, memoryKeys.token({ kind, idHash }), () => store.findToken({ kind, idHash, clientId: null }));
+  const { token } = await once(work, memoryKeys.token({ kind, idHash }), () =>
+    store.findToken({ kind, idHash, clientId: null }),
+  );
   if (token?.personId) remember(work, memoryKeys.subject({ ...token, personId: token.personId }), token.subject);
   return rememberLookup(work, token);
 }
@@ -153,7 +170,10 @@ function rememberLookup(work: RequestWork, found: Lookup | null): FoundArtifact 
 
 // Inside the grace time a used refresh token goes through the whole check again; writing finds that it was used, and
 // the stored answer is given once more.
-function isInGrace(found: { consumedAt: Date | null; replay: Buffer | null }, { clock, refreshGraceSeconds }: StorageDeps): boolean {
+function isInGrace(
+  found: { consumedAt: Date | null; replay: Buffer | null },
+  { clock, refreshGraceSeconds }: StorageDeps,
+): boolean {
   if (!found.replay || !found.consumedAt) return false;
   return clock().getTime() - found.consumedAt.getTime() <= refreshGraceSeconds * 1000;
 }
@@ -168,8 +188,11 @@ function changeSession(work: RequestWork, { idHash, payload, personId, generatio
 // The library notes every app that asked; only those that got a code are told of the session's end.
 function keepUsedApps({ session, puts }: RequestWork, payload: AdapterPayload): AdapterPayload {
   const used = new Set(Object.keys(session?.payload.authorizations ?? {}));
-  for (const { kind, clientId } of puts.values()) if (kind === "AuthorizationCode" && clientId !== null) used.add(clientId);
-  const authorizations = Object.fromEntries(Object.entries(payload.authorizations ?? {}).filter(([clientId]) => used.has(clientId)));
+  for (const { kind, clientId } of puts.values())
+    if (kind === "AuthorizationCode" && clientId !== null) used.add(clientId);
+  const authorizations = Object.fromEntries(
+    Object.entries(payload.authorizations ?? {}).filter(([clientId]) => used.has(clientId)),
+  );
   return { ...payload, authorizations };
 }
 
@@ -179,22 +202,34 @@ type SessionState = Pick<Artifact, "idHash" | "payload" | "expiresAt">;
 const worthwhileMs = 60_000;
 
 function isSameSession(before: SessionState, after: SessionState): boolean {
-  if (!before.idHash.equals(after.idHash) || after.expiresAt.getTime() - before.expiresAt.getTime() > worthwhileMs) return false;
+  if (!before.idHash.equals(after.idHash) || after.expiresAt.getTime() - before.expiresAt.getTime() > worthwhileMs)
+    return false;
   return isDeepStrictEqual(lastingPart(before.payload), lastingPart(after.payload));
 }
 
 // A grant is of one authorization only, and is not looked up in the session again.
 function lastingPart({ exp: _exp, iat: _iat, authorizations, ...payload }: AdapterPayload): unknown {
-  const apps = Object.entries(authorizations ?? {}).map(([clientId, { grantId: _grantId, ...state }]) => [clientId, state]);
+  const apps = Object.entries(authorizations ?? {}).map(([clientId, { grantId: _grantId, ...state }]) => [
+    clientId,
+    state,
+  ]);
   return JSON.parse(JSON.stringify({ ...payload, authorizations: Object.fromEntries(apps) as object }));
 }
 
 type Made = { expiresAt: Date; generations: ReadonlyMap<string, number> | undefined };
 
-function toArtifact(kind: string, id: string, { jti: _token, ...payload }: AdapterPayload, { expiresAt, generations }: Made): Artifact {
+function toArtifact(
+  kind: string,
+  id: string,
+  { jti: _token, ...payload }: AdapterPayload,
+  { expiresAt, generations }: Made,
+): Artifact {
   const personId = findPersonOf(kind, payload);
   const outlivesSession = kind === "RefreshToken" && payload.scope?.split(" ").includes("offline_access") === true;
-  const stored = payload.session?.cookie === undefined ? payload : { ...payload, session: { ...payload.session, cookie: undefined } };
+  const stored =
+    payload.session?.cookie === undefined
+      ? payload
+      : { ...payload, session: { ...payload.session, cookie: undefined } };
   return {
     kind,
     idHash: hashId(id),

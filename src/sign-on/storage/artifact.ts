@@ -35,7 +35,8 @@ export const isCurrent = (artifact: string): string => `(${artifact}.person_id I
   SELECT FROM credential v_credential WHERE v_credential.person_id = ${artifact}.person_id AND v_credential.generation = ${artifact}.generation))`;
 
 /** The columns of `toRow` in a `jsonb_to_recordset`, but for the generation. */
-export const artifactRow = "kind text, id_hash text, payload jsonb, client_id text, person_id uuid, grant_id text, session_uid text, expires_at timestamptz";
+export const artifactRow =
+  "kind text, id_hash text, payload jsonb, client_id text, person_id uuid, grant_id text, session_uid text, expires_at timestamptz";
 
 /** SQL that stores the rows of a relation with the columns of `artifactRow` and `generation`. An artifact that is there keeps its generation where none is given. */
 export const insertArtifactsFrom = (relation: string): string => `
@@ -65,7 +66,11 @@ export const foundColumns = (artifact: string): string =>
     ${artifact}.expires_at AS "expiresAt"`;
 
 /** Brings rows into the order of what was asked; null where nothing was found. */
-export function answerEach<Row extends { place: number }, Answer>(asked: readonly unknown[], rows: readonly Row[], read: (row: Row) => Answer): (Answer | null)[] {
+export function answerEach<Row extends { place: number }, Answer>(
+  asked: readonly unknown[],
+  rows: readonly Row[],
+  read: (row: Row) => Answer,
+): (Answer | null)[] {
   const answers = asked.map((): Answer | null => null);
   for (const row of rows) answers[row.place - 1] = read(row);
   return answers;
@@ -112,7 +117,7 @@ export async function deleteArtifact(db: Queryable, kind: string, idHash: Buffer
  * the next one sees what it inserted.
  */
 export async function deleteGrant(db: Queryable, grantId: string): Promise<void> {
-  for (let deleted: number | null = 1; deleted; ) {
+  for (let deleted: number | null = 1; deleted;) {
     ({ rowCount: deleted } = await db.query({
       name: "sign-on.deleteGrant",
       text: "DELETE FROM oidc_artifact WHERE grant_id = $1",

@@ -34,10 +34,13 @@ test("a bundle is never larger than allowed, and nobody is forgotten", async () 
 
 test("a failure reaches all of its bundle, and the next works", async () => {
   let fails = true;
-  const ask = makeBundle(async (items: number[]) => {
-    if (fails) throw new Error("down");
-    return items;
-  }, { atOnce: 1, largest: 10, patienceMs: 1000 });
+  const ask = makeBundle(
+    async (items: number[]) => {
+      if (fails) throw new Error("down");
+      return items;
+    },
+    { atOnce: 1, largest: 10, patienceMs: 1000 },
+  );
   expect(await Promise.allSettled([ask(1), ask(2)])).toMatchObject([{ status: "rejected" }, { status: "rejected" }]);
   fails = false;
   expect(await ask(3)).toBe(3);
@@ -47,10 +50,11 @@ test("an answer that takes long keeps nobody waiting, while there is room", asyn
   const sent: number[][] = [];
   const answers: (() => void)[] = [];
   const ask = makeBundle(
-    (items: number[]) => new Promise<number[]>((resolve) => {
-      sent.push(items);
-      answers.push(() => resolve(items));
-    }),
+    (items: number[]) =>
+      new Promise<number[]>((resolve) => {
+        sent.push(items);
+        answers.push(() => resolve(items));
+      }),
     { atOnce: 2, largest: 10, patienceMs: 5 },
   );
   const asked = [ask(1)];

@@ -30,8 +30,20 @@ const selectTokens = `
 const shape = /^[A-Za-z0-9_-]{43}$/;
 
 /** Looks a presented token up every time; those that came in while the last input was read share one query. */
-export function makeCheckAccessToken({ db, clock, platform }: { db: Db; clock: Clock; platform: string }): CheckAccessToken {
-  const loader = new DataLoader<string, TokenRow | undefined>((tokens) => findTokens(db, tokens), { cache: false, maxBatchSize: 100, batchScheduleFn: setImmediate });
+export function makeCheckAccessToken({
+  db,
+  clock,
+  platform,
+}: {
+  db: Db;
+  clock: Clock;
+  platform: string;
+}): CheckAccessToken {
+  const loader = new DataLoader<string, TokenRow | undefined>((tokens) => findTokens(db, tokens), {
+    cache: false,
+    maxBatchSize: 100,
+    batchScheduleFn: setImmediate,
+  });
   return async (bearer) => {
     const row = shape.test(bearer) ? await loader.load(bearer) : undefined;
     return judge(row, clock(), platform);

@@ -15,6 +15,6 @@ const deletions = {
 export async function forgetApp(tx: Queryable, clientId: ClientId): Promise<void> {
   for (const [name, text] of Object.entries(deletions)) {
     // A refresh that runs at the same time holds the token it uses: the first DELETE waits for it, the next one sees what it gave.
-    for (let gone: number | null = 1; gone; ) ({ rowCount: gone } = await tx.query({ name, text, values: [clientId] }));
+    for (let gone: number | null = 1; gone;) ({ rowCount: gone } = await tx.query({ name, text, values: [clientId] }));
   }
 }

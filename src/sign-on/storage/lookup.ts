@@ -1,5 +1,15 @@
 import {
-  type App, appOf, type AppValue, type ClientId, decideSignOnRight, readApp, type SignOnFacts, signOnFactsOf, type SignOnRight, type Subject, subjectOf,
+  type App,
+  appOf,
+  type AppValue,
+  type ClientId,
+  decideSignOnRight,
+  readApp,
+  type SignOnFacts,
+  signOnFactsOf,
+  type SignOnRight,
+  type Subject,
+  subjectOf,
 } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import { arrayParameter, type Queryable } from "../../platform/db.ts";
@@ -11,7 +21,12 @@ import { answerEach, type FoundArtifact, foundColumns, isCurrent, type Key } fro
  *
  * Shape: of no person there are no answers.
  */
-export type Lookup = Omit<FoundArtifact, "personId"> & { clientId: ClientId; personId: PersonId | null; right: SignOnRight; decisions: Decisions };
+export type Lookup = Omit<FoundArtifact, "personId"> & {
+  clientId: ClientId;
+  personId: PersonId | null;
+  right: SignOnRight;
+  decisions: Decisions;
+};
 export type SessionLookup = Lookup & { app: App | null };
 export type TokenLookup = Lookup & { subject: Subject | null };
 
@@ -35,13 +50,20 @@ const selectSessions = `
   CROSS JOIN ${artifactOf("'Session'", "asked.id_hash")} session`;
 
 /** Finds sessions, each with what the app that asks for it wants to know. */
-export async function findSessions(db: Queryable, asked: readonly { idHash: Buffer; clientId: string }[]): Promise<(SessionLookup | null)[]> {
+export async function findSessions(
+  db: Queryable,
+  asked: readonly { idHash: Buffer; clientId: string }[],
+): Promise<(SessionLookup | null)[]> {
   const { rows } = await db.query<Row & { app: AppValue | null }>({
     name: "sign-on.findSessions",
     text: selectSessions,
     values: [asked.map(({ idHash }) => idHash), asked.map(({ clientId }) => clientId)],
   });
-  return answerEach(asked, rows, ({ facts, app, ...row }) => ({ ...row, app: app && readApp(app), right: decideSignOnRight(facts) }));
+  return answerEach(asked, rows, ({ facts, app, ...row }) => ({
+    ...row,
+    app: app && readApp(app),
+    right: decideSignOnRight(facts),
+  }));
 }
 
 const selectTokens = `

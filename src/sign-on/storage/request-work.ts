@@ -59,7 +59,10 @@ export function once<T>(work: RequestWork, key: string, ask: () => Promise<T>): 
 }
 
 /** Remembers by which generation a person was found; of two, the one that ended first. */
-export function noteGeneration({ generations }: RequestWork, { personId, generation }: { personId: string | null; generation: number | null }): void {
+export function noteGeneration(
+  { generations }: RequestWork,
+  { personId, generation }: { personId: string | null; generation: number | null },
+): void {
   if (personId === null || generation === null) return;
   generations.set(personId, Math.min(generation, generations.get(personId) ?? generation));
 }
@@ -79,7 +82,11 @@ export const memoryKeys = {
 };
 
 /** What a request that uses a token up wants written; nothing else changes in it. */
-export function toTokenUse({ puts, signIn }: RequestWork, { kind, idHash, at }: NonNullable<RequestWork["consumption"]>, replay: Buffer | null): TokenUse {
+export function toTokenUse(
+  { puts, signIn }: RequestWork,
+  { kind, idHash, at }: NonNullable<RequestWork["consumption"]>,
+  replay: Buffer | null,
+): TokenUse {
   return { kind, idHash, at, replay, puts: [...puts.values()], signIn };
 }
 

@@ -27,7 +27,11 @@ export function makeStore({ pool }: Db): Store {
   return {
     findArtifact: makeBundle((keys) => findArtifacts(pool, keys), bundles),
     findSession: makeBundle((asked) => findSessions(pool, asked), bundles),
-    findToken: makeBundle(async (asked: AskedToken[]) => (await findTokens(pool, asked)).map((found) => found ?? { token: null, app: null }), bundles),
+    findToken: makeBundle(
+      async (asked: AskedToken[]) =>
+        (await findTokens(pool, asked)).map((found) => found ?? { token: null, app: null }),
+      bundles,
+    ),
     findApp: makeBundle(async (clientIds: string[]) => {
       const apps = new Map([...new Set(clientIds)].map((clientId) => [clientId, findApp(pool, clientId)]));
       return Promise.all(clientIds.map(async (clientId) => (await apps.get(clientId)) ?? null));

@@ -26,9 +26,17 @@ const ofEachClient = (tokens: string): string => `
   LIMIT $2`;
 
 const sweeps = [
-  { name: "sign-on.sweep", text: deleteFound(findExpired("kind NOT IN ('AccessToken', 'ClientCredentials')")), kept: 0 },
+  {
+    name: "sign-on.sweep",
+    text: deleteFound(findExpired("kind NOT IN ('AccessToken', 'ClientCredentials')")),
+    kept: 0,
+  },
   { name: "sign-on.sweepAccessTokens", text: deleteFound(findExpired("kind = 'AccessToken'")), kept: keptSeconds },
-  { name: "sign-on.sweepClientTokens", text: deleteFound(ofEachClient("AND expires_at < $1 ORDER BY expires_at LIMIT $2")), kept: keptSeconds },
+  {
+    name: "sign-on.sweepClientTokens",
+    text: deleteFound(ofEachClient("AND expires_at < $1 ORDER BY expires_at LIMIT $2")),
+    kept: keptSeconds,
+  },
 ];
 
 type SweepOptions = { db: Db; clock: Clock; batchSize?: number };
@@ -48,15 +56,26 @@ export function makeSweepJob({ db, clock, batchSize = 1000 }: SweepOptions): Wor
 }
 
 /** Deletes the oldest tokens of clients that have more than their share, so that none can fill the database. */
-export function makeClientTokensJob({ db, batchSize = 20_000, atMost = tokensPerClient }: Omit<SweepOptions, "clock"> & { atMost?: number }): WorkerJob {
+export function makeClientTokensJob({
+  db,
+  batchSize = 20_000,
+  atMost = tokensPerClient,
+}: Omit<SweepOptions, "clock"> & { atMost?: number }): WorkerJob {
   const text = deleteFound(ofEachClient("ORDER BY expires_at DESC OFFSET $1 LIMIT $2"));
   return {
     name: "sign-on.limitClientTokens",
     everySeconds: 15,
-    run: (signal) => repeat(signal, batchSize, () => db.pool.query({ name: "sign-on.limitClientTokens", text, values: [atMost, batchSize] })),
+    run: (signal) =>
+      repeat(signal, batchSize, () =>
+        db.pool.query({ name: "sign-on.limitClientTokens", text, values: [atMost, batchSize] }),
+      ),
   };
 }
 
-async function repeat(signal: AbortSignal, batchSize: number, deleteBatch: () => Promise<{ rowCount: number | null }>): Promise<void> {
-  for (let deleted = batchSize; deleted >= batchSize && !signal.aborted; ) deleted = (await deleteBatch()).rowCount ?? 0;
+async function repeat(
+  signal: AbortSignal,
+  batchSize: number,
+  deleteBatch: () => Promise<{ rowCount: number | null }>,
+): Promise<void> {
+  for (let deleted = batchSize; deleted >= batchSize && !signal.aborted;) deleted = (await deleteBatch()).rowCount ?? 0;
 }

@@ -8,7 +8,9 @@ import { type Artifact, artifactRow, insertArtifactsFrom, toRow } from "./artifa
  * Shape: found by its uid, so that a change of its id meets a change of its content; the apps it was used for are
  *        added to those that other requests have stored meanwhile.
  */
-export type SessionChange = Pick<Artifact, "idHash" | "payload" | "personId" | "generation" | "expiresAt"> & { uid: string };
+export type SessionChange = Pick<Artifact, "idHash" | "payload" | "personId" | "generation" | "expiresAt"> & {
+  uid: string;
+};
 
 /** A statement that is written together with others; it changes other tables than theirs. */
 export type Statement = { text: string; values: unknown[] };
@@ -44,8 +46,14 @@ type Part = Statement & { name: string };
 function* listParts({ puts, removals = [], endedSession, sessionChange, facts = [] }: Write): Generator<Part> {
   if (sessionChange) yield { name: "condition", ...makeSessionChange(sessionChange) };
   if (puts.length > 0) yield { name: "put", text: insertArtifacts, values: [JSON.stringify(puts.map(toRow))] };
-  if (removals.length > 0) yield { name: "removal", text: deleteArtifacts, values: [removals.map(({ kind }) => kind), removals.map(({ idHash }) => idHash)] };
-  if (endedSession) yield { name: "ending", text: "DELETE FROM oidc_artifact WHERE session_uid = $1", values: [endedSession] };
+  if (removals.length > 0)
+    yield {
+      name: "removal",
+      text: deleteArtifacts,
+      values: [removals.map(({ kind }) => kind), removals.map(({ idHash }) => idHash)],
+    };
+  if (endedSession)
+    yield { name: "ending", text: "DELETE FROM oidc_artifact WHERE session_uid = $1", values: [endedSession] };
   for (const [index, fact] of facts.entries()) yield { name: `fact${index}`, ...fact };
 }
 
@@ -66,7 +74,8 @@ const makeSessionChange = ({ uid, idHash, payload, personId, generation, expires
 
 // Dividing by the rows that the condition found rolls the whole statement back when there is none.
 const checkCondition = "SELECT 1 / (SELECT count(*)::int FROM condition)";
-const isConditionMissed = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "22012";
+const isConditionMissed = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && error.code === "22012";
 
 type Composed = { name: string; text: string };
 type Shape = { next: Map<string, Shape>; composed?: Composed };

@@ -7,7 +7,12 @@ import type { Result } from "./record.ts";
 
 export type Target = { url: URL; secrets: readonly SigningSecret[] };
 
-export type AttemptDeps = { sender: GuardedSender; clock: Clock; random: () => number; retrySeconds: readonly number[] };
+export type AttemptDeps = {
+  sender: GuardedSender;
+  clock: Clock;
+  random: () => number;
+  retrySeconds: readonly number[];
+};
 
 /** Sends one delivery once. Errors: none; whatever goes wrong is the result. */
 export async function attempt(delivery: Due, { url, secrets }: Target, deps: AttemptDeps): Promise<Result> {
@@ -22,7 +27,15 @@ export async function attempt(delivery: Due, { url, secrets }: Target, deps: Att
   }
   const tries = delivery.attempts - delivery.attemptsSpent + 1;
   const isTaken = answer !== null && answer.status >= 200 && answer.status <= 299;
-  const dueAt = isTaken ? null : chooseRetry({ retrySeconds: deps.retrySeconds, tries, retryAfter: answer?.retryAfter ?? null, now: deps.clock(), random: deps.random() });
+  const dueAt = isTaken
+    ? null
+    : chooseRetry({
+        retrySeconds: deps.retrySeconds,
+        tries,
+        retryAfter: answer?.retryAfter ?? null,
+        now: deps.clock(),
+        random: deps.random(),
+      });
   return {
     id: delivery.id,
     state: isTaken ? "DELIVERED" : dueAt === null ? "FAILED" : "PENDING",
@@ -40,5 +53,8 @@ function describeError(thrown: unknown): string {
   const error = thrown instanceof AggregateError && thrown.errors.length > 0 ? (thrown.errors[0] as unknown) : thrown;
   if (!(error instanceof Error)) return "unknown error";
   const code = "code" in error && typeof error.code === "string" ? `${error.code}: ` : "";
-  return `${code}${error.message}`.replaceAll(/\p{Cc}+/gu, " ").slice(0, 200).toWellFormed();
+  return `${code}${error.message}`
+    .replaceAll(/\p{Cc}+/gu, " ")
+    .slice(0, 200)
+    .toWellFormed();
 }

@@ -1,7 +1,16 @@
 import type { Queryable } from "../../platform/db.ts";
 import { isDue } from "../queue.ts";
 
-export type Due = { id: string; endpointId: string; messageId: string; eventType: string; isTest: boolean; body: string; attempts: number; attemptsSpent: number };
+export type Due = {
+  id: string;
+  endpointId: string;
+  messageId: string;
+  eventType: string;
+  isTest: boolean;
+  body: string;
+  attempts: number;
+  attemptsSpent: number;
+};
 
 type Wanted = { endpointId: string; room: number };
 
@@ -15,7 +24,10 @@ const selectDue = `
     ORDER BY d.due_at, d.id LIMIT wanted.room) d`;
 
 /** Finds what is due for leased endpoints, without what is `known` to be under way. */
-export async function findDue(db: Queryable, { wanted, known, now }: { wanted: readonly Wanted[]; known: readonly string[]; now: Date }): Promise<Due[]> {
+export async function findDue(
+  db: Queryable,
+  { wanted, known, now }: { wanted: readonly Wanted[]; known: readonly string[]; now: Date },
+): Promise<Due[]> {
   const values = [wanted.map(({ endpointId }) => endpointId), wanted.map(({ room }) => room), now, known];
   const { rows } = await db.query<Due>({ name: "webhooks.findDue", text: selectDue, values });
   return rows;

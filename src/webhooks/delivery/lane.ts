@@ -33,7 +33,16 @@ export const capOf = ({ failures }: Pick<Lane, "failures">): number => Math.max(
 export const roomOf = (lane: Lane): number => (lane.failures > 0 ? capOf(lane) : 4 * mostAtOnce) - lane.known.size;
 
 export function openLane(endpoint: LeasedEndpoint, keys: EncryptionKeys): Lane {
-  const lane = { id: endpoint.id, clientId: endpoint.clientId, ready: [], known: new Set<string>(), running: 0, isDry: false, isHealthChanged: false, isGone: false };
+  const lane = {
+    id: endpoint.id,
+    clientId: endpoint.clientId,
+    ready: [],
+    known: new Set<string>(),
+    running: 0,
+    isDry: false,
+    isHealthChanged: false,
+    isGone: false,
+  };
   return refresh(lane, endpoint, keys);
 }
 

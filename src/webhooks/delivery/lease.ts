@@ -43,13 +43,25 @@ const renewLeases = `
 
 /** Takes endpoints for which something is due: nobody else delivers to them until the lease is over, given back or renewed. */
 export async function lease(db: Queryable, { holder, now, until }: Holder, limit: number): Promise<LeasedEndpoint[]> {
-  const { rows } = await db.query<LeasedEndpoint>({ name: "webhooks.lease", text: takeLeases, values: [holder, now, until, limit] });
+  const { rows } = await db.query<LeasedEndpoint>({
+    name: "webhooks.lease",
+    text: takeLeases,
+    values: [holder, now, until, limit],
+  });
   return rows;
 }
 
 /** Holds leases for longer; those that are missing in the answer are lost. */
-export async function renew(db: Queryable, { holder, now, until }: Holder, ids: readonly string[]): Promise<LeasedEndpoint[]> {
-  const { rows } = await db.query<LeasedEndpoint>({ name: "webhooks.renew", text: renewLeases, values: [holder, now, until, ids] });
+export async function renew(
+  db: Queryable,
+  { holder, now, until }: Holder,
+  ids: readonly string[],
+): Promise<LeasedEndpoint[]> {
+  const { rows } = await db.query<LeasedEndpoint>({
+    name: "webhooks.renew",
+    text: renewLeases,
+    values: [holder, now, until, ids],
+  });
   return rows;
 }
 

@@ -66,7 +66,8 @@ export function makePump(deps: PumpDeps): { run(signal: AbortSignal): Promise<vo
       }
       await releaseIdle();
       if (lanes.size === 0 && finished.length === 0) return;
-      if (finished.length === 0) await nudge.wait(isStopping || !hasLooked ? lookMs / 1000 : idleSeconds, isStopping ? never : signal);
+      if (finished.length === 0)
+        await nudge.wait(isStopping || !hasLooked ? lookMs / 1000 : idleSeconds, isStopping ? never : signal);
       await sleep(Math.max(0, roundMs - (performance.now() - began)));
     }
   }
@@ -75,7 +76,11 @@ export function makePump(deps: PumpDeps): { run(signal: AbortSignal): Promise<vo
     const now = clock();
     while (finished.length > 0) {
       const batch = finished.slice(0, mostRecorded);
-      await record(db, batch.map(({ result }) => result), now);
+      await record(
+        db,
+        batch.map(({ result }) => result),
+        now,
+      );
       finished.splice(0, batch.length);
       for (const { lane, result } of batch) {
         lane.known.delete(result.id);
@@ -119,7 +124,9 @@ export function makePump(deps: PumpDeps): { run(signal: AbortSignal): Promise<vo
   }
 
   async function fetchDue(): Promise<void> {
-    const hungry = [...lanes.values()].filter((lane) => lane.isOpen && !lane.isDry && lane.ready.length < capOf(lane) && roomOf(lane) > 0);
+    const hungry = [...lanes.values()].filter(
+      (lane) => lane.isOpen && !lane.isDry && lane.ready.length < capOf(lane) && roomOf(lane) > 0,
+    );
     if (hungry.length === 0) return;
     const wanted = hungry.map((lane) => ({ endpointId: lane.id, room: roomOf(lane) }));
     const due = await findDue(db.pool, { wanted, known: hungry.flatMap((lane) => [...lane.known]), now: clock() });
@@ -162,10 +169,16 @@ export function makePump(deps: PumpDeps): { run(signal: AbortSignal): Promise<vo
 
   async function releaseIdle(): Promise<void> {
     if (isStopping) for (const lane of lanes.values()) drop(lane);
-    const idle = [...lanes.values()].filter((lane) => lane.known.size === 0 && (lane.isDry || !lane.isOpen || isStopping));
+    const idle = [...lanes.values()].filter(
+      (lane) => lane.known.size === 0 && (lane.isDry || !lane.isOpen || isStopping),
+    );
     if (idle.length === 0) return;
     for (const lane of idle) lanes.delete(lane.id);
-    await release(db.pool, holder, idle.map(({ id }) => id));
+    await release(
+      db.pool,
+      holder,
+      idle.map(({ id }) => id),
+    );
   }
 
   /** Forgets what is fetched and not started. */

@@ -22,11 +22,18 @@ test("users asked for at the same time are each answered to the one who asked", 
   const schools = [await make.school(), await make.school()] as const;
   await make.grant({ app: one.clientId, school: schools[0] });
   await make.grant({ app: other.clientId, school: schools[1] });
-  const people = [...(await make.people({ school: schools[0], count: 25 })).map((id) => ({ id, of: one })), ...(await make.people({ school: schools[1], count: 25 })).map((id) => ({ id, of: other }))];
+  const people = [
+    ...(await make.people({ school: schools[0], count: 25 })).map((id) => ({ id, of: one })),
+    ...(await make.people({ school: schools[1], count: 25 })).map((id) => ({ id, of: other })),
+  ];
   const asked = people.flatMap(({ id, of }) => [one, other].map((app) => ({ id, app, shown: app === of })));
-  const answers = await Promise.all(asked.map(async ({ id, app, shown }) => ({ id, shown, answer: await app.read(`${idm}/users/${id}`) })));
+  const answers = await Promise.all(
+    asked.map(async ({ id, app, shown }) => ({ id, shown, answer: await app.read(`${idm}/users/${id}`) })),
+  );
   for (const { id, shown, answer } of answers) {
-    expect(answer).toMatchObject(shown ? { status: 200, body: { id } } : { status: 404, body: { message: "User not found" } });
+    expect(answer).toMatchObject(
+      shown ? { status: 200, body: { id } } : { status: 404, body: { message: "User not found" } },
+    );
   }
 });
 
@@ -49,9 +56,19 @@ test("who ever signed in stays a user, whatever becomes of the grant, until dele
 test("a user shows the active groups that the school syncs, without a name where it keeps none", async () => {
   const app = await makeApp();
   const school = await make.school();
-  const [synced, unsynced, deleted] = [await make.group({ school, name: "5a" }), await make.group({ school }), await make.group({ school })];
+  const [synced, unsynced, deleted] = [
+    await make.group({ school, name: "5a" }),
+    await make.group({ school }),
+    await make.group({ school }),
+  ];
   const person = await make.person({ school, name: null, role: "OTHER", groups: [synced, unsynced, deleted] });
   await make.grant({ app: app.clientId, school, groups: [synced, deleted] });
   await service.db.pool.query(`UPDATE "group" SET status = 'DELETED', deleted_at = now() WHERE id = $1`, [deleted]);
-  expect((await app.read(`${idm}/users/${person}`)).body).toEqual({ id: person, name: null, status: "ACTIVE", role: "OTHER", groups: [{ id: synced, name: "5a", status: "ACTIVE" }] });
+  expect((await app.read(`${idm}/users/${person}`)).body).toEqual({
+    id: person,
+    name: null,
+    status: "ACTIVE",
+    role: "OTHER",
+    groups: [{ id: synced, name: "5a", status: "ACTIVE" }],
+  });
 });

@@ -33,10 +33,15 @@ async function startBehind() {
   const own = await startService({ db, env: { DATABASE_URL: db.url, DATABASE_REPLICA_URL: replica.url } });
   const app = await makeMakers(own.db).app();
   const client = makeIdmClient({ baseUrl: own.url, accessToken: await getAppToken(own, app, idmScopes) });
-  return { service: own, app, read: (query: { after?: string }) => client.GET("/idm/ep/v1/changes", { params: { query } }) };
+  return {
+    service: own,
+    app,
+    read: (query: { after?: string }) => client.GET("/idm/ep/v1/changes", { params: { query } }),
+  };
 }
 
-const change = <T>(work: (it: Change) => Promise<T>): Promise<T> => changeDirectory(service.db, { at: service.clock(), actorId: "test" }, work);
+const change = <T>(work: (it: Change) => Promise<T>): Promise<T> =>
+  changeDirectory(service.db, { at: service.clock(), actorId: "test" }, work);
 
 async function makeApp(scopes: readonly ScopeName[] = idmScopes) {
   const app = await make.app();
@@ -46,7 +51,8 @@ async function makeApp(scopes: readonly ScopeName[] = idmScopes) {
   await make.grant({ app: app.clientId, school, groups: [group] });
   const accessToken = await getAppToken(service, app, scopes);
   const client = makeIdmClient({ baseUrl: service.url, accessToken });
-  const read = (query: { after?: string; limit?: number } = {}) => client.GET("/idm/ep/v1/changes", { params: { query } });
+  const read = (query: { after?: string; limit?: number } = {}) =>
+    client.GET("/idm/ep/v1/changes", { params: { query } });
   const now = async () => (await read()).data!.next;
   return { clientId: app.clientId as ClientId, school, group, person, read, now };
 }
@@ -62,13 +68,21 @@ test("what a person goes through is told step by step, each once, with its reaso
   const after = await now();
   const { person, group, school }: Ids = ids;
   const at = service.clock();
-  await change((it) => updatePerson(it, { personId: person, name: { firstFull: "Ada", firstCall: "Ada", last: "New" }, role: "TEACHER" }));
+  await change((it) =>
+    updatePerson(it, { personId: person, name: { firstFull: "Ada", firstCall: "Ada", last: "New" }, role: "TEACHER" }),
+  );
   await change((it) => softDeletePerson(it, { personId: person, restoreWindowDays: 30 }));
   await change((it) => restorePerson(it, { personId: person }));
   await change((it) => setSyncedGroups(it, { clientId, schoolId: school, groups: [] }));
   await change((it) => softDeletePerson(it, { personId: person, restoreWindowDays: 30 }));
   await change((it) => deletePerson(it, { personId: person, forget: () => Promise.resolve() }));
-  const about = { type: "person", personId: person, schoolId: school, at: at.toISOString(), cursor: expect.any(String) as string };
+  const about = {
+    type: "person",
+    personId: person,
+    schoolId: school,
+    at: at.toISOString(),
+    cursor: expect.any(String) as string,
+  };
   const until = new Date(at.getTime() + 30 * 86_400_000).toISOString();
   const { data } = await read({ after });
   expect(data!.changes).toEqual([
@@ -76,7 +90,15 @@ test("what a person goes through is told step by step, each once, with its reaso
     { ...about, action: "delete", updatedProperties: ["status"], reason: "soft_deleted", until },
     { ...about, action: "restore", updatedProperties: ["status"] },
     { ...about, action: "update", updatedProperties: ["groups"] },
-    { cursor: about.cursor, type: "group", action: "delete", at: about.at, groupId: group, schoolId: school, reason: "no_longer_synced" },
+    {
+      cursor: about.cursor,
+      type: "group",
+      action: "delete",
+      at: about.at,
+      groupId: group,
+      schoolId: school,
+      reason: "no_longer_synced",
+    },
     { ...about, action: "delete", updatedProperties: ["status"], reason: "soft_deleted", until },
     { ...about, action: "delete", reason: "deleted" },
   ]);
@@ -114,7 +136,9 @@ test("a user who stays one though no school of theirs syncs any more is told of 
   const after = await now();
   await change((it) => setSync(it, { clientId, schoolId: school, sync: false }));
   const { data } = await read({ after });
-  expect(data!.changes.filter(({ type }) => type === "person")).toMatchObject([{ action: "update", updatedProperties: ["groups"], personId: person, schoolId: null }]);
+  expect(data!.changes.filter(({ type }) => type === "person")).toMatchObject([
+    { action: "update", updatedProperties: ["groups"], personId: person, schoolId: null },
+  ]);
 });
 
 test("pages follow each other without gap or repetition, and every cursor leads on", async () => {
@@ -126,7 +150,9 @@ test("pages follow each other without gap or repetition, and every cursor leads 
   expect([first.changes.map(({ personId }) => personId), first.more]).toEqual([people.slice(0, 2), true]);
   const second = (await read({ after: first.next, limit: 3 })).data!;
   expect([second.changes.map(({ personId }) => personId), second.more]).toEqual([people.slice(2), false]);
-  expect((await read({ after: first.changes[0]!.cursor })).data!.changes.map(({ personId }) => personId)).toEqual(people.slice(1));
+  expect((await read({ after: first.changes[0]!.cursor })).data!.changes.map(({ personId }) => personId)).toEqual(
+    people.slice(1),
+  );
   expect((await read({ after: second.next })).data).toEqual({ changes: [], next: second.next, more: false });
 });
 
@@ -151,7 +177,10 @@ test.each([
   [["schools:read"], ["school"]],
   [["groups:read"], ["group"]],
   [["users:read"], ["person"]],
-  [["people:read", "schools:read"], ["person", "school"]],
+  [
+    ["people:read", "schools:read"],
+    ["person", "school"],
+  ],
 ] as [ScopeName[], string[]][])("a token with %j is told of %j", async (scopes, types) => {
   const { read, now, clientId, school } = await makeApp(scopes);
   const after = await now();
@@ -168,14 +197,20 @@ test("a place whose changes are no longer kept answers 410, one of today goes on
   expect(gone).toBeGreaterThan(3);
   await make.person({ school });
   const { response, error } = await read({ after: old });
-  expect([response.status, error]).toMatchObject([410, { code: "cursor_expired", message: expect.stringContaining("Read everything again") as string }]);
+  expect([response.status, error]).toMatchObject([
+    410,
+    { code: "cursor_expired", message: expect.stringContaining("Read everything again") as string },
+  ]);
   expect((await read({ after: kept })).data!.changes).toHaveLength(1);
 });
 
-test.each(["x", "Y2hhbmdlcyB4", Buffer.from("changes 1").toString("base64url"), "A".repeat(48)])("the place %s is refused as none of ours", async (after) => {
-  const { read } = await makeApp();
-  expect((await read({ after })).error).toMatchObject({ status: 400, code: "invalid_cursor" });
-});
+test.each(["x", "Y2hhbmdlcyB4", Buffer.from("changes 1").toString("base64url"), "A".repeat(48)])(
+  "the place %s is refused as none of ours",
+  async (after) => {
+    const { read } = await makeApp();
+    expect((await read({ after })).error).toMatchObject({ status: 400, code: "invalid_cursor" });
+  },
+);
 
 test("a place that was never given answers 410, as after a restored backup", async () => {
   const { read, clientId } = await makeApp();
@@ -201,8 +236,10 @@ test("a place says nothing of how much happened elsewhere, and belongs to the ap
 
 test("of a place that a replica has not reached nothing is new there, and the place stays", async () => {
   const { app, read, service: own } = behind;
-  const shareSchool = async () => makeMakers(own.db).grant({ app: app.clientId, school: await makeMakers(own.db).school() });
-  const last = async () => Number((await own.db.pool.query<{ last: string }>("SELECT last_position AS last FROM event_feed")).rows[0]!.last);
+  const shareSchool = async () =>
+    makeMakers(own.db).grant({ app: app.clientId, school: await makeMakers(own.db).school() });
+  const last = async () =>
+    Number((await own.db.pool.query<{ last: string }>("SELECT last_position AS last FROM event_feed")).rows[0]!.last);
   await shareSchool();
   expect((await read({})).data!.next).toBe(place(app.clientId, 0));
   const reached = place(app.clientId, await last());

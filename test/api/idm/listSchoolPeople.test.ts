@@ -18,12 +18,21 @@ beforeAll(async () => {
   client = await clientOf(app);
 });
 
-const clientOf = async (of: TestApp) => makeIdmClient({ baseUrl: service.url, accessToken: await getAppToken(service, of, ["people:read"]) });
+const clientOf = async (of: TestApp) =>
+  makeIdmClient({ baseUrl: service.url, accessToken: await getAppToken(service, of, ["people:read"]) });
 
-async function makeSchool(names: (string | null)[], of: ClientId = app.clientId): Promise<{ id: SchoolId; group: GroupId }> {
+async function makeSchool(
+  names: (string | null)[],
+  of: ClientId = app.clientId,
+): Promise<{ id: SchoolId; group: GroupId }> {
   const id = await make.school();
   const group = await make.group({ school: id });
-  for (const last of names) await make.person({ school: id, groups: [group], name: last === null ? null : { firstFull: "Kim", firstCall: "Kim", last } });
+  for (const last of names)
+    await make.person({
+      school: id,
+      groups: [group],
+      name: last === null ? null : { firstFull: "Kim", firstCall: "Kim", last },
+    });
   await make.grant({ app: of, school: id, groups: [group] });
   return { id, group };
 }
@@ -36,12 +45,19 @@ async function readPage(id: string, query: Query): Promise<Page> {
   const { data, response } = await client.GET("/idm/ep/v1/schools/{id}/people", { params: { path: { id }, query } });
   const link = /<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
   const following = link === undefined ? null : new URL(link, service.url).searchParams;
-  return { names: data!.map(({ name }) => name?.last ?? null), next: following && { limit: Number(following.get("limit")), cursor: following.get("cursor")! } };
+  return {
+    names: data!.map(({ name }) => name?.last ?? null),
+    next: following && { limit: Number(following.get("limit")), cursor: following.get("cursor")! },
+  };
 }
 
-async function readPages(id: string, limit: number, between: (page: number) => Promise<void> = async () => undefined): Promise<(string | null)[][]> {
+async function readPages(
+  id: string,
+  limit: number,
+  between: (page: number) => Promise<void> = async () => undefined,
+): Promise<(string | null)[][]> {
   const pages: (string | null)[][] = [];
-  for (let query: Query | null = { limit }; query !== null; ) {
+  for (let query: Query | null = { limit }; query !== null;) {
     const { names, next }: Page = await readPage(id, query);
     query = next;
     await between(pages.push(names));
@@ -50,9 +66,31 @@ async function readPages(id: string, limit: number, between: (page: number) => P
 }
 
 test("people come in German dictionary order, those without a name last", async () => {
-  const { id } = await makeSchool(["Zander", "Öztürk", "Ortmann", null, "Müller", "Mueller", "Muster", "Ähre", "Adler", "Großmann"]);
+  const { id } = await makeSchool([
+    "Zander",
+    "Öztürk",
+    "Ortmann",
+    null,
+    "Müller",
+    "Mueller",
+    "Muster",
+    "Ähre",
+    "Adler",
+    "Großmann",
+  ]);
   const { data } = await client.GET("/idm/ep/v1/schools/{id}/people", { params: { path: { id } } });
-  expect(data!.map(({ name }) => name?.last ?? null)).toEqual(["Adler", "Ähre", "Großmann", "Mueller", "Müller", "Muster", "Ortmann", "Öztürk", "Zander", null]);
+  expect(data!.map(({ name }) => name?.last ?? null)).toEqual([
+    "Adler",
+    "Ähre",
+    "Großmann",
+    "Mueller",
+    "Müller",
+    "Muster",
+    "Ortmann",
+    "Öztürk",
+    "Zander",
+    null,
+  ]);
 });
 
 test("pages are asked for, follow each other by Link and end without one", async () => {
@@ -66,7 +104,8 @@ test("pages stay in step while people come and go", async () => {
   const pages = await readPages(id, 2, async (page) => {
     if (page !== 1) return;
     await service.db.pool.query("DELETE FROM person WHERE home_school_id = $1 AND last = 'C'", [id]);
-    for (const last of ["B", "F"]) await make.person({ school: id, groups: [group], name: { firstFull: "Kim", firstCall: "Kim", last } });
+    for (const last of ["B", "F"])
+      await make.person({ school: id, groups: [group], name: { firstFull: "Kim", firstCall: "Kim", last } });
   });
   expect(pages).toEqual([["A", "C"], ["E", "F"], ["G"]]);
 });
@@ -76,10 +115,16 @@ test("a cursor is good for the list and the app that it was given for, and for n
   const { id, group } = await makeSchool(["A", "B"]);
   await make.grant({ app: other.clientId, school: id, groups: [group] });
   const second = await makeSchool(["A", "B"]);
-  const { response } = await client.GET("/idm/ep/v1/schools/{id}/people", { params: { path: { id }, query: { limit: 1 } } });
+  const { response } = await client.GET("/idm/ep/v1/schools/{id}/people", {
+    params: { path: { id }, query: { limit: 1 } },
+  });
   const cursor = /cursor=([^>&]+)/.exec(response.headers.get("link")!)![1]!;
   const statusOf = async (reader: typeof client, school: string, given: string, more = {}) =>
-    (await reader.GET("/idm/ep/v1/schools/{id}/people", { params: { path: { id: school }, query: { limit: 1, cursor: given, ...more } } })).response.status;
+    (
+      await reader.GET("/idm/ep/v1/schools/{id}/people", {
+        params: { path: { id: school }, query: { limit: 1, cursor: given, ...more } },
+      })
+    ).response.status;
   const bytes = Buffer.from(cursor, "base64url");
   bytes[15]! ^= 1;
   const altered = bytes.toString("base64url");
@@ -92,7 +137,9 @@ test("a cursor is good for the list and the app that it was given for, and for n
 
 test("a cursor holds no name that a log could keep", async () => {
   const { id } = await makeSchool(["Geheimnis", "Zuletzt"]);
-  const { response } = await client.GET("/idm/ep/v1/schools/{id}/people", { params: { path: { id }, query: { limit: 1 } } });
+  const { response } = await client.GET("/idm/ep/v1/schools/{id}/people", {
+    params: { path: { id }, query: { limit: 1 } },
+  });
   const cursor = new URLSearchParams(/\?([^>]+)>/.exec(response.headers.get("link")!)![1]).get("cursor")!;
   expect(Buffer.from(cursor, "base64url").toString("latin1").toLowerCase()).not.toContain("geheim");
 });
@@ -103,7 +150,11 @@ test("a page whose successor appears has another tag", async () => {
   const alone = (await read()).response.headers;
   await make.person({ school: id, groups: [group], name: { firstFull: "Kim", firstCall: "Kim", last: "B" } });
   const followed = (await read()).response.headers;
-  expect([alone.get("link"), followed.get("link") === null, alone.get("etag") === followed.get("etag")]).toEqual([null, false, false]);
+  expect([alone.get("link"), followed.get("link") === null, alone.get("etag") === followed.get("etag")]).toEqual([
+    null,
+    false,
+    false,
+  ]);
 });
 
 test("a school of other staff shows no one of them, though they may sign in", async () => {

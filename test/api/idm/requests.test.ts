@@ -43,7 +43,12 @@ test.each([
 ])("GET %s is refused: %s", async (path, message) => {
   const { status, body } = await read(idm + path);
   expect([status, (body as { message: string }).message]).toEqual([400, expect.stringContaining(message)]);
-  expect(body).toMatchObject({ type: "about:blank", title: "Bad Request", status: 400, requestId: expect.stringMatching(/.{8,}/) as string });
+  expect(body).toMatchObject({
+    type: "about:blank",
+    title: "Bad Request",
+    status: 400,
+    requestId: expect.stringMatching(/.{8,}/) as string,
+  });
 });
 
 test.each(["bearer", "BEARER", "Bearer"])("the scheme may be written %s", async (scheme) => {
@@ -51,10 +56,13 @@ test.each(["bearer", "BEARER", "Bearer"])("the scheme may be written %s", async 
   expect(response.status).toBe(200);
 });
 
-test.each(["", "Bearer", "Bearer ", "Basic abc", "Token abc"])("an Authorization header of %j is no token", async (authorization) => {
-  const response = await fetch(`${service.url}${idm}/schools`, { headers: { authorization } });
-  expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
-});
+test.each(["", "Bearer", "Bearer ", "Basic abc", "Token abc"])(
+  "an Authorization header of %j is no token",
+  async (authorization) => {
+    const response = await fetch(`${service.url}${idm}/schools`, { headers: { authorization } });
+    expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
+  },
+);
 
 test("an expired token is refused as invalid", async () => {
   const late = await startDemo();
@@ -68,7 +76,9 @@ test("an expired token is refused as invalid", async () => {
 
 test("a body on GET is ignored, whatever it says it is", async () => {
   for (const type of ["application/json", "text/x-odd; charset=nope", "multipart/form-data", ";;;"]) {
-    const sent = request(`${service.url}${idm}/schools`, { headers: { authorization: `Bearer ${token}`, "content-type": type, "content-length": 5 } });
+    const sent = request(`${service.url}${idm}/schools`, {
+      headers: { authorization: `Bearer ${token}`, "content-type": type, "content-length": 5 },
+    });
     sent.end("{nope");
     const [response] = (await once(sent, "response")) as [{ statusCode: number; resume(): void }];
     response.resume();
@@ -82,8 +92,13 @@ test("ids are read in any casing", async () => {
 
 test("an answer is for this caller alone, and says which request it was", async () => {
   const { headers } = await read(`${idm}/schools`, { "x-request-id": "partner-call-0001" });
-  expect([headers.get("cache-control"), headers.get("x-request-id")]).toEqual(["private, no-cache", "partner-call-0001"]);
-  expect((await read(`${idm}/nothing`, { "x-request-id": "partner-call-0002" })).body).toMatchObject({ requestId: "partner-call-0002" });
+  expect([headers.get("cache-control"), headers.get("x-request-id")]).toEqual([
+    "private, no-cache",
+    "partner-call-0001",
+  ]);
+  expect((await read(`${idm}/nothing`, { "x-request-id": "partner-call-0002" })).body).toMatchObject({
+    requestId: "partner-call-0002",
+  });
 });
 
 test("the tag of what changed is another one, and of what an app may not see is none", async () => {
@@ -91,7 +106,9 @@ test("the tag of what changed is another one, and of what an app may not see is 
   await service.db.pool.query("UPDATE person SET first_call = 'Bodo' WHERE id = $1", [person]);
   const second = await read(`${idm}/users/${person}`, { "if-none-match": first.headers.get("etag")! });
   expect([second.status, (second.body as { name: { firstCall: string } }).name.firstCall]).toEqual([200, "Bodo"]);
-  expect((await read(`${idm}/schools/a0000000-0000-4000-8000-000000000002`, { "if-none-match": "*" })).status).toBe(404);
+  expect((await read(`${idm}/schools/a0000000-0000-4000-8000-000000000002`, { "if-none-match": "*" })).status).toBe(
+    404,
+  );
 });
 
 test("without its database the service answers 503 and when to try again", async () => {

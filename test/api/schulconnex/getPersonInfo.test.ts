@@ -10,19 +10,25 @@ beforeAll(async () => {
 });
 
 async function readAs(clientId: string, person: number): Promise<Read> {
-  const { access_token } = await getUserTokens(service, demoApp(clientId), demoLogin(person), { scopes: ["openid", "people:read"] });
+  const { access_token } = await getUserTokens(service, demoApp(clientId), demoLogin(person), {
+    scopes: ["openid", "people:read"],
+  });
   return makeReader(service, access_token)(path);
 }
 
 test("the signed-in person gets the record that the app's list has of them", async () => {
   const { status, body } = await readAs("demo-lernapp", 2);
   const list = makeReader(service, await getAppToken(service, demoApp("demo-lernapp"), ["people:read"]));
-  const [listed] = (await list(`${schulconnex}/personen-info?pid=c0000000-0000-4000-8000-000000000002`)).body as unknown[];
+  const [listed] = (await list(`${schulconnex}/personen-info?pid=c0000000-0000-4000-8000-000000000002`))
+    .body as unknown[];
   expect([status, body]).toEqual([200, listed]);
 });
 
 test("a person in no synced group has a context at their school, without groups", async () => {
-  expect(await readAs("demo-lernapp", 6)).toMatchObject({ status: 200, body: { personenkontexte: [{ rolle: "LEHR", gruppen: [] }] } });
+  expect(await readAs("demo-lernapp", 6)).toMatchObject({
+    status: 200,
+    body: { personenkontexte: [{ rolle: "LEHR", gruppen: [] }] },
+  });
 });
 
 test("where no school of the person syncs to the app the answer is 404/01", async () => {
@@ -41,7 +47,12 @@ test.each([
 
 test("an expired token is refused with 401/01", async () => {
   const own = await startDemo();
-  const { access_token } = await getUserTokens(own, demoApp("demo-lernapp"), demoLogin(2), { scopes: ["openid", "people:read"] });
+  const { access_token } = await getUserTokens(own, demoApp("demo-lernapp"), demoLogin(2), {
+    scopes: ["openid", "people:read"],
+  });
   own.clock.forwardSeconds(3601);
-  expect(await makeReader(own, access_token)(path)).toMatchObject({ status: 401, body: { code: "401", subcode: "01" } });
+  expect(await makeReader(own, access_token)(path)).toMatchObject({
+    status: 401,
+    body: { code: "401", subcode: "01" },
+  });
 });

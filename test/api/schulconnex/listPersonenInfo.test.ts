@@ -12,8 +12,18 @@ const school = (n: number) => `a0000000-0000-4000-8000-00000000000${String(n)}`;
 const group = (n: number) => `b0000000-0000-4000-8000-00000000000${String(n)}`;
 const person = (n: number) => `c0000000-0000-4000-8000-00000000000${String(n)}`;
 
-type Kontext = { id: string; loeschung: unknown; rolle: string; organisation: { id: string; typ?: string }; gruppen?: { gruppe: { id: string } }[] };
-type Datensatz = { pid: string; person?: { name: unknown; stammorganisation: { id: string } }; personenkontexte: Kontext[] };
+type Kontext = {
+  id: string;
+  loeschung: unknown;
+  rolle: string;
+  organisation: { id: string; typ?: string };
+  gruppen?: { gruppe: { id: string } }[];
+};
+type Datensatz = {
+  pid: string;
+  person?: { name: unknown; stammorganisation: { id: string } };
+  personenkontexte: Kontext[];
+};
 
 let service: TestService;
 let make: Make;
@@ -47,8 +57,14 @@ test("a record is whole: person, home organisation, context, groups and the role
         rolle: "LEHR",
         organisation,
         gruppen: [
-          { gruppe: { id: group(1), bezeichnung: "Klasse 5a", typ: "Klasse", orgid: school(1) }, gruppenzugehoerigkeit: { rollen: ["Lehr"] } },
-          { gruppe: { id: group(2), bezeichnung: "Mathe 5", typ: "Kurs", orgid: school(1) }, gruppenzugehoerigkeit: { rollen: ["Lehr"] } },
+          {
+            gruppe: { id: group(1), bezeichnung: "Klasse 5a", typ: "Klasse", orgid: school(1) },
+            gruppenzugehoerigkeit: { rollen: ["Lehr"] },
+          },
+          {
+            gruppe: { id: group(2), bezeichnung: "Mathe 5", typ: "Kurs", orgid: school(1) },
+            gruppenzugehoerigkeit: { rollen: ["Lehr"] },
+          },
         ],
       },
     ],
@@ -68,15 +84,21 @@ test("filters leave those of whom all hold, and nobody where none matches", asyn
   expect(await pids(`?personenkontext.id=${record!.personenkontexte[0]!.id}`)).toEqual([person(7)]);
 });
 
-test.each([`?pid=${person(4)}`, `?gruppe.id=${group(3)}`, `?gruppe.id=${group(5)}`, `?organisation.id=${school(3)}`, `?pid=${person(9)}`])(
-  "%s, which the app does not see, matches nobody",
-  async (query) => {
-    expect(await records(query)).toEqual([]);
-  },
-);
+test.each([
+  `?pid=${person(4)}`,
+  `?gruppe.id=${group(3)}`,
+  `?gruppe.id=${group(5)}`,
+  `?organisation.id=${school(3)}`,
+  `?pid=${person(9)}`,
+])("%s, which the app does not see, matches nobody", async (query) => {
+  expect(await records(query)).toEqual([]);
+});
 
 test("a context at a school that does not sync is no filter for a person seen elsewhere", async () => {
-  const { rows } = await service.db.pool.query<{ id: string }>("SELECT id FROM affiliation WHERE person_id = $1 AND school_id = $2", [person(7), school(3)]);
+  const { rows } = await service.db.pool.query<{ id: string }>(
+    "SELECT id FROM affiliation WHERE person_id = $1 AND school_id = $2",
+    [person(7), school(3)],
+  );
   expect(await records(`?personenkontext.id=${rows[0]!.id}`)).toEqual([]);
 });
 
@@ -92,16 +114,28 @@ const whole = ["id", "kennung", "name", "anschrift", "typ"];
 test.each([
   ["personen", { record: ["pid", "person", "personenkontexte"], home: ["id"], context: short, organisation: ["id"] }],
   ["personenkontexte", { record: ["pid", "personenkontexte"], home: [], context: short, organisation: ["id"] }],
-  ["Personenkontexte,GRUPPEN", { record: ["pid", "personenkontexte"], home: [], context: [...short, "gruppen"], organisation: ["id"] }],
+  [
+    "Personenkontexte,GRUPPEN",
+    { record: ["pid", "personenkontexte"], home: [], context: [...short, "gruppen"], organisation: ["id"] },
+  ],
   ["gruppen", { record: ["pid", "personenkontexte"], home: [], context: short, organisation: ["id"] }],
-  ["organisationen,personen", { record: ["pid", "person", "personenkontexte"], home: whole, context: short, organisation: whole }],
+  [
+    "organisationen,personen",
+    { record: ["pid", "person", "personenkontexte"], home: whole, context: short, organisation: whole },
+  ],
   ["beziehungen", { record: ["pid", "personenkontexte"], home: [], context: short, organisation: ["id"] }],
-  ["personen,personenkontexte,organisationen,gruppen,beziehungen", { record: ["pid", "person", "personenkontexte"], home: whole, context: [...short, "gruppen"], organisation: whole }],
+  [
+    "personen,personenkontexte,organisationen,gruppen,beziehungen",
+    { record: ["pid", "person", "personenkontexte"], home: whole, context: [...short, "gruppen"], organisation: whole },
+  ],
 ])("vollstaendig=%s gives just these parts", async (parts, keys) => {
   const [record] = await records(`?pid=${person(1)}&vollstaendig=${parts}`);
   expect(keysOf(record!)).toEqual(keys);
   expect(await records(`?pid=${person(1)}&vollstaendig=${encodeURIComponent(parts)}`)).toEqual([record]);
-  const repeated = parts.split(",").map((part) => `&vollstaendig=${part}`).join("");
+  const repeated = parts
+    .split(",")
+    .map((part) => `&vollstaendig=${part}`)
+    .join("");
   expect(await records(`?pid=${person(1)}${repeated}`)).toEqual([record]);
 });
 
@@ -124,10 +158,14 @@ test("the home organisation comes first where the app may see it, else the first
   for (const id of [home, early, late]) groups.push(await make.group({ school: id }));
   const id = await make.person({ schools: [home, late, early], groups, role: "TEACHER" });
   const share = async (...schools: SchoolId[]) => {
-    for (const [n, at] of [home, early, late].entries()) await make.grant({ app: app.clientId, school: at, sync: schools.includes(at), groups: [groups[n]!] });
+    for (const [n, at] of [home, early, late].entries())
+      await make.grant({ app: app.clientId, school: at, sync: schools.includes(at), groups: [groups[n]!] });
     const reader = makeReader(service, await getAppToken(service, app, ["people:read"]));
     const [record] = await records(`?pid=${id}`, reader);
-    return [record!.person!.stammorganisation.id, ...record!.personenkontexte.map((kontext) => kontext.organisation.id)];
+    return [
+      record!.person!.stammorganisation.id,
+      ...record!.personenkontexte.map((kontext) => kontext.organisation.id),
+    ];
   };
   expect(await share(home, early, late)).toEqual([home, home, early, late]);
   expect(await share(early, late)).toEqual([early, early, late]);
@@ -144,7 +182,12 @@ test("an app registered for version 1.7 reads its spelling, and times with secon
   const reader = makeReader(service, await getAppToken(service, app, ["people:read"]));
   const body = await records("", reader);
   const contextOf = (pid: string) => body.find((record) => record.pid === pid)!.personenkontexte[0]!;
-  expect(contextOf(teacher)).toMatchObject({ rolle: "Lehr", loeschung: null, organisation: { typ: "Schule" }, gruppen: [{ gruppe: { typ: "Sonstig" }, gruppenzugehoerigkeit: { rollen: ["Lehr"] } }] });
+  expect(contextOf(teacher)).toMatchObject({
+    rolle: "Lehr",
+    loeschung: null,
+    organisation: { typ: "Schule" },
+    gruppen: [{ gruppe: { typ: "Sonstig" }, gruppenzugehoerigkeit: { rollen: ["Lehr"] } }],
+  });
   expect(contextOf(gone)).toMatchObject({ rolle: "Lern", loeschung: { zeitpunkt: "2026-03-05T08:00:00Z" } });
   const document = await loadDocument("schulconnex-1.7", "schultor");
   const response = document.paths[path]!["get"]!.responses["200"];

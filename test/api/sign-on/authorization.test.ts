@@ -17,7 +17,8 @@ test("success and denial answer 302, the form itself 303", async () => {
   expect(first.status).toBe(302);
   const page = await browser.submit(await browser.open(first.headers.get("location")!), "/login", login);
   expect(new URL(page.url).pathname).toMatch(/^\/interaction\//);
-  const csrf = /name="csrf"[^>]*value="([^"]+)"/.exec(page.html)?.[1] ?? /value="([^"]+)"[^>]*name="csrf"/.exec(page.html)![1]!;
+  const csrf =
+    /name="csrf"[^>]*value="([^"]+)"/.exec(page.html)?.[1] ?? /value="([^"]+)"[^>]*name="csrf"/.exec(page.html)![1]!;
   const posted = await browser.once(`${page.url}/consent`, { method: "POST", body: new URLSearchParams({ csrf }) });
   expect(posted.status).toBe(303);
   const resumed = await browser.once(posted.headers.get("location")!, {});
@@ -33,7 +34,12 @@ test("a denial goes back as access_denied with the state, and is not remembered"
   const consent = await browser.submit(await browser.open(asked.address), "/login", login);
   const denied = await browser.submit(consent, "/cancel");
   const back = new URL(denied.url).searchParams;
-  expect([denied.status, back.get("error"), back.get("state"), back.get("iss")]).toEqual([302, "access_denied", asked.state, service.url]);
+  expect([denied.status, back.get("error"), back.get("state"), back.get("iss")]).toEqual([
+    302,
+    "access_denied",
+    asked.state,
+    service.url,
+  ]);
   expect((await browser.open(askFor(service, app).address)).html).toContain("/consent");
 });
 
@@ -45,7 +51,11 @@ test.each([
 ])("%s is an error page, never a redirect", async (_what, params) => {
   const app = await world.app();
   const shown = await makeBrowser(world.service.url).open(askFor(world.service, app, { params }).address);
-  expect([shown.status, shown.headers.get("location"), shown.headers.get("content-type")]).toEqual([400, null, "text/html; charset=utf-8"]);
+  expect([shown.status, shown.headers.get("location"), shown.headers.get("content-type")]).toEqual([
+    400,
+    null,
+    "text/html; charset=utf-8",
+  ]);
 });
 
 test("a missing redirect URI is an error page though only one is registered", async () => {
@@ -72,12 +82,21 @@ test.each([
   const asked = askFor(world.service, app, { params });
   const shown = await makeBrowser(world.service.url).open(asked.address);
   const back = new URL(shown.url).searchParams;
-  expect([shown.status, back.get("error"), back.get("state"), back.get("iss")]).toEqual([302, error, asked.state, world.service.url]);
+  expect([shown.status, back.get("error"), back.get("state"), back.get("iss")]).toEqual([
+    302,
+    error,
+    asked.state,
+    world.service.url,
+  ]);
 });
 
 test("PKCE is required unless a confidential app is allowed to go without", async () => {
   const { service, login } = world;
-  const [strict, lax, spa] = [await world.app(), await world.app({ pkceRequired: false }), await world.app({ type: "PUBLIC" })];
+  const [strict, lax, spa] = [
+    await world.app(),
+    await world.app({ pkceRequired: false }),
+    await world.app({ type: "PUBLIC" }),
+  ];
   for (const app of [strict, spa]) {
     const shown = await makeBrowser(service.url).open(askFor(service, app, { pkce: false }).address);
     expect(errorOf(shown.url)).toBe("invalid_request");
@@ -92,7 +111,9 @@ test("a wrong verifier or redirect URI gives no tokens", async () => {
   const signedOn = await signOn(service, app, login);
   const wrong = { ...signedOn, asked: { ...signedOn.asked, verifier: "x".repeat(43) } };
   expect((await exchange(service, app, wrong)).body.error).toBe("invalid_grant");
-  expect((await exchange(service, { ...app, redirectUri: "http://127.0.0.1:4999/other" }, signedOn)).body.error).toBe("invalid_grant");
+  expect((await exchange(service, { ...app, redirectUri: "http://127.0.0.1:4999/other" }, signedOn)).body.error).toBe(
+    "invalid_grant",
+  );
 });
 
 test("prompt=none tells whether somebody is signed in and has agreed", async () => {
@@ -122,7 +143,11 @@ test("max_age=0 asks for the password again", async () => {
   const app = await world.app();
   const { browser } = await getUserTokens(service, app, login);
   expect((await browser.open(askFor(service, app, { params: { max_age: "0" } }).address)).html).toContain("/login");
-  expect(new URL((await browser.open(askFor(service, app, { params: { max_age: "1000" } }).address)).url).searchParams.get("code")).toBeTruthy();
+  expect(
+    new URL((await browser.open(askFor(service, app, { params: { max_age: "1000" } }).address)).url).searchParams.get(
+      "code",
+    ),
+  ).toBeTruthy();
 });
 
 test("id_token_hint with prompt=none asks about that very user", async () => {
@@ -141,11 +166,18 @@ test("offline_access needs no prompt=consent, and rat and sid stay on refresh", 
   const app = await world.app();
   const first = await getUserTokens(service, app, login, { scopes: ["openid", "offline_access"] });
   expect(first.scope.split(" ").sort()).toEqual(["offline_access", "openid"]);
-  const again = await getUserTokens(service, app, login, { scopes: ["openid", "offline_access"], browser: first.browser });
+  const again = await getUserTokens(service, app, login, {
+    scopes: ["openid", "offline_access"],
+    browser: first.browser,
+  });
   expect(again.refresh_token).toBeTruthy();
   const refreshed = await postToken(service, app, { grant_type: "refresh_token", refresh_token: first.refresh_token! });
   const [before, after] = [decodeJwt(first.id_token!), decodeJwt(refreshed.body.id_token!)];
-  expect({ rat: after["rat"], sid: after["sid"], auth_time: after["auth_time"] }).toEqual({ rat: before["rat"], sid: before["sid"], auth_time: before["auth_time"] });
+  expect({ rat: after["rat"], sid: after["sid"], auth_time: after["auth_time"] }).toEqual({
+    rat: before["rat"],
+    sid: before["sid"],
+    auth_time: before["auth_time"],
+  });
   expect(after.jti).not.toBe(before.jti);
 });
 
@@ -180,7 +212,10 @@ test("two tabs at the login page both come through, also when another person sig
   const other = await giveLogin(service.db, await make.person({ school }));
   for (const next of [login, other]) {
     const browser = makeBrowser(service.url);
-    const tabs = [await browser.open(askFor(service, app).address), await browser.open(askFor(service, second).address)] as const;
+    const tabs = [
+      await browser.open(askFor(service, app).address),
+      await browser.open(askFor(service, second).address),
+    ] as const;
     expect((await passPages(browser, tabs[0], login)).url).toContain("code=");
     expect((await passPages(browser, tabs[1], next)).url).toContain("code=");
   }

@@ -4,30 +4,40 @@ import { basic, getAppToken, getUserTokens, giveLogin } from "../../support/toke
 import { startWorld } from "./world.ts";
 
 const world = startWorld();
-const check = (token: string) => makeCheckAccessToken({ db: world.service.db, clock: world.service.clock, platform: "schultor" })(token);
+const check = (token: string) =>
+  makeCheckAccessToken({ db: world.service.db, clock: world.service.clock, platform: "schultor" })(token);
 
 test("a token in the app context tells the app and its scopes", async () => {
   const app = await world.make.app();
   const token = await getAppToken(world.service, app, ["schools:read", "users:read"]);
-  expect(await check(token)).toEqual({ kind: "valid", token: { clientId: app.clientId, personId: null, scopes: new Set(["schools:read", "users:read"]) } });
+  expect(await check(token)).toEqual({
+    kind: "valid",
+    token: { clientId: app.clientId, personId: null, scopes: new Set(["schools:read", "users:read"]) },
+  });
 });
 
 test("a token in the user context tells the person too", async () => {
   const app = await world.app();
   const { access_token } = await getUserTokens(world.service, app, world.login, { scopes: ["openid", "people:read"] });
-  expect(await check(access_token)).toMatchObject({ kind: "valid", token: { clientId: app.clientId, personId: world.pupil } });
+  expect(await check(access_token)).toMatchObject({
+    kind: "valid",
+    token: { clientId: app.clientId, personId: world.pupil },
+  });
 });
 
 test("expired is told from unknown", async () => {
   const token = await getAppToken(world.service, await world.make.app(), []);
   world.service.clock.forwardSeconds(3600);
   expect(await check(token)).toEqual({ kind: "expired" });
-  for (const other of ["", "x", "x".repeat(43), "\0".repeat(43), `${token}x`]) expect(await check(other)).toEqual({ kind: "unknown" });
+  for (const other of ["", "x", "x".repeat(43), "\0".repeat(43), `${token}x`])
+    expect(await check(other)).toEqual({ kind: "unknown" });
 });
 
 test("a refresh token, a code or a session is no access token", async () => {
   const app = await world.app();
-  const { refresh_token, browser } = await getUserTokens(world.service, app, world.login, { scopes: ["openid", "offline_access"] });
+  const { refresh_token, browser } = await getUserTokens(world.service, app, world.login, {
+    scopes: ["openid", "offline_access"],
+  });
   const session = browser.cookies().find(({ name }) => name === "_session")!.value;
   for (const other of [refresh_token!, session]) expect(await check(other)).toEqual({ kind: "unknown" });
 });
@@ -35,7 +45,11 @@ test("a refresh token, a code or a session is no access token", async () => {
 test("a revoked token is unknown at once", async () => {
   const app = await world.make.app();
   const token = await getAppToken(world.service, app, []);
-  await fetch(`${world.service.url}/oauth2/revoke`, { method: "POST", headers: basic(app), body: new URLSearchParams({ token }) });
+  await fetch(`${world.service.url}/oauth2/revoke`, {
+    method: "POST",
+    headers: basic(app),
+    body: new URLSearchParams({ token }),
+  });
   expect(await check(token)).toEqual({ kind: "unknown" });
 });
 

@@ -15,10 +15,25 @@ test("a person signs on: pages, code, tokens with exactly the promised claims", 
   expect(signedOn.back.searchParams.get("iss")).toBe(service.url);
 
   const { status, body } = await exchange(service, app, signedOn);
-  expect({ status, body }).toMatchObject({ status: 200, body: { token_type: "bearer", expires_in: 3600, scope: "openid" } });
+  expect({ status, body }).toMatchObject({
+    status: 200,
+    body: { token_type: "bearer", expires_in: 3600, scope: "openid" },
+  });
   expect(Object.keys(body).sort()).toEqual(["access_token", "expires_in", "id_token", "scope", "token_type"]);
   const claims = decodeJwt(body.id_token!);
-  expect(Object.keys(claims).sort()).toEqual(["at_hash", "aud", "auth_time", "exp", "iat", "iss", "jti", "nonce", "rat", "sid", "sub"]);
+  expect(Object.keys(claims).sort()).toEqual([
+    "at_hash",
+    "aud",
+    "auth_time",
+    "exp",
+    "iat",
+    "iss",
+    "jti",
+    "nonce",
+    "rat",
+    "sid",
+    "sub",
+  ]);
   expect(claims).toMatchObject({ iss: service.url, aud: [app.clientId], sub: pupil, nonce: signedOn.asked.nonce });
   expect(decodeProtectedHeader(body.id_token!).alg).toBe("RS256");
 });

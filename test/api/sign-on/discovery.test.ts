@@ -25,16 +25,26 @@ test("discovery names what the service does, at addresses built from ISSUER_URL"
     backchannel_logout_supported: true,
     backchannel_logout_session_supported: true,
   });
-  expect((document["grant_types_supported"] as string[]).sort()).toEqual(["authorization_code", "client_credentials", "refresh_token"]);
+  expect((document["grant_types_supported"] as string[]).sort()).toEqual([
+    "authorization_code",
+    "client_credentials",
+    "refresh_token",
+  ]);
   expect((document["id_token_signing_alg_values_supported"] as string[]).sort()).toEqual(["ES256", "EdDSA", "RS256"]);
   expect(document["scopes_supported"]).toContain("urn:schultor:idm:v1:people:read");
 });
 
-function getRaw(url: string, path: string, headers: Record<string, string>): Promise<{ headers: http.IncomingHttpHeaders; text: string }> {
+function getRaw(
+  url: string,
+  path: string,
+  headers: Record<string, string>,
+): Promise<{ headers: http.IncomingHttpHeaders; text: string }> {
   return new Promise((resolve, reject) => {
     const request = http.get(new URL(path, url), { headers }, (response) => {
       const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk)).on("end", () => resolve({ headers: response.headers, text: Buffer.concat(chunks).toString() }));
+      response
+        .on("data", (chunk: Buffer) => chunks.push(chunk))
+        .on("end", () => resolve({ headers: response.headers, text: Buffer.concat(chunks).toString() }));
     });
     request.on("error", reject);
   });
@@ -42,7 +52,13 @@ function getRaw(url: string, path: string, headers: Record<string, string>): Pro
 
 test("forged Host and X-Forwarded headers change nothing", async () => {
   const { service } = world;
-  const forged = { host: "evil.example", "x-forwarded-host": "evil.example", "x-forwarded-proto": "https", "x-forwarded-port": "1", forwarded: "host=evil.example" };
+  const forged = {
+    host: "evil.example",
+    "x-forwarded-host": "evil.example",
+    "x-forwarded-proto": "https",
+    "x-forwarded-port": "1",
+    forwarded: "host=evil.example",
+  };
   const honest = await getRaw(service.url, "/.well-known/openid-configuration", {});
   expect((await getRaw(service.url, "/.well-known/openid-configuration", forged)).text).toBe(honest.text);
   const app = await world.app();
@@ -53,7 +69,9 @@ test("forged Host and X-Forwarded headers change nothing", async () => {
 });
 
 test("the keys are public halves only: two of each algorithm", async () => {
-  const { keys } = (await (await fetch(`${world.service.url}/.well-known/jwks.json`)).json()) as { keys: Record<string, string>[] };
+  const { keys } = (await (await fetch(`${world.service.url}/.well-known/jwks.json`)).json()) as {
+    keys: Record<string, string>[];
+  };
   expect(keys.map(({ alg }) => alg).sort()).toEqual(["ES256", "ES256", "EdDSA", "EdDSA", "RS256", "RS256"]);
   for (const key of keys) expect(Object.keys(key)).not.toEqual(expect.arrayContaining(["d"]));
 });
@@ -63,40 +81,76 @@ test("pages of a public app may call from the origin of its redirect URI, others
   const app = await world.app({ type: "PUBLIC", redirectUris: ["http://127.0.0.1:4002/callback"] });
   const preflight = await fetch(`${service.url}/oauth2/token`, {
     method: "OPTIONS",
-    headers: { origin: "http://127.0.0.1:4002", "access-control-request-method": "POST", "access-control-request-headers": "content-type" },
+    headers: {
+      origin: "http://127.0.0.1:4002",
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "content-type",
+    },
   });
-  expect([preflight.status, preflight.headers.get("access-control-allow-origin")]).toEqual([204, "http://127.0.0.1:4002"]);
+  expect([preflight.status, preflight.headers.get("access-control-allow-origin")]).toEqual([
+    204,
+    "http://127.0.0.1:4002",
+  ]);
 
-  const post = (origin: string) => fetch(`${service.url}/oauth2/token`, {
-    method: "POST",
-    headers: { origin },
-    body: new URLSearchParams({ client_id: app.clientId, grant_type: "authorization_code", code: "x", redirect_uri: app.redirectUri, code_verifier: "x" }),
-  });
+  const post = (origin: string) =>
+    fetch(`${service.url}/oauth2/token`, {
+      method: "POST",
+      headers: { origin },
+      body: new URLSearchParams({
+        client_id: app.clientId,
+        grant_type: "authorization_code",
+        code: "x",
+        redirect_uri: app.redirectUri,
+        code_verifier: "x",
+      }),
+    });
   const [own, foreign] = [await post("http://127.0.0.1:4002"), await post("http://evil.example")];
-  expect([own.headers.get("access-control-allow-origin"), ((await own.json()) as { error: string }).error]).toEqual(["http://127.0.0.1:4002", "invalid_grant"]);
+  expect([own.headers.get("access-control-allow-origin"), ((await own.json()) as { error: string }).error]).toEqual([
+    "http://127.0.0.1:4002",
+    "invalid_grant",
+  ]);
   expect([foreign.status, foreign.headers.get("access-control-allow-origin")]).toEqual([400, null]);
 
   const { access_token } = await getUserTokens(service, app, login);
-  const userinfo = (origin: string) => fetch(`${service.url}/oauth2/userinfo`, { headers: { origin, authorization: `Bearer ${access_token}` } });
-  expect((await userinfo("http://127.0.0.1:4002")).headers.get("access-control-allow-origin")).toBe("http://127.0.0.1:4002");
+  const userinfo = (origin: string) =>
+    fetch(`${service.url}/oauth2/userinfo`, { headers: { origin, authorization: `Bearer ${access_token}` } });
+  expect((await userinfo("http://127.0.0.1:4002")).headers.get("access-control-allow-origin")).toBe(
+    "http://127.0.0.1:4002",
+  );
   expect((await userinfo("http://evil.example")).headers.get("access-control-allow-origin")).toBeNull();
   for (const path of ["/.well-known/openid-configuration", "/.well-known/jwks.json"]) {
-    expect((await fetch(service.url + path, { headers: { origin: "http://any.example" } })).headers.get("access-control-allow-origin")).toBeTruthy();
+    expect(
+      (await fetch(service.url + path, { headers: { origin: "http://any.example" } })).headers.get(
+        "access-control-allow-origin",
+      ),
+    ).toBeTruthy();
   }
 });
 
 test("an app can look into and revoke its own tokens, nobody else's", async () => {
   const { service, login } = world;
   const [app, other] = [await world.app(), await world.app()];
-  const { access_token, refresh_token } = await getUserTokens(service, app, login, { scopes: ["openid", "offline_access"] });
+  const { access_token, refresh_token } = await getUserTokens(service, app, login, {
+    scopes: ["openid", "offline_access"],
+  });
   const call = (path: string, by: typeof app, token: string) =>
-    fetch(`${service.url}/oauth2/${path}`, { method: "POST", headers: basic(by), body: new URLSearchParams({ token }) });
-  expect(await (await call("introspect", app, access_token)).json()).toMatchObject({ active: true, client_id: app.clientId, sub: world.pupil });
+    fetch(`${service.url}/oauth2/${path}`, {
+      method: "POST",
+      headers: basic(by),
+      body: new URLSearchParams({ token }),
+    });
+  expect(await (await call("introspect", app, access_token)).json()).toMatchObject({
+    active: true,
+    client_id: app.clientId,
+    sub: world.pupil,
+  });
   expect(await (await call("introspect", other, access_token)).json()).toEqual({ active: false });
   expect(await (await call("introspect", app, "x".repeat(43))).json()).toEqual({ active: false });
 
   expect((await call("revoke", other, refresh_token!)).status).toBe(200);
-  expect((await postToken(service, app, { grant_type: "refresh_token", refresh_token: refresh_token! })).status).toBe(200);
+  expect((await postToken(service, app, { grant_type: "refresh_token", refresh_token: refresh_token! })).status).toBe(
+    200,
+  );
   expect((await call("revoke", app, access_token)).status).toBe(200);
   expect(await (await call("introspect", app, access_token)).json()).toEqual({ active: false });
 });
@@ -105,13 +159,22 @@ test("no token stands in the database", async () => {
   const { service, login } = world;
   const app = await world.app();
   const tokens = await getUserTokens(service, app, login, { scopes: ["openid", "offline_access"] });
-  const refreshed = await postToken(service, app, { grant_type: "refresh_token", refresh_token: tokens.refresh_token! });
+  const refreshed = await postToken(service, app, {
+    grant_type: "refresh_token",
+    refresh_token: tokens.refresh_token!,
+  });
   const session = tokens.browser.cookies().find(({ name }) => name === "_session")!.value;
   const { rows } = await service.db.pool.query<{ row: string }>(
     "SELECT to_jsonb(a)::text || encode(coalesce(replay, ''), 'escape') || encode(id_hash, 'escape') AS row FROM oidc_artifact a",
   );
   const everything = rows.map(({ row }) => row).join("\n");
-  for (const secret of [tokens.access_token, tokens.refresh_token!, refreshed.body.access_token, refreshed.body.refresh_token!, session]) {
+  for (const secret of [
+    tokens.access_token,
+    tokens.refresh_token!,
+    refreshed.body.access_token,
+    refreshed.body.refresh_token!,
+    session,
+  ]) {
     expect(everything).not.toContain(secret);
   }
 });

@@ -8,7 +8,16 @@ import { endSignIns } from "../../../src/sign-on/end-sign-ins.ts";
 import { rememberPlaces } from "../../../src/sign-on/login/places.ts";
 import { makeBrowser } from "../../support/browser.ts";
 import { asOthers } from "../../support/one-connection.ts";
-import { askFor, exchange, getUserTokens, giveLogin, postToken, signOn, type Login, type TestApp } from "../../support/token.ts";
+import {
+  askFor,
+  exchange,
+  getUserTokens,
+  giveLogin,
+  postToken,
+  signOn,
+  type Login,
+  type TestApp,
+} from "../../support/token.ts";
 import { startWorld } from "./world.ts";
 
 const world = startWorld();
@@ -25,7 +34,9 @@ beforeEach(async () => {
 });
 
 const origin = () => ({ at: world.service.clock(), actorId: "staff" });
-const isAlive = async (token: string) => (await fetch(`${world.service.url}/oauth2/userinfo`, { headers: { authorization: `Bearer ${token}` } })).status === 200;
+const isAlive = async (token: string) =>
+  (await fetch(`${world.service.url}/oauth2/userinfo`, { headers: { authorization: `Bearer ${token}` } })).status ===
+  200;
 const refresh = (token: string) => postToken(world.service, app, { grant_type: "refresh_token", refresh_token: token });
 
 const selectWaiting = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
@@ -67,7 +78,12 @@ test("neither does one whose password was compared before", async () => {
   const { db } = world.service;
   const { generation } = await db.prisma.credential.findUniqueOrThrow({ where: { personId: pupil } });
   await setLogin(db, { personId: pupil, username: login.username, password: "another password" }, origin());
-  await rememberPlaces(db.pool, { personId: pupil, generation, places: [Buffer.alloc(32)], now: world.service.clock() });
+  await rememberPlaces(db.pool, {
+    personId: pupil,
+    generation,
+    places: [Buffer.alloc(32)],
+    now: world.service.clock(),
+  });
   expect(await db.prisma.signInPlace.count({ where: { personId: pupil } })).toBe(0);
 });
 
@@ -98,30 +114,41 @@ test("a code or refresh token that is used while it ends gives nothing", async (
   expect(await countCurrent()).toBe(0);
 });
 
-test("whatever happens at the same time, nothing that the old password gave outlives the new one", { timeout: 60_000 }, async () => {
-  const { service } = world;
-  const { browser, refresh_token: token } = await getUserTokens(service, app, login, { scopes });
-  const attempts = Array.from({ length: 4 }, async (_, index) => {
-    await sleep(index * 15);
-    // Each may fail in its own way, as the sign-ins end beneath it.
-    return Promise.allSettled([
-      getUserTokens(service, app, login, { scopes }),
-      getUserTokens(service, app, login, { scopes, browser }),
-      refresh(token!),
-    ]);
-  });
-  await sleep(30);
-  await setLogin(service.db, { personId: pupil, username: login.username, password: "another password" }, origin());
-  await Promise.all(attempts);
-  expect(await countCurrent()).toBe(0);
-  expect((await getUserTokens(service, app, { ...login, password: "another password" }, { scopes })).access_token).toBeTruthy();
-});
+test(
+  "whatever happens at the same time, nothing that the old password gave outlives the new one",
+  { timeout: 60_000 },
+  async () => {
+    const { service } = world;
+    const { browser, refresh_token: token } = await getUserTokens(service, app, login, { scopes });
+    const attempts = Array.from({ length: 4 }, async (_, index) => {
+      await sleep(index * 15);
+      // Each may fail in its own way, as the sign-ins end beneath it.
+      return Promise.allSettled([
+        getUserTokens(service, app, login, { scopes }),
+        getUserTokens(service, app, login, { scopes, browser }),
+        refresh(token!),
+      ]);
+    });
+    await sleep(30);
+    await setLogin(service.db, { personId: pupil, username: login.username, password: "another password" }, origin());
+    await Promise.all(attempts);
+    expect(await countCurrent()).toBe(0);
+    expect(
+      (await getUserTokens(service, app, { ...login, password: "another password" }, { scopes })).access_token,
+    ).toBeTruthy();
+  },
+);
 
 test("apps are told of the end of each session they were used in, and of offline tokens of sessions that had ended before", async () => {
   const { service } = world;
-  const [told, silent] = [await world.app({ backchannelLogoutUri: "https://app.example/logout" as BackchannelLogoutUri }), await world.app()];
+  const [told, silent] = [
+    await world.app({ backchannelLogoutUri: "https://app.example/logout" as BackchannelLogoutUri }),
+    await world.app(),
+  ];
   const first = await getUserTokens(service, told, login, { scopes });
-  await first.browser.submit(await first.browser.open(`${service.url}/oauth2/sessions/logout`), "/confirm", { logout: "yes" });
+  await first.browser.submit(await first.browser.open(`${service.url}/oauth2/sessions/logout`), "/confirm", {
+    logout: "yes",
+  });
   await service.db.pool.query("DELETE FROM logout_notice");
   const second = await getUserTokens(service, told, login);
   await getUserTokens(service, silent, login, { browser: second.browser });
@@ -129,9 +156,16 @@ test("apps are told of the end of each session they were used in, and of offline
   const untouched = await getUserTokens(service, told, await giveLogin(service.db, other), { scopes });
 
   await signOutPerson(service.db, pupil, origin());
-  const sidOf = (idToken: string) => (JSON.parse(Buffer.from(idToken.split(".")[1]!, "base64url").toString()) as { sid: string }).sid;
-  const { rows } = await service.db.pool.query<{ sid: string }>("SELECT client_id, person_id, sid FROM logout_notice ORDER BY sid");
-  expect(rows).toEqual([first, second].map(({ id_token: token }) => ({ client_id: told.clientId, person_id: pupil, sid: sidOf(token!) })).sort((a, b) => (a.sid < b.sid ? -1 : 1)));
+  const sidOf = (idToken: string) =>
+    (JSON.parse(Buffer.from(idToken.split(".")[1]!, "base64url").toString()) as { sid: string }).sid;
+  const { rows } = await service.db.pool.query<{ sid: string }>(
+    "SELECT client_id, person_id, sid FROM logout_notice ORDER BY sid",
+  );
+  expect(rows).toEqual(
+    [first, second]
+      .map(({ id_token: token }) => ({ client_id: told.clientId, person_id: pupil, sid: sidOf(token!) }))
+      .sort((a, b) => (a.sid < b.sid ? -1 : 1)),
+  );
   expect(await isAlive(untouched.access_token)).toBe(true);
 });
 
@@ -139,7 +173,9 @@ test("a password, its audit line and the end of the sign-ins are written togethe
   const { service } = world;
   const { access_token: token } = await getUserTokens(service, app, login);
   const other = await giveLogin(service.db, await world.make.person({ school: world.school }));
-  await expect(setLogin(service.db, { personId: pupil, username: other.username, password: "another" }, origin())).rejects.toMatchObject({ code: "username_taken" });
+  await expect(
+    setLogin(service.db, { personId: pupil, username: other.username, password: "another" }, origin()),
+  ).rejects.toMatchObject({ code: "username_taken" });
   expect(await isAlive(token)).toBe(true);
   expect((await getUserTokens(service, app, login)).access_token).toBeTruthy();
   expect(await service.db.prisma.audit.count({ where: { personId: pupil, action: "credential_set" } })).toBe(0);
@@ -154,10 +190,15 @@ test("a blocked person is refused with a reason of its own, and the app is told 
   const silent = new URL((await browser.open(askFor(service, app, { params: { prompt: "none" } }).address)).url);
   const back = new URL((await browser.submit(refused, "/cancel")).url);
   for (const { searchParams } of [silent, back]) {
-    expect([searchParams.get("error"), searchParams.get("error_description")]).toEqual(["access_denied", "the user's account is blocked"]);
+    expect([searchParams.get("error"), searchParams.get("error_description")]).toEqual([
+      "access_denied",
+      "the user's account is blocked",
+    ]);
   }
   expect((await browser.open(`${service.url}/`)).html).toContain("/sign-in");
-  expect(await service.db.prisma.audit.findMany({ where: { personId: pupil, action: "sign_in_refused" } })).toMatchObject([{ detail: { reason: "person_blocked" } }, {}]);
+  expect(
+    await service.db.prisma.audit.findMany({ where: { personId: pupil, action: "sign_in_refused" } }),
+  ).toMatchObject([{ detail: { reason: "person_blocked" } }, {}]);
 });
 
 test("a blocked person cannot sign in to the platform either, and reads why", async () => {
@@ -167,7 +208,9 @@ test("a blocked person cannot sign in to the platform either, and reads why", as
   const refused = await browser.submit(await browser.open(`${service.url}/sign-in`), "/sign-in", login);
   expect([refused.status, refused.html.includes("Dein Konto ist gesperrt.")]).toEqual([403, true]);
   await unblockPerson(service.db, pupil, origin());
-  expect(new URL((await browser.submit(await browser.open(`${service.url}/sign-in`), "/sign-in", login)).url).pathname).toBe("/");
+  expect(
+    new URL((await browser.submit(await browser.open(`${service.url}/sign-in`), "/sign-in", login)).url).pathname,
+  ).toBe("/");
 });
 
 test("a person is blocked once and unblocked once, each with its audit line", async () => {
@@ -175,9 +218,16 @@ test("a person is blocked once and unblocked once, each with its audit line", as
   await blockPerson(db, pupil, origin());
   await expect(blockPerson(db, pupil, origin())).rejects.toMatchObject({ kind: "conflict", code: "person_blocked" });
   await unblockPerson(db, pupil, origin());
-  await expect(unblockPerson(db, pupil, origin())).rejects.toMatchObject({ kind: "conflict", code: "person_not_blocked" });
+  await expect(unblockPerson(db, pupil, origin())).rejects.toMatchObject({
+    kind: "conflict",
+    code: "person_not_blocked",
+  });
   const nobody = "00000000-0000-7000-8000-000000000000" as PersonId;
-  for (const change of [blockPerson, unblockPerson, signOutPerson]) await expect(change(db, nobody, origin())).rejects.toMatchObject({ kind: "not_found" });
-  const lines = await db.prisma.audit.findMany({ where: { personId: pupil, actorId: "staff" }, orderBy: { id: "asc" } });
+  for (const change of [blockPerson, unblockPerson, signOutPerson])
+    await expect(change(db, nobody, origin())).rejects.toMatchObject({ kind: "not_found" });
+  const lines = await db.prisma.audit.findMany({
+    where: { personId: pupil, actorId: "staff" },
+    orderBy: { id: "asc" },
+  });
   expect(lines.map(({ action }) => action).sort()).toEqual(["person_blocked", "person_unblocked"]);
 });

@@ -29,11 +29,23 @@ test("cookies are Secure, HttpOnly and SameSite, and every address has the issue
   const { pathname, search } = new URL(askFor({ url: issuerUrl }, app).address);
   const answer = await fetch(local + pathname + search, { redirect: "manual" });
   expect(answer.status).toBe(302);
-  for (const cookie of answer.headers.getSetCookie()) expect(cookie).toMatch(/; secure; httponly|; samesite=lax; secure; httponly/i);
-  const page = await fetch(new URL(answer.headers.get("location")!, local), { headers: { cookie: answer.headers.getSetCookie().map((line) => line.split(";")[0]).join("; ") } });
+  for (const cookie of answer.headers.getSetCookie())
+    expect(cookie).toMatch(/; secure; httponly|; samesite=lax; secure; httponly/i);
+  const page = await fetch(new URL(answer.headers.get("location")!, local), {
+    headers: {
+      cookie: answer.headers
+        .getSetCookie()
+        .map((line) => line.split(";")[0])
+        .join("; "),
+    },
+  });
   expect(page.status).toBe(200);
-  const discovery = (await (await fetch(`${local}/.well-known/openid-configuration`)).json()) as Record<string, unknown>;
-  for (const [name, value] of Object.entries(discovery)) if (name.endsWith("_endpoint") || name === "jwks_uri") expect(value).toMatch(/^https:\/\/login\.example\.org\//);
+  const discovery = (await (await fetch(`${local}/.well-known/openid-configuration`)).json()) as Record<
+    string,
+    unknown
+  >;
+  for (const [name, value] of Object.entries(discovery))
+    if (name.endsWith("_endpoint") || name === "jwks_uri") expect(value).toMatch(/^https:\/\/login\.example\.org\//);
 });
 
 test("the sign-in to the platform sets a Secure cookie too", async () => {

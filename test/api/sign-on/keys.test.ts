@@ -8,20 +8,28 @@ import { startWorld } from "./world.ts";
 
 const world = startWorld();
 const keys = readConfig({ NODE_ENV: "test" }).encryptionKeys;
-const runJob = (service: typeof world.service, name: string) => service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
+const runJob = (service: typeof world.service, name: string) =>
+  service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
 
 async function listKids(url: string, alg: string): Promise<string[]> {
   const jwks = (await (await fetch(`${url}/.well-known/jwks.json`)).json()) as { keys: { kid: string; alg: string }[] };
   return jwks.keys.filter((key) => key.alg === alg).map(({ kid }) => kid);
 }
 
-test.each(["RS256", "ES256", "EdDSA"] as const)("ID tokens of an app that chose %s verify with the published keys", async (idTokenAlgorithm) => {
-  const { service, login } = world;
-  const app = await world.app({ idTokenAlgorithm });
-  const { id_token } = await getUserTokens(service, app, login);
-  const { protectedHeader } = await jwtVerify(id_token!, createRemoteJWKSet(new URL(`${service.url}/.well-known/jwks.json`)), { issuer: service.url, audience: app.clientId });
-  expect(protectedHeader.alg).toBe(idTokenAlgorithm);
-});
+test.each(["RS256", "ES256", "EdDSA"] as const)(
+  "ID tokens of an app that chose %s verify with the published keys",
+  async (idTokenAlgorithm) => {
+    const { service, login } = world;
+    const app = await world.app({ idTokenAlgorithm });
+    const { id_token } = await getUserTokens(service, app, login);
+    const { protectedHeader } = await jwtVerify(
+      id_token!,
+      createRemoteJWKSet(new URL(`${service.url}/.well-known/jwks.json`)),
+      { issuer: service.url, audience: app.clientId },
+    );
+    expect(protectedHeader.alg).toBe(idTokenAlgorithm);
+  },
+);
 
 test("a rotated key was published before, every process follows without a restart, and the old one stays until its tokens have expired", async () => {
   const { service, login } = world;
@@ -52,13 +60,19 @@ test("a rotated key was published before, every process follows without a restar
 test("processes that start at once on an empty database share keys, sessions and tokens", async () => {
   const { testDatabase } = await import("../../support/database.ts");
   const db = await testDatabase();
-  const services = await Promise.all(Array.from({ length: 3 }, () => startService({ db, env: { ISSUER_URL: "http://localhost:3999" } })));
-  const kids = await Promise.all(services.map(({ url: _url }) => db.pool.query<{ count: number }>("SELECT count(*)::int AS count FROM signing_key")));
+  const services = await Promise.all(
+    Array.from({ length: 3 }, () => startService({ db, env: { ISSUER_URL: "http://localhost:3999" } })),
+  );
+  const kids = await Promise.all(
+    services.map(({ url: _url }) => db.pool.query<{ count: number }>("SELECT count(*)::int AS count FROM signing_key")),
+  );
   expect(kids.map(({ rows }) => rows[0]?.count)).toEqual([6, 6, 6]);
 });
 
 test("private keys are not readable in the database", async () => {
-  const { rows } = await world.service.db.pool.query<{ row: string }>("SELECT to_jsonb(k)::text || encode(encrypted_private, 'escape') AS row FROM signing_key k");
+  const { rows } = await world.service.db.pool.query<{ row: string }>(
+    "SELECT to_jsonb(k)::text || encode(encrypted_private, 'escape') AS row FROM signing_key k",
+  );
   for (const { row } of rows) expect(row).not.toMatch(/"(d|p|q|dp|dq|qi)":/);
 });
 
@@ -71,7 +85,12 @@ test("what has expired is told from what never was, then swept in batches", asyn
   const { service } = world;
   const app = await world.app();
   await getAppToken(service, app, ["schools:read"]);
-  const count = async () => (await service.db.pool.query<{ count: number }>("SELECT count(*)::int AS count FROM oidc_artifact WHERE kind = 'ClientCredentials'")).rows[0]!.count;
+  const count = async () =>
+    (
+      await service.db.pool.query<{ count: number }>(
+        "SELECT count(*)::int AS count FROM oidc_artifact WHERE kind = 'ClientCredentials'",
+      )
+    ).rows[0]!.count;
   expect(await count()).toBeGreaterThan(0);
   service.clock.forwardSeconds(3600 + 24 * 3600 + 1);
   await runJob(service, "sign-on.sweepExpired");

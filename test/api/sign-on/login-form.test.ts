@@ -23,16 +23,23 @@ async function openLogin(browser: Browser, params: Record<string, string> = {}):
 
 async function guess(browser: Browser, times: number, username = login.username): Promise<Shown> {
   let shown = await openLogin(browser);
-  for (let index = 0; index < times; index += 1) shown = await browser.submit(shown, "/login", { username, password: `wrong ${index}` });
+  for (let index = 0; index < times; index += 1)
+    shown = await browser.submit(shown, "/login", { username, password: `wrong ${index}` });
   return shown;
 }
 
 const textOf = ({ html }: Shown): string =>
-  html.replace(/<(style|title)[\s\S]*?<\/\1>/g, "").replace(/<[^>]+>/g, " ").replace(/\s+/g, " ");
+  html
+    .replace(/<(style|title)[\s\S]*?<\/\1>/g, "")
+    .replace(/<[^>]+>/g, " ")
+    .replace(/\s+/g, " ");
 
 test("a wrong password and an unknown user name get the same page, byte for byte but for the name and the form's token", async () => {
   const plain = (shown: Shown, username: string) =>
-    shown.html.replaceAll(username, "NAME").replace(/name="csrf" value="[^"]*"/g, "CSRF").replace(/\/interaction\/[^/"?]+/g, "HERE");
+    shown.html
+      .replaceAll(username, "NAME")
+      .replace(/name="csrf" value="[^"]*"/g, "CSRF")
+      .replace(/\/interaction\/[^/"?]+/g, "HERE");
   const wrong = await guess(browserAt("192.0.2.1"), 1);
   const unknown = await guess(browserAt("192.0.2.1"), 1, "nobody.at.all");
   expect(wrong.status).toBe(422);

@@ -5,7 +5,16 @@ import { makeLoginHint } from "../../../src/sign-on/login-hint.ts";
 import type { PersonId } from "../../../src/directory/index.ts";
 import { readConfig } from "../../../src/config.ts";
 import { makeBrowser, type Shown } from "../../support/browser.ts";
-import { askFor, exchange, getUserTokens, giveLogin, type Login, passPages, signOn, type TestApp } from "../../support/token.ts";
+import {
+  askFor,
+  exchange,
+  getUserTokens,
+  giveLogin,
+  type Login,
+  passPages,
+  signOn,
+  type TestApp,
+} from "../../support/token.ts";
 import { startWorld } from "./world.ts";
 
 const world = startWorld();
@@ -22,7 +31,8 @@ beforeAll(async () => {
 });
 
 const asksToSwitch = (shown: Shown): boolean => shown.html.includes("/switch");
-const ask = (app: TestApp, hint: string, more: Record<string, string> = {}) => askFor(world.service, app, { params: { login_hint: hint, ...more } });
+const ask = (app: TestApp, hint: string, more: Record<string, string> = {}) =>
+  askFor(world.service, app, { params: { login_hint: hint, ...more } });
 
 const kinds: [string, (app: TestApp) => string][] = [
   ["a hint of ours", (app) => makeLoginHint(key, other, app.clientId)],
@@ -32,20 +42,23 @@ const kinds: [string, (app: TestApp) => string][] = [
   ["a user name in another spelling", () => ` ${otherLogin.username.toUpperCase()} `],
 ];
 
-test.each(kinds)("%s of another person never gives the present one's code: it asks to switch", async (_what, makeHint) => {
-  const { service, login } = world;
-  const app = await world.app();
-  const { browser } = await getUserTokens(service, app, login);
-  const asked = ask(app, makeHint(app));
-  const shown = await browser.open(asked.address);
-  expect(asksToSwitch(shown)).toBe(true);
-  const none = await browser.open(ask(app, makeHint(app), { prompt: "none" }).address);
-  expect(new URL(none.url).searchParams.get("error")).toBe("login_required");
+test.each(kinds)(
+  "%s of another person never gives the present one's code: it asks to switch",
+  async (_what, makeHint) => {
+    const { service, login } = world;
+    const app = await world.app();
+    const { browser } = await getUserTokens(service, app, login);
+    const asked = ask(app, makeHint(app));
+    const shown = await browser.open(asked.address);
+    expect(asksToSwitch(shown)).toBe(true);
+    const none = await browser.open(ask(app, makeHint(app), { prompt: "none" }).address);
+    expect(new URL(none.url).searchParams.get("error")).toBe("login_required");
 
-  const back = await passPages(browser, await browser.submit(shown, "/switch"), otherLogin);
-  const { body } = await exchange(service, app, { browser, asked, back: new URL(back.url) });
-  expect(decodeJwt(body.id_token!).sub).toBe(other);
-});
+    const back = await passPages(browser, await browser.submit(shown, "/switch"), otherLogin);
+    const { body } = await exchange(service, app, { browser, asked, back: new URL(back.url) });
+    expect(decodeJwt(body.id_token!).sub).toBe(other);
+  },
+);
 
 test.each(kinds)("%s of the present person goes through silently", async (_what, makeHint) => {
   const { service } = world;
@@ -67,7 +80,13 @@ test("with nobody signed in, signing in as another than the hinted one ends at t
 test("a hint made for another app, or one that means nobody, asks once and then accepts who signs in", async () => {
   const { service, login } = world;
   const [app, stranger] = [await world.app(), await world.app()];
-  for (const hint of [makeLoginHint(key, other, stranger.clientId), "nobody@example.org", crypto.randomUUID(), "a\u0301", "x".repeat(512)]) {
+  for (const hint of [
+    makeLoginHint(key, other, stranger.clientId),
+    "nobody@example.org",
+    crypto.randomUUID(),
+    "a\u0301",
+    "x".repeat(512),
+  ]) {
     const { browser } = await getUserTokens(service, app, login);
     const shown = await browser.open(ask(app, hint).address);
     expect(asksToSwitch(shown)).toBe(true);
@@ -87,9 +106,13 @@ test("switching ends the other person's session and what hangs on it", async () 
   const before = await getUserTokens(service, app, login);
   const shown = await before.browser.open(ask(app, other).address);
   await before.browser.submit(shown, "/switch");
-  const response = await fetch(`${service.url}/oauth2/userinfo`, { headers: { authorization: `Bearer ${before.access_token}` } });
+  const response = await fetch(`${service.url}/oauth2/userinfo`, {
+    headers: { authorization: `Bearer ${before.access_token}` },
+  });
   expect(response.status).toBe(401);
-  expect((await signOn(service, app, otherLogin, { browser: before.browser })).back.searchParams.get("code")).toBeTruthy();
+  expect(
+    (await signOn(service, app, otherLogin, { browser: before.browser })).back.searchParams.get("code"),
+  ).toBeTruthy();
 });
 
 test("cancelling the switch keeps the session and tells the app", async () => {

@@ -40,7 +40,10 @@ function attempt(wishes: Partial<Parameters<typeof checkPassword>[0]> = {}): Pro
   return checkPassword({ username, password: "right", address: school, device: null, now, ...wishes });
 }
 
-async function guess(times: number, wishes: Partial<Parameters<typeof checkPassword>[0]> = {}): Promise<PasswordCheck[]> {
+async function guess(
+  times: number,
+  wishes: Partial<Parameters<typeof checkPassword>[0]> = {},
+): Promise<PasswordCheck[]> {
   const answers: PasswordCheck[] = [];
   for (let index = 0; index < times; index += 1) answers.push(await attempt({ password: `wrong ${index}`, ...wishes }));
   return answers;
@@ -160,7 +163,9 @@ test("a whole school signs in behind one address: 2,000 accounts in ten minutes,
   const usernames = pupils.map((_, index) => `school.${index + 1}`);
   for (let minute = 0; minute < 10; minute += 1) {
     const minds = usernames.slice(minute * 200, minute * 200 + 200);
-    const mistyped = await Promise.all(minds.slice(0, 20).map((name) => attempt({ username: name, password: "wrong" })));
+    const mistyped = await Promise.all(
+      minds.slice(0, 20).map((name) => attempt({ username: name, password: "wrong" })),
+    );
     const signedIn = await Promise.all(minds.map((name) => attempt({ username: name, password: "password" })));
     expect([...new Set(mistyped.map((answer) => answer.kind))]).toEqual(["refused"]);
     expect([...new Set(signedIn.map((answer) => answer.kind))]).toEqual(["ok"]);
@@ -191,8 +196,13 @@ test("more sign-ins at once than the process can hash are asked to come back, an
 test("neither user names nor addresses are kept with the tries", async () => {
   await guess(1);
   await attempt();
-  const rows = await db.pool.query("SELECT key::text FROM sign_in_brake UNION ALL SELECT place::text FROM sign_in_place");
-  const kept = Buffer.from(rows.rows.map((row: { key: string }) => row.key.replace("\\x", "")).join(""), "hex").toString("latin1");
+  const rows = await db.pool.query(
+    "SELECT key::text FROM sign_in_brake UNION ALL SELECT place::text FROM sign_in_place",
+  );
+  const kept = Buffer.from(
+    rows.rows.map((row: { key: string }) => row.key.replace("\\x", "")).join(""),
+    "hex",
+  ).toString("latin1");
   expect(kept).not.toContain(username);
   expect(kept).not.toContain(school);
 });

@@ -18,10 +18,12 @@ const received: string[] = [];
 beforeAll(async () => {
   receiver = createServer((req, res) => {
     let body = "";
-    req.on("data", (chunk: Buffer) => (body += chunk.toString())).on("end", () => {
-      received.push(new URLSearchParams(body).get("logout_token") ?? "");
-      res.writeHead(answer, answer === 302 ? { location: "/elsewhere" } : {}).end();
-    });
+    req
+      .on("data", (chunk: Buffer) => (body += chunk.toString()))
+      .on("end", () => {
+        received.push(new URLSearchParams(body).get("logout_token") ?? "");
+        res.writeHead(answer, answer === 302 ? { location: "/elsewhere" } : {}).end();
+      });
   });
   await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
   address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/logout`;
@@ -29,28 +31,38 @@ beforeAll(async () => {
 afterAll(() => receiver.close());
 
 const runJob = (name: string) => world.service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
-const logoutAt = (params: Record<string, string>) => `${world.service.url}/oauth2/sessions/logout?${new URLSearchParams(params).toString()}`;
-const userinfo = async (token: string) => (await fetch(`${world.service.url}/oauth2/userinfo`, { headers: { authorization: `Bearer ${token}` } })).status;
-const refresh = (app: TestApp, token: string) => postToken(world.service, app, { grant_type: "refresh_token", refresh_token: token });
+const logoutAt = (params: Record<string, string>) =>
+  `${world.service.url}/oauth2/sessions/logout?${new URLSearchParams(params).toString()}`;
+const userinfo = async (token: string) =>
+  (await fetch(`${world.service.url}/oauth2/userinfo`, { headers: { authorization: `Bearer ${token}` } })).status;
+const refresh = (app: TestApp, token: string) =>
+  postToken(world.service, app, { grant_type: "refresh_token", refresh_token: token });
 
 test("logout ends the session and what hangs on it, and goes back to the exact address", async () => {
   const { service, login } = world;
   const app = await world.app({ postLogoutRedirectUris: [backUri] });
   const { browser, access_token, id_token } = await getUserTokens(service, app, login);
-  const page = await browser.open(logoutAt({ id_token_hint: id_token!, post_logout_redirect_uri: backUri, state: "s1" }));
+  const page = await browser.open(
+    logoutAt({ id_token_hint: id_token!, post_logout_redirect_uri: backUri, state: "s1" }),
+  );
   expect(page.status).toBe(200);
   const left = await browser.submit(page, "/confirm", { logout: "yes" });
   expect(left.url).toBe(`${backUri}?state=s1`);
   expect(await userinfo(access_token)).toBe(401);
   expect((await browser.open(askFor(service, app).address)).html).toContain("/login");
-  const { rows } = await service.db.pool.query("SELECT FROM audit WHERE action = 'logged_out' AND person_id = $1", [world.pupil]);
+  const { rows } = await service.db.pool.query("SELECT FROM audit WHERE action = 'logged_out' AND person_id = $1", [
+    world.pupil,
+  ]);
   expect(rows.length).toBeGreaterThan(0);
 });
 
 test("refresh tokens with offline_access live on, in this browser's family and every other", async () => {
   const { service, login } = world;
   const app = await world.app();
-  const [here, there] = [await getUserTokens(service, app, login, { scopes: ["openid", "offline_access"] }), await getUserTokens(service, app, login, { scopes: ["openid", "offline_access"] })];
+  const [here, there] = [
+    await getUserTokens(service, app, login, { scopes: ["openid", "offline_access"] }),
+    await getUserTokens(service, app, login, { scopes: ["openid", "offline_access"] }),
+  ];
   const online = await getUserTokens(service, app, login, { browser: here.browser });
   const elsewhere = await getUserTokens(service, app, login, { browser: there.browser });
   await here.browser.submit(await here.browser.open(logoutAt({})), "/confirm", { logout: "yes" });
@@ -86,7 +98,11 @@ test("a forged or foreign hint is refused", async () => {
   const { service, login } = world;
   const [app, other] = [await world.app(), await world.app()];
   const { browser, id_token } = await getUserTokens(service, app, login);
-  for (const params of [{ id_token_hint: `${id_token!.slice(0, -4)}AAAA` }, { id_token_hint: "x" }, { id_token_hint: id_token!, client_id: other.clientId }]) {
+  for (const params of [
+    { id_token_hint: `${id_token!.slice(0, -4)}AAAA` },
+    { id_token_hint: "x" },
+    { id_token_hint: id_token!, client_id: other.clientId },
+  ]) {
     expect((await browser.open(logoutAt(params as Record<string, string>))).status).toBe(400);
   }
 });
@@ -94,14 +110,19 @@ test("a forged or foreign hint is refused", async () => {
 test("without a session logout goes straight back, with no form that needs a script", async () => {
   const { service } = world;
   const app = await world.app({ postLogoutRedirectUris: [backUri] });
-  const left = await makeBrowser(service.url).open(logoutAt({ client_id: app.clientId, post_logout_redirect_uri: backUri, state: "x" }));
+  const left = await makeBrowser(service.url).open(
+    logoutAt({ client_id: app.clientId, post_logout_redirect_uri: backUri, state: "x" }),
+  );
   expect(left.url).toBe(`${backUri}?state=x`);
   expect((await makeBrowser(service.url).open(logoutAt({}))).status).toBe(200);
 });
 
 test("apps that registered an address are told, with the sid of their ID tokens, again until they answer", async () => {
   const { service, login, pupil } = world;
-  const app = await world.app({ backchannelLogoutUri: await checkBackchannelLogoutUri(address, { allowPrivateAddresses: true }), idTokenAlgorithm: "ES256" });
+  const app = await world.app({
+    backchannelLogoutUri: await checkBackchannelLogoutUri(address, { allowPrivateAddresses: true }),
+    idTokenAlgorithm: "ES256",
+  });
   const { browser, id_token } = await getUserTokens(service, app, login);
   await browser.submit(await browser.open(logoutAt({})), "/confirm", { logout: "yes" });
   received.length = 0;
@@ -112,9 +133,17 @@ test("apps that registered an address are told, with the sid of their ID tokens,
   }
   expect(received).toHaveLength(3);
   const jwks = (await (await fetch(`${service.url}/.well-known/jwks.json`)).json()) as JSONWebKeySet;
-  const { payload, protectedHeader } = await jwtVerify(received[2]!, createLocalJWKSet(jwks), { issuer: service.url, audience: app.clientId, currentDate: service.clock() });
+  const { payload, protectedHeader } = await jwtVerify(received[2]!, createLocalJWKSet(jwks), {
+    issuer: service.url,
+    audience: app.clientId,
+    currentDate: service.clock(),
+  });
   expect(protectedHeader).toMatchObject({ typ: "logout+jwt", alg: "ES256" });
-  expect(payload).toMatchObject({ sub: pupil, sid: decodeJwt(id_token!)["sid"], events: { "http://schemas.openid.net/event/backchannel-logout": {} } });
+  expect(payload).toMatchObject({
+    sub: pupil,
+    sid: decodeJwt(id_token!)["sid"],
+    events: { "http://schemas.openid.net/event/backchannel-logout": {} },
+  });
   expect(payload).not.toHaveProperty("nonce");
   await runJob("sign-on.tellLogouts");
   expect(received).toHaveLength(3);

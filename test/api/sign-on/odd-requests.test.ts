@@ -22,7 +22,10 @@ test("a grant that is not for the app is unauthorized_client", async () => {
 test("a NUL character in a user name or a password is a wrong one", async () => {
   const app = await world.app();
   const { username, password } = world.login;
-  for (const typed of [{ username: `${username}\0`, password }, { username, password: `${password}\0` }]) {
+  for (const typed of [
+    { username: `${username}\0`, password },
+    { username, password: `${password}\0` },
+  ]) {
     const browser = makeBrowser(world.service.url);
     const page = await browser.open(askFor(world.service, app).address);
     expect((await browser.submit(page, "/login", typed)).status).toBe(422);
@@ -34,7 +37,10 @@ test("a NUL character in a logout request is an error page", async () => {
   for (const method of ["GET", "POST"]) {
     const address = `${world.service.url}/oauth2/sessions/logout`;
     const fields = new URLSearchParams({ state: "a\0b" });
-    const first = await browser.once(method === "GET" ? `${address}?${fields.toString()}` : address, { method, ...(method === "POST" && { body: fields }) });
+    const first = await browser.once(method === "GET" ? `${address}?${fields.toString()}` : address, {
+      method,
+      ...(method === "POST" && { body: fields }),
+    });
     const location = first.headers.get("location");
     const { status, headers } = location === null ? first : await browser.once(new URL(location, address).href, {});
     expect([status, headers.get("content-type")]).toEqual([400, "text/html; charset=utf-8"]);

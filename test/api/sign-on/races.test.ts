@@ -3,7 +3,8 @@ import { exchange, getUserTokens, postToken, signOn, type TestApp, type TokenBod
 import { startWorld, type World } from "./world.ts";
 
 const world = startWorld();
-const times = <T>(count: number, run: (index: number) => Promise<T>): Promise<T[]> => Promise.all(Array.from({ length: count }, (_, index) => run(index)));
+const times = <T>(count: number, run: (index: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: count }, (_, index) => run(index)));
 
 async function isAlive({ service }: World, token: string): Promise<boolean> {
   const response = await fetch(`${service.url}/oauth2/userinfo`, { headers: { authorization: `Bearer ${token}` } });
@@ -38,7 +39,8 @@ test("of 10 refreshes at once all answer the same new tokens", async () => {
   const first = await getUserTokens(world.service, app, world.login, { scopes: ["openid", "offline_access"] });
   const answers = await times(10, () => refresh(world, app, first.refresh_token!));
   expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
-  const pick = ({ body }: { body: TokenBody }) => JSON.stringify([body.access_token, body.refresh_token, body.id_token]);
+  const pick = ({ body }: { body: TokenBody }) =>
+    JSON.stringify([body.access_token, body.refresh_token, body.id_token]);
   expect(new Set(answers.map(pick)).size).toBe(1);
   expect(answers[0]!.body.refresh_token).not.toBe(first.refresh_token);
   expect(await isAlive(world, answers[0]!.body.access_token)).toBe(true);
@@ -46,7 +48,9 @@ test("of 10 refreshes at once all answer the same new tokens", async () => {
 
 test("the grace window is for the same scope only", async () => {
   const app = await world.app();
-  const first = await getUserTokens(world.service, app, world.login, { scopes: ["openid", "profile", "offline_access"] });
+  const first = await getUserTokens(world.service, app, world.login, {
+    scopes: ["openid", "profile", "offline_access"],
+  });
   const second = await refresh(world, app, first.refresh_token!);
   expect((await refresh(world, app, first.refresh_token!, { scope: "openid" })).body.error).toBe("invalid_grant");
   expect((await refresh(world, app, second.body.refresh_token!)).body.error).toBe("invalid_grant");
@@ -69,7 +73,10 @@ test("a refresh token used again after the grace window revokes the family, and 
   expect((await refresh(world, app, first.refresh_token!)).body.error).toBe("invalid_grant");
   expect((await refresh(world, app, second.body.refresh_token!)).body.error).toBe("invalid_grant");
   expect(await isAlive(world, second.body.access_token)).toBe(false);
-  const { rows } = await service.db.pool.query("SELECT person_id, detail FROM audit WHERE action = 'token_reused' AND client_id = $1", [app.clientId]);
+  const { rows } = await service.db.pool.query(
+    "SELECT person_id, detail FROM audit WHERE action = 'token_reused' AND client_id = $1",
+    [app.clientId],
+  );
   expect(rows).toEqual([{ person_id: world.pupil, detail: { token: "refresh_token" } }]);
 });
 

@@ -41,8 +41,15 @@ test("with a session four statements are enough: one reads and one writes, at th
   const query = vi.spyOn(pg.Client.prototype, "query");
   try {
     await getUserTokens(service, app, login, { browser });
-    const names = query.mock.calls.map(([asked]) => (asked as unknown as { name?: string }).name?.replace(/\.[0-9a-f]{16}$/, ""));
-    expect(names).toEqual(["sign-on.findSessions", "sign-on.write", "sign-on.findTokensWithSubject", "sign-on.useTokens"]);
+    const names = query.mock.calls.map(([asked]) =>
+      (asked as unknown as { name?: string }).name?.replace(/\.[0-9a-f]{16}$/, ""),
+    );
+    expect(names).toEqual([
+      "sign-on.findSessions",
+      "sign-on.write",
+      "sign-on.findTokensWithSubject",
+      "sign-on.useTokens",
+    ]);
   } finally {
     query.mockRestore();
   }
@@ -53,7 +60,10 @@ test("what was read for the person of the session is asked again for the person 
   const app = await world.app();
   const { browser } = await getUserTokens(service, app, login);
   const other = await make.person({ school });
-  const { id_token } = await getUserTokens(service, app, await giveLogin(service.db, other), { browser, params: { prompt: "login" } });
+  const { id_token } = await getUserTokens(service, app, await giveLogin(service.db, other), {
+    browser,
+    params: { prompt: "login" },
+  });
   expect(JSON.parse(Buffer.from(id_token!.split(".")[1]!, "base64url").toString())).toMatchObject({ sub: other });
 });
 
@@ -87,8 +97,17 @@ test("a session that ends while the person's answer is on its way gives the app 
   const posted = await browser.once(`${consent.url}/consent`, { method: "POST", body: new URLSearchParams({ csrf }) });
   const resumed = await endSessionBeforeWrite(() => browser.once(posted.headers.get("location")!, {}));
   const back = new URL(resumed.headers.get("location")!).searchParams;
-  expect([resumed.status, back.get("error"), back.get("state"), back.get("iss"), back.get("code")]).toEqual([302, "login_required", asked.state, service.url, null]);
-  const { rowCount } = await service.db.pool.query("SELECT FROM oidc_artifact WHERE $1 IN (client_id, payload->'params'->>'client_id')", [app.clientId]);
+  expect([resumed.status, back.get("error"), back.get("state"), back.get("iss"), back.get("code")]).toEqual([
+    302,
+    "login_required",
+    asked.state,
+    service.url,
+    null,
+  ]);
+  const { rowCount } = await service.db.pool.query(
+    "SELECT FROM oidc_artifact WHERE $1 IN (client_id, payload->'params'->>'client_id')",
+    [app.clientId],
+  );
   expect(rowCount).toBe(0);
   expect((await browser.open(askFor(service, app).address)).html).toContain("/login");
 });
@@ -98,7 +117,9 @@ test("a session that ends while a silent request runs is a request without a ses
   const [app, another] = [await world.app(), await world.app()];
   await getUserTokens(service, another, login);
   const { browser } = await getUserTokens(service, app, login);
-  const shown = await endSessionBeforeWrite(() => browser.open(askFor(service, another, { params: { prompt: "none" } }).address));
+  const shown = await endSessionBeforeWrite(() =>
+    browser.open(askFor(service, another, { params: { prompt: "none" } }).address),
+  );
   expect(new URL(shown.url).searchParams.get("error")).toBe("login_required");
 });
 

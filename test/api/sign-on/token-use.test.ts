@@ -26,17 +26,33 @@ const artifact = (kind: string, id: string, personId: PersonId): Artifact => ({
   expiresAt: new Date("2026-02-03T09:00:00Z"),
 });
 
-async function makeUse(signIn: { clientId: ClientId; personId: PersonId } = { clientId, personId: person }): Promise<Told> {
+async function makeUse(
+  signIn: { clientId: ClientId; personId: PersonId } = { clientId, personId: person },
+): Promise<Told> {
   const [code, token] = [randomUUID(), randomUUID()];
   await store.put(artifact("AuthorizationCode", code, signIn.personId));
   const puts = [artifact("AccessToken", token, signIn.personId)];
-  return { token, use: { kind: "AuthorizationCode", idHash: hashId(code), at, replay: null, puts, signIn: { ...signIn, at, requestId: code } } };
+  return {
+    token,
+    use: {
+      kind: "AuthorizationCode",
+      idHash: hashId(code),
+      at,
+      replay: null,
+      puts,
+      signIn: { ...signIn, at, requestId: code },
+    },
+  };
 }
 
-const isThere = async (token: string): Promise<boolean> => (await store.findArtifact({ kind: "AccessToken", idHash: hashId(token) })) !== null;
+const isThere = async (token: string): Promise<boolean> =>
+  (await store.findArtifact({ kind: "AccessToken", idHash: hashId(token) })) !== null;
 
 async function countAudit({ use }: Told): Promise<number> {
-  const { rows } = await db.pool.query<{ count: number }>("SELECT count(*)::int FROM audit WHERE action = 'signed_in' AND request_id = $1", [use.signIn?.requestId]);
+  const { rows } = await db.pool.query<{ count: number }>(
+    "SELECT count(*)::int FROM audit WHERE action = 'signed_in' AND request_id = $1",
+    [use.signIn?.requestId],
+  );
   return rows[0]!.count;
 }
 
@@ -47,7 +63,10 @@ test("many at once are all written, also several sign-ins of one person", async 
     expect(await isThere(told.token)).toBe(true);
     expect(await countAudit(told)).toBe(1);
   }
-  const { rows } = await db.pool.query("SELECT last_sign_in_at FROM sign_in WHERE client_id = $1 AND person_id = $2", [clientId, person]);
+  const { rows } = await db.pool.query("SELECT last_sign_in_at FROM sign_in WHERE client_id = $1 AND person_id = $2", [
+    clientId,
+    person,
+  ]);
   expect(rows).toEqual([{ last_sign_in_at: at }]);
 });
 

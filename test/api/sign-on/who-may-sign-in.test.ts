@@ -17,7 +17,10 @@ test("a person whose school grants no access is told so, and the app gets access
   expect([back.get("error"), back.get("code")]).toEqual(["access_denied", null]);
   const none = await browser.open(askFor(service, app, { params: { prompt: "none" } }).address);
   expect(new URL(none.url).searchParams.get("error")).toBe("access_denied");
-  const { rows } = await service.db.pool.query("SELECT detail FROM audit WHERE action = 'sign_in_refused' AND client_id = $1", [app.clientId]);
+  const { rows } = await service.db.pool.query(
+    "SELECT detail FROM audit WHERE action = 'sign_in_refused' AND client_id = $1",
+    [app.clientId],
+  );
   expect(rows[0]).toEqual({ detail: { reason: "no_grant" } });
 });
 
@@ -39,9 +42,13 @@ test("who may no longer sign in gets nothing more: no code, no exchange, no refr
   await make.grant({ app: app.clientId, school, signOn: "NOBODY" });
 
   expect((await exchange(service, app, pending)).body.error).toBe("invalid_grant");
-  expect((await postToken(service, app, { grant_type: "refresh_token", refresh_token: tokens.refresh_token! })).body.error).toBe("invalid_grant");
+  expect(
+    (await postToken(service, app, { grant_type: "refresh_token", refresh_token: tokens.refresh_token! })).body.error,
+  ).toBe("invalid_grant");
   expect((await tokens.browser.open(askFor(service, app).address)).status).toBe(403);
-  const userinfo = await fetch(`${service.url}/oauth2/userinfo`, { headers: { authorization: `Bearer ${tokens.access_token}` } });
+  const userinfo = await fetch(`${service.url}/oauth2/userinfo`, {
+    headers: { authorization: `Bearer ${tokens.access_token}` },
+  });
   expect(userinfo.status).toBe(401);
 });
 
@@ -55,11 +62,19 @@ test("claims follow the scopes, and what does not exist is null", async () => {
   const login = await giveLogin(service.db, person);
   const { id_token, access_token } = await getUserTokens(service, app, login, { scopes: allClaims });
   const expected = {
-    given_name: null, call_name: null, family_name: null, role: "OTHER",
-    school, school_location: { country: "DE", state: "NI" }, schooling_level: null, groups: [{ id: shown, name: "5a" }],
+    given_name: null,
+    call_name: null,
+    family_name: null,
+    role: "OTHER",
+    school,
+    school_location: { country: "DE", state: "NI" },
+    schooling_level: null,
+    groups: [{ id: shown, name: "5a" }],
   };
   expect(decodeJwt(id_token!)).toMatchObject(expected);
-  const userinfo = await fetch(`${service.url}/oauth2/userinfo`, { headers: { authorization: `Bearer ${access_token}` } });
+  const userinfo = await fetch(`${service.url}/oauth2/userinfo`, {
+    headers: { authorization: `Bearer ${access_token}` },
+  });
   expect(await userinfo.json()).toMatchObject({ sub: person, ...expected });
 });
 
@@ -88,7 +103,11 @@ test("a school that does not grant the app cannot be chosen", async () => {
   for (const school of schools.slice(0, 2)) await make.grant({ app: app.clientId, school });
   const login = await giveLogin(service.db, await make.person({ schools: [...schools] }));
   const browser = makeBrowser(service.url);
-  const choose = await browser.submit(await browser.open(askFor(service, app, { scopes: ["openid", "school"] }).address), "/login", login);
+  const choose = await browser.submit(
+    await browser.open(askFor(service, app, { scopes: ["openid", "school"] }).address),
+    "/login",
+    login,
+  );
   expect(choose.html).not.toContain(schools[2]);
   expect((await browser.submit(choose, "/school", { schoolId: schools[2] })).html).toContain("/school");
 });
@@ -97,10 +116,15 @@ test("every completed sign-on is recorded, also for people who lose the access l
   const { service, login, pupil } = world;
   const app = await world.app();
   const signedOn = await signOn(service, app, login);
-  const count = async () => (await service.db.pool.query("SELECT FROM sign_in WHERE client_id = $1 AND person_id = $2", [app.clientId, pupil])).rowCount;
+  const count = async () =>
+    (await service.db.pool.query("SELECT FROM sign_in WHERE client_id = $1 AND person_id = $2", [app.clientId, pupil]))
+      .rowCount;
   expect(await count()).toBe(0);
   await exchange(service, app, signedOn);
   expect(await count()).toBe(1);
-  const { rows } = await service.db.pool.query("SELECT action FROM audit WHERE client_id = $1 AND person_id = $2 ORDER BY id", [app.clientId, pupil]);
+  const { rows } = await service.db.pool.query(
+    "SELECT action FROM audit WHERE client_id = $1 AND person_id = $2 ORDER BY id",
+    [app.clientId, pupil],
+  );
   expect(rows.map((row: { action: string }) => row.action).toSorted()).toEqual(["consent_given", "signed_in"]);
 });

@@ -12,14 +12,18 @@ const start = "2026-02-03T08:00:00Z";
 
 /** A statement may read some pages to find its way, and some for each row that it is about; no large table from end to end. */
 const listFaults = (costs: readonly Cost[], large = ["webhook_delivery"]): Cost[] =>
-  costs.filter(({ pages, things, scanned }) => pages > 400 + 60 * things || scanned.some((table) => large.includes(table)));
+  costs.filter(
+    ({ pages, things, scanned }) => pages > 400 + 60 * things || scanned.some((table) => large.includes(table)),
+  );
 
 type Endpoint = { clientId: string; id: string };
 type Fill = { endpoint: Endpoint; subjects: number; dueIn?: string; isDone?: boolean };
 
 /** Deliveries as the fan-out leaves them, of each subject the first due; or as the log keeps them. */
 async function fill(db: Db, { endpoint, subjects, dueIn = "0", isDone = false }: Fill): Promise<void> {
-  const rest = isDone ? "'DELIVERED', 1, NULL::timestamptz, $4::timestamptz" : "'PENDING', 0, CASE WHEN n < $2 THEN $4::timestamptz + $5::interval END, NULL";
+  const rest = isDone
+    ? "'DELIVERED', 1, NULL::timestamptz, $4::timestamptz"
+    : "'PENDING', 0, CASE WHEN n < $2 THEN $4::timestamptz + $5::interval END, NULL";
   await db.pool.query(
     `INSERT INTO webhook_delivery (message_id, endpoint_id, event_type, subject_id, body, created_at, state, attempts, due_at, finished_at)
      SELECT gen_random_uuid(), $1::text::uuid, 'person', subject, '{"event":"person","action":"update","updatedProperties":["name"],"personId":"' || subject || '"}', $4, ${rest}
@@ -38,7 +42,14 @@ async function startWorld() {
     const clientId = await world.app();
     return { clientId, ...(await world.endpoint({ clientId, url: receiver.url })) };
   };
-  const endpoints = { few: await endpoint(), many: await endpoint(), later: await endpoint(), paused: await endpoint(), disabled: await endpoint(), healthy: await endpoint() };
+  const endpoints = {
+    few: await endpoint(),
+    many: await endpoint(),
+    later: await endpoint(),
+    paused: await endpoint(),
+    disabled: await endpoint(),
+    healthy: await endpoint(),
+  };
   /** Delivers until the receiver has got so many more, then stops as a process does that is asked to. */
   const deliver = async (count: number): Promise<void> => {
     const stop = new AbortController();
@@ -62,38 +73,57 @@ async function warmUp({ tell, run, settle }: WebhookWorld, { clientId }: Endpoin
   }
 }
 
-test.each(["in a table that was empty a moment ago", "in the log of many days"])("no statement reads more where much waits, %s", async (where) => {
-  const { db, world, costs, endpoints, deliver } = await startWorld();
-  const { few, many, later, paused, disabled, healthy } = endpoints;
-  const isLong = where.includes("log");
-  if (isLong) for (const endpoint of Object.values(endpoints)) await fill(db, { endpoint, subjects: waiting, isDone: true });
-  await db.pool.query("INSERT INTO webhook_attempt (delivery_id, number, at, duration_ms, status) SELECT id, 1, created_at, 5, 204 FROM webhook_delivery");
-  await db.pool.query("VACUUM ANALYZE webhook_delivery, webhook_attempt");
-  await warmUp(world, healthy);
-  await fill(db, { endpoint: few, subjects: 10 });
-  await fill(db, { endpoint: many, subjects: waiting });
-  await fill(db, { endpoint: later, subjects: waiting / 2, dueIn: "1 hour" });
-  await fill(db, { endpoint: paused, subjects: waiting });
-  await fill(db, { endpoint: disabled, subjects: 10 });
-  await db.pool.query("UPDATE webhook_endpoint SET state = 'PAUSED', reason = 'asked_for' WHERE id = $1", [paused.id]);
-  if (!isLong) await expect.poll(() => analyzeGrown(db), { timeout: 20_000 }).toContain("webhook_delivery");
+test.each(["in a table that was empty a moment ago", "in the log of many days"])(
+  "no statement reads more where much waits, %s",
+  async (where) => {
+    const { db, world, costs, endpoints, deliver } = await startWorld();
+    const { few, many, later, paused, disabled, healthy } = endpoints;
+    const isLong = where.includes("log");
+    if (isLong)
+      for (const endpoint of Object.values(endpoints)) await fill(db, { endpoint, subjects: waiting, isDone: true });
+    await db.pool.query(
+      "INSERT INTO webhook_attempt (delivery_id, number, at, duration_ms, status) SELECT id, 1, created_at, 5, 204 FROM webhook_delivery",
+    );
+    await db.pool.query("VACUUM ANALYZE webhook_delivery, webhook_attempt");
+    await warmUp(world, healthy);
+    await fill(db, { endpoint: few, subjects: 10 });
+    await fill(db, { endpoint: many, subjects: waiting });
+    await fill(db, { endpoint: later, subjects: waiting / 2, dueIn: "1 hour" });
+    await fill(db, { endpoint: paused, subjects: waiting });
+    await fill(db, { endpoint: disabled, subjects: 10 });
+    await db.pool.query("UPDATE webhook_endpoint SET state = 'PAUSED', reason = 'asked_for' WHERE id = $1", [
+      paused.id,
+    ]);
+    if (!isLong) await expect.poll(() => analyzeGrown(db), { timeout: 20_000 }).toContain("webhook_delivery");
 
-  costs.splice(0);
-  await disableEndpoint(world.db, disabled.id, { at: world.clock(), actorId: "test" });
-  const { rows: subjects } = await db.pool.query<{ subjectId: string }>(`SELECT subject_id AS "subjectId" FROM webhook_delivery WHERE endpoint_id = $1 AND due_at IS NOT NULL`, [few.id]);
-  for (let n = 0; n < 3; n++) {
-    await world.tell(...[few, many, later, healthy].flatMap(({ clientId }) => Array.from({ length: 50 }, () => ({ clientId }))), ...subjects.map((subject) => ({ ...few, ...subject })));
-    await world.run("fanOut");
-  }
-  await deliver(600);
-  await world.run("drop", AbortSignal.timeout(200));
-  world.clock.forwardSeconds(2 * 86_400);
-  await world.run("sweep", AbortSignal.timeout(500));
+    costs.splice(0);
+    await disableEndpoint(world.db, disabled.id, { at: world.clock(), actorId: "test" });
+    const { rows: subjects } = await db.pool.query<{ subjectId: string }>(
+      `SELECT subject_id AS "subjectId" FROM webhook_delivery WHERE endpoint_id = $1 AND due_at IS NOT NULL`,
+      [few.id],
+    );
+    for (let n = 0; n < 3; n++) {
+      await world.tell(
+        ...[few, many, later, healthy].flatMap(({ clientId }) => Array.from({ length: 50 }, () => ({ clientId }))),
+        ...subjects.map((subject) => ({ ...few, ...subject })),
+      );
+      await world.run("fanOut");
+    }
+    await deliver(600);
+    await world.run("drop", AbortSignal.timeout(200));
+    world.clock.forwardSeconds(2 * 86_400);
+    await world.run("sweep", AbortSignal.timeout(500));
 
-  const jobs = ["fanOut", "lease", "findDue", "record", "release", "dropWaiting", "findDisabled", "sweep"].map((name) => `webhooks.${name}`);
-  expect([...new Set(costs.map(({ name }) => name))]).toEqual(expect.arrayContaining(["events.isAnyWaiting", "events.place", ...jobs]));
-  expect(listFaults(costs, isLong ? ["webhook_delivery", "webhook_attempt"] : ["webhook_delivery"])).toEqual([]);
-}, 120_000);
+    const jobs = ["fanOut", "lease", "findDue", "record", "release", "dropWaiting", "findDisabled", "sweep"].map(
+      (name) => `webhooks.${name}`,
+    );
+    expect([...new Set(costs.map(({ name }) => name))]).toEqual(
+      expect.arrayContaining(["events.isAnyWaiting", "events.place", ...jobs]),
+    );
+    expect(listFaults(costs, isLong ? ["webhook_delivery", "webhook_attempt"] : ["webhook_delivery"])).toEqual([]);
+  },
+  120_000,
+);
 
 test("a statement that looks for the first among what waits is found", async () => {
   const { db, world, costs, endpoints } = await startWorld();

@@ -32,7 +32,12 @@ test("an event arrives with the headers of the contract, signed in both ways, it
   expect(call).toMatchObject({
     path: "/hook?tenant=1",
     body: `{"event":"person","action":"update","updatedProperties":["name","groups"],"personId":"${subjectId}"}`,
-    headers: { "content-type": "application/json", "x-ep-event-type": "person", "webhook-id": id, "webhook-timestamp": "1770105600" },
+    headers: {
+      "content-type": "application/json",
+      "x-ep-event-type": "person",
+      "webhook-id": id,
+      "webhook-timestamp": "1770105600",
+    },
   });
   expect(call!.headers).not.toHaveProperty("x-ep-test");
   expect(verify(call!, secret)).toEqual({ ep: true, standard: true });
@@ -42,9 +47,16 @@ test("an event arrives with the headers of the contract, signed in both ways, it
 test("every kind of event has the body that the contract describes", async () => {
   await world.endpoint({ clientId, url: receiver.url });
   const kinds = [
-    ...["create", "update", "delete", "restore"].flatMap((action) => (["person", "group", "school"] as const).map((type) => ({ clientId, type, action }))),
+    ...["create", "update", "delete", "restore"].flatMap((action) =>
+      (["person", "group", "school"] as const).map((type) => ({ clientId, type, action })),
+    ),
     { clientId, type: "person" as const, action: "delete", updatedProperties: ["status"] },
-    { clientId, type: "school" as const, action: "update", updatedProperties: ["address", "schooling_level", "official_id"] },
+    {
+      clientId,
+      type: "school" as const,
+      action: "update",
+      updatedProperties: ["address", "schooling_level", "official_id"],
+    },
   ].map((event) => (event.action === "restore" ? { ...event, updatedProperties: ["status"] } : event));
   await world.tell(...kinds);
   await world.settle();
@@ -55,11 +67,19 @@ test("every kind of event has the body that the contract describes", async () =>
     // Restoring a school does not happen; the form is the same.
     const schema = schemas[headers["x-ep-event-type"] as keyof typeof schemas];
     const value = JSON.parse(body) as { event: string; action: string };
-    const fault = value.event === "school" && value.action === "restore" ? "" : check({ $ref: `#/components/schemas/${schema}` }, value);
+    const fault =
+      value.event === "school" && value.action === "restore"
+        ? ""
+        : check({ $ref: `#/components/schemas/${schema}` }, value);
     return fault === "" && value.event === headers["x-ep-event-type"] ? [] : [`${body}: ${fault}`];
   });
   expect(wrong).toEqual([]);
-  expect(receiver.events().filter(({ action }) => action === "create").every((event) => !("updatedProperties" in event))).toBe(true);
+  expect(
+    receiver
+      .events()
+      .filter(({ action }) => action === "create")
+      .every((event) => !("updatedProperties" in event)),
+  ).toBe(true);
 });
 
 test("each endpoint of an app gets the types it asked for, and no other app's events", async () => {
@@ -68,7 +88,8 @@ test("each endpoint of an app gets the types it asked for, and no other app's ev
   await world.endpoint({ clientId: await world.app(), url: `${receiver.url}/other` });
   const [one, two] = await world.tell({ clientId }, { clientId, type: "group" });
   await world.settle();
-  const idsAt = (path: string) => receiver.received.filter((call) => call.path === path).map(({ headers }) => headers["webhook-id"]);
+  const idsAt = (path: string) =>
+    receiver.received.filter((call) => call.path === path).map(({ headers }) => headers["webhook-id"]);
   expect(idsAt("/people")).toEqual([one]);
   expect(idsAt("/all").sort()).toEqual([one, two].sort());
   expect(idsAt("/other")).toEqual([]);
@@ -92,18 +113,25 @@ test("events of one subject arrive in order, one after the other; different subj
     most = Math.max(most, ++open);
     openOf.set(subject, (openOf.get(subject) ?? 0) + 1);
     if (openOf.get(subject)! > 1) overlaps++;
-    setTimeout(() => {
-      open--;
-      openOf.set(subject, openOf.get(subject)! - 1);
-      response.writeHead(200).end();
-    }, 5 + Math.random() * 10);
+    setTimeout(
+      () => {
+        open--;
+        openOf.set(subject, openOf.get(subject)! - 1);
+        response.writeHead(200).end();
+      },
+      5 + Math.random() * 10,
+    );
   });
   const subjects = Array.from({ length: 12 }, person);
-  const told = await world.tell(...Array.from({ length: 6 }, () => subjects.map((subjectId) => ({ clientId, subjectId }))).flat());
+  const told = await world.tell(
+    ...Array.from({ length: 6 }, () => subjects.map((subjectId) => ({ clientId, subjectId }))).flat(),
+  );
   await world.settle();
   expect(receiver.received).toHaveLength(72);
   for (const subject of subjects) {
-    const arrived = receiver.received.filter(({ body }) => body.includes(subject)).map(({ headers }) => headers["webhook-id"]);
+    const arrived = receiver.received
+      .filter(({ body }) => body.includes(subject))
+      .map(({ headers }) => headers["webhook-id"]);
     expect(arrived).toEqual(told.filter((id) => arrived.includes(id)));
     expect(arrived).toHaveLength(6);
   }
@@ -115,7 +143,11 @@ test("while one subject's event fails, its later ones wait, and those of other s
   const [stuck, other] = [person(), person()];
   let isFixed = false;
   receiver.script((call, response) => response.writeHead(call.body.includes(stuck) && !isFixed ? 500 : 200).end());
-  const [first, second, third] = await world.tell({ clientId, subjectId: stuck }, { clientId, subjectId: stuck }, { clientId, subjectId: other });
+  const [first, second, third] = await world.tell(
+    { clientId, subjectId: stuck },
+    { clientId, subjectId: stuck },
+    { clientId, subjectId: other },
+  );
   await world.settle();
   const arrived = () => receiver.received.map(({ headers }) => headers["webhook-id"]);
   expect(arrived().sort()).toEqual([first, third].sort());
@@ -148,7 +180,10 @@ test("two processes share the work: each event arrives once", async () => {
   await world.run("fanOut");
   await Promise.all([world.run("fanOut"), world.run("fanOut")]);
   const other = makeWebhooks({ db: world.db, clock: world.clock, log: silentLog, keys, reach: inside, settings });
-  await Promise.all([world.run("deliver"), other.jobs.find(({ name }) => name === "webhooks.deliver")!.run(new AbortController().signal)]);
+  await Promise.all([
+    world.run("deliver"),
+    other.jobs.find(({ name }) => name === "webhooks.deliver")!.run(new AbortController().signal),
+  ]);
   await other.close();
   expect(receiver.received.map(({ headers, path }) => `${path} ${String(headers["webhook-id"])}`).sort()).toEqual(
     told.flatMap((id) => [`/ ${id}`, `/second ${id}`]).sort(),

@@ -1,6 +1,16 @@
 import { beforeAll, expect, test } from "vitest";
 import { withTransaction } from "../../../src/platform/db.ts";
-import { disableEndpoint, getEndpoint, listEndpoints, pauseEndpoint, reEncryptWebhookSecrets, registerEndpoint, removeEndpoint, rotateEndpointSecret, updateEndpoint } from "../../../src/webhooks/index.ts";
+import {
+  disableEndpoint,
+  getEndpoint,
+  listEndpoints,
+  pauseEndpoint,
+  reEncryptWebhookSecrets,
+  registerEndpoint,
+  removeEndpoint,
+  rotateEndpointSecret,
+  updateEndpoint,
+} from "../../../src/webhooks/index.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { inside, keys, startWebhooks, verify, type WebhookWorld } from "../../support/webhooks.ts";
 
@@ -19,36 +29,90 @@ type Resolved = { address: string; family: number }[];
 const names: Record<string, Resolved> = {
   "app.example.org": [{ address: "93.184.216.34", family: 4 }],
   "inner.example.org": [{ address: "10.0.0.7", family: 4 }],
-  "mixed.example.org": [{ address: "93.184.216.34", family: 4 }, { address: "127.0.0.1", family: 4 }],
+  "mixed.example.org": [
+    { address: "93.184.216.34", family: 4 },
+    { address: "127.0.0.1", family: 4 },
+  ],
 };
 const reach = {
   allowPrivateAddresses: false,
   lookup: (name: string, _options: object, done: (error: Error | null, addresses: Resolved) => void) =>
-    names[name] ? done(null, names[name]) : done(Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" }), []),
+    names[name]
+      ? done(null, names[name])
+      : done(Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" }), []),
 };
-const register = (url: string) => registerEndpoint(world.db, { clientId, url, eventTypes: ["person"] }, { origin: origin(), keys, reach });
+const register = (url: string) =>
+  registerEndpoint(world.db, { clientId, url, eventTypes: ["person"] }, { origin: origin(), keys, reach });
 
 test.each([
-  "http://app.example.org/hook", "ftp://app.example.org", "https://user:secret@app.example.org", "https://app.example.org/#part", "app.example.org", "",
-  "https://127.0.0.1/", "https://2130706433/", "https://0x7f.1/", "https://[::1]/", "https://[::ffff:10.0.0.1]/", "https://10.1.2.3/", "https://192.168.0.1/", "https://172.20.0.1/",
-  "https://169.254.169.254/latest/meta-data", "https://100.64.0.1/", "https://[fd00::1]/", "https://[fe80::1]/", "https://[fd00:ec2::254]/", "https://0.0.0.0/",
-  "https://inner.example.org/", "https://mixed.example.org/", "https://nowhere.example.org/", `https://app.example.org/${"a".repeat(2000)}`,
+  "http://app.example.org/hook",
+  "ftp://app.example.org",
+  "https://user:secret@app.example.org",
+  "https://app.example.org/#part",
+  "app.example.org",
+  "",
+  "https://127.0.0.1/",
+  "https://2130706433/",
+  "https://0x7f.1/",
+  "https://[::1]/",
+  "https://[::ffff:10.0.0.1]/",
+  "https://10.1.2.3/",
+  "https://192.168.0.1/",
+  "https://172.20.0.1/",
+  "https://169.254.169.254/latest/meta-data",
+  "https://100.64.0.1/",
+  "https://[fd00::1]/",
+  "https://[fe80::1]/",
+  "https://[fd00:ec2::254]/",
+  "https://0.0.0.0/",
+  "https://inner.example.org/",
+  "https://mixed.example.org/",
+  "https://nowhere.example.org/",
+  `https://app.example.org/${"a".repeat(2000)}`,
 ])("%s is refused at registration", async (url) => {
   await expect(register(url)).rejects.toMatchObject({ kind: "invalid", code: "webhook_url_refused" });
 });
 
 test("a public https address is registered, and can be changed to nothing worse", async () => {
   const { id } = await register("https://app.example.org/hook?x=1");
-  expect(await getEndpoint(world.db.pool, id)).toMatchObject({ url: "https://app.example.org/hook?x=1", eventTypes: ["person"], state: "ACTIVE", reason: null });
-  await expect(updateEndpoint(world.db, { id, url: "https://inner.example.org/" }, { origin: origin(), reach })).rejects.toMatchObject({ code: "webhook_url_refused" });
-  await updateEndpoint(world.db, { id, url: "https://93.184.216.34/", eventTypes: ["school", "group", "school"] }, { origin: origin(), reach });
-  expect(await getEndpoint(world.db.pool, id)).toMatchObject({ url: "https://93.184.216.34/", eventTypes: ["group", "school"] });
+  expect(await getEndpoint(world.db.pool, id)).toMatchObject({
+    url: "https://app.example.org/hook?x=1",
+    eventTypes: ["person"],
+    state: "ACTIVE",
+    reason: null,
+  });
+  await expect(
+    updateEndpoint(world.db, { id, url: "https://inner.example.org/" }, { origin: origin(), reach }),
+  ).rejects.toMatchObject({ code: "webhook_url_refused" });
+  await updateEndpoint(
+    world.db,
+    { id, url: "https://93.184.216.34/", eventTypes: ["school", "group", "school"] },
+    { origin: origin(), reach },
+  );
+  expect(await getEndpoint(world.db.pool, id)).toMatchObject({
+    url: "https://93.184.216.34/",
+    eventTypes: ["group", "school"],
+  });
 });
 
 test("an unknown app, no event type and an unknown endpoint are refused", async () => {
-  await expect(registerEndpoint(world.db, { clientId: "nobody", url: receiver.url, eventTypes: ["person"] }, { origin: origin(), keys, reach: inside })).rejects.toMatchObject({ code: "app_not_found" });
-  await expect(registerEndpoint(world.db, { clientId, url: receiver.url, eventTypes: [] }, { origin: origin(), keys, reach: inside })).rejects.toMatchObject({ code: "webhook_without_event_type" });
-  await expect(getEndpoint(world.db.pool, "00000000-0000-4000-8000-000000000000")).rejects.toMatchObject({ kind: "not_found" });
+  await expect(
+    registerEndpoint(
+      world.db,
+      { clientId: "nobody", url: receiver.url, eventTypes: ["person"] },
+      { origin: origin(), keys, reach: inside },
+    ),
+  ).rejects.toMatchObject({ code: "app_not_found" });
+  await expect(
+    registerEndpoint(
+      world.db,
+      { clientId, url: receiver.url, eventTypes: [] },
+      { origin: origin(), keys, reach: inside },
+    ),
+  ).rejects.toMatchObject({ code: "webhook_without_event_type" });
+  await expect(getEndpoint(world.db.pool, "00000000-0000-4000-8000-000000000000")).rejects.toMatchObject({
+    kind: "not_found",
+  });
 });
 
 test("the secret is shown once: what is kept does not hold it, nor does the audit", async () => {
@@ -58,7 +122,9 @@ test("the secret is shown once: what is kept does not hold it, nor does the audi
   const kept = (await dump("webhook_secret")) + (await dump("webhook_endpoint")) + (await dump("audit"));
   expect(kept).not.toContain(secret.slice(6, 30));
   const { rows } = await world.db.pool.query<{ sealed: Buffer }>("SELECT sealed FROM webhook_secret");
-  expect(rows.some(({ sealed }) => sealed.includes(Buffer.from(secret.slice(6), "base64")) || sealed.includes(secret))).toBe(false);
+  expect(
+    rows.some(({ sealed }) => sealed.includes(Buffer.from(secret.slice(6), "base64")) || sealed.includes(secret)),
+  ).toBe(false);
 });
 
 test("in the overlap of a rotation both secrets verify webhook-signature and the old one the hex signature; after it only the new one does", async () => {
@@ -69,17 +135,30 @@ test("in the overlap of a rotation both secrets verify webhook-signature and the
     await world.settle();
     return receiver.received.filter(({ path }) => path === "/rotated").at(-1)!;
   };
-  const { secret: fresh, oldValidUntil } = await rotateEndpointSecret(world.db, { id, overlapHours: 24 }, { origin: origin(), keys });
+  const { secret: fresh, oldValidUntil } = await rotateEndpointSecret(
+    world.db,
+    { id, overlapHours: 24 },
+    { origin: origin(), keys },
+  );
   expect(oldValidUntil.getTime() - world.clock().getTime()).toBe(86_400_000);
   const during = await send();
-  expect([verify(during, old), verify(during, fresh)]).toEqual([{ ep: true, standard: true }, { ep: false, standard: true }]);
+  expect([verify(during, old), verify(during, fresh)]).toEqual([
+    { ep: true, standard: true },
+    { ep: false, standard: true },
+  ]);
   world.clock.forwardSeconds(86_401);
   const after = await send();
-  expect([verify(after, old), verify(after, fresh)]).toEqual([{ ep: false, standard: false }, { ep: true, standard: true }]);
+  expect([verify(after, old), verify(after, fresh)]).toEqual([
+    { ep: false, standard: false },
+    { ep: true, standard: true },
+  ]);
 
   const { secret: newest } = await rotateEndpointSecret(world.db, { id, overlapHours: 0 }, { origin: origin(), keys });
   const leaked = await send();
-  expect([verify(leaked, fresh), verify(leaked, newest)]).toEqual([{ ep: false, standard: false }, { ep: true, standard: true }]);
+  expect([verify(leaked, fresh), verify(leaked, newest)]).toEqual([
+    { ep: false, standard: false },
+    { ep: true, standard: true },
+  ]);
   await world.run("sweep");
   const { rows } = await world.db.pool.query("SELECT FROM webhook_secret WHERE endpoint_id = $1", [id]);
   expect(rows).toHaveLength(1);
@@ -89,7 +168,9 @@ test("secrets are opened after they were encrypted anew with another key", async
   const other = Buffer.from("another key for tests, 32 bytes!");
   const count = await withTransaction(world.db, (tx) => reEncryptWebhookSecrets(tx, [other, ...keys]));
   expect(count).toBeGreaterThan(0);
-  await expect(withTransaction(world.db, (tx) => reEncryptWebhookSecrets(tx, keys))).rejects.toThrow("none of the encryption keys");
+  await expect(withTransaction(world.db, (tx) => reEncryptWebhookSecrets(tx, keys))).rejects.toThrow(
+    "none of the encryption keys",
+  );
   await withTransaction(world.db, (tx) => reEncryptWebhookSecrets(tx, [...keys, other]));
 });
 
@@ -112,9 +193,18 @@ test("every change has its audit line, with ids only", async () => {
   await pauseEndpoint(world.db, id, origin());
   await disableEndpoint(world.db, id, origin());
   await expect(pauseEndpoint(world.db, id, origin())).rejects.toMatchObject({ code: "webhook_endpoint_disabled" });
-  const { rows } = await world.db.pool.query<{ action: string; actor_id: string; detail: object }>("SELECT action, actor_id, detail FROM audit WHERE client_id = $1 AND action LIKE 'webhook%' ORDER BY id", [app]);
+  const { rows } = await world.db.pool.query<{ action: string; actor_id: string; detail: object }>(
+    "SELECT action, actor_id, detail FROM audit WHERE client_id = $1 AND action LIKE 'webhook%' ORDER BY id",
+    [app],
+  );
   expect(new Set(rows.map(({ action }) => action))).toEqual(
-    new Set(["webhook_endpoint_registered", "webhook_endpoint_changed", "webhook_secret_rotated", "webhook_endpoint_paused", "webhook_endpoint_disabled"]),
+    new Set([
+      "webhook_endpoint_registered",
+      "webhook_endpoint_changed",
+      "webhook_secret_rotated",
+      "webhook_endpoint_paused",
+      "webhook_endpoint_disabled",
+    ]),
   );
   expect(JSON.stringify(rows)).not.toContain(receiver.url);
 });

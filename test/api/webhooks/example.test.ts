@@ -6,8 +6,14 @@ import { makeHeaders, readSecret } from "../../../src/webhooks/signature.ts";
 import { bundles, findBundle, listOperations, resolve } from "../../contract/bundles.ts";
 
 // The worked example of the contract, as a partner reads it: a secret, a body, the headers they give.
-const text = (findBundle("webhooks").document as unknown as { tags: { name: string; description: string }[] }).tags.find(({ name }) => name === "Signatures")!.description;
-const [secret, body, shown] = [...text.matchAll(/```\n([\s\S]*?)\n```/g)].map((match) => match[1]!) as [string, string, string];
+const text = (
+  findBundle("webhooks").document as unknown as { tags: { name: string; description: string }[] }
+).tags.find(({ name }) => name === "Signatures")!.description;
+const [secret, body, shown] = [...text.matchAll(/```\n([\s\S]*?)\n```/g)].map((match) => match[1]!) as [
+  string,
+  string,
+  string,
+];
 const headers = Object.fromEntries(shown.split("\n").map((line) => line.split(": ") as [string, string]));
 
 test("the example's signatures are what the secret and the body give", () => {
@@ -21,28 +27,43 @@ test("the example's signatures are what the secret and the body give", () => {
 test("the service makes the very headers of the example", () => {
   const { event } = JSON.parse(body) as { event: string };
   const delivery = { messageId: headers["webhook-id"]!, eventType: event, isTest: false, body };
-  const { "User-Agent": _, ...made } = makeHeaders(delivery, [readSecret(secret)], new Date(Number(headers["webhook-timestamp"]) * 1000));
+  const { "User-Agent": _, ...made } = makeHeaders(
+    delivery,
+    [readSecret(secret)],
+    new Date(Number(headers["webhook-timestamp"]) * 1000),
+  );
   expect(made).toEqual(headers);
 });
 
 test("the body and the headers of the example are those that the operation shows", () => {
   const bundle = findBundle("webhooks");
-  const { operation } = listOperations(bundle).find(({ operation: { operationId } }) => operationId === "receivePersonEvent")!;
+  const { operation } = listOperations(bundle).find(
+    ({ operation: { operationId } }) => operationId === "receivePersonEvent",
+  )!;
   const examples = operation.requestBody!.content["application/json"]!.examples!;
   expect(resolve<{ value: unknown }>(bundle, examples["personMovedGroups"] as never).value).toEqual(JSON.parse(body));
-  const parameters = operation.parameters!.map((parameter) => resolve<{ name: string; example: unknown }>(bundle, parameter as never));
-  for (const { name, example } of parameters.filter(({ name }) => name !== "X-EP-Test")) expect([name, example]).toEqual([name, headers[name]]);
+  const parameters = operation.parameters!.map((parameter) =>
+    resolve<{ name: string; example: unknown }>(bundle, parameter as never),
+  );
+  for (const { name, example } of parameters.filter(({ name }) => name !== "X-EP-Test"))
+    expect([name, example]).toEqual([name, headers[name]]);
   expect(bundles.map(({ name }) => name)).toContain("webhooks");
 });
 
 test("the code in the guide for partners takes the example, and nothing that differs from it", async () => {
   const place = { platform: "schultor", baseUrl: "https://api.example.org", issuerUrl: "https://login.example.org" };
   const { html } = renderGuide(loadPublishedDocuments(place), place);
-  const code = /<code>(import [^<]*isGenuine[^<]*)<\/code>/.exec(html)![1]!.replaceAll("&amp;", "&").replaceAll("&lt;", "<");
-  const { isGenuine } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as { isGenuine(body: Buffer, signature: string | undefined, secret: string): boolean };
+  const code = /<code>(import [^<]*isGenuine[^<]*)<\/code>/
+    .exec(html)![1]!
+    .replaceAll("&amp;", "&")
+    .replaceAll("&lt;", "<");
+  const { isGenuine } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as {
+    isGenuine(body: Buffer, signature: string | undefined, secret: string): boolean;
+  };
   const signature = headers["X-EP-Signature-Sha256"]!;
   expect(isGenuine(Buffer.from(body), signature, secret)).toBe(true);
   expect(isGenuine(Buffer.from(`${body} `), signature, secret)).toBe(false);
   expect(isGenuine(Buffer.from(body), signature, `${secret}x`)).toBe(false);
-  for (const other of [undefined, "", "no hex", signature.slice(2), signature.replace(/^./, "0")]) expect(isGenuine(Buffer.from(body), other, secret)).toBe(false);
+  for (const other of [undefined, "", "no hex", signature.slice(2), signature.replace(/^./, "0")])
+    expect(isGenuine(Buffer.from(body), other, secret)).toBe(false);
 });

@@ -1,5 +1,12 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { disableEndpoint, getDelivery, listDeliveries, redeliver, redeliverFailed, sendTestEvent } from "../../../src/webhooks/index.ts";
+import {
+  disableEndpoint,
+  getDelivery,
+  listDeliveries,
+  redeliver,
+  redeliverFailed,
+  sendTestEvent,
+} from "../../../src/webhooks/index.ts";
 import { findBundle } from "../../contract/bundles.ts";
 import { makeCheck } from "../../contract/schema-check.ts";
 import { answer, startReceiver, type Receiver } from "../../support/receiver.ts";
@@ -22,7 +29,8 @@ beforeEach(async () => {
 });
 
 const origin = () => ({ at: world.clock(), actorId: "test" });
-const list = (state?: "DELIVERED" | "FAILED") => listDeliveries(world.db.pool, { endpointId: endpoint.id, limit: 50, ...(state && { state }) });
+const list = (state?: "DELIVERED" | "FAILED") =>
+  listDeliveries(world.db.pool, { endpointId: endpoint.id, limit: 50, ...(state && { state }) });
 const ids = () => receiver.received.map(({ headers }) => headers["webhook-id"]);
 
 /** Has `count` deliveries given up. */
@@ -38,7 +46,9 @@ async function fail(count: number): Promise<string[]> {
 }
 
 test("the log tells each attempt: when, how long, status, and the first bytes of the answer", async () => {
-  receiver.script((_call, response, nth) => (nth === 1 ? setTimeout(() => response.writeHead(500).end("broken"), 40) : response.writeHead(200).end("ok")));
+  receiver.script((_call, response, nth) =>
+    nth === 1 ? setTimeout(() => response.writeHead(500).end("broken"), 40) : response.writeHead(200).end("ok"),
+  );
   await world.tell({ clientId });
   await world.settle();
   world.clock.forwardSeconds(6);
@@ -64,7 +74,15 @@ test("a delivery is sent again under its webhook-id, with all its tries anew; on
   await world.settle();
   expect(ids()).toEqual([message, message]);
   const found = await getDelivery(world.db.pool, delivery!.id);
-  expect([found.state, found.log.map(({ number, status }) => [number, status])]).toEqual(["DELIVERED", [[1, 500], [2, 500], [3, 500], [4, 200]]]);
+  expect([found.state, found.log.map(({ number, status }) => [number, status])]).toEqual([
+    "DELIVERED",
+    [
+      [1, 500],
+      [2, 500],
+      [3, 500],
+      [4, 200],
+    ],
+  ]);
   await redeliver(world.db, delivery!.id, origin());
   await world.settle();
   expect(ids()).toHaveLength(3);
@@ -81,16 +99,21 @@ test("everything that failed since a time is sent again, and nothing else", asyn
   expect((await list("FAILED")).length).toBe(2);
 });
 
-test.each(["person", "group", "school"] as const)("a test event (%s) looks like a real one, says that it is a test, and is signed", async (eventType) => {
-  const id = await sendTestEvent(world.db, { endpointId: endpoint.id, eventType }, origin());
-  await world.settle();
-  const [call] = receiver.received;
-  expect(call!.headers).toMatchObject({ "x-ep-event-type": eventType, "x-ep-test": "true" });
-  expect(verify(call!, endpoint.secret)).toEqual({ ep: true, standard: true });
-  const schema = { person: "PersonEvent", group: "GroupEvent", school: "SchoolEvent" }[eventType];
-  expect(makeCheck(findBundle("webhooks"))({ $ref: `#/components/schemas/${schema}` }, JSON.parse(call!.body))).toBe("");
-  expect(await getDelivery(world.db.pool, id)).toMatchObject({ state: "DELIVERED", isTest: true });
-});
+test.each(["person", "group", "school"] as const)(
+  "a test event (%s) looks like a real one, says that it is a test, and is signed",
+  async (eventType) => {
+    const id = await sendTestEvent(world.db, { endpointId: endpoint.id, eventType }, origin());
+    await world.settle();
+    const [call] = receiver.received;
+    expect(call!.headers).toMatchObject({ "x-ep-event-type": eventType, "x-ep-test": "true" });
+    expect(verify(call!, endpoint.secret)).toEqual({ ep: true, standard: true });
+    const schema = { person: "PersonEvent", group: "GroupEvent", school: "SchoolEvent" }[eventType];
+    expect(makeCheck(findBundle("webhooks"))({ $ref: `#/components/schemas/${schema}` }, JSON.parse(call!.body))).toBe(
+      "",
+    );
+    expect(await getDelivery(world.db.pool, id)).toMatchObject({ state: "DELIVERED", isTest: true });
+  },
+);
 
 test("a disabled endpoint gets no test and no repetition; unknown numbers are not found", async () => {
   await fail(1);
@@ -98,9 +121,14 @@ test("a disabled endpoint gets no test and no repetition; unknown numbers are no
   await disableEndpoint(world.db, endpoint.id, origin());
   const refused = { code: "webhook_endpoint_disabled" };
   await expect(redeliver(world.db, delivery!.id, origin())).rejects.toMatchObject(refused);
-  await expect(redeliverFailed(world.db, { endpointId: endpoint.id, since: new Date(0) }, origin())).rejects.toMatchObject(refused);
-  await expect(sendTestEvent(world.db, { endpointId: endpoint.id, eventType: "person" }, origin())).rejects.toMatchObject(refused);
-  for (const number of ["0", "x", "99999999999999999999"]) await expect(getDelivery(world.db.pool, number)).rejects.toMatchObject({ kind: "not_found" });
+  await expect(
+    redeliverFailed(world.db, { endpointId: endpoint.id, since: new Date(0) }, origin()),
+  ).rejects.toMatchObject(refused);
+  await expect(
+    sendTestEvent(world.db, { endpointId: endpoint.id, eventType: "person" }, origin()),
+  ).rejects.toMatchObject(refused);
+  for (const number of ["0", "x", "99999999999999999999"])
+    await expect(getDelivery(world.db.pool, number)).rejects.toMatchObject({ kind: "not_found" });
 });
 
 test("the log is kept for 30 days and no longer", async () => {

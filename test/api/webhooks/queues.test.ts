@@ -1,6 +1,15 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { makeUuid } from "../../../src/platform/ids.ts";
-import { disableEndpoint, getEndpoint, listDeliveries, pauseEndpoint, redeliver, redeliverFailed, removeEndpoint, resumeEndpoint } from "../../../src/webhooks/index.ts";
+import {
+  disableEndpoint,
+  getEndpoint,
+  listDeliveries,
+  pauseEndpoint,
+  redeliver,
+  redeliverFailed,
+  removeEndpoint,
+  resumeEndpoint,
+} from "../../../src/webhooks/index.ts";
 import { answer, startReceiver, type Receiver } from "../../support/receiver.ts";
 import { startWebhooks, type WebhookWorld } from "../../support/webhooks.ts";
 
@@ -23,10 +32,14 @@ beforeEach(async () => {
 const origin = () => ({ at: world.clock(), actorId: "test" });
 const person = () => makeUuid(world.clock());
 const ids = () => receiver.received.map(({ headers }) => headers["webhook-id"]);
-const query = async (sql: string, ...values: unknown[]) => (await world.db.pool.query<Record<string, unknown>>(sql, values)).rows;
+const query = async (sql: string, ...values: unknown[]) =>
+  (await world.db.pool.query<Record<string, unknown>>(sql, values)).rows;
 
 /** Queues that have no first, which would wait for ever. */
-const listStuck = () => query("SELECT endpoint_id, subject_id FROM webhook_delivery WHERE state = 'PENDING' GROUP BY 1, 2 HAVING count(due_at) <> 1");
+const listStuck = () =>
+  query(
+    "SELECT endpoint_id, subject_id FROM webhook_delivery WHERE state = 'PENDING' GROUP BY 1, 2 HAVING count(due_at) <> 1",
+  );
 
 test("an event that is fanned out while the one before it is written down is delivered after it", async () => {
   const subjectId = person();
@@ -34,7 +47,9 @@ test("an event that is fanned out while the one before it is written down is del
   await world.run("fanOut");
   const holder = await world.db.pool.connect();
   await holder.query("BEGIN; SELECT FROM webhook_delivery FOR UPDATE");
-  const countWaiting = async () => (await query("SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")).length;
+  const countWaiting = async () =>
+    (await query("SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"))
+      .length;
 
   const delivering = world.run("deliver");
   await expect.poll(countWaiting).toBe(1);
@@ -53,11 +68,15 @@ test("whatever meets, every queue has one first: events, two processes, failures
   const own = await startWebhooks({ db: world.db, settings: { retrySeconds: [5], logDays: 0.001 } });
   const subjects = Array.from({ length: 5 }, person);
   const any = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)]!;
-  receiver.script((_call, response) => setTimeout(() => response.writeHead(any([204, 204, 204, 500])).end(), Math.random() * 3));
+  receiver.script((_call, response) =>
+    setTimeout(() => response.writeHead(any([204, 204, 204, 500])).end(), Math.random() * 3),
+  );
   const operations: (() => Promise<unknown>)[] = [
     () => redeliverFailed(world.db, { endpointId: endpoint.id, since: new Date(0) }, origin()),
     async () => {
-      const finished = (await listDeliveries(world.db.pool, { endpointId: endpoint.id, limit: 50 })).filter(({ state }) => state !== "PENDING");
+      const finished = (await listDeliveries(world.db.pool, { endpointId: endpoint.id, limit: 50 })).filter(
+        ({ state }) => state !== "PENDING",
+      );
       if (finished.length > 0) await redeliver(world.db, any(finished).id, origin());
     },
     () => disableEndpoint(world.db, endpoint.id, origin()),
@@ -68,7 +87,13 @@ test("whatever meets, every queue has one first: events, two processes, failures
   const meet = async () => {
     await world.tell(...Array.from({ length: 12 }, () => ({ clientId, subjectId: any(subjects) })));
     // What an operator asks for may be refused by what happened a moment ago.
-    await Promise.all([own.run("fanOut"), world.run("deliver"), own.run("deliver"), any(operations)().catch(() => {}), any(operations)().catch(() => {})]);
+    await Promise.all([
+      own.run("fanOut"),
+      world.run("deliver"),
+      own.run("deliver"),
+      any(operations)().catch(() => {}),
+      any(operations)().catch(() => {}),
+    ]);
     world.clock.forwardSeconds(6);
   };
   for (let round = 0; round < 60; round++) {
@@ -159,9 +184,17 @@ test("much that failed is sent again, of each subject in order", async () => {
   await world.run("drop");
   await resumeEndpoint(world.db, endpoint.id, origin());
   expect(await redeliverFailed(world.db, { endpointId: endpoint.id, since: new Date(0) }, origin())).toBe(2400);
-  expect(await query("SELECT sum((detail->>'deliveries')::int)::int AS total FROM audit WHERE action = 'webhook_deliveries_repeated' AND client_id = $1", clientId)).toEqual([{ total: 2400 }]);
+  expect(
+    await query(
+      "SELECT sum((detail->>'deliveries')::int)::int AS total FROM audit WHERE action = 'webhook_deliveries_repeated' AND client_id = $1",
+      clientId,
+    ),
+  ).toEqual([{ total: 2400 }]);
   await world.run("deliver");
-  for (const [n] of [0, 1, 2].entries()) expect(ids().filter((id) => told.indexOf(String(id)) % 3 === n)).toEqual(told.filter((_id, index) => index % 3 === n));
+  for (const [n] of [0, 1, 2].entries())
+    expect(ids().filter((id) => told.indexOf(String(id)) % 3 === n)).toEqual(
+      told.filter((_id, index) => index % 3 === n),
+    );
 });
 
 test("when an event that waited is too old to be kept, the next of its subject takes its place", async () => {
@@ -190,8 +223,16 @@ test("an endpoint with a long log is gone with all of it", async () => {
 });
 
 test.each([
-  ["webhook_delivery_one_first_idx", "two firsts of one subject", "UPDATE webhook_delivery SET due_at = now() WHERE endpoint_id = $1"],
-  ["webhook_delivery_due_check", "something finished that is due", "UPDATE webhook_delivery SET state = 'FAILED', finished_at = now() WHERE endpoint_id = $1"],
+  [
+    "webhook_delivery_one_first_idx",
+    "two firsts of one subject",
+    "UPDATE webhook_delivery SET due_at = now() WHERE endpoint_id = $1",
+  ],
+  [
+    "webhook_delivery_due_check",
+    "something finished that is due",
+    "UPDATE webhook_delivery SET state = 'FAILED', finished_at = now() WHERE endpoint_id = $1",
+  ],
 ])("%s refuses %s", async (constraint, _claim, sql) => {
   const subjectId = person();
   await world.tell({ clientId, subjectId }, { clientId, subjectId });

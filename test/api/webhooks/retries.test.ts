@@ -1,6 +1,12 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { makeLog } from "../../../src/platform/log.ts";
-import { getDelivery, getEndpoint, listDeliveries, pauseEndpoint, resumeEndpoint } from "../../../src/webhooks/index.ts";
+import {
+  getDelivery,
+  getEndpoint,
+  listDeliveries,
+  pauseEndpoint,
+  resumeEndpoint,
+} from "../../../src/webhooks/index.ts";
 import { answer, startReceiver, type Receiver } from "../../support/receiver.ts";
 import { startWebhooks, type WebhookWorld } from "../../support/webhooks.ts";
 
@@ -22,7 +28,10 @@ beforeEach(async () => {
 
 const origin = () => ({ at: world.clock(), actorId: "test" });
 const auditOf = async (endpointId: string): Promise<string[]> => {
-  const { rows } = await world.db.pool.query<{ action: string }>("SELECT action FROM audit WHERE detail->>'endpointId' = $1 ORDER BY at, id", [endpointId]);
+  const { rows } = await world.db.pool.query<{ action: string }>(
+    "SELECT action FROM audit WHERE detail->>'endpointId' = $1 ORDER BY at, id",
+    [endpointId],
+  );
   return rows.map(({ action }) => action);
 };
 /** Lets time pass in steps, with the jobs run after each; answers the seconds at which the receiver was called. */
@@ -47,7 +56,9 @@ test("a failed delivery is tried again after 5 s, 5 min and 30 min, with the sam
   const [delivery] = await listDeliveries(world.db.pool, { endpointId: id, limit: 10 });
   expect(delivery).toMatchObject({ state: "FAILED", attempts: 4, messageId: message });
   const { log } = await getDelivery(world.db.pool, delivery!.id);
-  expect(log.map(({ number, status, error, answer }) => [number, status, error, answer])).toEqual([1, 2, 3, 4].map((n) => [n, 500, null, "out of order"]));
+  expect(log.map(({ number, status, error, answer }) => [number, status, error, answer])).toEqual(
+    [1, 2, 3, 4].map((n) => [n, 500, null, "out of order"]),
+  );
 });
 
 test.each([
@@ -73,13 +84,18 @@ test("410 disables the endpoint at once: what waits is dropped, its partner is t
   await world.tell({ clientId }, { clientId }, { clientId });
   await world.settle();
   expect(await getEndpoint(world.db.pool, id)).toMatchObject({ state: "DISABLED", reason: "gone", pending: 0 });
-  expect((await listDeliveries(world.db.pool, { endpointId: id, limit: 9 })).every(({ state }) => state === "FAILED")).toBe(true);
+  expect(
+    (await listDeliveries(world.db.pool, { endpointId: id, limit: 9 })).every(({ state }) => state === "FAILED"),
+  ).toBe(true);
   expect((await auditOf(id)).sort()).toEqual(["webhook_endpoint_disabled", "webhook_endpoint_registered"]);
   expect(lines.some((line) => line.includes(id) && line.includes("disabled"))).toBe(true);
   const before = receiver.received.length;
   await world.tell({ clientId });
   await world.settle();
-  expect([receiver.received.length, (await listDeliveries(world.db.pool, { endpointId: id, limit: 9 })).length]).toEqual([before, 3]);
+  expect([
+    receiver.received.length,
+    (await listDeliveries(world.db.pool, { endpointId: id, limit: 9 })).length,
+  ]).toEqual([before, 3]);
 });
 
 test("an endpoint that fails again and again is paused: its events wait, one is tried from time to time; when it is back everything arrives", async () => {
@@ -97,12 +113,21 @@ test("an endpoint that fails again and again is paused: its events wait, one is 
   receiver.script(answer(200));
   receiver.received.length = 0;
   await watch(2 * 3600, 30);
-  expect(await getEndpoint(world.db.pool, id)).toMatchObject({ state: "ACTIVE", reason: null, failingSince: null, pending: 0 });
+  expect(await getEndpoint(world.db.pool, id)).toMatchObject({
+    state: "ACTIVE",
+    reason: null,
+    failingSince: null,
+    pending: 0,
+  });
   expect(receiver.received.length).toBeGreaterThan(60);
   const all = await listDeliveries(world.db.pool, { endpointId: id, limit: 200 });
   expect(all.length).toBe(told.length);
   expect(all.filter(({ state }) => state === "DELIVERED").length).toBe(receiver.received.length);
-  expect((await auditOf(id)).sort()).toEqual(["webhook_endpoint_paused", "webhook_endpoint_registered", "webhook_endpoint_resumed"]);
+  expect((await auditOf(id)).sort()).toEqual([
+    "webhook_endpoint_paused",
+    "webhook_endpoint_registered",
+    "webhook_endpoint_resumed",
+  ]);
 });
 
 test("after days of nothing but failures it is disabled", async () => {
@@ -143,10 +168,15 @@ test("events for a paused endpoint wait until it is resumed; those for a disable
 test("a secret that no key opens is the trouble of its endpoint alone", async () => {
   const { id } = await world.endpoint({ clientId, url: `${receiver.url}/locked` });
   await world.endpoint({ clientId, url: `${receiver.url}/open` });
-  await world.db.pool.query("UPDATE webhook_secret SET sealed = decode(repeat('00', 60), 'hex') WHERE endpoint_id = $1", [id]);
+  await world.db.pool.query(
+    "UPDATE webhook_secret SET sealed = decode(repeat('00', 60), 'hex') WHERE endpoint_id = $1",
+    [id],
+  );
   await world.tell({ clientId });
   await world.settle();
   expect(receiver.received.map(({ path }) => path)).toEqual(["/open"]);
   const [delivery] = await listDeliveries(world.db.pool, { endpointId: id, limit: 1 });
-  expect((await getDelivery(world.db.pool, delivery!.id)).log).toMatchObject([{ status: null, error: "the endpoint has no valid secret" }]);
+  expect((await getDelivery(world.db.pool, delivery!.id)).log).toMatchObject([
+    { status: null, error: "the endpoint has no valid secret" },
+  ]);
 });

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { changeDirectory } from "../../../src/access/index.ts";
-import { addMembership, removeMembership, restorePerson, softDeletePerson, updatePerson } from "../../../src/directory/index.ts";
+import {
+  addMembership,
+  removeMembership,
+  restorePerson,
+  softDeletePerson,
+  updatePerson,
+} from "../../../src/directory/index.ts";
 import type { Change } from "../../../src/directory/index.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { makeMetrics } from "../../../src/platform/metrics.ts";
@@ -25,7 +31,10 @@ const mirror = { person: new Set<string>(), group: new Set<string>(), school: ne
 
 beforeAll(async () => {
   service = await startService({ clock: live, env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" } });
-  const worker = startWorker(service.jobs.filter(({ name }) => name.startsWith("webhooks.")), { log: silentLog, metrics: makeMetrics() });
+  const worker = startWorker(
+    service.jobs.filter(({ name }) => name.startsWith("webhooks.")),
+    { log: silentLog, metrics: makeMetrics() },
+  );
   afterAll(() => worker.stop(5));
   app = await makeMakers(service.db).app();
   read = await getReader(service, app);
@@ -39,7 +48,11 @@ beforeAll(async () => {
     response.writeHead(204).end();
   });
   const { encryptionKeys: keys } = readConfig({ NODE_ENV: "test" });
-  const made = await registerEndpoint(service.db, { clientId: app.clientId, url: receiver.url, eventTypes: ["person", "group", "school"] }, { origin: { at: new Date() }, keys, reach: inside });
+  const made = await registerEndpoint(
+    service.db,
+    { clientId: app.clientId, url: receiver.url, eventTypes: ["person", "group", "school"] },
+    { origin: { at: new Date() }, keys, reach: inside },
+  );
   secret = made.secret;
 });
 
@@ -49,26 +62,72 @@ async function readAll(school: string): Promise<Record<keyof typeof mirror, stri
     const { status, body } = await read(`${idm}/${path}`);
     return status === 200 ? (body as { id: string }[]).map(({ id }) => id).sort() : [];
   };
-  return { person: await ids(`schools/${school}/people`), group: await ids(`schools/${school}/groups`), school: await ids("schools") };
+  return {
+    person: await ids(`schools/${school}/people`),
+    group: await ids(`schools/${school}/groups`),
+    school: await ids("schools"),
+  };
 }
-const mirrored = () => ({ person: [...mirror.person].sort(), group: [...mirror.group].sort(), school: [...mirror.school].sort() });
-const change = <T>(work: (of: Change) => Promise<T>): Promise<T> => changeDirectory(service.db, { at: new Date(), actorId: "test" }, work);
+const mirrored = () => ({
+  person: [...mirror.person].sort(),
+  group: [...mirror.group].sort(),
+  school: [...mirror.school].sort(),
+});
+const change = <T>(work: (of: Change) => Promise<T>): Promise<T> =>
+  changeDirectory(service.db, { at: new Date(), actorId: "test" }, work);
 
 test("a receiver that reads what each event names holds what the IDM API shows, after every change", async () => {
   const make = makeMakers(service.db);
   const school = await make.school();
-  const [first, second, unsynced] = [await make.group({ school }), await make.group({ school }), await make.group({ school })];
-  const [ada, bo, cem] = [await make.person({ school, groups: [first] }), await make.person({ school, groups: [first, second] }), await make.person({ school, groups: [unsynced] })];
+  const [first, second, unsynced] = [
+    await make.group({ school }),
+    await make.group({ school }),
+    await make.group({ school }),
+  ];
+  const [ada, bo, cem] = [
+    await make.person({ school, groups: [first] }),
+    await make.person({ school, groups: [first, second] }),
+    await make.person({ school, groups: [unsynced] }),
+  ];
   const lastEvent = () => receiver.events().at(-1);
 
   const steps: [what: string, step: () => Promise<unknown>, expected: object | null][] = [
-    ["sync is switched on", () => make.grant({ app: app.clientId, school, signOn: "NOBODY", groups: [first, second] }), null],
-    ["a name changes", () => change((of) => updatePerson(of, { personId: ada, name: { firstFull: "Ada", firstCall: "Ada", last: "Neu" } })), { event: "person", action: "update", updatedProperties: ["name"], personId: ada }],
-    ["somebody enters a synced group", () => change((of) => addMembership(of, { groupId: second, personId: cem })), { event: "person", action: "create", personId: cem }],
-    ["somebody is soft-deleted", () => change((of) => softDeletePerson(of, { personId: bo, restoreWindowDays: 30 })), { event: "person", action: "delete", updatedProperties: ["status"], personId: bo }],
-    ["and restored", () => change((of) => restorePerson(of, { personId: bo })), { event: "person", action: "restore", updatedProperties: ["status"], personId: bo }],
-    ["somebody leaves the synced groups", () => change((of) => removeMembership(of, { groupId: first, personId: ada })), { event: "person", action: "delete", personId: ada }],
-    ["another group is synced instead", () => make.grant({ app: app.clientId, school, signOn: "NOBODY", groups: [second] }), null],
+    [
+      "sync is switched on",
+      () => make.grant({ app: app.clientId, school, signOn: "NOBODY", groups: [first, second] }),
+      null,
+    ],
+    [
+      "a name changes",
+      () =>
+        change((of) => updatePerson(of, { personId: ada, name: { firstFull: "Ada", firstCall: "Ada", last: "Neu" } })),
+      { event: "person", action: "update", updatedProperties: ["name"], personId: ada },
+    ],
+    [
+      "somebody enters a synced group",
+      () => change((of) => addMembership(of, { groupId: second, personId: cem })),
+      { event: "person", action: "create", personId: cem },
+    ],
+    [
+      "somebody is soft-deleted",
+      () => change((of) => softDeletePerson(of, { personId: bo, restoreWindowDays: 30 })),
+      { event: "person", action: "delete", updatedProperties: ["status"], personId: bo },
+    ],
+    [
+      "and restored",
+      () => change((of) => restorePerson(of, { personId: bo })),
+      { event: "person", action: "restore", updatedProperties: ["status"], personId: bo },
+    ],
+    [
+      "somebody leaves the synced groups",
+      () => change((of) => removeMembership(of, { groupId: first, personId: ada })),
+      { event: "person", action: "delete", personId: ada },
+    ],
+    [
+      "another group is synced instead",
+      () => make.grant({ app: app.clientId, school, signOn: "NOBODY", groups: [second] }),
+      null,
+    ],
     ["sync is switched off", () => make.grant({ app: app.clientId, school, signOn: "NOBODY", sync: false }), null],
   ];
   for (const [what, step, expected] of steps) {

@@ -28,7 +28,13 @@ export function useBrowser(): { newPage(look?: Look): Promise<Page> } {
   beforeAll(async () => {
     browser = await chromium.launch({
       executablePath: process.env["CHROMIUM"] ?? "/usr/bin/chromium",
-      args: ["--no-sandbox", "--disable-quic", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+      args: [
+        "--no-sandbox",
+        "--disable-quic",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+      ],
     });
   });
   afterAll(() => browser.close());
@@ -61,9 +67,17 @@ export function useBrowser(): { newPage(look?: Look): Promise<Page> } {
 
 /** Expects that axe finds nothing and that nothing is wider than the window. */
 export async function expectReadable(page: Page, name = page.url()): Promise<void> {
-  const { violations } = await new AxeBuilder({ page }).options({ rules: { "target-size": { enabled: true } } }).analyze();
-  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`), name).toEqual([]);
-  expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth"), `${name} is too wide`).toBeLessThanOrEqual(0);
+  const { violations } = await new AxeBuilder({ page })
+    .options({ rules: { "target-size": { enabled: true } } })
+    .analyze();
+  expect(
+    violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join(" ")}`),
+    name,
+  ).toEqual([]);
+  expect(
+    await page.evaluate("document.documentElement.scrollWidth - innerWidth"),
+    `${name} is too wide`,
+  ).toBeLessThanOrEqual(0);
 }
 
 /** Expects besides that every control is big enough to tap. */

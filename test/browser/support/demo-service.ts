@@ -32,7 +32,12 @@ export async function startDemoService(): Promise<DemoService> {
     ...service,
     appUrl,
     authorizationUrl: (wishes = {}) => {
-      const parameters = { client_id: "demo-lernapp", redirect_uri: `${appUrl}/callback`, scope: "openid profile", ...wishes };
+      const parameters = {
+        client_id: "demo-lernapp",
+        redirect_uri: `${appUrl}/callback`,
+        scope: "openid profile",
+        ...wishes,
+      };
       return `${service.url}/oauth2/auth?${new URLSearchParams({ ...commonParameters(), ...parameters }).toString()}`;
     },
   };
@@ -62,10 +67,16 @@ function commonParameters(): Record<string, string> {
 const files: Record<string, () => { type: string; body: string }> = {
   "/oidc-client-ts.js": () => ({
     type: "text/javascript",
-    body: readFileSync(new URL("dist/browser/oidc-client-ts.min.js", import.meta.resolve("oidc-client-ts/package.json")), "utf8"),
+    body: readFileSync(
+      new URL("dist/browser/oidc-client-ts.min.js", import.meta.resolve("oidc-client-ts/package.json")),
+      "utf8",
+    ),
   }),
 };
-const emptyApp = { type: "text/html", body: '<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>app</title><p>app</p>' };
+const emptyApp = {
+  type: "text/html",
+  body: '<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>app</title><p>app</p>',
+};
 
 async function startAppServer(): Promise<string> {
   const server = createServer((req, res) => {

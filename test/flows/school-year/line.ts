@@ -25,7 +25,10 @@ export type Target = { url: string; secret: string };
  *
  * Shape: `attempt` counts from 1.
  */
-export async function startLine(target: Target, chooseTrouble: (call: Received, attempt: number) => Trouble): Promise<Line> {
+export async function startLine(
+  target: Target,
+  chooseTrouble: (call: Received, attempt: number) => Trouble,
+): Promise<Line> {
   const line = { faults: [] as string[], troubles: [] as Trouble[] };
   const attempts = new Map<unknown, number>();
   const receiver = await startReceiver(async (call, response) => {
@@ -55,11 +58,13 @@ export function listFaults(call: Received, secret: string): string[] {
   const operation = bundle.document.paths[`/webhooks/${String(call.headers["x-ep-event-type"])}`]?.["post"];
   const media = operation?.requestBody?.content[String(call.headers["content-type"])];
   if (!operation || !media) return [`this is not described: ${JSON.stringify(call)}`];
-  const headers = (operation.parameters ?? []).map((parameter) => resolve<Parameter>(bundle, parameter)).map(({ name, required, schema }) => {
-    const value = call.headers[name.toLowerCase()];
-    if (value === undefined) return required ? `${name} is missing` : "";
-    return validate(schema, value) && `${name}: ${validate(schema, value)}`;
-  });
+  const headers = (operation.parameters ?? [])
+    .map((parameter) => resolve<Parameter>(bundle, parameter))
+    .map(({ name, required, schema }) => {
+      const value = call.headers[name.toLowerCase()];
+      if (value === undefined) return required ? `${name} is missing` : "";
+      return validate(schema, value) && `${name}: ${validate(schema, value)}`;
+    });
   const { ep, standard } = verify(call, secret);
   const signatures = [ep ? "" : "X-EP-Signature-Sha256 is wrong", standard ? "" : "webhook-signature is wrong"];
   return [...headers, validate(media.schema, JSON.parse(call.body)), ...signatures].filter((fault) => fault !== "");

@@ -27,10 +27,14 @@ beforeEach(() => {
 async function post(event: object, { id = JSON.stringify(event), key = secret } = {}): Promise<number> {
   const body = JSON.stringify(event);
   const signature = createHmac("sha256", key).update(body).digest("hex");
-  return (await fetch(url, { method: "POST", headers: { "x-ep-signature-sha256": signature, "webhook-id": id }, body })).status;
+  return (await fetch(url, { method: "POST", headers: { "x-ep-signature-sha256": signature, "webhook-id": id }, body }))
+    .status;
 }
 
-const [ada, bo] = [{ event: "person", action: "create", personId: "ada" }, { event: "person", action: "delete", personId: "bo" }];
+const [ada, bo] = [
+  { event: "person", action: "create", personId: "ada" },
+  { event: "person", action: "delete", personId: "bo" },
+];
 
 test("what is signed with another secret, or not at all, is refused and not worked on", async () => {
   expect(await post(ada, { key: "whsec_other" })).toBe(401);

@@ -43,13 +43,17 @@ export type World = Awaited<ReturnType<typeof startWorld>>;
 /** The service, its clock, and three partners who know nothing of it but its contract. */
 export async function startWorld({ start, seed }: { start: string; seed: number }) {
   const clock = makeTestClock(start);
-  const service = await startService({ clock, env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true", WEBHOOK_TIMEOUT_SECONDS: "1" } });
+  const service = await startService({
+    clock,
+    env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true", WEBHOOK_TIMEOUT_SECONDS: "1" },
+  });
   const names = new Map<string, string>();
   const origin = () => ({ at: clock(), actorId: "school" });
   let step = "";
   const partners = {} as Record<PartnerName, Partner>;
   for (const name of partnerNames) {
-    const choose = ({ body }: Received, attempt: number) => chooseTrouble(chanceOf(seed, name, step, nameSubject(names, JSON.parse(body) as object), attempt), attempt);
+    const choose = ({ body }: Received, attempt: number) =>
+      chooseTrouble(chanceOf(seed, name, step, nameSubject(names, JSON.parse(body) as object), attempt), attempt);
     partners[name] = await startPartner(service, name, choose);
   }
 
@@ -58,7 +62,8 @@ export async function startWorld({ start, seed }: { start: string; seed: number 
     if (found.length !== 1) throw new Error(`${found.length} are called ${name}`);
     return found[0]!;
   };
-  const run = (job: string): Promise<void> => service.jobs.find(({ name }) => name === job)!.run(new AbortController().signal);
+  const run = (job: string): Promise<void> =>
+    service.jobs.find(({ name }) => name === job)!.run(new AbortController().signal);
   const settled = () => Promise.all(partnerNames.map((name) => partners[name].settled()));
 
   /** Carries every event to its receivers, over all tries that it needs. */
@@ -74,7 +79,11 @@ export async function startWorld({ start, seed }: { start: string; seed: number 
   }
 
   async function importRoster(schoolId: SchoolId, roster: string, wishes: Partial<NewImport> = {}): Promise<void> {
-    const { id, state } = await previewImport(service.db, { path: await writeRoster(roster), schoolId, holdShare: rules.holdShare, ...wishes }, origin());
+    const { id, state } = await previewImport(
+      service.db,
+      { path: await writeRoster(roster), schoolId, holdShare: rules.holdShare, ...wishes },
+      origin(),
+    );
     if (state !== "READY") throw new Error(`the roster is ${state}`);
     await applyImport(service.db, id, rules, origin());
     await readNames(service, names);
@@ -100,7 +109,11 @@ export async function startWorld({ start, seed }: { start: string; seed: number 
       await follower.begin();
       return { ...follower, records };
     };
-    for (const name of partnerNames) Object.assign(partners[name], { follower: await beginOne(partners[name]), sleeper: await beginOne(partners[name]) });
+    for (const name of partnerNames)
+      Object.assign(partners[name], {
+        follower: await beginOne(partners[name]),
+        sleeper: await beginOne(partners[name]),
+      });
   }
 
   return {
@@ -122,7 +135,11 @@ export async function startWorld({ start, seed }: { start: string; seed: number 
   };
 }
 
-async function startPartner(service: TestService, name: PartnerName, choose: (call: Received, attempt: number) => Trouble): Promise<Partner> {
+async function startPartner(
+  service: TestService,
+  name: PartnerName,
+  choose: (call: Received, attempt: number) => Trouble,
+): Promise<Partner> {
   const app = await makeMakers(service.db, service.clock()).app();
   const scope = idmScopes.map((one) => scopeToWire("schultor", one)).join(" ");
   const idm = makeIdm({ serviceUrl: service.url, clientId: app.clientId, clientSecret: app.clientSecret!, scope });
@@ -131,7 +148,9 @@ async function startPartner(service: TestService, name: PartnerName, choose: (ca
   const line = await startLine(target, choose);
   const { encryptionKeys: keys } = readConfig({ NODE_ENV: "test" });
   const wish = { clientId: app.clientId, url: line.url, eventTypes: ["person", "group", "school"] as const };
-  target.secret = (await registerEndpoint(service.db, wish, { origin: { at: service.clock() }, keys, reach: inside })).secret;
+  target.secret = (
+    await registerEndpoint(service.db, wish, { origin: { at: service.clock() }, keys, reach: inside })
+  ).secret;
   const { listener, settled } = makeReceiver({ secret: target.secret, take: told.take });
   target.url = await serve(listener);
   return { name, app, idm, line, told, settled, follower: null, sleeper: null, signedIn: new Set() };

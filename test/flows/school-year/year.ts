@@ -1,5 +1,14 @@
 import { setGrant, setSync, setSyncedGroups, withdrawGrant } from "../../../src/access/index.ts";
-import { addMembership, joinSchool, leaveSchool, renameGroup, restorePerson, softDeletePerson, updatePerson, updateSchool } from "../../../src/directory/index.ts";
+import {
+  addMembership,
+  joinSchool,
+  leaveSchool,
+  renameGroup,
+  restorePerson,
+  softDeletePerson,
+  updatePerson,
+  updateSchool,
+} from "../../../src/directory/index.ts";
 import type { PartnerName, World } from "./world.ts";
 
 export type Step = {
@@ -17,7 +26,13 @@ const columns = "id;role;first_name;last_name;classes;status\n";
 const each = (names: string, event: string): string[] => names.split(" ").map((name) => `person ${name} ${event}`);
 const clientOf = ({ partners }: World, name: PartnerName) => partners[name].app.clientId;
 const sync = (world: World, name: PartnerName, school: string, groups: string[]) =>
-  world.change((it) => setSyncedGroups(it, { clientId: clientOf(world, name), schoolId: world.school(school), groups: groups.map(world.group) }));
+  world.change((it) =>
+    setSyncedGroups(it, {
+      clientId: clientOf(world, name),
+      schoolId: world.school(school),
+      groups: groups.map(world.group),
+    }),
+  );
 
 export const year: Step[] = [
   {
@@ -27,9 +42,28 @@ export const year: Step[] = [
       world.change(async (it) => {
         const [goethe, nord] = [world.school("goethe"), world.school("nord")];
         const [everybody, nobody] = [{ kind: "EVERYBODY" }, { kind: "NOBODY" }] as const;
-        for (const schoolId of [goethe, nord]) await setGrant(it, { clientId: clientOf(world, "all"), schoolId, signOn: everybody, sync: true, syncedGroups: [] });
-        await setGrant(it, { clientId: clientOf(world, "one"), schoolId: goethe, signOn: nobody, sync: true, syncedGroups: [] });
-        await setGrant(it, { clientId: clientOf(world, "login"), schoolId: goethe, signOn: everybody, sync: false, syncedGroups: [] });
+        for (const schoolId of [goethe, nord])
+          await setGrant(it, {
+            clientId: clientOf(world, "all"),
+            schoolId,
+            signOn: everybody,
+            sync: true,
+            syncedGroups: [],
+          });
+        await setGrant(it, {
+          clientId: clientOf(world, "one"),
+          schoolId: goethe,
+          signOn: nobody,
+          sync: true,
+          syncedGroups: [],
+        });
+        await setGrant(it, {
+          clientId: clientOf(world, "login"),
+          schoolId: goethe,
+          signOn: everybody,
+          sync: false,
+          syncedGroups: [],
+        });
       }),
     told: { all: ["school goethe create", "school nord create"], one: ["school goethe create"] },
     holds: { all: "goethe nord | - | - | -", one: "goethe | - | - | -", login: "- | - | - | -" },
@@ -48,7 +82,10 @@ tina;teacher;Tina;Öztürk;5a|5b
 sina;other;Sina;Schmidt;
 `;
       await world.importRoster(world.school("goethe"), columns.replace(";status", "") + goethe);
-      await world.importRoster(world.school("nord"), `${columns}nele;student;Nele;Nguyễn;1a;\ntom;teacher;Tom;O'Neill;1a;\n`);
+      await world.importRoster(
+        world.school("nord"),
+        `${columns}nele;student;Nele;Nguyễn;1a;\ntom;teacher;Tom;O'Neill;1a;\n`,
+      );
     },
     told: { all: each("ada bo dana finn gus nele ole sina tina tom", "create") },
     holds: { all: "goethe nord | - | ada bo dana finn gus nele ole sina tina tom | -" },
@@ -62,7 +99,13 @@ sina;other;Sina;Schmidt;
       await sync(world, "one", "goethe", ["5a"]);
     },
     told: {
-      all: ["group 1a create", "group 5a create", "group 5b create", "group 9a create", ...each("ada bo dana finn gus nele ole tina tom", "update [groups]")],
+      all: [
+        "group 1a create",
+        "group 5a create",
+        "group 5b create",
+        "group 9a create",
+        ...each("ada bo dana finn gus nele ole tina tom", "update [groups]"),
+      ],
       one: ["group 5a create", ...each("ada gus ole tina", "create")],
     },
     holds: {
@@ -75,7 +118,9 @@ sina;other;Sina;Schmidt;
     on: "2025-09-08",
     async act(world) {
       const olivia = { firstFull: "Olivia", firstCall: "Olivia", last: "Beispiel" };
-      await world.beginToFollow(() => world.change((it) => updatePerson(it, { personId: world.person("ole"), name: olivia })));
+      await world.beginToFollow(() =>
+        world.change((it) => updatePerson(it, { personId: world.person("ole"), name: olivia })),
+      );
     },
     told: { all: ["person olivia update [name]"], one: ["person olivia update [name]"] },
     holds: {
@@ -96,8 +141,16 @@ sina;other;Sina;Schmidt;
   {
     what: "two move to another class",
     on: "2025-10-06",
-    act: (world) => world.importRoster(world.school("goethe"), `${columns}ole;student;Olivia;Beispiel;5b;\nbo;student;Bo;Muster;5a;\n`, { mode: "DELTA" }),
-    told: { all: each("bo olivia", "update [groups]"), one: ["person bo create", "person olivia delete no_longer_synced"] },
+    act: (world) =>
+      world.importRoster(
+        world.school("goethe"),
+        `${columns}ole;student;Olivia;Beispiel;5b;\nbo;student;Bo;Muster;5a;\n`,
+        { mode: "DELTA" },
+      ),
+    told: {
+      all: each("bo olivia", "update [groups]"),
+      one: ["person bo create", "person olivia delete no_longer_synced"],
+    },
     holds: {
       all: "goethe nord | 1a 5a 5b 9a | ada[5a] bo[5a] dana[9a] finn[5b] gus[5a] nele[1a] olivia[5b] sina tina[5a 5b] tom[1a] | -",
       one: "goethe | 5a | ada[5a] bo[5a] gus[5a] tina[5a] | -",
@@ -116,7 +169,12 @@ sina;other;Sina;Schmidt;
   {
     what: "two leave",
     on: "2025-12-05",
-    act: (world) => world.importRoster(world.school("goethe"), `${columns}gus;student;Gus;Groß;;deleted\nfinn;student;Finn;Zander;;deleted\n`, { mode: "DELTA" }),
+    act: (world) =>
+      world.importRoster(
+        world.school("goethe"),
+        `${columns}gus;student;Gus;Groß;;deleted\nfinn;student;Finn;Zander;;deleted\n`,
+        { mode: "DELTA" },
+      ),
     told: {
       all: each("finn gus", "delete [status] soft_deleted until 2026-01-04"),
       one: each("gus", "delete [status] soft_deleted until 2026-01-04"),
@@ -137,8 +195,16 @@ sina;other;Sina;Schmidt;
       await world.change((it) => softDeletePerson(it, { personId, restoreWindowDays: 30 }));
       await world.change((it) => restorePerson(it, { personId }));
     },
-    told: { all: ["person finn restore [status]", "person finn delete [status] soft_deleted until 2026-01-14", "person finn restore [status]"] },
-    holds: { all: "goethe nord | 1a 5b 5mint 9a | ada[5mint] bo[5mint] dana[9a] finn[5b] nele[1a] olivia[5b] sina tina[5b 5mint] tom[1a] | gus" },
+    told: {
+      all: [
+        "person finn restore [status]",
+        "person finn delete [status] soft_deleted until 2026-01-14",
+        "person finn restore [status]",
+      ],
+    },
+    holds: {
+      all: "goethe nord | 1a 5b 5mint 9a | ada[5mint] bo[5mint] dana[9a] finn[5b] nele[1a] olivia[5b] sina tina[5b 5mint] tom[1a] | gus",
+    },
   },
   {
     what: "the purge leaves alone who may still return",
@@ -150,7 +216,11 @@ sina;other;Sina;Schmidt;
     what: "the other is deleted for good once the restore window is over",
     on: "2026-01-05",
     act: (world) => world.run("directory.purgePeople"),
-    told: { all: ["person gus delete deleted"], one: ["person gus delete deleted"], login: ["person gus delete deleted (of no school)"] },
+    told: {
+      all: ["person gus delete deleted"],
+      one: ["person gus delete deleted"],
+      login: ["person gus delete deleted (of no school)"],
+    },
     holds: {
       all: "goethe nord | 1a 5b 5mint 9a | ada[5mint] bo[5mint] dana[9a] finn[5b] nele[1a] olivia[5b] sina tina[5b 5mint] tom[1a] | -",
       one: "goethe | 5mint | ada[5mint] bo[5mint] tina[5mint] | -",
@@ -174,18 +244,31 @@ sina;other;Sina;Schmidt;
   {
     what: "a school moves house",
     on: "2026-02-09",
-    act: (world) => world.change((it) => updateSchool(it, { schoolId: world.school("goethe"), address: { address: "Am Deich 1", city: "Stade", zipCode: "21680" } })),
+    act: (world) =>
+      world.change((it) =>
+        updateSchool(it, {
+          schoolId: world.school("goethe"),
+          address: { address: "Am Deich 1", city: "Stade", zipCode: "21680" },
+        }),
+      ),
     told: { all: ["school goethe update [address]"], one: ["school goethe update [address]"] },
   },
   {
     what: "sync is switched off; the guest stays through the other school, and who signed in once stays a user",
     on: "2026-02-16",
-    act: (world) => world.change((it) => setSync(it, { clientId: clientOf(world, "all"), schoolId: world.school("goethe"), sync: false })),
+    act: (world) =>
+      world.change((it) =>
+        setSync(it, { clientId: clientOf(world, "all"), schoolId: world.school("goethe"), sync: false }),
+      ),
     told: {
       all: [
         ...each("ada bo dana finn olivia sina", "delete access_withdrawn"),
         ...["5b", "5mint", "9a"].map((name) => `group ${name} delete access_withdrawn`),
-        ...["school goethe delete access_withdrawn", "person nele update [groups]", "person tina update [groups] (of no school)"],
+        ...[
+          "school goethe delete access_withdrawn",
+          "person nele update [groups]",
+          "person tina update [groups] (of no school)",
+        ],
       ],
     },
     holds: { all: "nord | 1a | nele[1a] tina tom[1a] | -" },
@@ -193,7 +276,10 @@ sina;other;Sina;Schmidt;
   {
     what: "and on again",
     on: "2026-02-23",
-    act: (world) => world.change((it) => setSync(it, { clientId: clientOf(world, "all"), schoolId: world.school("goethe"), sync: true })),
+    act: (world) =>
+      world.change((it) =>
+        setSync(it, { clientId: clientOf(world, "all"), schoolId: world.school("goethe"), sync: true }),
+      ),
     told: {
       all: [
         ...["school goethe create", "group 5b create", "group 5mint create", "group 9a create"],
@@ -201,7 +287,9 @@ sina;other;Sina;Schmidt;
         ...each("nele tina", "update [groups]"),
       ],
     },
-    holds: { all: "goethe nord | 1a 5b 5mint 9a | ada[5mint] bo[5mint] dana[9a] finn[5b] nele[1a 5mint] olivia[5b] sina tina[5b 5mint] tom[1a] | -" },
+    holds: {
+      all: "goethe nord | 1a 5b 5mint 9a | ada[5mint] bo[5mint] dana[9a] finn[5b] nele[1a 5mint] olivia[5b] sina tina[5b 5mint] tom[1a] | -",
+    },
   },
   {
     what: "another group is synced",
@@ -214,7 +302,13 @@ sina;other;Sina;Schmidt;
     what: "the first group is no longer synced",
     on: "2026-03-16",
     act: (world) => sync(world, "one", "goethe", ["5b"]),
-    told: { one: ["group 5mint delete no_longer_synced", ...each("ada bo nele", "delete no_longer_synced"), "person tina update [groups]"] },
+    told: {
+      one: [
+        "group 5mint delete no_longer_synced",
+        ...each("ada bo nele", "delete no_longer_synced"),
+        "person tina update [groups]",
+      ],
+    },
     holds: { one: "goethe | 5b | finn[5b] olivia[5b] tina[5b] | -" },
   },
   {
@@ -229,13 +323,23 @@ hugo;student;Hugo;Neu;5a
 tina;teacher;Tina;Öztürk;5a|6b
 sina;other;Sina;Schmidt;
 `;
-      const carryOvers = new Map([["class:6a", "class:5a"], ["class:6b", "class:5b"]]);
-      return world.importRoster(world.school("goethe"), columns.replace(";status", "") + roster, { schoolYear: "2026/27", carryOvers });
+      const carryOvers = new Map([
+        ["class:6a", "class:5a"],
+        ["class:6b", "class:5b"],
+      ]);
+      return world.importRoster(world.school("goethe"), columns.replace(";status", "") + roster, {
+        schoolYear: "2026/27",
+        carryOvers,
+      });
     },
     told: {
       all: [
         ...["group 6a update [name]", "group 6b update [name]", "group 9a delete [status] deleted"],
-        ...["person dana delete [status] soft_deleted until 2026-09-16", "person hugo create", ...each("finn tina", "update [groups]")],
+        ...[
+          "person dana delete [status] soft_deleted until 2026-09-16",
+          "person hugo create",
+          ...each("finn tina", "update [groups]"),
+        ],
       ],
       one: ["group 6b update [name]", "person finn delete no_longer_synced"],
       login: ["person dana delete [status] soft_deleted until 2026-09-16 (of no school)"],
@@ -250,27 +354,42 @@ sina;other;Sina;Schmidt;
     what: "the new class is synced, the one that ended no longer",
     on: "2026-08-24",
     act: (world) => sync(world, "all", "goethe", ["5a", "6a", "6b"]),
-    told: { all: ["group 5a create", "group 9a delete no_longer_synced", ...each("finn hugo tina", "update [groups]")] },
-    holds: { all: "goethe nord | 1a 5a 6a 6b | ada[6a] bo[6a] finn[5a] hugo[5a] nele[1a 6a] olivia[6b] sina tina[5a 6b] tom[1a] | dana" },
+    told: {
+      all: ["group 5a create", "group 9a delete no_longer_synced", ...each("finn hugo tina", "update [groups]")],
+    },
+    holds: {
+      all: "goethe nord | 1a 5a 6a 6b | ada[6a] bo[6a] finn[5a] hugo[5a] nele[1a 6a] olivia[6b] sina tina[5a 6b] tom[1a] | dana",
+    },
   },
   {
     what: "the guest leaves",
     on: "2026-08-31",
-    act: (world) => world.change((it) => leaveSchool(it, { personId: world.person("nele"), schoolId: world.school("goethe") })),
+    act: (world) =>
+      world.change((it) => leaveSchool(it, { personId: world.person("nele"), schoolId: world.school("goethe") })),
     told: { all: ["person nele update [groups]"] },
-    holds: { all: "goethe nord | 1a 5a 6a 6b | ada[6a] bo[6a] finn[5a] hugo[5a] nele[1a] olivia[6b] sina tina[5a 6b] tom[1a] | dana" },
+    holds: {
+      all: "goethe nord | 1a 5a 6a 6b | ada[6a] bo[6a] finn[5a] hugo[5a] nele[1a] olivia[6b] sina tina[5a 6b] tom[1a] | dana",
+    },
   },
   {
     what: "one school takes everything back from an app",
     on: "2026-09-07",
-    act: (world) => world.change((it) => withdrawGrant(it, { clientId: clientOf(world, "all"), schoolId: world.school("nord") })),
-    told: { all: [...each("nele tom", "delete access_withdrawn"), "group 1a delete access_withdrawn", "school nord delete access_withdrawn"] },
+    act: (world) =>
+      world.change((it) => withdrawGrant(it, { clientId: clientOf(world, "all"), schoolId: world.school("nord") })),
+    told: {
+      all: [
+        ...each("nele tom", "delete access_withdrawn"),
+        "group 1a delete access_withdrawn",
+        "school nord delete access_withdrawn",
+      ],
+    },
     holds: { all: "goethe | 5a 6a 6b | ada[6a] bo[6a] finn[5a] hugo[5a] olivia[6b] sina tina[5a 6b] | dana" },
   },
   {
     what: "the other one takes sign-on back from another; its users stay its users",
     on: "2026-09-08",
-    act: (world) => world.change((it) => withdrawGrant(it, { clientId: clientOf(world, "login"), schoolId: world.school("goethe") })),
+    act: (world) =>
+      world.change((it) => withdrawGrant(it, { clientId: clientOf(world, "login"), schoolId: world.school("goethe") })),
     told: {},
   },
   {

@@ -17,7 +17,7 @@ export function makeFollower({ idm, records }: { idm: Idm; records: Pick<Records
   }
 
   async function follow(): Promise<void> {
-    for (let isMore = true; isMore; ) {
+    for (let isMore = true; isMore;) {
       const { changes, next, more } = (await idm.read<ChangeList>(`changes?after=${encodeURIComponent(place)}`))!;
       for (const { type, action, updatedProperties, personId, groupId, schoolId } of changes) {
         await records.take({ type, id: (personId ?? groupId ?? schoolId)!, action, updatedProperties });

@@ -23,7 +23,8 @@ export function makeIdm({ serviceUrl, clientId, clientSecret, scope }: Account) 
     ({ access_token: token } = (await response.json()) as { access_token: string });
   }
 
-  const get = (path: string) => fetch(`${serviceUrl}/idm/ep/v1/${path}`, { headers: { authorization: `Bearer ${token}` } });
+  const get = (path: string) =>
+    fetch(`${serviceUrl}/idm/ep/v1/${path}`, { headers: { authorization: `Bearer ${token}` } });
 
   /** Answers null for what does not exist, or not for this app. */
   async function read<Body>(path: string): Promise<Body | null> {

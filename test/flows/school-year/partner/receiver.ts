@@ -43,14 +43,20 @@ export function makeReceiver({ secret, take, retryMs = 1000 }: Wishes): Receiver
 
   async function work(): Promise<void> {
     for (let event = inbox[0]; event !== undefined; event = inbox[0]) {
-      const isDone = await take(hintOf(event)).then(() => true, () => false);
+      const isDone = await take(hintOf(event)).then(
+        () => true,
+        () => false,
+      );
       if (isDone) inbox.shift();
       else await sleep(retryMs);
     }
     working = null;
   }
 
-  return { listener: (request, response) => void receive(request, response).catch(() => response.destroy()), settled: () => working ?? Promise.resolve() };
+  return {
+    listener: (request, response) => void receive(request, response).catch(() => response.destroy()),
+    settled: () => working ?? Promise.resolve(),
+  };
 }
 
 function hintOf(event: Event): Hint {

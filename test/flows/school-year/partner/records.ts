@@ -11,7 +11,12 @@ export type KnownPerson = { name: Schemas["PersonName"]; role: Shown["role"]; gr
 const unread: KnownPerson = { name: null, role: "OTHER", groups: [] };
 
 /** What a webhook and an entry of the change feed have in common. */
-export type Hint = { type: Schemas["ChangeType"]; id: string; action: Schemas["EventAction"]; updatedProperties?: readonly string[] | undefined };
+export type Hint = {
+  type: Schemas["ChangeType"];
+  id: string;
+  action: Schemas["EventAction"];
+  updatedProperties?: readonly string[] | undefined;
+};
 
 export type Records = ReturnType<typeof makeRecords>;
 
@@ -31,7 +36,10 @@ export function makeRecords(idm: Idm) {
 
   const readAnew: Record<Hint["type"], (id: string) => Promise<void>> = {
     async person(id) {
-      const [shown, user] = await Promise.all([idm.read<Schemas["Person"]>(`people/${id}`), idm.read<Schemas["User"]>(`users/${id}`)]);
+      const [shown, user] = await Promise.all([
+        idm.read<Schemas["Person"]>(`people/${id}`),
+        idm.read<Schemas["User"]>(`users/${id}`),
+      ]);
       if (shown) keepPerson(shown, true);
       else if (user) keepPerson(user, user.status === "ACTIVE");
       else person.delete(id);
@@ -63,8 +71,10 @@ export function makeRecords(idm: Idm) {
     const list = async <Item>(path: string) => (await idm.read<Item[]>(path)) ?? [];
     for (const one of await list<Schemas["School"]>("schools")) {
       school.set(one.id, one);
-      for (const { id, name } of await list<Schemas["ListedGroup"]>(`schools/${one.id}/groups`)) group.set(id, { name });
-      for (const shown of await list<Schemas["ListedPerson"]>(`schools/${one.id}/people?show-deleted=true`)) keepPerson(shown, shown.status === "ACTIVE");
+      for (const { id, name } of await list<Schemas["ListedGroup"]>(`schools/${one.id}/groups`))
+        group.set(id, { name });
+      for (const shown of await list<Schemas["ListedPerson"]>(`schools/${one.id}/people?show-deleted=true`))
+        keepPerson(shown, shown.status === "ACTIVE");
       for (const user of await list<Schemas["User"]>(`schools/${one.id}/users`)) keepPerson(user, true);
     }
     for (const id of known) if (!person.has(id) && !setAside.has(id)) await readAnew.person(id);

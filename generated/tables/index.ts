@@ -1,0 +1,895 @@
+// Made by `npm run generate` from prisma/schema. Do not edit.
+
+/** Tables by name, with their columns by field. */
+export const tables = {
+  app: {
+    name: "app",
+    columns: {
+      clientId: "client_id",
+      name: "name",
+      type: "type",
+      secretHash: "secret_hash",
+      oldSecretHash: "old_secret_hash",
+      oldSecretEndsAt: "old_secret_ends_at",
+      pkceRequired: "pkce_required",
+      redirectUris: "redirect_uris",
+      postLogoutRedirectUris: "post_logout_redirect_uris",
+      loginUrl: "login_url",
+      backchannelLogoutUri: "backchannel_logout_uri",
+      scopes: "scopes",
+      idTokenAlgorithm: "id_token_algorithm",
+      schulconnexSpelling: "schulconnex_spelling",
+      createdAt: "created_at",
+      updatedAt: "updated_at",
+    },
+  },
+  retiredClientId: {
+    name: "retired_client_id",
+    columns: {
+      clientId: "client_id",
+      retiredAt: "retired_at",
+    },
+  },
+  grant: {
+    name: "\"grant\"",
+    columns: {
+      clientId: "client_id",
+      schoolId: "school_id",
+      signOnAudience: "sign_on_audience",
+      signOnRoles: "sign_on_roles",
+      sync: "sync",
+      createdAt: "created_at",
+      updatedAt: "updated_at",
+    },
+  },
+  syncedGroup: {
+    name: "synced_group",
+    columns: {
+      clientId: "client_id",
+      schoolId: "school_id",
+      groupId: "group_id",
+    },
+  },
+  grantSignOnGroup: {
+    name: "grant_sign_on_group",
+    columns: {
+      clientId: "client_id",
+      schoolId: "school_id",
+      groupId: "group_id",
+    },
+  },
+  signIn: {
+    name: "sign_in",
+    columns: {
+      clientId: "client_id",
+      personId: "person_id",
+      firstSignInAt: "first_sign_in_at",
+      lastSignInAt: "last_sign_in_at",
+    },
+  },
+  announcedSignIn: {
+    name: "announced_sign_in",
+    columns: {
+      personId: "person_id",
+      clientId: "client_id",
+      at: "at",
+      sight: "sight",
+    },
+  },
+  viewVersion: {
+    name: "view_version",
+    columns: {
+      subject: "subject",
+      change: "change",
+      version: "version",
+    },
+  },
+  school: {
+    name: "school",
+    columns: {
+      id: "id",
+      name: "name",
+      sortKey: "sort_key",
+      officialId: "official_id",
+      address: "address",
+      addressAddition: "address_addition",
+      city: "city",
+      zipCode: "zip_code",
+      country: "country",
+      state: "state",
+      schoolingLevel: "schooling_level",
+      createdAt: "created_at",
+      updatedAt: "updated_at",
+    },
+  },
+  person: {
+    name: "person",
+    columns: {
+      id: "id",
+      homeSchoolId: "home_school_id",
+      role: "role",
+      status: "status",
+      firstFull: "first_full",
+      firstCall: "first_call",
+      last: "last",
+      sortKey: "sort_key",
+      sourceSystemIdentifier: "source_system_identifier",
+      sourceIdIsShared: "source_id_is_shared",
+      softDeletedAt: "soft_deleted_at",
+      purgeAt: "purge_at",
+      blockedAt: "blocked_at",
+      createdAt: "created_at",
+      updatedAt: "updated_at",
+    },
+  },
+  affiliation: {
+    name: "affiliation",
+    columns: {
+      id: "id",
+      personId: "person_id",
+      schoolId: "school_id",
+      sortKey: "sort_key",
+    },
+  },
+  group: {
+    name: "\"group\"",
+    columns: {
+      id: "id",
+      schoolId: "school_id",
+      name: "name",
+      sortKey: "sort_key",
+      type: "type",
+      status: "status",
+      sourceSystemIdentifier: "source_system_identifier",
+      deletedAt: "deleted_at",
+      createdAt: "created_at",
+      updatedAt: "updated_at",
+    },
+  },
+  membership: {
+    name: "membership",
+    columns: {
+      groupId: "group_id",
+      personId: "person_id",
+      schoolId: "school_id",
+      role: "role",
+    },
+  },
+  tombstone: {
+    name: "tombstone",
+    columns: {
+      personId: "person_id",
+      deletedAt: "deleted_at",
+    },
+  },
+  audit: {
+    name: "audit",
+    columns: {
+      id: "id",
+      at: "at",
+      action: "action",
+      actorId: "actor_id",
+      clientId: "client_id",
+      personId: "person_id",
+      schoolId: "school_id",
+      requestId: "request_id",
+      detail: "detail",
+    },
+  },
+  appEvent: {
+    name: "app_event",
+    columns: {
+      id: "id",
+      seq: "seq",
+      position: "position",
+      at: "at",
+      clientId: "client_id",
+      type: "type",
+      action: "action",
+      subjectId: "subject_id",
+      schoolId: "school_id",
+      updatedProperties: "updated_properties",
+      reason: "reason",
+      reasonUntil: "reason_until",
+    },
+  },
+  eventFeed: {
+    name: "event_feed",
+    columns: {
+      id: "id",
+      lastPosition: "last_position",
+      sweptPosition: "swept_position",
+    },
+  },
+  import: {
+    name: "import",
+    columns: {
+      id: "id",
+      format: "format",
+      mode: "mode",
+      state: "state",
+      fileName: "file_name",
+      schoolYear: "school_year",
+      errorCount: "error_count",
+      notes: "notes",
+      actorId: "actor_id",
+      createdAt: "created_at",
+      appliedAt: "applied_at",
+      leaseHolder: "lease_holder",
+      leaseUntil: "lease_until",
+    },
+  },
+  importSchool: {
+    name: "import_school",
+    columns: {
+      importId: "import_id",
+      schoolId: "school_id",
+      state: "state",
+      counts: "counts",
+      confirmedPeople: "confirmed_people",
+      confirmedGroups: "confirmed_groups",
+      appliedAt: "applied_at",
+    },
+  },
+  importError: {
+    name: "import_error",
+    columns: {
+      importId: "import_id",
+      row: "row",
+      file: "file",
+      line: "line",
+      column: "column",
+      field: "field",
+      code: "code",
+      message: "message",
+    },
+  },
+  stagedPerson: {
+    name: "staged_person",
+    columns: {
+      importId: "import_id",
+      row: "row",
+      line: "line",
+      column: "column",
+      sourceId: "source_id",
+      schoolId: "school_id",
+      homeSchoolId: "home_school_id",
+      role: "role",
+      firstFull: "first_full",
+      firstCall: "first_call",
+      last: "last",
+      sortKey: "sort_key",
+      isDeleted: "is_deleted",
+    },
+  },
+  stagedRole: {
+    name: "staged_role",
+    columns: {
+      importId: "import_id",
+      row: "row",
+      line: "line",
+      column: "column",
+      personSourceId: "person_source_id",
+      schoolId: "school_id",
+      role: "role",
+      isPrimary: "is_primary",
+      isDeleted: "is_deleted",
+    },
+  },
+  stagedGroup: {
+    name: "staged_group",
+    columns: {
+      importId: "import_id",
+      row: "row",
+      line: "line",
+      column: "column",
+      sourceId: "source_id",
+      schoolId: "school_id",
+      name: "name",
+      sortKey: "sort_key",
+      type: "type",
+      previousSourceId: "previous_source_id",
+      isDeleted: "is_deleted",
+    },
+  },
+  stagedMembership: {
+    name: "staged_membership",
+    columns: {
+      importId: "import_id",
+      row: "row",
+      line: "line",
+      personColumn: "person_column",
+      groupColumn: "group_column",
+      schoolId: "school_id",
+      personSourceId: "person_source_id",
+      groupSourceId: "group_source_id",
+      role: "role",
+      isDeleted: "is_deleted",
+    },
+  },
+  groupCarryOver: {
+    name: "group_carry_over",
+    columns: {
+      schoolId: "school_id",
+      schoolYear: "school_year",
+      previousSourceId: "previous_source_id",
+      sourceId: "source_id",
+      at: "at",
+    },
+  },
+  credential: {
+    name: "credential",
+    columns: {
+      personId: "person_id",
+      username: "username",
+      passwordHash: "password_hash",
+      generation: "generation",
+      updatedAt: "updated_at",
+    },
+  },
+  oidcArtifact: {
+    name: "oidc_artifact",
+    columns: {
+      kind: "kind",
+      idHash: "id_hash",
+      payload: "payload",
+      clientId: "client_id",
+      personId: "person_id",
+      generation: "generation",
+      grantId: "grant_id",
+      sessionUid: "session_uid",
+      consumedAt: "consumed_at",
+      replay: "replay",
+      expiresAt: "expires_at",
+    },
+  },
+  logoutNotice: {
+    name: "logout_notice",
+    columns: {
+      id: "id",
+      clientId: "client_id",
+      personId: "person_id",
+      sid: "sid",
+      attempts: "attempts",
+      nextAttemptAt: "next_attempt_at",
+      createdAt: "created_at",
+    },
+  },
+  consent: {
+    name: "consent",
+    columns: {
+      personId: "person_id",
+      clientId: "client_id",
+      scopes: "scopes",
+      grantedAt: "granted_at",
+    },
+  },
+  schoolChoice: {
+    name: "school_choice",
+    columns: {
+      personId: "person_id",
+      clientId: "client_id",
+      schoolId: "school_id",
+    },
+  },
+  signingKey: {
+    name: "signing_key",
+    columns: {
+      kid: "kid",
+      algorithm: "algorithm",
+      state: "state",
+      publicJwk: "public_jwk",
+      encryptedPrivate: "encrypted_private",
+      createdAt: "created_at",
+      activatedAt: "activated_at",
+      retiredAt: "retired_at",
+    },
+  },
+  sharedSecret: {
+    name: "shared_secret",
+    columns: {
+      name: "name",
+      encrypted: "encrypted",
+      createdAt: "created_at",
+    },
+  },
+  rateLimit: {
+    name: "rate_limit",
+    columns: {
+      key: "key",
+      fullAt: "full_at",
+    },
+  },
+  signInBrake: {
+    name: "sign_in_brake",
+    columns: {
+      key: "key",
+      failures: "failures",
+      waitUntil: "wait_until",
+      forgetAt: "forget_at",
+    },
+  },
+  signInPlace: {
+    name: "sign_in_place",
+    columns: {
+      personId: "person_id",
+      place: "place",
+      lastUsedAt: "last_used_at",
+    },
+  },
+  webhookEndpoint: {
+    name: "webhook_endpoint",
+    columns: {
+      id: "id",
+      clientId: "client_id",
+      url: "url",
+      eventTypes: "event_types",
+      state: "state",
+      reason: "reason",
+      stateChangedAt: "state_changed_at",
+      resumeAt: "resume_at",
+      failures: "failures",
+      failingSince: "failing_since",
+      leasedBy: "leased_by",
+      leasedUntil: "leased_until",
+      createdAt: "created_at",
+      updatedAt: "updated_at",
+    },
+  },
+  webhookSecret: {
+    name: "webhook_secret",
+    columns: {
+      id: "id",
+      endpointId: "endpoint_id",
+      sealed: "sealed",
+      createdAt: "created_at",
+      expiresAt: "expires_at",
+    },
+  },
+  webhookDelivery: {
+    name: "webhook_delivery",
+    columns: {
+      id: "id",
+      messageId: "message_id",
+      endpointId: "endpoint_id",
+      eventType: "event_type",
+      subjectId: "subject_id",
+      isTest: "is_test",
+      body: "body",
+      state: "state",
+      attempts: "attempts",
+      attemptsSpent: "attempts_spent",
+      dueAt: "due_at",
+      createdAt: "created_at",
+      finishedAt: "finished_at",
+    },
+  },
+  webhookAttempt: {
+    name: "webhook_attempt",
+    columns: {
+      deliveryId: "delivery_id",
+      number: "number",
+      at: "at",
+      durationMs: "duration_ms",
+      status: "status",
+      answer: "answer",
+      error: "error",
+    },
+  },
+  webhookFanOut: {
+    name: "webhook_fan_out",
+    columns: {
+      id: "id",
+      position: "position",
+    },
+  },
+} as const;
+
+/** Rows as pg answers them, by field. */
+export type Rows = {
+  app: {
+    clientId: string;
+    name: string;
+    type: "CONFIDENTIAL" | "PUBLIC";
+    secretHash: Buffer | null;
+    oldSecretHash: Buffer | null;
+    oldSecretEndsAt: Date | null;
+    pkceRequired: boolean;
+    redirectUris: string[];
+    postLogoutRedirectUris: string[];
+    loginUrl: string | null;
+    backchannelLogoutUri: string | null;
+    scopes: string[];
+    idTokenAlgorithm: "RS256" | "ES256" | "EdDSA";
+    schulconnexSpelling: "V1_4" | "V1_7";
+    createdAt: Date;
+    updatedAt: Date;
+  };
+  retiredClientId: {
+    clientId: string;
+    retiredAt: Date;
+  };
+  grant: {
+    clientId: string;
+    schoolId: string;
+    signOnAudience: "NOBODY" | "EVERYBODY" | "ROLES" | "GROUPS";
+    signOnRoles: ("STUDENT" | "TEACHER" | "OTHER")[];
+    sync: boolean;
+    createdAt: Date;
+    updatedAt: Date;
+  };
+  syncedGroup: {
+    clientId: string;
+    schoolId: string;
+    groupId: string;
+  };
+  grantSignOnGroup: {
+    clientId: string;
+    schoolId: string;
+    groupId: string;
+  };
+  signIn: {
+    clientId: string;
+    personId: string;
+    firstSignInAt: Date;
+    lastSignInAt: Date;
+  };
+  announcedSignIn: {
+    personId: string;
+    clientId: string;
+    at: Date;
+    sight: unknown;
+  };
+  viewVersion: {
+    subject: string;
+    change: string;
+    version: string;
+  };
+  school: {
+    id: string;
+    name: string;
+    sortKey: string;
+    officialId: string;
+    address: string;
+    addressAddition: string | null;
+    city: string;
+    zipCode: string;
+    country: string;
+    state: string;
+    schoolingLevel: string | null;
+    createdAt: Date;
+    updatedAt: Date;
+  };
+  person: {
+    id: string;
+    homeSchoolId: string;
+    role: "STUDENT" | "TEACHER" | "OTHER";
+    status: "ACTIVE" | "SOFT_DELETED";
+    firstFull: string | null;
+    firstCall: string | null;
+    last: string | null;
+    sortKey: string;
+    sourceSystemIdentifier: string | null;
+    sourceIdIsShared: boolean;
+    softDeletedAt: Date | null;
+    purgeAt: Date | null;
+    blockedAt: Date | null;
+    createdAt: Date;
+    updatedAt: Date;
+  };
+  affiliation: {
+    id: string;
+    personId: string;
+    schoolId: string;
+    sortKey: string;
+  };
+  group: {
+    id: string;
+    schoolId: string;
+    name: string;
+    sortKey: string;
+    type: "KLASSE" | "KURS" | "SONSTIG";
+    status: "ACTIVE" | "DELETED";
+    sourceSystemIdentifier: string | null;
+    deletedAt: Date | null;
+    createdAt: Date;
+    updatedAt: Date;
+  };
+  membership: {
+    groupId: string;
+    personId: string;
+    schoolId: string;
+    role: "STUDENT" | "TEACHER" | "OTHER";
+  };
+  tombstone: {
+    personId: string;
+    deletedAt: Date;
+  };
+  audit: {
+    id: string;
+    at: Date;
+    action: string;
+    actorId: string | null;
+    clientId: string | null;
+    personId: string | null;
+    schoolId: string | null;
+    requestId: string | null;
+    detail: unknown;
+  };
+  appEvent: {
+    id: string;
+    seq: string;
+    position: string | null;
+    at: Date;
+    clientId: string;
+    type: string;
+    action: string;
+    subjectId: string;
+    schoolId: string | null;
+    updatedProperties: string[];
+    reason: string | null;
+    reasonUntil: Date | null;
+  };
+  eventFeed: {
+    id: number;
+    lastPosition: string;
+    sweptPosition: string;
+  };
+  import: {
+    id: string;
+    format: string;
+    mode: string;
+    state: string;
+    fileName: string;
+    schoolYear: string;
+    errorCount: number;
+    notes: unknown;
+    actorId: string | null;
+    createdAt: Date;
+    appliedAt: Date | null;
+    leaseHolder: string | null;
+    leaseUntil: Date | null;
+  };
+  importSchool: {
+    importId: string;
+    schoolId: string;
+    state: string;
+    counts: unknown;
+    confirmedPeople: number | null;
+    confirmedGroups: number | null;
+    appliedAt: Date | null;
+  };
+  importError: {
+    importId: string;
+    row: number;
+    file: string;
+    line: number;
+    column: number | null;
+    field: string | null;
+    code: string;
+    message: string;
+  };
+  stagedPerson: {
+    importId: string;
+    row: number;
+    line: number;
+    column: number;
+    sourceId: string;
+    schoolId: string | null;
+    homeSchoolId: string | null;
+    role: string | null;
+    firstFull: string | null;
+    firstCall: string | null;
+    last: string | null;
+    sortKey: string;
+    isDeleted: boolean;
+  };
+  stagedRole: {
+    importId: string;
+    row: number;
+    line: number;
+    column: number;
+    personSourceId: string;
+    schoolId: string | null;
+    role: string;
+    isPrimary: boolean;
+    isDeleted: boolean;
+  };
+  stagedGroup: {
+    importId: string;
+    row: number;
+    line: number;
+    column: number;
+    sourceId: string;
+    schoolId: string | null;
+    name: string | null;
+    sortKey: string;
+    type: string | null;
+    previousSourceId: string | null;
+    isDeleted: boolean;
+  };
+  stagedMembership: {
+    importId: string;
+    row: number;
+    line: number;
+    personColumn: number;
+    groupColumn: number;
+    schoolId: string | null;
+    personSourceId: string;
+    groupSourceId: string;
+    role: string | null;
+    isDeleted: boolean;
+  };
+  groupCarryOver: {
+    schoolId: string;
+    schoolYear: string;
+    previousSourceId: string;
+    sourceId: string;
+    at: Date;
+  };
+  credential: {
+    personId: string;
+    username: string;
+    passwordHash: string;
+    generation: number;
+    updatedAt: Date;
+  };
+  oidcArtifact: {
+    kind: string;
+    idHash: Buffer;
+    payload: unknown;
+    clientId: string | null;
+    personId: string | null;
+    generation: number | null;
+    grantId: string | null;
+    sessionUid: string | null;
+    consumedAt: Date | null;
+    replay: Buffer | null;
+    expiresAt: Date;
+  };
+  logoutNotice: {
+    id: string;
+    clientId: string;
+    personId: string;
+    sid: string;
+    attempts: number;
+    nextAttemptAt: Date;
+    createdAt: Date;
+  };
+  consent: {
+    personId: string;
+    clientId: string;
+    scopes: string[];
+    grantedAt: Date;
+  };
+  schoolChoice: {
+    personId: string;
+    clientId: string;
+    schoolId: string;
+  };
+  signingKey: {
+    kid: string;
+    algorithm: "RS256" | "ES256" | "EdDSA";
+    state: "NEXT" | "ACTIVE" | "RETIRED";
+    publicJwk: unknown;
+    encryptedPrivate: Buffer;
+    createdAt: Date;
+    activatedAt: Date | null;
+    retiredAt: Date | null;
+  };
+  sharedSecret: {
+    name: string;
+    encrypted: Buffer;
+    createdAt: Date;
+  };
+  rateLimit: {
+    key: Buffer;
+    fullAt: Date;
+  };
+  signInBrake: {
+    key: Buffer;
+    failures: number;
+    waitUntil: Date;
+    forgetAt: Date;
+  };
+  signInPlace: {
+    personId: string;
+    place: Buffer;
+    lastUsedAt: Date;
+  };
+  webhookEndpoint: {
+    id: string;
+    clientId: string;
+    url: string;
+    eventTypes: string[];
+    state: "ACTIVE" | "PAUSED" | "DISABLED";
+    reason: string | null;
+    stateChangedAt: Date;
+    resumeAt: Date | null;
+    failures: number;
+    failingSince: Date | null;
+    leasedBy: string | null;
+    leasedUntil: Date | null;
+    createdAt: Date;
+    updatedAt: Date;
+  };
+  webhookSecret: {
+    id: string;
+    endpointId: string;
+    sealed: Buffer;
+    createdAt: Date;
+    expiresAt: Date | null;
+  };
+  webhookDelivery: {
+    id: string;
+    messageId: string;
+    endpointId: string;
+    eventType: string;
+    subjectId: string;
+    isTest: boolean;
+    body: string;
+    state: "PENDING" | "DELIVERED" | "FAILED";
+    attempts: number;
+    attemptsSpent: number;
+    dueAt: Date | null;
+    createdAt: Date;
+    finishedAt: Date | null;
+  };
+  webhookAttempt: {
+    deliveryId: string;
+    number: number;
+    at: Date;
+    durationMs: number;
+    status: number | null;
+    answer: Buffer | null;
+    error: string | null;
+  };
+  webhookFanOut: {
+    id: number;
+    position: string;
+  };
+};
+
+/** The fields that a new row must be given. */
+export type Required = {
+  app: "clientId" | "name" | "type" | "createdAt" | "updatedAt";
+  retiredClientId: "clientId" | "retiredAt";
+  grant: "clientId" | "schoolId" | "createdAt" | "updatedAt";
+  syncedGroup: "clientId" | "schoolId" | "groupId";
+  grantSignOnGroup: "clientId" | "schoolId" | "groupId";
+  signIn: "clientId" | "personId" | "firstSignInAt" | "lastSignInAt";
+  announcedSignIn: "personId" | "clientId" | "at" | "sight";
+  viewVersion: "subject" | "change" | "version";
+  school: "id" | "name" | "sortKey" | "officialId" | "address" | "city" | "zipCode" | "country" | "state" | "createdAt" | "updatedAt";
+  person: "id" | "homeSchoolId" | "role" | "sortKey" | "createdAt" | "updatedAt";
+  affiliation: "id" | "personId" | "schoolId";
+  group: "id" | "schoolId" | "name" | "sortKey" | "type" | "createdAt" | "updatedAt";
+  membership: "groupId" | "personId" | "schoolId" | "role";
+  tombstone: "personId" | "deletedAt";
+  audit: "id" | "at" | "action";
+  appEvent: "id" | "at" | "clientId" | "type" | "action" | "subjectId";
+  eventFeed: "lastPosition" | "sweptPosition";
+  import: "id" | "format" | "mode" | "state" | "fileName" | "createdAt";
+  importSchool: "importId" | "schoolId" | "state" | "counts";
+  importError: "importId" | "row" | "file" | "line" | "code" | "message";
+  stagedPerson: "importId" | "row" | "line" | "column" | "sourceId" | "sortKey" | "isDeleted";
+  stagedRole: "importId" | "row" | "line" | "column" | "personSourceId" | "role" | "isPrimary" | "isDeleted";
+  stagedGroup: "importId" | "row" | "line" | "column" | "sourceId" | "sortKey" | "isDeleted";
+  stagedMembership: "importId" | "row" | "line" | "personColumn" | "groupColumn" | "personSourceId" | "groupSourceId" | "isDeleted";
+  groupCarryOver: "schoolId" | "schoolYear" | "previousSourceId" | "sourceId" | "at";
+  credential: "personId" | "username" | "passwordHash" | "updatedAt";
+  oidcArtifact: "kind" | "idHash" | "payload" | "expiresAt";
+  logoutNotice: "id" | "clientId" | "personId" | "sid" | "nextAttemptAt" | "createdAt";
+  consent: "personId" | "clientId" | "grantedAt";
+  schoolChoice: "personId" | "clientId" | "schoolId";
+  signingKey: "kid" | "algorithm" | "state" | "publicJwk" | "encryptedPrivate" | "createdAt";
+  sharedSecret: "name" | "encrypted" | "createdAt";
+  rateLimit: "key" | "fullAt";
+  signInBrake: "key" | "failures" | "waitUntil" | "forgetAt";
+  signInPlace: "personId" | "place" | "lastUsedAt";
+  webhookEndpoint: "id" | "clientId" | "url" | "stateChangedAt" | "createdAt" | "updatedAt";
+  webhookSecret: "id" | "endpointId" | "sealed" | "createdAt";
+  webhookDelivery: "messageId" | "endpointId" | "eventType" | "subjectId" | "body" | "createdAt";
+  webhookAttempt: "deliveryId" | "number" | "at" | "durationMs";
+  webhookFanOut: "position";
+};

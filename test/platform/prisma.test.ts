@@ -1,0 +1,84 @@
+import pg from "pg";
+import { expect, test } from "vitest";
+import type { SchoolId } from "../../src/directory/index.ts";
+import { isRefused, withPrismaTransaction, type Transaction } from "../../src/platform/db.ts";
+import { testDatabase } from "../support/database.ts";
+import { makeMakers } from "../support/make.ts";
+import { asOthers } from "../support/one-connection.ts";
+
+const db = await testDatabase();
+const make = makeMakers(db);
+const rename = (tx: Transaction, id: SchoolId, name: string) =>
+  tx.prisma.school.update({ where: { id }, data: { name } });
+const nameOf = async (id: SchoolId) => (await db.prisma.school.findUniqueOrThrow({ where: { id } })).name;
+
+test("Prisma Client and named SQL share one transaction: the same connection, seen at once, one commit", async () => {
+  const school = await make.school();
+  const pids = await withPrismaTransaction(db, async (tx) => {
+    await rename(tx, school, "by Prisma");
+    const { rows } = await tx.query<{ name: string; pid: number }>(
+      "SELECT name, pg_backend_pid() AS pid FROM school WHERE id = $1",
+      [school],
+    );
+    expect(rows[0]!.name).toBe("by Prisma");
+    expect(await asOthers(() => nameOf(school))).not.toBe("by Prisma");
+    const [own] = await tx.prisma.$queryRaw<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`;
+    return [own!.pid, rows[0]!.pid];
+  });
+  expect(pids[0]).toBe(pids[1]);
+  expect(await nameOf(school)).toBe("by Prisma");
+});
+
+test("whatever is thrown rolls both back, and the connection is used again", async () => {
+  const school = await make.school();
+  const before = await nameOf(school);
+  for (let time = 0; time < 12; time++) {
+    const failing = withPrismaTransaction(db, async (tx) => {
+      await rename(tx, school, "lost");
+      await tx.query("UPDATE school SET city = 'lost' WHERE id = $1", [school]);
+      throw new Error("stop");
+    });
+    await expect(failing).rejects.toThrow("stop");
+  }
+  expect(await nameOf(school)).toBe(before);
+  expect(db.pool.idleCount).toBe(db.pool.totalCount);
+});
+
+test("two transactions at the same time have connections of their own", async () => {
+  const pids = await Promise.all(
+    Array.from({ length: 5 }, () =>
+      withPrismaTransaction(db, async (tx) => {
+        const [{ pid }] = (await tx.prisma.$queryRaw`SELECT pg_backend_pid() AS pid, pg_sleep(0.1)::text`) as [
+          { pid: number },
+        ];
+        const { rows } = await tx.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+        expect(rows[0]!.pid).toBe(pid);
+        return pid;
+      }),
+    ),
+  );
+  expect(new Set(pids).size).toBe(5);
+});
+
+test("a refused write throws PostgreSQL's own error, which quotes no row", async () => {
+  const school = await make.school();
+  const person = await make.person({ school });
+  const refused = (work: (tx: Transaction) => Promise<unknown>) =>
+    withPrismaTransaction(db, work).then(
+      () => null,
+      (error: unknown) => error,
+    );
+  const check = await refused((tx) =>
+    tx.prisma.person.update({ where: { id: person }, data: { status: "SOFT_DELETED" } }),
+  );
+  expect(check).toBeInstanceOf(pg.DatabaseError);
+  expect(isRefused(check)).toBe(true);
+  expect(check).toMatchObject({ code: "23514" });
+  expect(JSON.stringify(check) + String(check)).not.toContain("Failing row");
+  const taken = await refused((tx) =>
+    tx.prisma.retiredClientId.createMany({ data: [1, 2].map(() => ({ clientId: "one", retiredAt: new Date() })) }),
+  );
+  expect(taken).toMatchObject({ code: "23505", constraint: "retired_client_id_pkey" });
+  const deferred = await refused((tx) => tx.prisma.affiliation.deleteMany({ where: { personId: person } }));
+  expect(deferred).toMatchObject({ code: "23503", constraint: "person_home_affiliation_fkey" });
+});
