@@ -258,6 +258,11 @@ export interface components {
              * @example DE-NI-100001
              */
             officialId: string;
+            /**
+             * @description The kind of school, as the school's data names it; null when it is not known.
+             * @example GYMNASIUM
+             */
+            schoolingLevel: string | null;
         };
         /** @description What went wrong (RFC 9457, with `message`, `code` and `requestId` of our own). */
         Problem: {

@@ -35,6 +35,7 @@ export const school = jsonObject<School>({
   }),
   location: jsonObject<Schemas["SchoolLocation"]>({ country: jsonText("s.country"), state: jsonText("s.state") }),
   officialId: jsonText("s.official_id"),
+  schoolingLevel: jsonNullable("s.schooling_level"),
 });
 
 const name: JsonSql<Schemas["PersonName"]> = jsonWhen(

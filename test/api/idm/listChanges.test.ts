@@ -1,7 +1,13 @@
 import { beforeAll, expect, test } from "vitest";
 import { changeDirectory, setSync, setSyncedGroups, withdrawGrant } from "../../../src/access/index.ts";
 import type { ClientId, ScopeName } from "../../../src/access/index.ts";
-import { deletePerson, restorePerson, softDeletePerson, updatePerson } from "../../../src/directory/index.ts";
+import {
+  deletePerson,
+  restorePerson,
+  softDeletePerson,
+  updatePerson,
+  updateSchool,
+} from "../../../src/directory/index.ts";
 import type { Change, GroupId, PersonId, SchoolId } from "../../../src/directory/index.ts";
 import { sweepEvents } from "../../../src/events/index.ts";
 import { readConfig } from "../../../src/config.ts";
@@ -54,7 +60,7 @@ async function makeApp(scopes: readonly ScopeName[] = idmScopes) {
   const read = (query: { after?: string; limit?: number } = {}) =>
     client.GET("/idm/ep/v1/changes", { params: { query } });
   const now = async () => (await read()).data!.next;
-  return { clientId: app.clientId as ClientId, school, group, person, read, now };
+  return { clientId: app.clientId as ClientId, school, group, person, client, read, now };
 }
 type Ids = { school: SchoolId; group: GroupId; person: PersonId };
 
@@ -102,6 +108,23 @@ test("what a person goes through is told step by step, each once, with its reaso
     { ...about, action: "delete", updatedProperties: ["status"], reason: "soft_deleted", until },
     { ...about, action: "delete", reason: "deleted" },
   ]);
+});
+
+test("what a change of a school names can be read in its record", async () => {
+  const { client, read, now, school } = await makeApp();
+  const after = await now();
+  const names = { name: "Renamed school", officialId: `DE-XX-${school}` };
+  await change((it) =>
+    updateSchool(it, { schoolId: school, ...names, address: { city: "Elsewhere" }, schoolingLevel: "GRUNDSCHULE" }),
+  );
+  const { data } = await read({ after });
+  expect(data!.changes).toMatchObject([
+    { type: "school", action: "update", updatedProperties: ["name", "address", "schooling_level", "official_id"] },
+  ]);
+  const record = async () => (await client.GET("/idm/ep/v1/schools/{id}", { params: { path: { id: school } } })).data!;
+  expect(await record()).toMatchObject({ ...names, address: { city: "Elsewhere" }, schoolingLevel: "GRUNDSCHULE" });
+  await change((it) => updateSchool(it, { schoolId: school, schoolingLevel: null }));
+  expect((await record()).schoolingLevel).toBeNull();
 });
 
 test("a school that takes everything back says so, people first and itself last", async () => {
