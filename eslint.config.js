@@ -5,7 +5,7 @@ const noEnvironment = [
   {
     object: "process",
     property: "env",
-    message: "Only src/config.ts reads the environment; take the value as an argument.",
+    message: "Only src/config reads the environment; take the value as an argument.",
   },
 ];
 
@@ -45,7 +45,7 @@ export default tseslint.config(
   },
   {
     files: ["src/**/*.ts"],
-    ignores: ["src/config.ts", "**/*.test.ts"],
+    ignores: ["src/config/read.ts", "**/*.test.ts"],
     rules: {
       "no-restricted-properties": noEnvironment,
       "no-restricted-imports": [
@@ -65,7 +65,7 @@ export default tseslint.config(
     files: [
       "src/main.ts",
       "src/schultor.ts",
-      "src/config-table.ts",
+      "src/config/table.ts",
       "openapi/**/*.ts",
       "prisma/**/*.ts",
       "bench/**/*.ts",

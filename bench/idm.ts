@@ -5,7 +5,7 @@
 import express from "express";
 import type pg from "pg";
 import { makeIdmRouter } from "../src/idm/index.ts";
-import { readConfig } from "../src/config.ts";
+import { readConfig } from "../src/config/index.ts";
 import type { Db } from "../src/platform/db.ts";
 import { loadDocument, makeReading } from "../src/platform/http/index.ts";
 import { silentLog } from "../src/platform/log.ts";

@@ -6,7 +6,7 @@ import { createHmac, createSecretKey } from "node:crypto";
 import { Agent, request } from "undici";
 import type { Db } from "../src/platform/db.ts";
 import { makeUuid } from "../src/platform/ids.ts";
-import { readConfig } from "../src/config.ts";
+import { readConfig } from "../src/config/index.ts";
 import { registerEndpoint } from "../src/webhooks/index.ts";
 import { makeMakers } from "../test/support/make.ts";
 import { insertEvents, makeInsert } from "../test/support/app-events.ts";

@@ -1,7 +1,7 @@
 import type { RequestListener, ServerResponse } from "node:http";
 import express, { type Express, Router } from "express";
 import { listTiles, makeAnnouncedSweep, makePurgeJob } from "./access/index.ts";
-import type { Config } from "./config.ts";
+import type { Config } from "./config/index.ts";
 import { makeAuditSweepJob, makeEventSweepJob } from "./events/index.ts";
 import { makeIdmRouter } from "./idm/index.ts";
 import { makeImportSweep } from "./imports/index.ts";

@@ -1,5 +1,5 @@
 import demo from "../demo/demo.json" with { type: "json" };
-import type { Config } from "./config.ts";
+import type { Config } from "./config/index.ts";
 
 type Address = { name: string; url: string };
 

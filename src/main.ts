@@ -1,5 +1,5 @@
 import { makeBanner } from "./banner.ts";
-import { ConfigError, readConfig, type Config } from "./config.ts";
+import { ConfigError, readConfig, type Config } from "./config/index.ts";
 import { makeLog } from "./platform/log.ts";
 import { DatabaseStartError } from "./platform/postgres/index.ts";
 import { startService, type Running } from "./start.ts";

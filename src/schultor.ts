@@ -1,5 +1,5 @@
 import { commands, runCommandLine } from "./cli/index.ts";
-import { readConfig } from "./config.ts";
+import { readConfig } from "./config/index.ts";
 
 const terminal = { out: console.log, err: console.error, readConfig };
 

@@ -1,7 +1,7 @@
 import { startDemoApp, type DemoApp } from "../demo/app.ts";
 import { loadDemoWorld } from "../demo/load.ts";
 import { makeApp } from "./app.ts";
-import { settlePort, type Config } from "./config.ts";
+import { settlePort, type Config } from "./config/index.ts";
 import { systemClock } from "./platform/clock.ts";
 import type { Log } from "./platform/log.ts";
 import { makeMetrics, watchProcess } from "./platform/metrics.ts";

@@ -1,6 +1,6 @@
 // The service itself, in one process, as `npm start` runs it in production but for the address.
 import { makeLog } from "../../src/platform/log.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config/index.ts";
 import { startService } from "../../src/start.ts";
 
 const config = {

@@ -1,5 +1,5 @@
 // The worker for webhooks in its own process, as `npm start` runs it with ROLE=worker. Says when it is ready.
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config/index.ts";
 import { systemClock } from "../../src/platform/clock.ts";
 import { openDatabase } from "../../src/platform/db.ts";
 import { makeLog } from "../../src/platform/log.ts";

@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 import { openDatabase, type Db } from "../platform/db.ts";
 import { checkMigrated } from "../platform/migrate.ts";
 import { findRunningServer, openDatabaseServer } from "../platform/postgres/index.ts";

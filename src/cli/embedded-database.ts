@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import type { Config } from "../config/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { findPlace, listOutsidePlaces, removeDatabase, removeOutsidePlace } from "../platform/postgres/index.ts";
 import type { DatabasePlace } from "../platform/postgres/index.ts";

@@ -1,4 +1,4 @@
-import { ConfigError, type Config } from "../config.ts";
+import { ConfigError, type Config } from "../config/index.ts";
 import { systemClock } from "../platform/clock.ts";
 import { isDatabaseUnavailable } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";

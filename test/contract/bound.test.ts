@@ -3,7 +3,7 @@ import type pg from "pg";
 import { expect, test } from "vitest";
 import type { operations } from "../../generated/openapi/idm.ts";
 import type { AccessToken } from "../../src/access/index.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config/index.ts";
 import { makeIdmRouter } from "../../src/idm/index.ts";
 import { AppError } from "../../src/platform/errors.ts";
 import {

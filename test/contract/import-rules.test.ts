@@ -23,13 +23,13 @@ const packages = {
 const house: Record<string, string> = {
   "package.json": manifest,
   ...packages,
-  "src/main.ts": 'import "./app.ts"; import "./config.ts";',
+  "src/main.ts": 'import "./app.ts"; import "./config/index.ts";',
   "src/app.ts":
     'import "./sign-on/index.ts"; import "./idm/index.ts"; import "../demo/load.ts"; import "../generated/prisma/client.ts";',
   "src/schultor.ts": 'import "./cli/index.ts";',
-  "src/cli/index.ts": 'import "./grant.ts"; import "../config.ts";',
+  "src/cli/index.ts": 'import "./grant.ts"; import "../config/index.ts";',
   "src/cli/grant.ts": 'import "../access/index.ts"; import "../sign-on/index.ts"; import "../platform/db.ts";',
-  "src/config.ts": "export {};",
+  "src/config/index.ts": "export {};",
   "src/sign-on/index.ts": 'import "./pages.ts"; import "../access/index.ts"; import "../platform/db.ts";',
   "src/sign-on/pages.ts": "export {};",
   "src/idm/index.ts":
@@ -64,7 +64,7 @@ const planted: Record<string, [file: string, line: string, emptied?: string]> = 
   "siblings-are-strangers": ["src/idm/index.ts", 'import "../sign-on/index.ts";'],
   "doors-only": ["src/idm/index.ts", 'import "../access/visibility.ts";'],
   "platform-by-module": ["src/idm/index.ts", 'import "../platform/http/problem.ts";'],
-  "composition-on-top": ["src/idm/index.ts", 'import "../config.ts";'],
+  "composition-on-top": ["src/idm/index.ts", 'import "../config/index.ts";'],
   "command-line-beside-the-service": ["src/cli/grant.ts", 'import "../app.ts";'],
   "no-cycles": ["src/access/visibility.ts", 'import "./index.ts";'],
   "src-stands-alone": ["src/idm/index.ts", 'import "../../openapi/tools/generate.ts";'],

@@ -1,8 +1,8 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { ConfigError, options, readConfig, settlePort } from "../../src/config.ts";
-import { insertConfigTable } from "../../src/config-table.ts";
+import { ConfigError, options, readConfig, settlePort } from "../../src/config/index.ts";
+import { insertConfigTable } from "../../src/config/table.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -164,12 +164,12 @@ test("only the configuration reads the environment", () => {
   const readers = globSync("src/**/*.ts", { cwd: root }).filter((file) =>
     readFileSync(join(root, file), "utf8").includes("process.env"),
   );
-  expect(readers).toEqual(["src/config.ts"]);
+  expect(readers).toEqual(["src/config/read.ts"]);
 });
 
 test("every configured value is read by something", () => {
   const sources = globSync("src/**/*.ts", { cwd: root })
-    .filter((file) => !/config[a-z-]*\.ts$|\.test\.ts$/.test(file))
+    .filter((file) => !/^src\/config\/|\.test\.ts$/.test(file))
     .map((file) => readFileSync(join(root, file), "utf8"))
     .join("\n");
   const { lifetimes, ...rest } = readConfig({});

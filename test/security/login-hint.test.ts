@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
 import { checkBackchannelLogoutUri } from "../../src/access/index.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig } from "../../src/config/index.ts";
 import type { PersonId } from "../../src/directory/index.ts";
 import { loadSharedSecrets } from "../../src/sign-on/keys/shared-secrets.ts";
 import { makeLoginHint } from "../../src/sign-on/login-hint.ts";

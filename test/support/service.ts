@@ -1,7 +1,7 @@
 import { afterAll } from "vitest";
 import { makeApp } from "../../src/app.ts";
 import type { App } from "../../src/app.ts";
-import { readConfig, settlePort } from "../../src/config.ts";
+import { readConfig, settlePort } from "../../src/config/index.ts";
 import type { Clock } from "../../src/platform/clock.ts";
 import { silentLog } from "../../src/platform/log.ts";
 import type { Log } from "../../src/platform/log.ts";

@@ -10,7 +10,7 @@ import {
 } from "../../../src/directory/index.ts";
 import type { Change, GroupId, PersonId, SchoolId } from "../../../src/directory/index.ts";
 import { sweepEvents } from "../../../src/events/index.ts";
-import { readConfig } from "../../../src/config.ts";
+import { readConfig } from "../../../src/config/index.ts";
 import { writeChangeCursor } from "../../../src/idm/change-cursor.ts";
 import { deriveKeys } from "../../../src/platform/seal.ts";
 import { makeIdmClient } from "../../../src/publish/index.ts";

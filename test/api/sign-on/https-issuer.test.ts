@@ -1,7 +1,7 @@
 import type { AddressInfo } from "node:net";
 import express from "express";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readConfig } from "../../../src/config.ts";
+import { readConfig } from "../../../src/config/index.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { makeSignOn } from "../../../src/sign-on/index.ts";
 import { oneForAll, testDatabase } from "../../support/database.ts";

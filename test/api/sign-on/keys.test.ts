@@ -1,6 +1,6 @@
 import { createRemoteJWKSet, decodeProtectedHeader, jwtVerify } from "jose";
 import { expect, test } from "vitest";
-import { readConfig } from "../../../src/config.ts";
+import { readConfig } from "../../../src/config/index.ts";
 import { rotateSigningKeys } from "../../../src/sign-on/index.ts";
 import { startService } from "../../support/service.ts";
 import { askFor, getAppToken, getUserTokens } from "../../support/token.ts";

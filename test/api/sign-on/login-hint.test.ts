@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import { loadSharedSecrets } from "../../../src/sign-on/keys/shared-secrets.ts";
 import { makeLoginHint } from "../../../src/sign-on/login-hint.ts";
 import type { PersonId } from "../../../src/directory/index.ts";
-import { readConfig } from "../../../src/config.ts";
+import { readConfig } from "../../../src/config/index.ts";
 import { makeBrowser, type Shown } from "../../support/browser.ts";
 import {
   askFor,

@@ -12,7 +12,7 @@ import { silentLog } from "../../../src/platform/log.ts";
 import { makeMetrics } from "../../../src/platform/metrics.ts";
 import { startWorker } from "../../../src/platform/worker.ts";
 import { registerEndpoint } from "../../../src/webhooks/index.ts";
-import { readConfig } from "../../../src/config.ts";
+import { readConfig } from "../../../src/config/index.ts";
 import { getReader, idm, type Reader } from "../../support/api.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";

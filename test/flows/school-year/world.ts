@@ -2,7 +2,7 @@ import { changeDirectory, scopeToWire } from "../../../src/access/index.ts";
 import type { Change, GroupId, PersonId, SchoolId } from "../../../src/directory/index.ts";
 import { applyImport, previewImport, type NewImport } from "../../../src/imports/index.ts";
 import { listEndpoints, registerEndpoint } from "../../../src/webhooks/index.ts";
-import { readConfig } from "../../../src/config.ts";
+import { readConfig } from "../../../src/config/index.ts";
 import { rules, writeRoster } from "../../imports/rosters.ts";
 import { idmScopes } from "../../support/api.ts";
 import { chanceOf } from "../../support/chance.ts";

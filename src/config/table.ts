@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { options } from "./config.ts";
+import { options } from "./options/index.ts";
 
 const begin = "<!-- configuration: made by `npm run docs:config` -->";
 const end = "<!-- end of configuration -->";
@@ -27,7 +27,7 @@ export function insertConfigTable(text: string): string {
 }
 
 if (import.meta.main) {
-  const file = join(import.meta.dirname, "..", "README.md");
+  const file = join(import.meta.dirname, "../..", "README.md");
   const text = readFileSync(file, "utf8");
   const current = insertConfigTable(text);
   if (process.argv.includes("--check")) {

@@ -1,0 +1,63 @@
+import type { Values } from "./options/index.ts";
+
+export type Config = ReturnType<typeof arrange>;
+
+/** What the service reads of its options, by topic. */
+export function arrange(values: Values) {
+  const production = values.NODE_ENV === "production";
+  const issuerUrl = values.ISSUER_URL ?? `http://localhost:${values.PORT}`;
+  return {
+    production,
+    issuerUrl,
+    baseUrl: values.BASE_URL ?? issuerUrl,
+    port: values.PORT,
+    host: values.HOST ?? (production ? "::" : "localhost"),
+    trustedProxies: values.TRUSTED_PROXIES ?? [],
+    platform: values.PLATFORM,
+    role: values.ROLE,
+    databaseUrl: values.DATABASE_URL,
+    databaseReplicaUrl: values.DATABASE_REPLICA_URL,
+    databasePoolSize: values.DATABASE_POOL_SIZE,
+    lists: {
+      openPerApp: values.LISTS_PER_APP,
+      waitSeconds: values.LIST_WAIT_SECONDS,
+      stallSeconds: values.LIST_STALL_SECONDS,
+      totalSeconds: values.LIST_TOTAL_SECONDS,
+    },
+    dataDir: values.DATA_DIR,
+    demoWorld: values.DEMO_WORLD ?? !production,
+    encryptionKeys: values.ENCRYPTION_KEYS,
+    lifetimes: {
+      codeSeconds: values.AUTHORIZATION_CODE_SECONDS,
+      accessTokenSeconds: values.ACCESS_TOKEN_SECONDS,
+      idTokenSeconds: values.ID_TOKEN_SECONDS,
+      refreshTokenSeconds: values.REFRESH_TOKEN_SECONDS,
+      refreshGraceSeconds: values.REFRESH_GRACE_SECONDS,
+      sessionSeconds: values.SESSION_SECONDS,
+    },
+    restoreWindowDays: values.RESTORE_WINDOW_DAYS,
+    importHoldShare: values.IMPORT_HOLD_PERCENT === undefined ? 1 / 3 : values.IMPORT_HOLD_PERCENT / 100,
+    changeFeedDays: values.CHANGE_FEED_DAYS,
+    auditDays: values.AUDIT_DAYS,
+    passwordHashConcurrency: values.PASSWORD_HASH_CONCURRENCY,
+    allowPrivateAddresses: values.WEBHOOK_ALLOW_PRIVATE_ADDRESSES,
+    webhooks: {
+      timeoutMs: values.WEBHOOK_TIMEOUT_SECONDS * 1000,
+      retrySeconds: values.WEBHOOK_RETRY_SECONDS,
+      disableAfterDays: values.WEBHOOK_DISABLE_AFTER_DAYS,
+      logDays: values.WEBHOOK_LOG_DAYS,
+      concurrency: values.WEBHOOK_CONCURRENCY,
+    },
+    logLevel: values.LOG_LEVEL,
+    metricsPort: values.METRICS_PORT,
+    metricsToken: values.METRICS_TOKEN,
+    shutdownGraceSeconds: values.SHUTDOWN_GRACE_SECONDS,
+  };
+}
+
+/** Puts the port that was found free into addresses that were to follow it. */
+export function settlePort(config: Config, port: number): Config {
+  if (config.port !== 0) return config;
+  const settle = (url: string) => url.replace(/^http:\/\/localhost:0$/, `http://localhost:${port}`);
+  return { ...config, port, issuerUrl: settle(config.issuerUrl), baseUrl: settle(config.baseUrl) };
+}

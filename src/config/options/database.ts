@@ -1,0 +1,56 @@
+import { leastPoolSize } from "../../platform/share-sizes.ts";
+import type { Option } from "../option.ts";
+import { flag, postgresUrl, text, wholeNumber } from "../values.ts";
+
+/** Which database holds everything. */
+export const databaseOptions = {
+  DATABASE_URL: {
+    value: postgresUrl,
+    default: null,
+    defaultMeaning: "an embedded PostgreSQL in `DATA_DIR`",
+    meaning:
+      "The PostgreSQL server (15 or later) that holds everything. The role must own the database: migrations " +
+      "run at start.",
+    example: "postgresql://schultor:secret@db.internal:5432/schultor?sslmode=verify-full",
+    secret: true,
+  },
+  DATABASE_REPLICA_URL: {
+    value: postgresUrl,
+    default: null,
+    defaultMeaning: "`DATABASE_URL`",
+    meaning:
+      "A streaming replica for the reads of the IDM API and the Schulconnex endpoints. They may then be as old " +
+      "as the replica is behind.",
+    example: "postgresql://schultor:secret@replica.internal:5432/schultor",
+    secret: true,
+  },
+  DATABASE_POOL_SIZE: {
+    value: wholeNumber(leastPoolSize, 1000),
+    default: "20",
+    meaning:
+      "Database connections this process opens at most, per server. They are split into shares (sign-on, token " +
+      "endpoint, first sign-ins, token checks, reads, changes, jobs), so that one kind of work takes none from " +
+      "the others. All processes together must stay below the server's `max_connections`.",
+    example: "40",
+  },
+  DATA_DIR: {
+    value: text,
+    default: ".data",
+    meaning: "Folder of the embedded PostgreSQL. Not used with `DATABASE_URL`.",
+    example: "/var/lib/schultor",
+  },
+  ALLOW_EMBEDDED_DATABASE: {
+    value: flag,
+    default: "false",
+    meaning:
+      "Lets production run on the embedded PostgreSQL: one process on one machine, and backups are yours to arrange.",
+    example: "true",
+  },
+  DEMO_WORLD: {
+    value: flag,
+    default: null,
+    defaultMeaning: "`true`; in production `false`, and `true` is refused",
+    meaning: "Loads the demo schools, people and apps into an empty database, and starts the demo app on port 4000.",
+    example: "false",
+  },
+} as const satisfies Record<string, Option>;

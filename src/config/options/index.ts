@@ -1,0 +1,26 @@
+import type { z } from "zod";
+import { serviceOptions } from "./service.ts";
+import { databaseOptions } from "./database.ts";
+import { listOptions } from "./lists.ts";
+import { signOnOptions } from "./sign-on.ts";
+import { recordOptions } from "./records.ts";
+import { webhookOptions } from "./webhooks.ts";
+import { operationOptions } from "./operations.ts";
+
+/** Every option: its meaning here is the operator's manual, and the table in the README is made from it. */
+export const options = {
+  ...serviceOptions,
+  ...databaseOptions,
+  ...listOptions,
+  ...signOnOptions,
+  ...recordOptions,
+  ...webhookOptions,
+  ...operationOptions,
+};
+
+export type OptionName = keyof typeof options;
+/** The values of the options, read. */
+export type Values = {
+  [Name in OptionName]:
+    z.output<(typeof options)[Name]["value"]> | ((typeof options)[Name]["default"] extends null ? undefined : never);
+};

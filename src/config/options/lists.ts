@@ -1,0 +1,32 @@
+import type { Option } from "../option.ts";
+import { wholeNumber } from "../values.ts";
+
+/** What limits long lists of the two APIs. */
+export const listOptions = {
+  LISTS_PER_APP: {
+    value: wholeNumber(1, 1000),
+    default: "32",
+    meaning:
+      "Lists that one app may have open in this process at the same time: waiting, being read or being sent. " +
+      "More are answered with 429; eight times as many of all apps together with 503.",
+    example: "64",
+  },
+  LIST_WAIT_SECONDS: {
+    value: wholeNumber(1, 60),
+    default: "20",
+    meaning: "Time that a list waits for its turn to be read before it is answered with 429 or 503.",
+    example: "10",
+  },
+  LIST_STALL_SECONDS: {
+    value: wholeNumber(1, 100),
+    default: "30",
+    meaning: "Time in which a reader must take the next 64 KiB of a list. A slower one is cut off.",
+    example: "60",
+  },
+  LIST_TOTAL_SECONDS: {
+    value: wholeNumber(1, 7200),
+    default: "900",
+    meaning: "Time in which a reader must take a whole list. A slower one is cut off; it can read pages instead.",
+    example: "1800",
+  },
+} as const satisfies Record<string, Option>;

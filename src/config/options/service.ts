@@ -1,0 +1,72 @@
+import type { Option } from "../option.ts";
+import { addressList, httpUrl, matching, oneOf, wholeNumber } from "../values.ts";
+
+/** Where the service is reached, and which part of it this process runs. */
+export const serviceOptions = {
+  NODE_ENV: {
+    value: oneOf("production", "development", "test"),
+    default: "development",
+    meaning:
+      "`production` refuses whatever is only fit for development (demo world, default keys, http addresses) and " +
+      "logs JSON lines; anything else logs for reading and loads the demo world.",
+    example: "production",
+  },
+  ISSUER_URL: {
+    value: httpUrl("without path"),
+    default: null,
+    defaultMeaning: "`http://localhost:<PORT>`",
+    meaning:
+      "Address of the sign-on as browsers and apps see it; it stands in every ID token as `iss`, and every " +
+      "address that the service hands out is built from it. Changing it later breaks every app.",
+    example: "https://login.example.org",
+  },
+  BASE_URL: {
+    value: httpUrl("path allowed"),
+    default: null,
+    defaultMeaning: "`ISSUER_URL`",
+    meaning:
+      "Address under which the IDM API and the Schulconnex endpoints are reached, when it is not that of the " +
+      "sign-on. Its path becomes the prefix of theirs.",
+    example: "https://api.example.org",
+  },
+  PORT: {
+    value: wholeNumber(0, 65_535),
+    default: "3000",
+    meaning: "TCP port to listen on; 0 takes a free one.",
+    example: "8080",
+  },
+  HOST: {
+    value: matching(/^[A-Za-z0-9.:_-]+$/, "Write an address or host name, such as 0.0.0.0."),
+    default: null,
+    defaultMeaning: "`localhost`; in production `::` (every address)",
+    meaning:
+      "Address to listen on. `localhost` stands for both loopback addresses, so that a demo world is not open " +
+      "to the network.",
+    example: "0.0.0.0",
+  },
+  TRUSTED_PROXIES: {
+    value: addressList,
+    default: null,
+    defaultMeaning: "none",
+    meaning:
+      "Addresses or networks of the reverse proxies in front of the service, separated by commas. Only their " +
+      "`X-Forwarded-For` is believed; it decides which address a sign-in counts for.",
+    example: "10.0.0.0/8",
+  },
+  PLATFORM: {
+    value: matching(/^[a-z0-9][a-z0-9-]{0,31}$/, "Write lower-case letters, digits and hyphens."),
+    default: "schultor",
+    meaning:
+      "The operator's name inside scope identifiers: `urn:<PLATFORM>:idm:v1:schools:read`. Apps write it into " +
+      "their requests, so it stays as it is once apps exist.",
+    example: "schultor",
+  },
+  ROLE: {
+    value: oneOf("all", "web", "worker"),
+    default: "all",
+    meaning:
+      "What this process does: answer requests (`web`), run the jobs (`worker`: sweeps, key rotation, logout " +
+      "messages, webhooks), or both. Any number of each may share one database.",
+    example: "web",
+  },
+} as const satisfies Record<string, Option>;

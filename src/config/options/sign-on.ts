@@ -1,0 +1,69 @@
+import { availableParallelism } from "node:os";
+import type { Option } from "../option.ts";
+import { keyList, wholeNumber } from "../values.ts";
+
+// Published with this code: for development only, refused in production.
+export const developmentKey = Buffer.from("schultor: only for development!!").toString("base64");
+
+/** Keys, passwords and lifetimes of the sign-on. */
+export const signOnOptions = {
+  ENCRYPTION_KEYS: {
+    value: keyList,
+    default: developmentKey,
+    defaultMeaning: "a published key; refused in production",
+    meaning:
+      "Keys that encrypt signing keys and other secrets in the database: 32 bytes in base64, separated by " +
+      "commas. The first encrypts, each can decrypt. To change the key, put the new one first and keep the old " +
+      "one behind it, restart, run `npm run schultor -- re-encrypt`, and take the old one away. A start with " +
+      "keys that do not open what the database holds is refused.",
+    example: "output of `openssl rand -base64 32`",
+    secret: true,
+  },
+  AUTHORIZATION_CODE_SECONDS: {
+    value: wholeNumber(5, 600),
+    default: "60",
+    meaning: "Time an app has to exchange an authorization code.",
+    example: "60",
+  },
+  ACCESS_TOKEN_SECONDS: {
+    value: wholeNumber(60, 86_400),
+    default: "3600",
+    meaning: "Lifetime of an access token.",
+    example: "900",
+  },
+  ID_TOKEN_SECONDS: {
+    value: wholeNumber(60, 86_400),
+    default: "3600",
+    meaning: "Lifetime of an ID token.",
+    example: "3600",
+  },
+  REFRESH_TOKEN_SECONDS: {
+    value: wholeNumber(3600, 31_536_000),
+    default: "2592000",
+    meaning: "Lifetime of a refresh token from its last use; every use answers a new one.",
+    example: "1209600",
+  },
+  REFRESH_GRACE_SECONDS: {
+    value: wholeNumber(0, 120),
+    default: "10",
+    meaning:
+      "Time in which a refresh token used twice answers the same new tokens (two tabs, a lost answer). After " +
+      "it, a second use revokes the whole family.",
+    example: "10",
+  },
+  SESSION_SECONDS: {
+    value: wholeNumber(300, 2_592_000),
+    default: "36000",
+    meaning: "Time a browser stays signed in.",
+    example: "28800",
+  },
+  PASSWORD_HASH_CONCURRENCY: {
+    value: wholeNumber(1, 64),
+    default: String(Math.max(1, Math.min(4, availableParallelism()))),
+    defaultMeaning: "the number of processors, at most 4",
+    meaning:
+      "Passwords checked at the same time; each takes a processor for some 20 ms and 19 MiB of memory. Further " +
+      "sign-ins wait in line.",
+    example: "4",
+  },
+} as const satisfies Record<string, Option>;

@@ -1,0 +1,66 @@
+import { developmentKey } from "./options/sign-on.ts";
+import type { Values } from "./options/index.ts";
+
+/** What single values cannot tell. Values that were refused already are undefined here. */
+export function findConflicts(values: Partial<Values>): string[] {
+  const rules: [wrong: boolean, problem: string][] = [
+    [
+      values.ROLE !== undefined && values.ROLE !== "all" && values.DATABASE_URL === undefined,
+      `ROLE=${values.ROLE} needs DATABASE_URL: the embedded PostgreSQL belongs to one process, which then has ` +
+        "to do everything.",
+    ],
+    [
+      values.DATABASE_REPLICA_URL !== undefined && values.DATABASE_URL === undefined,
+      "DATABASE_REPLICA_URL needs DATABASE_URL: the embedded PostgreSQL has no replica.",
+    ],
+    [
+      values.METRICS_PORT !== undefined && values.METRICS_PORT !== 0 && values.METRICS_PORT === values.PORT,
+      "METRICS_PORT is the same as PORT. Choose another one, or leave it out and set METRICS_TOKEN.",
+    ],
+  ];
+  return rules.filter(([wrong]) => wrong).map(([, problem]) => problem);
+}
+
+export function findUnfitForProduction(values: Partial<Values>, env: NodeJS.ProcessEnv): string[] {
+  const rules: [wrong: boolean, problem: string][] = [
+    [
+      env["ISSUER_URL"] === undefined,
+      "ISSUER_URL is missing. Set it to the https address of the sign-on, for example " +
+        "ISSUER_URL=https://login.example.org.",
+    ],
+    [
+      values.ISSUER_URL?.startsWith("http:") === true,
+      "ISSUER_URL must start with https:// in production: passwords and tokens travel over it.",
+    ],
+    [
+      values.BASE_URL?.startsWith("http:") === true,
+      "BASE_URL must start with https:// in production: tokens and pupils' names travel over it.",
+    ],
+    [env["ENCRYPTION_KEYS"] === undefined, "ENCRYPTION_KEYS is missing. Make one with: openssl rand -base64 32"],
+    [
+      env["ENCRYPTION_KEYS"] !== undefined &&
+        values.ENCRYPTION_KEYS?.some((key) => key.toString("base64") === developmentKey) === true,
+      "ENCRYPTION_KEYS holds the published development key. Make one of your own with: openssl rand -base64 32",
+    ],
+    [
+      values.ENCRYPTION_KEYS?.some((key) => new Set(key).size < 8) === true,
+      "ENCRYPTION_KEYS holds a key that is no random one. Make one with: openssl rand -base64 32",
+    ],
+    [
+      env["DATABASE_URL"] === undefined && values.ALLOW_EMBEDDED_DATABASE !== true,
+      "DATABASE_URL is missing. Set it to your PostgreSQL server, or ALLOW_EMBEDDED_DATABASE=true to run on the " +
+        "embedded one.",
+    ],
+    [values.DEMO_WORLD === true, "DEMO_WORLD=true is refused in production: its passwords are published. Remove it."],
+    [
+      values.WEBHOOK_ALLOW_PRIVATE_ADDRESSES === true,
+      "WEBHOOK_ALLOW_PRIVATE_ADDRESSES=true is refused in production: it lets apps reach your inner network " +
+        "through the service. Remove it.",
+    ],
+    [
+      env["METRICS_PORT"] === undefined && env["METRICS_TOKEN"] === undefined,
+      "METRICS_PORT and METRICS_TOKEN are both missing: /metrics would be open to everybody. Set one of them.",
+    ],
+  ];
+  return rules.filter(([wrong]) => wrong).map(([, problem]) => problem);
+}
