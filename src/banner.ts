@@ -34,15 +34,13 @@ function table(rows: (readonly [string, string, ...string[]])[]): string {
     .join("\n");
 }
 
+type DemoApps = { running: readonly { clientId: string; name: string; url: string }[]; takenPorts: readonly number[] };
+
 /** What `npm start` prints in the end: where everything is and, with the demo world, what to try. */
-export function makeBanner(config: Config, { demoAppUrl }: { demoAppUrl: string | null }): string {
+export function makeBanner(config: Config, { demoApps }: { demoApps: DemoApps | null }): string {
   const addresses = table(listAddresses(config).map(({ name, url }) => [name, url] as const));
   if (!config.demoWorld) return `\nSchultor is ready.\n${addresses}\n`;
   const logins = demo.people.map((person) => [person.username, person.password, describe(person)] as const);
-  const click =
-    demoAppUrl === null
-      ? `${config.issuerUrl}/sign-in   (the demo app is not running, because port 4000 is taken)`
-      : `${demoAppUrl}login   (the demo app signs you in)`;
   return [
     "",
     "Schultor is ready.",
@@ -54,10 +52,17 @@ export function makeBanner(config: Config, { demoAppUrl }: { demoAppUrl: string 
     "Read the schools that the demo app may see",
     `  ${makeCurl(config)}`,
     "",
-    "Sign in, by clicking",
-    `  ${click}`,
+    "Sign in with a demo app, by clicking",
+    ...describeDemoApps(config, demoApps ?? { running: [], takenPorts: [] }),
     "",
   ].join("\n");
+}
+
+function describeDemoApps({ issuerUrl }: Config, { running, takenPorts }: DemoApps): string[] {
+  const ports = takenPorts.toSorted().join(", ");
+  const taken = takenPorts.length === 0 ? [] : [`  Not running, because other programs have their ports: ${ports}`];
+  if (running.length === 0) return [`  ${issuerUrl}/sign-in   (the tiles; no demo app is running)`, ...taken];
+  return [table(running.map(({ name, url }) => [`${url}login`, name] as const)), ...taken];
 }
 
 type DemoPerson = (typeof demo.people)[number];

@@ -1,4 +1,4 @@
-import { startDemoApp, type DemoApp } from "../demo/app.ts";
+import { startDemoApps, type DemoApps } from "../demo/app.ts";
 import { loadDemoWorld } from "../demo/load.ts";
 import { makeApp } from "./app.ts";
 import { settlePort, type Config } from "./config/index.ts";
@@ -17,13 +17,19 @@ type Surroundings = {
   log: Log;
   /** Progress lines for the person who waits. */
   say(line: string): void;
-  /** Told when the service cannot go on; it is stopped by whoever is told. */
+  /** Called when the service cannot go on; the callee stops it. */
   onLost(what: string): void;
 };
 
-export type Running = { config: Config; metricsPort: number | null; demoAppUrl: string | null; stop(): Promise<void> };
+export type Running = {
+  config: Config;
+  metricsPort: number | null;
+  /** Null without the demo world. */
+  demoApps: Pick<DemoApps, "running" | "takenPorts"> | null;
+  stop(): Promise<void>;
+};
 
-/** What was started, to be ended in the opposite order. */
+/** What was started, to be stopped in the opposite order. */
 function makeEnds(log: Log) {
   const ends: { what: string; end(): Promise<unknown> }[] = [];
   return {
@@ -37,9 +43,9 @@ function makeEnds(log: Log) {
 }
 
 /**
- * Starts the whole service: port, database, migrations, demo world, rooms, jobs.
+ * Starts the whole service: port, database, migrations, demo world, modules, jobs.
  *
- * Errors: whatever stops the start ends what was started before it is thrown.
+ * Errors: an error of any part is thrown after everything started before it was stopped.
  */
 export async function startService(given: Config, surroundings: Surroundings): Promise<Running> {
   const ends = makeEnds(surroundings.log);
@@ -87,7 +93,7 @@ async function startParts(
   const app = await withProgress("Preparing keys and pages", say, () =>
     makeApp(config, { clock: systemClock, log, shares, metrics, isStopping: server.isStopping }),
   );
-  ends.add("rooms", () => app.close());
+  ends.add("modules", () => app.close());
   const jobs = config.role === "web" ? app.jobs.filter((job) => job.inEveryProcess) : app.jobs;
   const worker = startWorker(jobs, { log, metrics });
   server.serve(config.role === "worker" ? app.operationsHandler : app.handler);
@@ -100,9 +106,9 @@ async function startParts(
     if (cutOff > 0) log.warn({ cutOff }, "requests did not end in time and were cut off");
   });
 
-  const demoApp = config.demoWorld && config.role !== "worker" ? await openDemoApp(config) : null;
-  if (demoApp !== null) ends.add("demo app", () => demoApp.close());
-  return { config, metricsPort: operations?.port ?? null, demoAppUrl: demoApp?.url ?? null, stop: () => ends.run() };
+  const demoApps = config.demoWorld && config.role !== "worker" ? await startDemoApps(config) : null;
+  if (demoApps !== null) ends.add("demo apps", () => demoApps.close());
+  return { config, metricsPort: operations?.port ?? null, demoApps, stop: () => ends.run() };
 }
 
 function openPort({ host }: Config, port: number): Promise<Server> {
@@ -125,13 +131,4 @@ async function openDatabaseOf(
       onLost("the embedded PostgreSQL has ended by itself; its last lines are in postgres.log in the data folder");
   });
   return server.url;
-}
-
-async function openDemoApp({ issuerUrl, baseUrl, platform }: Config): Promise<DemoApp | null> {
-  try {
-    return await startDemoApp({ issuerUrl, baseUrl, platform, port: 4000 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EADDRINUSE") return null;
-    throw error;
-  }
 }

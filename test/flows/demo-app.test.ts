@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startDemoApp, type DemoApp } from "../../demo/app.ts";
+import { startDemoApps, type DemoApps } from "../../demo/app.ts";
+import type { PartnerApp } from "../../demo/partner-app.ts";
 import { demoLogin, startDemo } from "../support/api.ts";
 import { makeBrowser } from "../support/browser.ts";
 import type { TestService } from "../support/service.ts";
@@ -7,18 +8,27 @@ import { makeTestClock } from "../support/service.ts";
 import { passPages } from "../support/token.ts";
 
 let service: TestService;
-let demoApp: DemoApp;
+let demoApps: DemoApps;
+let demoApp: PartnerApp;
 
 beforeAll(async () => {
-  // The app judges ID tokens by the real time.
+  // The apps check ID tokens by the real time.
   service = await startDemo({ clock: makeTestClock(new Date()) });
-  demoApp = await startDemoApp({ issuerUrl: service.url, baseUrl: service.url, platform: "schultor", port: 0 });
-  await service.db.pool.query(
-    "UPDATE app SET redirect_uris = $1, post_logout_redirect_uris = $2 WHERE client_id = 'demo-lernapp'",
-    [[`${demoApp.url}callback`], [demoApp.url]],
-  );
+  demoApps = await startDemoApps({
+    ...{ issuerUrl: service.url, baseUrl: service.url, platform: "schultor", portOf: () => 0 },
+  });
+  demoApp = demoApps.running.find(({ clientId }) => clientId === "demo-lernapp")!;
+  for (const { clientId, url } of demoApps.running)
+    await service.db.prisma.app.update({
+      where: { clientId },
+      data: { redirectUris: [`${url}callback`], loginUrl: `${url}login` },
+    });
+  await service.db.prisma.app.update({
+    where: { clientId: "demo-lernapp" },
+    data: { postLogoutRedirectUris: [demoApp.url] },
+  });
 });
-afterAll(() => demoApp.close());
+afterAll(() => demoApps.close());
 
 async function signIn(person: number) {
   const [app, platform] = [makeBrowser(demoApp.url), makeBrowser(service.url)];
@@ -34,6 +44,21 @@ test("the demo app signs a pupil in and shows the claims and what it read in bot
   expect(html).toContain("You are signed in");
   for (const shown of ["Bo Emil", "STUDENT", "Klasse 5a", "Förderzentrum Süd", "personenkontexte"])
     expect(html).toContain(shown);
+});
+
+test("every tile leads to an app that signs the person in with its own client", async () => {
+  const platform = makeBrowser(service.url);
+  const { html } = await platform.submit(await platform.open("/sign-in"), "/sign-in", demoLogin(1));
+  const tiles = [...html.matchAll(/href="(http:[^"]+)"[^>]*>([^<]+)</g)];
+  expect(tiles.map(([, , name]) => name)).toEqual(["Altapp", "Browserapp", "Lernapp", "Mathewelt"]);
+  for (const [, href, name] of tiles) {
+    const tile = new URL(href!.replaceAll("&amp;", "&"));
+    const app = makeBrowser(tile.origin);
+    const { url } = await app.open(tile.pathname + tile.search);
+    const back = await passPages(platform, await platform.open(url), demoLogin(1));
+    const { html: page, status } = await app.open(back.url);
+    expect([status, page]).toEqual([200, expect.stringContaining(`${name} has checked the ID token`)]);
+  }
 });
 
 test("a tile opens the app with the person who is signed in to the platform, without another password", async () => {
