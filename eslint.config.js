@@ -106,4 +106,5 @@ export default tseslint.config(
     extends: [tseslint.configs.strict],
     rules: { "no-console": "error", eqeqeq: "error" },
   },
+  { files: ["bin/*.js"], extends: [tseslint.configs.strict], rules: { eqeqeq: "error" } },
 );

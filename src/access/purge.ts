@@ -30,8 +30,8 @@ export function makePurgeJob({ db, clock, forget, batchSize = 100 }: Deps): Work
           await purge.catch((error: unknown) => failed.set(personId, error));
         }
       }
-      if (failed.size > 0)
-        throw new AggregateError(failed.values(), `${failed.size} people could not be deleted for good`);
+      const people = failed.size === 1 ? "1 person" : `${failed.size} people`;
+      if (failed.size > 0) throw new AggregateError(failed.values(), `${people} could not be deleted for good`);
     },
   };
 }

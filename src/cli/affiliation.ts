@@ -6,29 +6,24 @@ import { argument } from "./option.ts";
 
 type Way = (change: Change, of: { personId: PersonId; schoolId: SchoolId }) => Promise<void>;
 
-const makeVerb = (summary: string, way: Way, said: string) =>
+const makeVerb = (summary: string, way: Way, line: string) =>
   makeCommand({
     summary,
-    takes: { person: argument.id<PersonId>(), school: argument.id<SchoolId>() },
+    takes: { person: argument.person(), school: argument.school() },
     run: async (tools, { given: { person: personId, school: schoolId } }) => {
       await inChange(tools, (change) => way(change, { personId, schoolId }));
-      return done(said, { person: personId, school: schoolId });
+      return done(line, { person: personId, school: schoolId });
     },
   });
 
 export const affiliation: Noun = {
-  summary: "Affiliations: a person at more than one school.",
   verbs: {
-    join: makeVerb("Make the person one of another school too.", joinSchool, "The person is at the school now."),
+    join: makeVerb("Add a person to another school.", joinSchool, "Person added to the school."),
     leave: makeVerb(
-      "End the person's time at a school that is not their home, and their memberships there.",
+      "Remove a person from a school that is not their home, and from its groups.",
       leaveSchool,
-      "The person has left the school.",
+      "Person removed from the school.",
     ),
-    "set-home": makeVerb(
-      "Make another of the person's schools their home.",
-      setHomeSchool,
-      "The school is the person's home now.",
-    ),
+    "set-home": makeVerb("Make another of the person's schools their home.", setHomeSchool, "Home school changed."),
   },
 };

@@ -12,26 +12,25 @@ import {
 import type { App, ClientId, Registration } from "../access/index.ts";
 import { withTransaction } from "../platform/db.ts";
 import type { Queryable } from "../platform/db.ts";
-import { forgetApp } from "../sign-on/index.ts";
-import { listEndpoints, removeDeliveries } from "../webhooks/index.ts";
 import { done, found, inDatabase } from "./change.ts";
 import { makeCommand, type Noun, type Tools } from "./command.ts";
-import { alignColumns, appColumns, recordLines } from "./lines.ts";
-import { argument, option, readDuration, required } from "./option.ts";
-import { reachOf } from "./reach.ts";
+import { recordLines, wholeList } from "./lines.ts";
+import { argument, option, readDuration, required, UsageError } from "./option.ts";
+import { policyOf, withPolicyHint } from "./outbound-policy.ts";
 
 const takes = { app: argument.text<ClientId>() };
 
 const properties = {
   name: option.text("Its name, as people see it."),
-  redirectUri: option.texts("Where people are sent back to, to the letter.", "uri"),
-  postLogoutRedirectUri: option.texts("Where people are sent after a logout, to the letter.", "uri"),
+  redirectUri: option.texts("Where people are sent back to; compared letter by letter.", "uri"),
+  postLogoutRedirectUri: option.texts("Where people are sent after a logout; compared letter by letter.", "uri"),
   loginUrl: option.text("Where its tile leads.", "url"),
-  backchannelLogoutUri: option.text("Where it is told of logouts.", "uri"),
+  backchannelLogoutUri: option.text("Where it is notified of logouts.", "uri"),
   scope: option.someOf(scopeNames, "Scopes it may ask for, such as schools:read."),
   idTokenAlgorithm: option.oneOf(["RS256", "ES256", "EdDSA"] as const, "How its ID tokens are signed."),
   schulconnexSpelling: option.oneOf(["V1_4", "V1_7"] as const, "How it reads Schulconnex codes."),
-  noPkce: option.flag("It cannot do PKCE; confidential apps only."),
+  noPkce: option.flag("Do not require PKCE; confidential apps only."),
+  pkce: option.flag("Require PKCE; the default for a new app."),
 };
 
 const write = <T>({ withDatabase }: Tools, work: (tx: Queryable) => Promise<T>): Promise<T> =>
@@ -47,9 +46,10 @@ type Written = {
   idTokenAlgorithm?: App["idTokenAlgorithm"] | undefined;
   schulconnexSpelling?: App["schulconnexSpelling"] | undefined;
   noPkce: boolean;
+  pkce: boolean;
 };
 
-/** What was given, in the words of a registration. */
+/** The fields of a registration that were given. Errors: UsageError. */
 async function readRegistration(
   tools: Tools,
   written: Written,
@@ -64,26 +64,30 @@ async function readRegistration(
     idTokenAlgorithm,
     schulconnexSpelling,
     noPkce,
+    pkce,
   } = written;
+  if (pkce && noPkce) throw new UsageError("Give --pkce or --no-pkce, not both.");
   return {
     ...(name !== undefined && { name }),
     ...(redirectUri && { redirectUris: [...redirectUri] }),
     ...(postLogoutRedirectUri && { postLogoutRedirectUris: [...postLogoutRedirectUri] }),
     ...(loginUrl !== undefined && { loginUrl }),
     ...(backchannelLogoutUri !== undefined && {
-      backchannelLogoutUri: await checkBackchannelLogoutUri(backchannelLogoutUri, reachOf(tools)),
+      backchannelLogoutUri: await withPolicyHint(checkBackchannelLogoutUri(backchannelLogoutUri, policyOf(tools))),
     }),
     ...(scope && { scopes: [...new Set(scope)] }),
     ...(idTokenAlgorithm && { idTokenAlgorithm }),
     ...(schulconnexSpelling && { schulconnexSpelling }),
-    ...(noPkce && { pkceRequired: false }),
+    ...((pkce || noPkce) && { pkceRequired: pkce }),
   };
 }
 
-/** A registration as it may be shown: without the hashes of secrets, and with the end of the old one while it is valid. */
+/** A registration without the hashes of secrets, and with the end of the old one while it is valid. */
 function shownOf({ secretHash: _, oldSecretHash: _old, oldSecretEndsAt, ...app }: App, now: Date) {
   return { ...app, oldSecretEndsAt: oldSecretEndsAt !== null && oldSecretEndsAt > now ? oldSecretEndsAt : null };
 }
+
+type Shown = ReturnType<typeof shownOf>;
 
 const defaultOverlap = "24h";
 
@@ -98,10 +102,9 @@ const secretLines = (secret: string | null): string[] =>
 const origins = ({ config, origin }: Tools) => ({ ...origin(), allowLoopbackHttp: !config.production });
 
 export const app: Noun = {
-  summary: "Apps: the registrations of partners' applications.",
   verbs: {
     create: makeCommand({
-      summary: "Register an app. A confidential one gets a secret, which is shown this once.",
+      summary: "Register an app. A confidential one gets a secret, which is shown only once.",
       options: {
         ...properties,
         name: required(properties.name),
@@ -122,7 +125,8 @@ export const app: Noun = {
           type,
         };
         const made = await write(tools, (tx) => createApp(tx, registration, origins(tools)));
-        return { lines: [`Client id: ${made.clientId}`, ...secretLines(made.clientSecret)], data: made };
+        const lines = [`Client id: ${made.clientId}`, ...secretLines(made.clientSecret)];
+        return { lines, quiet: [made.clientId, made.clientSecret].filter((one) => one !== null), data: made };
       },
     }),
     update: makeCommand({
@@ -133,11 +137,12 @@ export const app: Noun = {
         const update = await readRegistration(tools, options);
         if (Object.keys(update).length > 0)
           await write(tools, (tx) => updateApp(tx, { clientId: given.app, ...update }, origins(tools)));
-        return done("The registration is as you said.", { clientId: given.app, changed: Object.keys(update) });
+        const changed = Object.keys(update);
+        return done(changed.length === 0 ? "No change." : "App updated.", { clientId: given.app, changed });
       },
     }),
     "rotate-secret": makeCommand({
-      summary: "Give an app a new secret, which is shown this once; the present one stays valid for a time.",
+      summary: "Give an app a new secret, which is shown only once. The present one stays valid for a time.",
       takes,
       options: {
         keepOldFor: option.duration(
@@ -153,22 +158,28 @@ export const app: Noun = {
           oldSecretEndsAt === null
             ? "The old one is no longer valid."
             : `The old one is valid until ${oldSecretEndsAt.toISOString()}.`;
-        return { lines: [...secretLines(rotated.clientSecret), end], data: { clientId: given.app, ...rotated } };
+        return {
+          lines: [...secretLines(rotated.clientSecret), end],
+          quiet: [rotated.clientSecret],
+          data: { clientId: given.app, ...rotated },
+        };
       },
     }),
     "end-old-secret": makeCommand({
-      summary: "End the secret before the present one now, before its time is over.",
+      summary: "End the old secret before its time is over.",
       takes,
       run: async (tools, { given }) => {
         await write(tools, (tx) => endOldSecret(tx, given.app, tools.origin()));
-        return done("Only the newest secret is valid now.", { clientId: given.app });
+        return done("Old secret ended.", { clientId: given.app });
       },
     }),
     delete: makeCommand({
-      summary:
-        "End an app with everything that hangs on it, at once. It cannot be undone, and its client id is never given again.",
+      summary: "Delete an app with everything that belongs to it, at once. Its client id is never used again.",
       takes,
+      irreversible: "This deletes the app with its grants, consents, tokens, events and webhooks.",
       run: async (tools, { given }) => {
+        const { forgetApp } = await import("../sign-on/index.ts");
+        const { listEndpoints, removeDeliveries } = await import("../webhooks/index.ts");
         await inDatabase(tools, async (pool, db) => {
           const endpoints = await listEndpoints(pool, { clientId: given.app });
           await deleteApp(db, given.app, { origin: tools.origin(), forget: forgetApp });
@@ -177,7 +188,7 @@ export const app: Noun = {
             endpoints.map(({ id }) => id),
           );
         });
-        return done("The app is gone.", { clientId: given.app });
+        return done("App deleted.", { clientId: given.app });
       },
     }),
     show: makeCommand({
@@ -187,13 +198,14 @@ export const app: Noun = {
         const registered = found(
           await inDatabase(tools, (db) => findApp(db, given.app)),
           "app_not_found",
-          "There is no such app.",
+          "The app does not exist.",
         );
         const shown = shownOf(registered, tools.clock());
         return {
           lines: recordLines(
             Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, shownValue(value)])),
           ),
+          quiet: [shown.clientId],
           data: shown,
         };
       },
@@ -202,10 +214,13 @@ export const app: Noun = {
       summary: "List all apps by name.",
       run: async (tools) => {
         const apps = await inDatabase(tools, (db) => listApps(db));
-        return {
-          lines: apps.length === 0 ? ["There are none."] : alignColumns(apps.map(appColumns)),
-          data: { apps: apps.map((registered) => shownOf(registered, tools.clock())) },
+        const shown = apps.map((registered) => shownOf(registered, tools.clock()));
+        const columns = {
+          "client id": ({ clientId }: Shown) => clientId,
+          type: ({ type }: Shown) => type,
+          name: ({ name }: Shown) => name,
         };
+        return wholeList("apps", shown, { columns, id: ({ clientId }) => clientId });
       },
     }),
   },

@@ -1,33 +1,46 @@
 import type { Config } from "../config/index.ts";
 import type { Origin } from "../events/index.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { Db } from "../platform/db.ts";
+import type { OpenDb } from "../platform/db.ts";
 import type { Argument, Option } from "./option.ts";
+import type { ProgressStep } from "./progress-bar.ts";
 
-/**
- * What a command did: as lines for a person, and as data for --json; `isRefused` where that says why it did not do it,
- * `isFile` where the lines are a file of our own to be saved, in which nothing is escaped.
- */
-export type Result = { lines: readonly string[]; data: object; isRefused?: boolean; isFile?: boolean };
+/** Rows under headings; the headings are also the first line of CSV. */
+export type Table = { columns: readonly string[]; rows: readonly (readonly string[])[] };
+
+/** What a command did: for people (`table`, then `lines`) and as data for --output json and csv. */
+export type Result = {
+  lines: readonly string[];
+  data: object;
+  table?: Table;
+  /** What --quiet prints: ids and secrets; nothing if left out. */
+  quiet?: readonly string[];
+  /** The lines say why nothing was done. */
+  isRefused?: boolean;
+  /** The lines are a file of ours to be saved, in which nothing is escaped. */
+  isFile?: boolean;
+};
 
 /** What a command works with. */
 export type Tools = {
   config: Config;
   clock: Clock;
-  /** Opens the database of the service, also while it runs on the embedded one; fails where it is not migrated. */
-  withDatabase<T>(work: (given: { db: Db; url: string }) => Promise<T>): Promise<T>;
-  /** Now, by the command line: what a change and its audit line say of where they come from. */
+  /** Opens the service's database, also while the service runs on the embedded one; fails where it is not migrated. */
+  withDatabase<T>(work: (given: { db: OpenDb; url: string }) => Promise<T>): Promise<T>;
+  /** The present time and the command line as the actor, for a change and its audit line. */
   origin(): Origin & { actorId: string };
-  /** Tells progress to whoever waits, where it is not taken for the result. */
+  /** Prints a line about progress on stderr; nothing with --quiet. */
   tell(line: string): void;
+  /** Shows how far a long step is, on stderr; nothing with --quiet. */
+  showProgress(step: ProgressStep): void;
 };
 
 type Arguments = Readonly<Record<string, Argument<unknown>>>;
 type Options = Readonly<Record<string, Option<unknown>>>;
 
-/** What was written behind the command's name, read and checked. */
+/** What was written behind the command's name, read and checked, with names looked up. */
 export type Call<Takes extends Arguments, O extends Options> = {
-  given: { [Name in keyof Takes]: ReturnType<Takes[Name]> };
+  given: { [Name in keyof Takes]: Takes[Name] extends Argument<infer Value> ? Value : never };
   options: { [Name in keyof O]: O[Name] extends Option<infer Value> ? Value : never };
 };
 
@@ -35,11 +48,18 @@ export type Command = {
   summary: string;
   takes: Arguments;
   options: Options;
+  /** What is lost for good; a person is asked before, a script gives --yes. */
+  irreversible?: string;
   run(tools: Tools, call: Call<Arguments, Options>): Promise<Result>;
 };
 
-/** `npm run schultor -- <noun> <verb>`; a noun without verbs is a command by itself. */
-export type Noun = { summary: string; verbs: Readonly<Record<string, Command>> };
+/** `schultor <noun> <verb>`. */
+export type Noun = { verbs: Readonly<Record<string, Command>> };
+
+/** A noun whose file is read when it is asked for, so that no command waits for the modules of others. */
+export type NounEntry = { summary: string; load(): Promise<Noun> };
+
+export type Commands = Readonly<Record<string, NounEntry | Command>>;
 
 type Definition<Takes extends Arguments, O extends Options> = {
   summary: string;
@@ -47,13 +67,14 @@ type Definition<Takes extends Arguments, O extends Options> = {
   takes?: Takes;
   /** Keys in camelCase: `officialId` is written --official-id. */
   options?: O;
+  irreversible?: string;
   run(tools: Tools, call: Call<Takes, O>): Promise<Result>;
 };
 
 /**
  * Makes a command whose `run` gets typed values of what it takes.
  *
- * Errors: `run` throws AppError for what the rules refuse (exit code 3) and UsageError for what only it can judge (2).
+ * Errors: `run` throws AppError for what the rules refuse (exit code 3) and UsageError for what only it can check (2).
  */
 export function makeCommand<Takes extends Arguments = Record<string, never>, O extends Options = Record<string, never>>(
   definition: Definition<Takes, O>,
@@ -62,7 +83,8 @@ export function makeCommand<Takes extends Arguments = Record<string, never>, O e
     summary: definition.summary,
     takes: definition.takes ?? {},
     options: definition.options ?? {},
-    // The values were read by the very arguments and options of the definition.
+    ...(definition.irreversible !== undefined && { irreversible: definition.irreversible }),
+    // The values were read by the arguments and options of this definition.
     run: (tools, call) => definition.run(tools, call as Call<Takes, O>),
   };
 }

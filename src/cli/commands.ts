@@ -1,28 +1,61 @@
-import { affiliation } from "./affiliation.ts";
-import { app } from "./app.ts";
-import type { Command, Noun } from "./command.ts";
-import { database } from "./embedded-database.ts";
-import { grant, sync } from "./grant.ts";
-import { group } from "./group.ts";
-import { rosterImport } from "./import.ts";
-import { membership } from "./membership.ts";
-import { person } from "./person.ts";
-import { school } from "./school.ts";
+import { completion } from "./completion.ts";
+import type { Commands } from "./command.ts";
 import { serviceCommands } from "./service.ts";
-import { webhook } from "./webhook.ts";
 
-/** Every command; a new noun is a file of its own with one line here. */
-export const commands: Readonly<Record<string, Noun | Command>> = {
-  school,
-  person,
-  affiliation,
-  group,
-  membership,
-  app,
-  grant,
-  sync,
-  import: rosterImport,
-  webhook,
-  database,
+/** Every command; a new noun is a file of its own with one entry here. */
+export const commands: Commands = {
+  school: {
+    summary: "Schools: their name, address, official id and schooling level.",
+    load: async () => (await import("./school.ts")).school,
+  },
+  person: {
+    summary: "People: their names, schools and status, and whether they may sign in.",
+    load: async () => (await import("./person.ts")).person,
+  },
+  login: {
+    summary: "Logins: with which user name a person signs in.",
+    load: async () => (await import("./login.ts")).login,
+  },
+  affiliation: {
+    summary: "Affiliations: a person at more than one school.",
+    load: async () => (await import("./affiliation.ts")).affiliation,
+  },
+  group: {
+    summary: "Groups: classes, courses and others, each of one school.",
+    load: async () => (await import("./group.ts")).group,
+  },
+  membership: {
+    summary: "Memberships: who is in which group, and in which role.",
+    load: async () => (await import("./membership.ts")).membership,
+  },
+  app: {
+    summary: "Apps: the registrations of partners' applications.",
+    load: async () => (await import("./app.ts")).app,
+  },
+  grant: {
+    summary: "School grants: which people of a school may sign in to an app.",
+    load: async () => (await import("./grant.ts")).grant,
+  },
+  sync: {
+    summary: "Sync: what an app may read of a school.",
+    load: async () => (await import("./sync.ts")).sync,
+  },
+  import: {
+    summary: "Imports of rosters: OneRoster 1.1 and 1.2 (zip of CSV), Schulconnex personen-info (JSON), plain CSV.",
+    load: async () => (await import("./import.ts")).rosterImport,
+  },
+  webhook: {
+    summary: "Webhooks: where apps are notified of changes, and the log of deliveries.",
+    load: async () => (await import("./webhook.ts")).webhook,
+  },
+  audit: {
+    summary: "The audit log: who changed what, and when.",
+    load: async () => (await import("./audit.ts")).audit,
+  },
+  database: {
+    summary: "The embedded PostgreSQL: where its files are, and how to delete them.",
+    load: async () => (await import("./embedded-database.ts")).database,
+  },
   ...serviceCommands,
+  completion: completion(() => commands),
 };

@@ -1,35 +1,42 @@
 import type { Config } from "../config/index.ts";
-import { openDatabase, type Db } from "../platform/db.ts";
-import { checkMigrated } from "../platform/migrate.ts";
-import { findRunningServer, openDatabaseServer } from "../platform/postgres/index.ts";
+import type { OpenDb } from "../platform/db.ts";
 
-type Given = { db: Db; url: string };
+type Given = { db: OpenDb; url: string };
+type Opened<T> = T & { close(): Promise<void> };
 
-/** Finds the server of the service while it runs, else starts it for as long as the command takes. */
-export async function withServer<T>(
-  config: Config,
-  tell: (line: string) => void,
-  work: (url: string) => Promise<T>,
-): Promise<T> {
+/** Finds the server of the service while it runs, else starts it until `close`. */
+export async function openServer(config: Config, tell: (line: string) => void): Promise<Opened<{ url: string }>> {
+  const { findRunningServer, openDatabaseServer } = await import("../platform/postgres/index.ts");
   const running = config.databaseUrl === undefined ? findRunningServer(config.dataDir) : null;
-  if (running !== null) return work(running);
+  if (running !== null) return { url: running, close: async () => undefined };
   const server = await openDatabaseServer({ ...config, databaseReplicaUrl: undefined, say: tell });
-  return work(server.url).finally(() => server.stop());
+  return { url: server.url, close: () => server.stop() };
 }
 
-/** As `withServer`, with connections to a database that is fit for this version. */
-export function withMigratedDatabase<T>(
-  config: Config,
-  tell: (line: string) => void,
-  work: (given: Given) => Promise<T>,
-): Promise<T> {
-  return withServer(config, tell, async (url) => {
-    const db = openDatabase({ url, poolSize: 2 });
-    try {
-      await checkMigrated(db.pool);
-      return await work({ db, url });
-    } finally {
-      await db.close();
-    }
-  });
+async function openMigrated(config: Config, tell: (line: string) => void): Promise<Opened<Given>> {
+  const [{ openDatabase }, { checkMigrated }] = await Promise.all([
+    import("../platform/db.ts"),
+    import("../platform/migrate.ts"),
+  ]);
+  const { url, close: closeServer } = await openServer(config, tell);
+  const db = openDatabase({ url, poolSize: 2 });
+  const close = () => db.close().finally(closeServer);
+  try {
+    await checkMigrated(db.pool);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { db, url, close };
+}
+
+export type DatabaseOfCall = { get(): Promise<Given>; close(): Promise<void> };
+
+/** The database for one command line: opened when it is first needed, for looking names up and for the command alike. */
+export function makeDatabaseOfCall(config: Config, tell: (line: string) => void): DatabaseOfCall {
+  let opened: Promise<Opened<Given>> | undefined;
+  return {
+    get: () => (opened ??= openMigrated(config, tell)),
+    close: async () => (await opened?.catch(() => undefined))?.close(),
+  };
 }

@@ -4,14 +4,14 @@ import { findPlace, listOutsidePlaces, removeDatabase, removeOutsidePlace } from
 import type { DatabasePlace } from "../platform/postgres/index.ts";
 import { makeCommand, type Noun } from "./command.ts";
 import { alignColumns, recordLines } from "./lines.ts";
-import { option, UsageError } from "./option.ts";
+import { option } from "./option.ts";
 
 function checkEmbedded({ databaseUrl }: Config): void {
   if (databaseUrl !== undefined)
     throw new AppError(
       "conflict",
       "database_not_embedded",
-      "DATABASE_URL is set: the database is a server of your own, and its files are not ours to find.",
+      "DATABASE_URL is set: the database is on a server of yours, and this command does not know where its files are.",
     );
 }
 
@@ -21,7 +21,6 @@ const outsideColumns = ({ folder, dataDir, isInUse }: DatabasePlace): string[] =
 ];
 
 export const database: Noun = {
-  summary: "The embedded PostgreSQL: where its files are, and how to be rid of them.",
   verbs: {
     where: makeCommand({
       summary:
@@ -46,17 +45,16 @@ export const database: Noun = {
       },
     }),
     remove: makeCommand({
-      summary: "Delete the database of DATA_DIR with everything in it, wherever its files are. It cannot be undone.",
+      summary: "Delete the database of DATA_DIR, wherever its files are.",
+      irreversible: "This deletes everything in the database.",
       options: {
         folder: option.text(
           "Delete this one instead, which no DATA_DIR leads to any more; `database where` lists them.",
           "folder",
         ),
-        yes: option.flag("Say that it is meant."),
       },
-      run: async ({ config }, { options: { folder, yes } }) => {
+      run: async ({ config }, { options: { folder } }) => {
         checkEmbedded(config);
-        if (!yes) throw new UsageError("This deletes everything in the database. Add --yes if that is meant.");
         const removed = folder === undefined ? await removeDatabase(config.dataDir) : await removeOutsidePlace(folder);
         return { lines: [`Removed ${removed}.`], data: { removed } };
       },

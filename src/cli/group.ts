@@ -1,30 +1,35 @@
 import { createGroup, deleteGroup, findGroup, listGroups, renameGroup, restoreGroup } from "../directory/index.ts";
-import type { GroupId, GroupType, SchoolId } from "../directory/index.ts";
-import { done, found, inChange, inDatabase, updated } from "./change.ts";
+import type { Group, GroupId, GroupType } from "../directory/index.ts";
+import { done, found, inChange, inDatabase, made, updated } from "./change.ts";
 import { makeCommand, type Noun } from "./command.ts";
-import { defaultLimit, groupColumns, listOptions, listResult, recordLines } from "./lines.ts";
+import { defaultLimit, listOptions, listResult, recordLines, type Columns } from "./lines.ts";
 import { argument, option, required } from "./option.ts";
 
 const types: readonly GroupType[] = ["KLASSE", "KURS", "SONSTIG"];
-const takes = { group: argument.id<GroupId>() };
+const takes = { group: argument.group() };
+
+const columns: Columns<Group> = {
+  id: ({ id }) => id,
+  status: ({ status }) => status,
+  type: ({ type }) => type,
+  name: ({ name }) => name,
+  members: ({ members }) => String(members),
+};
 
 export const group: Noun = {
-  summary: "Groups: classes, courses and others, each of one school.",
   verbs: {
     create: makeCommand({
-      summary: "Make a group at a school.",
+      summary: "Create a group at a school.",
       options: {
-        school: required(option.id<SchoolId>("Its school.")),
+        school: required(option.school("Its school.")),
         name: required(option.text("Its name.")),
-        type: option.oneOf(types, "What it is; KLASSE if left out."),
+        type: option.oneOf(types, "Its type; KLASSE if left out."),
         sourceId: option.text("Its identifier in the school's source system, by which imports know it."),
         id: option.id<GroupId>("Its id, where it has one already."),
       },
       run: async (tools, { options: { school: schoolId, name, type = "KLASSE", sourceId, id } }) => {
-        const made = await inChange(tools, (change) =>
-          createGroup(change, { id, schoolId, name, type, sourceSystemIdentifier: sourceId }),
-        );
-        return done(made, { id: made });
+        const newGroup = { id, schoolId, name, type, sourceSystemIdentifier: sourceId };
+        return made(await inChange(tools, (change) => createGroup(change, newGroup)));
       },
     }),
     rename: makeCommand({
@@ -33,53 +38,43 @@ export const group: Noun = {
       options: { name: required(option.text("The new name.")) },
       run: async (tools, { given: { group: groupId }, options: { name } }) => {
         const differs = await inChange(tools, (change) => renameGroup(change, { groupId, name }));
-        return updated("group", groupId, differs ? ["name"] : []);
+        return updated("Group", groupId, differs ? ["name"] : []);
       },
     }),
     delete: makeCommand({
-      summary: "Delete a group; its members stay in it for its return.",
+      summary: "Delete a group. Its members are kept, and it can be restored.",
       takes,
       run: async (tools, { given: { group: groupId } }) => {
         await inChange(tools, (change) => deleteGroup(change, { groupId }));
-        return done("The group is deleted.", { id: groupId, status: "DELETED" });
+        return done("Group deleted.", { id: groupId, status: "DELETED" });
       },
     }),
     restore: makeCommand({
-      summary: "Bring a deleted group back with its members.",
+      summary: "Restore a deleted group with its members.",
       takes,
       run: async (tools, { given: { group: groupId } }) => {
         await inChange(tools, (change) => restoreGroup(change, { groupId }));
-        return done("The group is back.", { id: groupId, status: "ACTIVE" });
+        return done("Group restored.", { id: groupId, status: "ACTIVE" });
       },
     }),
     show: makeCommand({
       summary: "Show one group. Its members: person list --school … --group …",
       takes,
       run: async (tools, { given }) => {
-        const shown = found(
-          await inDatabase(tools, (db) => findGroup(db, given.group)),
-          "group_not_found",
-          "The group does not exist.",
-        );
+        const group = await inDatabase(tools, (db) => findGroup(db, given.group));
+        const shown = found(group, "group_not_found", "The group does not exist.");
         const { id, name, type, status, sourceSystemIdentifier, schoolId, members } = shown;
-        return {
-          lines: recordLines({
-            id,
-            name,
-            type,
-            status,
-            "source id": sourceSystemIdentifier,
-            school: schoolId,
-            members: String(members),
-          }),
-          data: shown,
-        };
+        const lines = recordLines({
+          ...{ id, name, type, status, "source id": sourceSystemIdentifier },
+          ...{ school: schoolId, members: String(members) },
+        });
+        return { lines, quiet: [id], data: shown };
       },
     }),
     list: makeCommand({
       summary: "List the groups of a school by name.",
       options: {
-        school: required(option.id<SchoolId>("The school.")),
+        school: required(option.school("The school.")),
         withDeleted: option.flag("Show deleted ones too."),
         ...listOptions,
       },
@@ -87,7 +82,7 @@ export const group: Noun = {
         const groups = await inDatabase(tools, (db) =>
           listGroups(db, { schoolId, withDeleted, search, after, limit: limit + 1 }),
         );
-        return listResult("groups", groups, limit, groupColumns);
+        return listResult("groups", groups, limit, columns);
       },
     }),
   },

@@ -1,35 +1,44 @@
-import type { Command, Noun } from "./command.ts";
+import type { Command, Commands, Noun, NounEntry } from "./command.ts";
+import { globalOptions } from "./globals.ts";
 import { dashed, type Place } from "./read-call.ts";
 
-const program = "npm run -s schultor --";
+const program = "schultor";
 
 export const exitCodes = { done: 0, failed: 1, wrongUsage: 2, refused: 3, badConfiguration: 78 };
 
-const footer = `  --json    Print the result as one JSON object; an error as {"error", "code"} on stderr.
-  --help    Show this text; works behind every command.
+const footer = `Options of every command:
+
+${table(globalOptions)}
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused by the rules (the message says why), 78 wrong configuration.`;
 
 /** The help for a place in the tree of commands: all of them, those of a noun, or one with its options. */
-export function makeHelp(nouns: Readonly<Record<string, Noun | Command>>, { path, noun, command }: Place): string {
+export function makeHelp(commands: Commands, { path, noun, command }: Place): string {
   if (command !== undefined) return helpOfCommand(path, command);
   if (noun !== undefined) return helpOfNoun(path, noun);
-  return `Usage: ${program} <command> [--json]
+  return `Usage: ${program} <command> [options]
 
-${table(Object.entries(nouns).map(([name, { summary }]) => [name, summary]))}
+${table(Object.entries(commands).map(([name, { summary }]) => [name, summary]))}
 
   <command> --help says more about each. They read the same environment as the service (see the README)
-  and may be used while it runs, also on its embedded database.
+  and may be used while it runs, also on its embedded database. --version prints the version.
+
+  An official id stands for a school, a user name for a person and a name for a group wherever an id is
+  asked for; DE-NI-12345/5a is the group 5a of the school DE-NI-12345.
 
 ${footer}`;
 }
 
-function helpOfNoun(path: readonly string[], { summary, verbs }: Noun): string {
+function helpOfNoun(path: readonly string[], { summary, verbs }: NounEntry & Noun): string {
+  const rows = Object.entries(verbs).map(([name, command]): [string, string] => [
+    [name, ...argumentsOf(command)].join(" "),
+    command.summary,
+  ]);
   return `${summary}
 
-Usage: ${program} ${path.join(" ")} <verb>
+Usage: ${program} ${path.join(" ")} <verb> [options]
 
-${table(Object.entries(verbs).map(([name, command]) => [[name, ...argumentsOf(command)].join(" "), command.summary]))}
+${table(rows)}
 
 ${footer}`;
 }
@@ -41,8 +50,9 @@ function helpOfCommand(path: readonly string[], command: Command): string {
       `${meaning}${isRequired ? " Required." : ""}${isList ? " May be repeated." : ""}`,
     ],
   );
+  const lost = command.irreversible === undefined ? "" : `\n${command.irreversible} It cannot be undone.\n`;
   return `${command.summary}
-
+${lost}
 Usage: ${[program, ...path, ...argumentsOf(command), ...(rows.length > 0 ? ["[options]"] : [])].join(" ")}
 ${rows.length > 0 ? `\n${table(rows)}\n` : ""}
 ${footer}`;
@@ -50,7 +60,7 @@ ${footer}`;
 
 const argumentsOf = (command: Command): string[] => Object.keys(command.takes).map((name) => `<${dashed(name)}>`);
 
-function table(rows: readonly [string, string][]): string {
+function table(rows: readonly (readonly [string, string])[]): string {
   const width = Math.min(44, Math.max(...rows.map(([left]) => left.length)));
   return rows
     .map(([left, right]) =>

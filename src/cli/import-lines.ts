@@ -1,20 +1,20 @@
 import type { SchoolId } from "../directory/index.ts";
 import { maxFaults } from "../imports/index.ts";
 import type { Counts, ImportFault, ImportRecord, Samples } from "../imports/index.ts";
-import { alignColumns } from "./lines.ts";
+import { alignColumns, counted, type Columns } from "./lines.ts";
 
 /** An import as one line of a list. */
-export const importColumns = ({ id, createdAt, state, format, mode, fileName, schools }: ImportRecord): string[] => [
-  id,
-  createdAt.toISOString().slice(0, 16),
-  state,
-  format,
-  mode,
-  fileName,
-  `${schools.length} school(s)`,
-];
+export const importColumns: Columns<ImportRecord> = {
+  id: ({ id }) => id,
+  created: ({ createdAt }) => createdAt.toISOString().slice(0, 16),
+  state: ({ state }) => state,
+  format: ({ format }) => format,
+  mode: ({ mode }) => mode,
+  file: ({ fileName }) => fileName,
+  schools: ({ schools }) => String(schools.length),
+};
 
-/** An import for the eyes of an operator: numbers, a few of each kind, what to do next. */
+/** An import as an operator reads it: numbers, a few of each kind, what to do next. */
 export function importLines(
   record: ImportRecord,
   faults: readonly ImportFault[],
@@ -27,11 +27,9 @@ export function importLines(
       ...head,
       ...faults.map(faultLine),
       ...moreFaults(errorCount, faults.length),
-      `The file has ${errorCount} fault(s); nothing was changed.`,
+      `The file has ${counted(errorCount, "fault")}; nothing was changed.`,
     ];
-  const passedOver = Object.entries(notes).map(
-    ([code, number]) => `Passed over: ${number} ${code.replaceAll("_", " ")}.`,
-  );
+  const passedOver = Object.entries(notes).map(([code, number]) => `Skipped: ${number} ${code.replaceAll("_", " ")}.`);
   return [
     ...head,
     ...passedOver,
@@ -51,18 +49,21 @@ function moreFaults(all: number, printed: number): string[] {
   return [
     ...(kept > printed ? [`… and ${kept - printed} more; --faults ${kept} prints all of them.`] : []),
     ...(all > kept
-      ? [`… and ${all - kept} more that were only counted. Repair these first and preview the file again.`]
+      ? [`… and ${all - kept} more that were only counted. Correct these first and preview the file again.`]
       : []),
   ];
 }
 
 function schoolLines({ id, state, counts }: ImportRecord["schools"][number], samples: Samples): string[] {
   return [
-    `School ${id} (${counts.before.people} people and ${counts.before.groups} groups before): ${state}`,
+    `School ${id} (before: ${sizeOf(counts.before)}): ${state}`,
     ...alignColumns(countRows(counts)),
     ...alignColumns(samples.map(sampleColumns)),
   ];
 }
+
+const sizeOf = ({ people, groups }: Counts["before"]): string =>
+  `${counted(people, "person", "people")} and ${counted(groups, "group")}`;
 
 function countRows({ people, groups, memberships }: Counts): string[][] {
   const row = (name: string, numbers: Record<string, number>) => [
@@ -70,7 +71,7 @@ function countRows({ people, groups, memberships }: Counts): string[][] {
     Object.entries(numbers)
       .filter(([, number]) => number > 0)
       .map(([change, number]) => `${number} ${words[change] ?? change}`)
-      .join(", ") || "nothing changes",
+      .join(", ") || "no change",
   ];
   const { removed, ...others } = groups;
   return [row("people", people), row("groups", { ...others, ended: removed }), row("memberships", memberships)];
@@ -80,7 +81,7 @@ const words: Record<string, string> = {
   carriedOver: "carried over",
   joined: "join from another school",
   left: "leave for another school",
-  leftHome: "leave and stay at another of their schools",
+  leftHome: "leave, and stay at another of their schools",
 };
 
 function sampleColumns({ kind, change, sourceId, name, previousSourceId }: Samples[number]): string[] {
@@ -94,8 +95,8 @@ function sampleColumns({ kind, change, sourceId, name, previousSourceId }: Sampl
 }
 
 function next({ id, state }: ImportRecord): string {
-  if (state === "READY") return `To do this: import apply ${id}`;
+  if (state === "READY") return `To apply it: import apply ${id}`;
   if (state === "HELD")
-    return `It is held, because it would remove more of a school than is usual. If that is meant: import confirm ${id}`;
+    return `It is held, because it would remove unusually much of a school. To apply it all the same: import confirm ${id}`;
   return state === "APPLIED" ? "It has been applied." : "";
 }

@@ -1,4 +1,3 @@
-import type { SchoolId } from "../directory/index.ts";
 import {
   applyImport,
   confirmImport,
@@ -15,27 +14,25 @@ import {
 import type { Db } from "../platform/db.ts";
 import { makeCommand, type Noun, type Result, type Tools } from "./command.ts";
 import { importColumns, importLines } from "./import-lines.ts";
-import { alignColumns } from "./lines.ts";
+import { wholeList } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
-import { makeProgressBar } from "./progress-bar.ts";
 
 const takes = { import: argument.id<ImportId>() };
 const roster = { file: argument.text() };
 const faultsOption = { faults: option.count("How many faults of a broken file to print; 1000 if left out.") };
 
 export const rosterImport: Noun = {
-  summary: "Imports of rosters: OneRoster 1.1 and 1.2 (zip of CSV), Schulconnex personen-info (JSON), plain CSV.",
   verbs: {
     preview: makeCommand({
       summary: "Read a roster, list its faults, and show what it would change. Nothing changes yet.",
       takes: roster,
       options: {
-        school: option.id<SchoolId>("The school it is for. Plain CSV needs it; other formats then must name no other."),
+        school: option.school("The school it is for. Plain CSV needs it; other formats then must name no other."),
         mode: option.oneOf(
           ["bulk", "delta"] as const,
-          "bulk: who is not in it leaves; delta: it names changes only. A OneRoster manifest decides by itself.",
+          "bulk: people who are not in it leave; delta: it names changes only. A OneRoster manifest says which.",
         ),
-        carryOver: option.texts("A group that goes on with the same id, by its ids in the source system.", "old=new"),
+        carryOver: option.texts("A group that keeps its id under a new source id.", "old=new"),
         schoolYear: option.text("The year that groups are carried over into; needed for --carry-over.", "2026/27"),
         ...faultsOption,
       },
@@ -53,13 +50,13 @@ export const rosterImport: Noun = {
         }),
     }),
     apply: makeCommand({
-      summary: "Do what the preview of an import showed, school by school, and tell the apps.",
+      summary: "Apply an import as its preview showed, school by school, and notify the apps.",
       takes,
       run: (tools, { given }) =>
         withImports(tools, async (db, onProgress) => applied(db, tools, given.import, onProgress)),
     }),
     confirm: makeCommand({
-      summary: "Agree to what a held import removes, and do it.",
+      summary: "Confirm what a held import removes, and apply it.",
       takes,
       run: (tools, { given }) =>
         withImports(tools, async (db, onProgress) => {
@@ -79,16 +76,13 @@ export const rosterImport: Noun = {
     list: makeCommand({
       summary: "List imports, the latest first.",
       options: {
-        school: option.id<SchoolId>("Only those that concern this school."),
+        school: option.school("Only those of this school."),
         limit: option.count("How many at most; 50 if left out."),
       },
       run: (tools, { options: { school, limit } }) =>
         withImports(tools, async (db) => {
           const imports = await listImports(db.pool, { schoolId: school, limit });
-          return {
-            lines: imports.length === 0 ? ["There are none."] : alignColumns(imports.map(importColumns)),
-            data: { imports },
-          };
+          return wholeList("imports", imports, { columns: importColumns, id: ({ id }) => id });
         }),
     }),
     template: makeCommand({
@@ -102,14 +96,13 @@ export const rosterImport: Noun = {
 const labels = { reading: "Reading", checking: "Checking", comparing: "Comparing", applying: "Applying" };
 
 function withImports(
-  { withDatabase }: Tools,
+  { withDatabase, showProgress }: Tools,
   work: (db: Db, onProgress: OnProgress) => Promise<Result>,
 ): Promise<Result> {
   return withDatabase(async ({ db }) => {
-    const bar = makeProgressBar(process.stderr);
     const onProgress: OnProgress = ({ phase, done, total }) =>
-      bar.show({ label: labels[phase], done, total, unit: phase === "reading" ? "bytes" : "schools" });
-    return work(db, onProgress).finally(() => bar.end());
+      showProgress({ label: labels[phase], done, total, unit: phase === "reading" ? "bytes" : "schools" });
+    return work(db, onProgress);
   });
 }
 
@@ -131,7 +124,8 @@ async function showImport(
   const faults = await listImportFaults(db.pool, record.id, { limit });
   const samples = await sampleImport(db, record.id, now);
   const data = { ...record, faults, samples: Object.fromEntries(samples) };
-  return { lines: importLines(record, faults, samples), data, isRefused: record.state === "BROKEN" };
+  const isRefused = record.state === "BROKEN";
+  return { lines: importLines(record, faults, samples), quiet: [record.id], data, isRefused };
 }
 
 function readCarryOvers(texts: readonly string[]): Map<string, string> {

@@ -1,3 +1,7 @@
+import type { GroupId, PersonId, SchoolId } from "../directory/index.ts";
+import { didYouMean } from "./did-you-mean.ts";
+import { Named, type Kind } from "./names.ts";
+
 /** The call was written wrongly: exit code 2, with the help of the command. */
 export class UsageError extends Error {}
 
@@ -5,50 +9,60 @@ export type Option<Value> = {
   meaning: string;
   /** What stands for the value in the help; null for a flag, which has none. */
   placeholder: string | null;
+  /** All values that it may have, for completion. */
+  words?: readonly string[];
   /** May be given several times. */
   isList: boolean;
   isRequired: boolean;
-  /** Reads all that was written; empty where the option was left out. */
-  read(texts: readonly string[]): Value;
+  /** Reads all that was written; empty where the option was left out. Shape: `Value`, or `Named` in place of an id. */
+  read(texts: readonly string[]): unknown;
+  /** Never set; carries the type of what `read` and the look-up of names end in. */
+  type?: Value;
 };
 
-type ReadOne<Value> = (text: string) => Value;
+/** What stands behind a command's name. */
+export type Argument<Value> = { words?: readonly string[]; read(text: string): unknown; type?: Value };
 
-function single<Value>(meaning: string, placeholder: string, readOne: ReadOne<Value>): Option<Value | undefined> {
-  return {
-    meaning,
-    placeholder,
-    isList: false,
-    isRequired: false,
-    read: ([text]) => (text === undefined ? undefined : readOne(text)),
-  };
+type ReadOne = (text: string) => unknown;
+type Look = { meaning: string; placeholder: string; words?: readonly string[] };
+
+function single<Value>(look: Look, readOne: ReadOne): Option<Value | undefined> {
+  const read = ([text]: readonly string[]) => (text === undefined ? undefined : readOne(text));
+  return { ...look, isList: false, isRequired: false, read };
 }
 
-function many<Value>(meaning: string, placeholder: string, readOne: ReadOne<Value>): Option<Value[] | undefined> {
-  const split = (texts: readonly string[]) => texts.flatMap((text) => text.split(",")).map((part) => part.trim());
+function many<Value>(look: Look, readOne: ReadOne): Option<Value[] | undefined> {
   const read = (texts: readonly string[]) => {
     if (texts.length === 0) return undefined;
-    const parts = split(texts);
+    const parts = texts.flatMap((text) => text.split(",")).map((part) => part.trim());
     if (parts.includes("")) throw new UsageError("a value is empty.");
     return parts.map(readOne);
   };
-  return { meaning, placeholder, isList: true, isRequired: false, read };
+  return { ...look, isList: true, isRequired: false, read };
 }
 
 const idShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-function readId<Id extends string>(text: string): Id {
+function readId(text: string): string {
   if (!idShape.test(text))
     throw new UsageError(`'${text}' is not an id; ids look like 0198c2f4-0000-7000-8000-000000000000.`);
-  return text.toLowerCase() as Id;
+  return text.toLowerCase();
 }
 
+/** An id as it is, or a name that is looked up before the command runs. */
+const readIdOrName =
+  (kind: Kind): ReadOne =>
+  (text) => {
+    if (text.trim() === "") throw new UsageError("the value is empty.");
+    return idShape.test(text) ? text.toLowerCase() : new Named(kind, text.trim());
+  };
+
 const readOneOf =
-  <Word extends string>(words: readonly Word[]): ReadOne<Word> =>
+  (words: readonly string[]): ReadOne =>
   (text) => {
     const word = words.find((candidate) => candidate.toLowerCase() === text.toLowerCase());
-    if (word === undefined) throw new UsageError(`'${text}' is not one of ${words.join(", ")}.`);
-    return word;
+    if (word !== undefined) return word;
+    throw new UsageError(`'${text}' is not one of ${words.join(", ")}.${didYouMean(text, words)}`);
   };
 
 function readCount(text: string): number {
@@ -74,45 +88,51 @@ export function readDuration(text: string): number {
   return Number(count) * secondsOf[unit]!;
 }
 
-/** Reads what stands behind a command's name. */
-export type Argument<Value> = (text: string) => Value;
-
 export const argument = {
-  id: <Id extends string>(): Argument<Id> => readId<Id>,
-  text:
-    <Text extends string = string>(): Argument<Text> =>
-    (text) =>
-      text as Text,
+  id: <Id extends string>(): Argument<Id> => ({ read: readId }),
+  /** An id or an official id. */
+  school: (): Argument<SchoolId> => ({ read: readIdOrName("school") }),
+  /** An id or a user name. */
+  person: (): Argument<PersonId> => ({ read: readIdOrName("person") }),
+  /** An id or a name, with the school's official id and a slash before it where several schools have the name. */
+  group: (): Argument<GroupId> => ({ read: readIdOrName("group") }),
+  /** An id, or the client id of an app with one endpoint. */
+  endpoint: (): Argument<string> => ({ read: readIdOrName("endpoint") }),
+  text: <Text extends string = string>(): Argument<Text> => ({ read: (text) => text }),
+  oneOf: <Word extends string>(words: readonly Word[]): Argument<Word> => ({ words, read: readOneOf(words) }),
 };
 
-/** The kinds of options; lists of ids and words may also be separated by commas. */
+const text = (meaning: string, placeholder = "text") => single<string>({ meaning, placeholder }, (written) => written);
+const schoolLook = (meaning: string) => ({ meaning, placeholder: "id|official-id" });
+const groupLook = (meaning: string) => ({ meaning, placeholder: "id|name" });
+
+/** The kinds of options; lists of ids, names and words may also be separated by commas. */
 export const option = {
-  text: (meaning: string, placeholder = "text") => single(meaning, placeholder, (text) => text),
+  text,
   texts: (meaning: string, placeholder = "text"): Option<readonly string[] | undefined> => ({
-    ...single(meaning, placeholder, (text) => text),
-    isList: true,
+    ...{ meaning, placeholder, isList: true, isRequired: false },
     read: (texts) => (texts.length === 0 ? undefined : texts),
   }),
-  id: <Id extends string>(meaning: string) => single(meaning, "id", readId<Id>),
-  ids: <Id extends string>(meaning: string) => many(meaning, "id", readId<Id>),
+  id: <Id extends string>(meaning: string) => single<Id>({ meaning, placeholder: "id" }, readId),
+  school: (meaning: string) => single<SchoolId>(schoolLook(meaning), readIdOrName("school")),
+  schools: (meaning: string) => many<SchoolId>(schoolLook(meaning), readIdOrName("school")),
+  person: (meaning: string) => single<PersonId>({ meaning, placeholder: "id|user-name" }, readIdOrName("person")),
+  group: (meaning: string) => single<GroupId>(groupLook(meaning), readIdOrName("group")),
+  groups: (meaning: string) => many<GroupId>(groupLook(meaning), readIdOrName("group")),
   oneOf: <Word extends string>(words: readonly Word[], meaning: string) =>
-    single(meaning, words.join("|"), readOneOf(words)),
+    single<Word>({ meaning, placeholder: words.join("|"), words }, readOneOf(words)),
   someOf: <Word extends string>(words: readonly Word[], meaning: string) =>
-    many(meaning, words.join("|"), readOneOf(words)),
-  count: (meaning: string) => single(meaning, "number", readCount),
-  time: (meaning: string) => single(meaning, "time", readTime),
-  duration: (meaning: string) => single(meaning, "time", readDuration),
+    many<Word>({ meaning, placeholder: words.join("|"), words }, readOneOf(words)),
+  count: (meaning: string) => single<number>({ meaning, placeholder: "number" }, readCount),
+  time: (meaning: string) => single<Date>({ meaning, placeholder: "time" }, readTime),
+  duration: (meaning: string) => single<number>({ meaning, placeholder: "time" }, readDuration),
   flag: (meaning: string): Option<boolean> => ({
-    meaning,
-    placeholder: null,
-    isList: false,
-    isRequired: false,
+    ...{ meaning, placeholder: null, isList: false, isRequired: false },
     read: (texts) => texts.length > 0,
   }),
 };
 
 /** Makes leaving the option out wrong usage. */
-export function required<Value>(of: Option<Value | undefined>): Option<Value> {
-  // Checked before anything is read: see read-call.ts.
-  return { ...of, isRequired: true, read: (texts) => of.read(texts) as Value };
+export function required<Value>({ type: _, ...of }: Option<Value | undefined>): Option<Value> {
+  return { ...of, isRequired: true };
 }

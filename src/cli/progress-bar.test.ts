@@ -25,7 +25,7 @@ test("a terminal sees a bar with rate and time left, drawn over itself and wiped
   ]);
 });
 
-test("a log sees a line at the beginning of a step and every ten seconds", () => {
+test("a log sees a line at the beginning of a step, every ten seconds, and at its end", () => {
   const { written, bar, pass } = makeScreen(false);
   for (let second = 0; second < 25; second++) {
     bar.show(step(second * 1_000_000));
@@ -37,6 +37,20 @@ test("a log sees a line at the beginning of a step and every ten seconds", () =>
     "Reading ░░░░░░░░░░░░░░░░░░░░░░░░ 0 %\n",
     "Reading █░░░░░░░░░░░░░░░░░░░░░░░ 5 % · 1.0 MB/s · 4 min left\n",
     "Reading ██░░░░░░░░░░░░░░░░░░░░░░ 10 % · 1.0 MB/s · 3 min left\n",
+    "Reading ███░░░░░░░░░░░░░░░░░░░░░ 12 % · 1.0 MB/s · 3 min left\n",
     "Applying ████████████░░░░░░░░░░░░ 50 %\n",
+  ]);
+});
+
+test("a log sees a quick step end at 100 %", () => {
+  const { written, bar, pass } = makeScreen(false);
+  for (const done of [0, 100_000_000, 200_000_000]) {
+    bar.show(step(done));
+    pass(300);
+  }
+  bar.end();
+  expect(written).toEqual([
+    "Reading ░░░░░░░░░░░░░░░░░░░░░░░░ 0 %\n",
+    "Reading ████████████████████████ 100 % · 333.3 MB/s\n",
   ]);
 });

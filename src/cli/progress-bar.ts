@@ -11,26 +11,31 @@ const lineMs = 10_000;
 /**
  * Makes a progress bar with rate and time left, counted from the beginning of each step.
  *
- * Units: `now` in milliseconds.
+ * Shape:  elsewhere than on a terminal the last state of each step is written too, so that the output shows its end.
+ * Units:  `now` in milliseconds.
  */
 export function makeProgressBar(screen: ProgressScreen, now: () => number = () => performance.now()): ProgressBar {
-  let label = "";
-  let startedAt = 0;
-  let shownAt = 0;
-  let drawn = false;
+  let current: { step: ProgressStep; at: number; startedAt: number; shownAt: number; isShown: boolean } | undefined;
+
+  function write(): void {
+    if (current === undefined || current.isShown) return;
+    const text = describeProgress(current.step, (current.at - current.startedAt) / 1000);
+    screen.write(screen.isTTY ? `\r\x1b[K${text.slice(0, (screen.columns ?? 80) - 1)}` : `${text}\n`);
+    [current.isShown, current.shownAt] = [true, current.at];
+  }
+
   return {
     show(step) {
-      const isNew = step.label !== label;
-      if (isNew) [label, startedAt, shownAt] = [step.label, now(), -Infinity];
-      if (!isNew && now() - shownAt < (screen.isTTY ? redrawMs : lineMs)) return;
-      shownAt = now();
-      const text = describeProgress(step, (now() - startedAt) / 1000);
-      screen.write(screen.isTTY ? `\r\x1b[K${text.slice(0, (screen.columns ?? 80) - 1)}` : `${text}\n`);
-      drawn = true;
+      const isNew = step.label !== current?.step.label;
+      if (isNew && !screen.isTTY) write();
+      const from = isNew || current === undefined ? { startedAt: now(), shownAt: -Infinity } : current;
+      current = { ...from, step, at: now(), isShown: false };
+      if (current.at - current.shownAt >= (screen.isTTY ? redrawMs : lineMs)) write();
     },
     end() {
-      if (drawn && screen.isTTY) screen.write("\r\x1b[K");
-      drawn = false;
+      if (!screen.isTTY) write();
+      else if (current !== undefined) screen.write("\r\x1b[K");
+      current = undefined;
     },
   };
 }

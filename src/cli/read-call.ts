@@ -1,27 +1,40 @@
 import { parseArgs } from "node:util";
-import type { Command, Noun } from "./command.ts";
+import type { Command, Commands, Noun, NounEntry } from "./command.ts";
+import { didYouMean } from "./did-you-mean.ts";
 import { UsageError } from "./option.ts";
 
 /** Where in the tree of commands the caller is, for help and for running. */
-export type Place = { path: string[]; noun?: Noun; command?: Command };
+export type Place = { path: string[]; noun?: NounEntry & Noun; command?: Command };
 
-/** Walks from the root as far as the words name a noun and its verb; what is left is the command's. */
-export function findPlace(
-  nouns: Readonly<Record<string, Noun | Command>>,
-  args: readonly string[],
-): { place: Place; rest: readonly string[] } {
-  const [name, ...afterName] = args;
+type Found = {
+  place: Place;
+  /** The words behind the command's name. */
+  rest: readonly string[];
+  /** What is wrong with the words before them; the place is then as far as they were right. */
+  problem?: UsageError;
+};
+
+/** Walks from the root as far as the words name a noun and its verb. */
+export async function findPlace(commands: Commands, words: readonly string[]): Promise<Found> {
+  const [name, ...afterName] = words;
   if (name === undefined) return { place: { path: [] }, rest: [] };
-  const found = own(nouns, name);
-  if (found === undefined) throw new UsageError(`There is no command '${name}'.`);
-  if ("run" in found) return { place: { path: [name], command: found }, rest: afterName };
+  const entry = own(commands, name);
+  if (entry === undefined)
+    return wrong({ path: [] }, `There is no command '${name}'.${didYouMean(name, Object.keys(commands))}`);
+  if ("run" in entry) return { place: { path: [name], command: entry }, rest: afterName };
+  const noun = { ...entry, ...(await entry.load()) };
   const [verb, ...rest] = afterName;
-  if (verb === undefined) return { place: { path: [name], noun: found }, rest: [] };
-  const command = own(found.verbs, verb);
+  if (verb === undefined) return { place: { path: [name], noun }, rest: [] };
+  const command = own(noun.verbs, verb);
   if (command === undefined)
-    throw new UsageError(`'${name}' has no verb '${verb}'; it has ${Object.keys(found.verbs).join(", ")}.`);
-  return { place: { path: [name, verb], noun: found, command }, rest };
+    return wrong(
+      { path: [name], noun },
+      `'${name}' has no verb '${verb}'.${didYouMean(verb, Object.keys(noun.verbs))}`,
+    );
+  return { place: { path: [name, verb], noun, command }, rest };
 }
+
+const wrong = (place: Place, message: string): Found => ({ place, rest: [], problem: new UsageError(message) });
 
 const own = <Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined;
@@ -30,19 +43,16 @@ export const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) 
 
 type Read = { given: Record<string, unknown>; options: Record<string, unknown> };
 
-/** Reads the arguments and options of a command, all or none. */
+/** Reads the arguments and options of a command, all or none. Shape: `Named` stands for ids that are to be looked up. */
 export function readCall(command: Command, args: readonly string[]): Read {
   const { values, positionals } = parse(command, args);
   const names = Object.keys(command.takes);
-  if (positionals.length > names.length)
-    throw new UsageError(
-      names.length === 0 ? "It takes no arguments." : `It takes ${names.length} argument(s): ${names.join(", ")}.`,
-    );
+  if (positionals.length > names.length) throw new UsageError(tooMany(names));
   const given: Record<string, unknown> = {};
-  for (const [index, [name, read]] of Object.entries(command.takes).entries()) {
+  for (const [index, [name, argument]] of Object.entries(command.takes).entries()) {
     const text = positionals[index];
     if (text === undefined) throw new UsageError(`<${dashed(name)}> is missing.`);
-    given[name] = named(`<${dashed(name)}>`, () => read(text));
+    given[name] = named(`<${dashed(name)}>`, () => argument.read(text));
   }
   const options: Record<string, unknown> = {};
   for (const [name, option] of Object.entries(command.options)) {
@@ -52,6 +62,11 @@ export function readCall(command: Command, args: readonly string[]): Read {
     options[name] = named(`--${dashed(name)}`, () => option.read(texts));
   }
   return { given, options };
+}
+
+function tooMany(names: readonly string[]): string {
+  if (names.length === 0) return "It takes no arguments.";
+  return `It takes ${names.length} argument${names.length === 1 ? "" : "s"}: ${names.join(", ")}.`;
 }
 
 function named(name: string, work: () => unknown): unknown {
@@ -72,6 +87,10 @@ function parse(command: Command, args: readonly string[]): Parsed {
   try {
     return parseArgs({ args: [...args], allowPositionals: true, options: Object.fromEntries(options) });
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    const { code, message } = error as NodeJS.ErrnoException;
+    const [, written] = /'(-[^' ]*)/.exec(message) ?? [];
+    if (code !== "ERR_PARSE_ARGS_UNKNOWN_OPTION" || written === undefined) throw new UsageError(message);
+    const known = options.map(([name]) => `--${name}`);
+    throw new UsageError(`There is no option ${written} here.${didYouMean(written, known)}`);
   }
 }

@@ -1,73 +1,126 @@
-import { ConfigError, type Config } from "../config/index.ts";
+import packageFile from "../../package.json" with { type: "json" };
+import type { Config } from "../config/index.ts";
 import { systemClock } from "../platform/clock.ts";
-import { isDatabaseUnavailable } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { escapeLines, escapeUnprintable } from "../platform/unprintable.ts";
-import { DatabaseStartError } from "../platform/postgres/index.ts";
-import type { Command, Noun, Tools } from "./command.ts";
-import { withMigratedDatabase } from "./database.ts";
+import type { Command, Commands, Tools } from "./command.ts";
+import { makeDatabaseOfCall } from "./database.ts";
+import { readGlobals, type Globals } from "./globals.ts";
 import { exitCodes, makeHelp } from "./help.ts";
+import { resolveNames } from "./names.ts";
 import { UsageError } from "./option.ts";
+import { printResult } from "./print.ts";
+import { makeProgressBar, type ProgressScreen } from "./progress-bar.ts";
 import { findPlace, readCall, type Place } from "./read-call.ts";
 
-/** Where a command line writes, results and help to `out`, everything else to `err`, and where its configuration comes from. */
-export type Terminal = { out(text: string): void; err(text: string): void; readConfig(): Config };
-
-type Commands = Readonly<Record<string, Noun | Command>>;
-
-const helpFlags = new Set(["--help", "-h"]);
+/** Where a command line writes (results and help to `out`, all else to `err`), and where its configuration is from. */
+export type Terminal = {
+  out(text: string): void;
+  err(text: string): void;
+  readConfig(): Promise<Config>;
+  /** Asks the person at the terminal; left out where there is none. */
+  ask?(question: string): Promise<string>;
+  /** Where progress is drawn; left out: nowhere. */
+  screen?: ProgressScreen;
+};
 
 /** Runs one command line to its end. Shape: answers the exit code. */
 export async function runCommandLine(commands: Commands, args: readonly string[], terminal: Terminal): Promise<number> {
-  const json = args.includes("--json");
+  const { globals, words, problem } = readGlobals(args);
   let place: Place = { path: [] };
   try {
-    const wantsHelp = args[0] === "help" || args.some((arg) => helpFlags.has(arg));
-    const words = args.filter((arg) => arg !== "--json" && !helpFlags.has(arg));
-    const found = findPlace(commands, args[0] === "help" ? words.slice(1) : words);
+    if (globals.version) {
+      terminal.out(`schultor ${packageFile.version}`);
+      return exitCodes.done;
+    }
+    const wantsHelp = globals.help || words[0] === "help";
+    const found = await findPlace(commands, words[0] === "help" ? words.slice(1) : words);
     place = found.place;
+    const wrong = problem ?? found.problem;
+    if (wrong !== undefined) throw wrong;
     if (wantsHelp) {
       terminal.out(makeHelp(commands, place));
       return exitCodes.done;
     }
-    if (place.command === undefined)
-      throw new UsageError(place.path.length === 0 ? "A command is missing." : "A verb is missing.");
-    const call = readCall(place.command, found.rest);
-    const { lines, data, isRefused, isFile } = await place.command.run(makeTools(terminal), call);
-    terminal.out(
-      json ? escapeUnprintable(JSON.stringify(data)) : (isFile ? lines : lines.map(escapeUnprintable)).join("\n"),
-    );
-    return isRefused ? exitCodes.refused : exitCodes.done;
+    const { command, path } = place;
+    if (command === undefined) throw new UsageError(path.length === 0 ? "A command is missing." : "A verb is missing.");
+    return await runCommand(command, found.rest, globals, terminal);
   } catch (error) {
-    const { exitCode, message, code } = explain(error);
+    const { exitCode, message, code } = await explain(error);
     const help = exitCode === exitCodes.wrongUsage ? `\n\n${makeHelp(commands, place)}` : "";
-    terminal.err(json ? escapeUnprintable(JSON.stringify({ error: message, code })) : escapeLines(`${message}${help}`));
+    const asJson = () => escapeUnprintable(JSON.stringify({ error: message, code }));
+    terminal.err(globals.output === "json" ? asJson() : escapeLines(`${message}${help}`));
     return exitCode;
   }
 }
 
-function makeTools({ err, readConfig }: Terminal): Tools {
-  const config = readConfig();
-  return {
-    config,
-    clock: systemClock,
-    tell: (line) => err(escapeLines(line)),
-    origin: () => ({ at: systemClock(), actorId: "command-line" }),
-    withDatabase: (work) => withMigratedDatabase(config, err, work),
-  };
+async function runCommand(
+  command: Command,
+  rest: readonly string[],
+  globals: Globals,
+  terminal: Terminal,
+): Promise<number> {
+  const call = readCall(command, rest);
+  const tell = (line: string) => void (globals.quiet || terminal.err(escapeLines(line)));
+  await confirm(command, rest, globals, terminal);
+  const config = await terminal.readConfig();
+  const database = makeDatabaseOfCall(config, tell);
+  const bar = makeProgressBar(globals.quiet || terminal.screen === undefined ? nowhere : terminal.screen);
+  try {
+    const resolved = await resolveNames(call, async (name, schoolId) => {
+      const [{ makeLookUp }, { db }] = await Promise.all([import("./look-up.ts"), database.get()]);
+      return makeLookUp(db)(name, schoolId);
+    });
+    const tools: Tools = {
+      config,
+      clock: systemClock,
+      tell,
+      showProgress: (step) => bar.show(step),
+      origin: () => ({ at: systemClock(), actorId: "command-line" }),
+      withDatabase: async (work) => work(await database.get()),
+    };
+    const result = await command.run(tools, resolved as Parameters<Command["run"]>[1]).finally(() => bar.end());
+    const text = printResult(result, globals);
+    if (text !== null) terminal.out(text);
+    return result.isRefused ? exitCodes.refused : exitCodes.done;
+  } finally {
+    await database.close();
+  }
 }
+
+const nowhere: ProgressScreen = { write: () => undefined };
+
+class Cancelled extends Error {}
+
+/** Asks whether what cannot be undone is meant. Errors: UsageError where nobody can be asked; Cancelled. */
+async function confirm(
+  { irreversible }: Command,
+  rest: readonly string[],
+  { yes }: Globals,
+  { ask }: Terminal,
+): Promise<void> {
+  if (irreversible === undefined || yes) return;
+  if (ask === undefined)
+    throw new UsageError(`${irreversible} This cannot be undone: add --yes if you mean it. Nothing was changed.`);
+  const answer = await ask(`${escapeLines(`${rest.join(" ")}: ${irreversible}`.replace(/^: /, ""))} ${question}`);
+  if (!/^y(es)?$/i.test(answer.trim())) throw new Cancelled("Nothing was changed.");
+}
+
+const question = "This cannot be undone. Continue? [y/N] ";
 
 const undefinedTable = "42P01";
 
-/** What went wrong, in words for whoever typed the command. */
-function explain(error: unknown): { exitCode: number; message: string; code: string } {
-  const { message, code } = error as { message: string; code?: unknown };
+/** What went wrong, in words for the person who typed the command. */
+async function explain(error: unknown): Promise<{ exitCode: number; message: string; code: string }> {
+  const { message, code, name } = error as { message: string; code?: unknown; name?: string };
   if (error instanceof UsageError) return { exitCode: exitCodes.wrongUsage, message, code: "wrong_usage" };
-  if (error instanceof ConfigError)
-    return { exitCode: exitCodes.badConfiguration, message, code: "wrong_configuration" };
+  if (error instanceof Cancelled) return { exitCode: exitCodes.failed, message, code: "cancelled" };
+  if (name === "ConfigError") return { exitCode: exitCodes.badConfiguration, message, code: "wrong_configuration" };
   if (error instanceof AppError && error.status < 500)
     return { exitCode: exitCodes.refused, message, code: error.code };
   const failed = { exitCode: exitCodes.failed, message, code: "failed" };
+  const { DatabaseStartError } = await import("../platform/postgres/index.ts");
+  const { isDatabaseUnavailable } = await import("../platform/db.ts");
   if (error instanceof DatabaseStartError || isDatabaseUnavailable(error))
     return { ...failed, code: "database_unavailable" };
   if (code === undefinedTable)

@@ -1,8 +1,9 @@
 import { createSchool, findSchool, listSchools, updateSchool } from "../directory/index.ts";
+import type { School } from "../directory/index.ts";
 import type { SchoolId } from "../directory/index.ts";
-import { done, found, inChange, inDatabase, updated } from "./change.ts";
+import { found, inChange, inDatabase, made, updated } from "./change.ts";
 import { makeCommand, type Noun } from "./command.ts";
-import { defaultLimit, listOptions, listResult, recordLines, schoolColumns } from "./lines.ts";
+import { defaultLimit, listOptions, listResult, recordLines, type Columns } from "./lines.ts";
 import { argument, option, required } from "./option.ts";
 
 const properties = {
@@ -17,36 +18,35 @@ const properties = {
   schoolingLevel: option.text("A code in capitals, such as GYMNASIUM."),
 };
 
+const columns: Columns<School> = {
+  id: ({ id }) => id,
+  "official id": ({ officialId }) => officialId,
+  name: ({ name }) => name,
+  city: ({ address }) => address.city,
+};
+
 export const school: Noun = {
-  summary: "Schools: their name, address, official id and schooling level.",
   verbs: {
     create: makeCommand({
       summary: "Register a school.",
       options: {
         ...properties,
-        ...{
-          name: required(properties.name),
-          officialId: required(properties.officialId),
-          street: required(properties.street),
-        },
-        ...{ zip: required(properties.zip), city: required(properties.city), state: required(properties.state) },
+        ...{ name: required(properties.name), officialId: required(properties.officialId) },
+        ...{ street: required(properties.street), zip: required(properties.zip) },
+        ...{ city: required(properties.city), state: required(properties.state) },
         id: option.id<SchoolId>("Its id, where it has one already."),
       },
-      run: async (
-        tools,
-        { options: { id, name, officialId, street, addition, zip, city, country, state, schoolingLevel } },
-      ) => {
+      run: async (tools, { options }) => {
+        const { id, name, officialId, street, addition, zip, city, country, state, schoolingLevel } = options;
         const address = { address: street, addressAddition: addition ?? null, city, zipCode: zip };
         const location = { country: country ?? "DE", state };
-        const made = await inChange(tools, (change) =>
-          createSchool(change, { id, name, officialId, address, location, schoolingLevel: schoolingLevel ?? null }),
-        );
-        return done(made, { id: made });
+        const newSchool = { id, name, officialId, address, location, schoolingLevel: schoolingLevel ?? null };
+        return made(await inChange(tools, (change) => createSchool(change, newSchool)));
       },
     }),
     update: makeCommand({
       summary: "Change what is given of a school; what is left out stays.",
-      takes: { school: argument.id<SchoolId>() },
+      takes: { school: argument.school() },
       options: {
         ...properties,
         noAddition: option.flag("Remove the addition to the address."),
@@ -54,48 +54,28 @@ export const school: Noun = {
       },
       run: async (tools, { given, options }) => {
         const { name, officialId, street, zip, city, country, state } = options;
-        const address = {
-          address: street,
-          addressAddition: options.noAddition ? null : options.addition,
-          city,
-          zipCode: zip,
-        };
-        const schoolingLevel = options.noSchoolingLevel ? null : options.schoolingLevel;
+        const addressAddition = options.noAddition ? null : options.addition;
         const update = {
-          schoolId: given.school,
-          name,
-          officialId,
-          address,
-          location: { country, state },
-          schoolingLevel,
+          ...{ schoolId: given.school, name, officialId, location: { country, state } },
+          address: { address: street, addressAddition, city, zipCode: zip },
+          schoolingLevel: options.noSchoolingLevel ? null : options.schoolingLevel,
         };
-        return updated("school", given.school, await inChange(tools, (change) => updateSchool(change, update)));
+        return updated("School", given.school, await inChange(tools, (change) => updateSchool(change, update)));
       },
     }),
     show: makeCommand({
       summary: "Show one school.",
-      takes: { school: argument.id<SchoolId>() },
+      takes: { school: argument.school() },
       run: async (tools, { given }) => {
-        const shown = found(
-          await inDatabase(tools, (db) => findSchool(db, given.school)),
-          "school_not_found",
-          "The school does not exist.",
-        );
+        const school = await inDatabase(tools, (db) => findSchool(db, given.school));
+        const shown = found(school, "school_not_found", "The school does not exist.");
         const { id, name, officialId, schoolingLevel, address, location } = shown;
-        const where = [address.address, address.addressAddition, `${address.zipCode} ${address.city}`]
-          .filter(Boolean)
-          .join(", ");
-        return {
-          lines: recordLines({
-            id,
-            name,
-            "official id": officialId,
-            address: where,
-            country: `${location.country}-${location.state}`,
-            "schooling level": schoolingLevel,
-          }),
-          data: shown,
-        };
+        const parts = [address.address, address.addressAddition, `${address.zipCode} ${address.city}`];
+        const lines = recordLines({
+          ...{ id, name, "official id": officialId, address: parts.filter(Boolean).join(", ") },
+          ...{ country: `${location.country}-${location.state}`, "schooling level": schoolingLevel },
+        });
+        return { lines, quiet: [id], data: shown };
       },
     }),
     list: makeCommand({
@@ -103,7 +83,7 @@ export const school: Noun = {
       options: listOptions,
       run: async (tools, { options: { search, after, limit = defaultLimit } }) => {
         const schools = await inDatabase(tools, (db) => listSchools(db, { search, after, limit: limit + 1 }));
-        return listResult("schools", schools, limit, schoolColumns);
+        return listResult("schools", schools, limit, columns);
       },
     }),
   },

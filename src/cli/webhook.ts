@@ -17,62 +17,48 @@ import {
 } from "../webhooks/index.ts";
 import type { Attempt, Delivery, Endpoint } from "../webhooks/index.ts";
 import type { Origin } from "../events/index.ts";
-import type { Db } from "../platform/db.ts";
+import type { OpenDb } from "../platform/db.ts";
 import { done, inDatabase } from "./change.ts";
 import { makeCommand, type Noun, type Result } from "./command.ts";
-import { alignColumns, defaultLimit, recordLines } from "./lines.ts";
+import { alignColumns, counted, defaultLimit, recordLines, timeOf, wholeList, type Columns } from "./lines.ts";
 import { argument, option, required } from "./option.ts";
-import { reachOf } from "./reach.ts";
+import { policyOf, withPolicyHint } from "./outbound-policy.ts";
 
-const endpoint = { endpoint: argument.id() };
+const endpoint = { endpoint: argument.endpoint() };
 const delivery = { delivery: argument.text() };
 const app = { app: argument.text() };
 const defaultOverlapHours = 24;
 
 const secretLines = (secret: string): string[] => [`Secret: ${secret}`, "The secret is not shown again."];
-const time = (at: Date | null): string | null => at?.toISOString() ?? null;
 
-function endpointLines({
-  id,
-  clientId,
-  url,
-  eventTypes: types,
-  state,
-  reason,
-  resumeAt,
-  failingSince,
-  pending,
-}: Endpoint): string[] {
-  const words = reason === null ? state.toLowerCase() : `${state.toLowerCase()}: ${reason.replace("_", " ")}`;
+function endpointLines({ id, clientId, url, eventTypes: types, ...of }: Endpoint): string[] {
+  const state =
+    of.reason === null ? of.state.toLowerCase() : `${of.state.toLowerCase()}: ${of.reason.replace("_", " ")}`;
   return recordLines({
-    id,
-    app: clientId,
-    url,
-    types: types.join(", "),
-    state: words,
-    "tried again": time(resumeAt),
-    "failing since": time(failingSince),
-    waiting: String(pending),
+    ...{ id, app: clientId, url, types: types.join(", "), state },
+    ...{ "tried again at": timeOf(of.resumeAt), "failing since": timeOf(of.failingSince) },
+    waiting: String(of.pending),
   });
 }
 
-const deliveryColumns = ({
-  id,
-  state,
-  eventType,
-  messageId,
-  attempts,
-  createdAt,
-  nextAttemptAt,
-}: Delivery): string[] => [
-  id,
-  state,
-  eventType,
-  messageId,
-  `${attempts} attempts`,
-  createdAt.toISOString(),
-  nextAttemptAt === null ? "" : `next ${nextAttemptAt.toISOString()}`,
-];
+const endpointColumns: Columns<Endpoint> = {
+  id: ({ id }) => id,
+  app: ({ clientId }) => clientId,
+  state: ({ state }) => state,
+  reason: ({ reason }) => reason,
+  types: ({ eventTypes: types }) => types.join(","),
+  url: ({ url }) => url,
+};
+
+const deliveryColumns: Columns<Delivery> = {
+  id: ({ id }) => id,
+  state: ({ state }) => state,
+  type: ({ eventType }) => eventType,
+  "webhook-id": ({ messageId }) => messageId,
+  attempts: ({ attempts }) => String(attempts),
+  created: ({ createdAt }) => createdAt.toISOString(),
+  "next attempt": ({ nextAttemptAt }) => timeOf(nextAttemptAt),
+};
 
 const attemptColumns = ({ number, at, durationMs, status, error, answer }: Attempt): string[] => [
   String(number),
@@ -82,81 +68,75 @@ const attemptColumns = ({ number, at, durationMs, status, error, answer }: Attem
   JSON.stringify((answer ?? "").slice(0, 80)),
 ];
 
-/** A change of one endpoint that has nothing to tell but that it is done. */
-const simple = (summary: string, line: string, change: (db: Db, id: string, origin: Origin) => Promise<void>) =>
+/** A change of one endpoint whose result is one line. */
+const simple = (
+  { summary, line, irreversible }: { summary: string; line: string; irreversible?: string },
+  change: (db: OpenDb, id: string, origin: Origin) => Promise<void>,
+) =>
   makeCommand({
     summary,
     takes: endpoint,
+    ...(irreversible !== undefined && { irreversible }),
     run: async (tools, { given }): Promise<Result> => {
       await inDatabase(tools, (_db, whole) => change(whole, given.endpoint, tools.origin()));
       return done(line, { id: given.endpoint });
     },
   });
 
-const typeOption = option.someOf(eventTypes, "Event types to be told of; all three if left out.");
+const typeOption = option.someOf(eventTypes, "Event types to send; all three if left out.");
 
 export const webhook: Noun = {
-  summary: "Webhooks: where apps are told of changes, and how that went.",
   verbs: {
     list: makeCommand({
       summary: "List endpoints with their state.",
       options: { app: option.text("Only those of this app.", "client-id") },
       run: async (tools, { options }) => {
         const endpoints = await inDatabase(tools, (db) => listEndpoints(db, { clientId: options.app }));
-        const rows = endpoints.map(({ id, clientId, state, reason, eventTypes: types, url }) => [
-          id,
-          clientId,
-          state,
-          reason ?? "",
-          types.join(","),
-          url,
-        ]);
-        return { lines: rows.length === 0 ? ["There are none."] : alignColumns(rows), data: { endpoints } };
+        return wholeList("endpoints", endpoints, { columns: endpointColumns, id: ({ id }) => id });
       },
     }),
     show: makeCommand({
-      summary: "Show an endpoint: its state, why, and how much waits for it.",
+      summary: "Show an endpoint: its state, the reason, and how many deliveries wait.",
       takes: endpoint,
       run: async (tools, { given }) => {
         const found = await inDatabase(tools, (db) => getEndpoint(db, given.endpoint));
-        return { lines: endpointLines(found), data: found };
+        return { lines: endpointLines(found), quiet: [found.id], data: found };
       },
     }),
     add: makeCommand({
-      summary: "Register where an app is told of changes. Its secret is shown this once.",
+      summary: "Register an address that is notified of changes. Its secret is shown only once.",
       takes: app,
       options: {
         url: required(option.text("Where requests are sent; https, at a public address.", "url")),
         type: typeOption,
       },
       run: async (tools, { given, options: { url, type = [...eventTypes] } }) => {
-        const context = { origin: tools.origin(), keys: tools.config.encryptionKeys, reach: reachOf(tools) };
-        const made = await inDatabase(tools, (_db, whole) =>
-          registerEndpoint(whole, { clientId: given.app, url, eventTypes: type }, context),
+        const context = { origin: tools.origin(), keys: tools.config.encryptionKeys, reach: policyOf(tools) };
+        const made = await withPolicyHint(
+          inDatabase(tools, (_db, whole) =>
+            registerEndpoint(whole, { clientId: given.app, url, eventTypes: type }, context),
+          ),
         );
-        return { lines: [`Endpoint: ${made.id}`, ...secretLines(made.secret)], data: made };
+        const lines = [`Endpoint: ${made.id}`, ...secretLines(made.secret)];
+        return { lines, quiet: [made.id, made.secret], data: made };
       },
     }),
     update: makeCommand({
-      summary: "Change address or event types; what waits goes to the new address.",
+      summary: "Change address or event types. Waiting deliveries go to the new address.",
       takes: endpoint,
       options: {
         url: option.text("Where requests are sent from now on.", "url"),
-        type: option.someOf(eventTypes, "Event types to be told of, as a whole."),
+        type: option.someOf(eventTypes, "Event types to send; replaces the present ones."),
       },
       run: async (tools, { given, options: { url, type } }) => {
-        await inDatabase(tools, (_db, whole) =>
-          updateEndpoint(
-            whole,
-            { id: given.endpoint, url, eventTypes: type },
-            { origin: tools.origin(), reach: reachOf(tools) },
-          ),
-        );
-        return done("The endpoint is as you said.", { id: given.endpoint });
+        const context = { origin: tools.origin(), reach: policyOf(tools) };
+        const update = { id: given.endpoint, url, eventTypes: type };
+        await withPolicyHint(inDatabase(tools, (_db, whole) => updateEndpoint(whole, update, context)));
+        return done("Endpoint updated.", { id: given.endpoint });
       },
     }),
     "rotate-secret": makeCommand({
-      summary: "Give an endpoint a new secret, which is shown this once; the old one stays valid for the overlap.",
+      summary: "Give an endpoint a new secret, which is shown only once. The old one stays valid for the overlap.",
       takes: endpoint,
       options: {
         overlapHours: option.count(
@@ -170,28 +150,37 @@ export const webhook: Noun = {
         );
         return {
           lines: [...secretLines(rotated.secret), `The old one is valid until ${rotated.oldValidUntil.toISOString()}.`],
+          quiet: [rotated.secret],
           data: { id: given.endpoint, ...rotated },
         };
       },
     }),
-    pause: simple("Let events wait until the endpoint is resumed.", "The endpoint is paused.", pauseEndpoint),
+    pause: simple(
+      { summary: "Let events wait until the endpoint is resumed.", line: "Endpoint paused." },
+      pauseEndpoint,
+    ),
     resume: simple(
-      "Make a paused or disabled endpoint active; what waits is delivered.",
-      "The endpoint is active.",
+      { summary: "Make a paused or disabled endpoint active. Waiting events are delivered.", line: "Endpoint active." },
       resumeEndpoint,
     ),
     disable: simple(
-      "Drop what waits and whatever comes, until the endpoint is resumed.",
-      "The endpoint is disabled.",
+      {
+        summary: "Drop waiting and new events until the endpoint is resumed.",
+        line: "Endpoint disabled.",
+        irreversible: "This drops the events that wait for the endpoint.",
+      },
       disableEndpoint,
     ),
     remove: simple(
-      "Take an endpoint away with its secrets and its log. It cannot be undone.",
-      "The endpoint is gone.",
+      {
+        summary: "Delete an endpoint.",
+        line: "Endpoint deleted.",
+        irreversible: "This deletes the endpoint with its secrets and its log.",
+      },
       removeEndpoint,
     ),
     log: makeCommand({
-      summary: "List the deliveries of an endpoint, the newest first; they are kept for a time.",
+      summary: "List the deliveries of an endpoint, the newest first. They are kept for WEBHOOK_LOG_DAYS.",
       takes: endpoint,
       options: {
         state: option.oneOf(["PENDING", "DELIVERED", "FAILED"] as const, "Only those in this state."),
@@ -201,10 +190,7 @@ export const webhook: Noun = {
         const deliveries = await inDatabase(tools, (db) =>
           listDeliveries(db, { endpointId: given.endpoint, state, limit }),
         );
-        return {
-          lines: deliveries.length === 0 ? ["There are none."] : alignColumns(deliveries.map(deliveryColumns)),
-          data: { deliveries },
-        };
+        return wholeList("deliveries", deliveries, { columns: deliveryColumns, id: ({ id }) => id });
       },
     }),
     delivery: makeCommand({
@@ -224,33 +210,36 @@ export const webhook: Noun = {
       },
     }),
     redeliver: makeCommand({
-      summary: "Send one delivery again, with the same webhook-id and all its tries anew.",
+      summary: "Send one delivery again, with the same webhook-id and all retries.",
       takes: delivery,
       run: async (tools, { given }) => {
         await inDatabase(tools, (_db, whole) => redeliver(whole, given.delivery, tools.origin()));
-        return done("The delivery is sent again.", { id: given.delivery });
+        return done("Delivery queued again.", { id: given.delivery });
       },
     }),
     "redeliver-failed": makeCommand({
-      summary: "Send everything again that an endpoint failed to take since a time.",
+      summary: "Send all failed deliveries of an endpoint again, from a time on.",
       takes: endpoint,
       options: { since: required(option.time("Deliveries made at this time or later.")) },
       run: async (tools, { given, options: { since } }) => {
         const deliveries = await inDatabase(tools, (_db, whole) =>
           redeliverFailed(whole, { endpointId: given.endpoint, since }, tools.origin()),
         );
-        return done(`${deliveries} deliveries are sent again.`, { id: given.endpoint, deliveries });
+        return done(`${counted(deliveries, "delivery", "deliveries")} queued again.`, {
+          id: given.endpoint,
+          deliveries,
+        });
       },
     }),
     test: makeCommand({
-      summary: "Send an endpoint an event that tells of no change and says so; its log shows what came of it.",
+      summary: "Send an endpoint a test event, which is marked as one. The log shows the result.",
       takes: endpoint,
       options: { type: option.oneOf(eventTypes, "Its event type; person if left out.") },
       run: async (tools, { given, options: { type = "person" } }) => {
         const id = await inDatabase(tools, (_db, whole) =>
           sendTestEvent(whole, { endpointId: given.endpoint, eventType: type }, tools.origin()),
         );
-        return done(`Delivery ${id} is on its way.`, { id: given.endpoint, delivery: id });
+        return done(`Delivery ${id} queued.`, { id: given.endpoint, delivery: id });
       },
     }),
   },

@@ -17,6 +17,8 @@ export type { Group, Part, PeopleOf, Person, School } from "./find.ts";
 export { createGroup, deleteGroup, renameGroup, restoreGroup } from "./group.ts";
 export type { GroupType, NewGroup } from "./group.ts";
 export type { GroupId, PersonId, SchoolId } from "./ids.ts";
+export { findPeople, findSchoolId, listGroupsCalled } from "./look-up.ts";
+export type { FoundPerson, NamedGroup } from "./look-up.ts";
 export { addMembership, removeMembership, setMembershipRole } from "./membership.ts";
 export type { NewMembership } from "./membership.ts";
 export { createPerson, updatePerson } from "./person.ts";

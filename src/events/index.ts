@@ -13,6 +13,8 @@ export { forgetInAudit, makeAuditStatement, recordAudit, recordAuditFrom } from 
 export type { AuditLine, Origin } from "./audit.ts";
 export { listEvents } from "./feed.ts";
 export type { AppEvent, AppEventAction, AppEventType, DeleteReason, Events } from "./feed.ts";
+export { listAudit } from "./list-audit.ts";
+export type { AuditFilter, RecordedAudit } from "./list-audit.ts";
 export { forgetEventsOf } from "./forget.ts";
 export { sequenceEvents, sequenceSome } from "./sequence.ts";
 export { makeAuditSweepJob, sweepAudit } from "./sweep-audit.ts";

@@ -9,6 +9,8 @@
  *             access at every sign-on and refresh; no key that signs was unpublished before.
  * Never knows: what the IDM API or Schulconnex answer; who sees which data.
  */
+export { findLogin, findPersonIdOf } from "./find-login.ts";
+export type { LoginState } from "./find-login.ts";
 export { foldUsername, hashPassword } from "./login/index.ts";
 export { reEncryptSecrets } from "./keys/re-encrypt.ts";
 export { rotateSigningKeys } from "./keys/rotation.ts";

@@ -1,17 +1,23 @@
+import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { commands } from "../../src/cli/index.ts";
+import type { Command, Noun } from "../../src/cli/command.ts";
 import { runHere } from "./program.ts";
 
 const here = runHere({});
 const run = (...args: string[]) => here(args);
 
 const entries = Object.entries(commands);
-const nouns = entries.flatMap(([name, entry]) => ("verbs" in entry ? [{ name, ...entry }] : []));
-const all = entries.flatMap(([name, entry]) =>
-  "verbs" in entry
-    ? Object.entries(entry.verbs).map(([verb, command]) => ({ path: [name, verb], command }))
-    : [{ path: [name], command: entry }],
-);
+const nouns: { name: string; verbs: Noun["verbs"] }[] = [];
+const all: { path: string[]; command: Command }[] = [];
+for (const [name, entry] of entries) {
+  if ("run" in entry) all.push({ path: [name], command: entry });
+  else {
+    const { verbs } = await entry.load();
+    nouns.push({ name, verbs });
+    for (const [verb, command] of Object.entries(verbs)) all.push({ path: [name, verb], command });
+  }
+}
 
 test.each([["help"], ["--help"], ["-h"]])(
   "%s lists every command and the exit codes, and ends with 0",
@@ -48,10 +54,21 @@ test.each<[claim: string, args: string[], message: string]>([
   ["an unknown command", ["dance"], "There is no command 'dance'."],
   ["what every object has", ["toString"], "There is no command 'toString'."],
   ["a noun without a verb", ["school"], "A verb is missing."],
-  ["an unknown verb", ["school", "burn"], "'school' has no verb 'burn'"],
+  ["an unknown verb", ["school", "burn"], "'school' has no verb 'burn'."],
+  ["a misspelt command", ["scool"], "There is no command 'scool'. Did you mean 'school'?"],
+  ["a misspelt verb", ["school", "lsit"], "'school' has no verb 'lsit'. Did you mean 'list'?"],
+  [
+    "a misspelt option",
+    ["school", "list", "--serch", "x"],
+    "There is no option --serch here. Did you mean '--search'?",
+  ],
+  ["a misspelt word", ["membership", "add", id, id, "--role", "TECHER"], "Did you mean 'TEACHER'?"],
+  ["an unknown output", ["school", "list", "--output", "xml"], "--output is one of table, json, csv."],
+  ["two ways of PKCE", ["app", "update", "app", "--pkce", "--no-pkce"], "Give --pkce or --no-pkce, not both."],
   ["a missing argument", ["person", "show"], "<person> is missing."],
-  ["an argument too many", ["person", "show", id, id], "It takes 1 argument(s): person."],
-  ["an id that is none", ["person", "show", "Bo"], "<person>: 'Bo' is not an id"],
+  ["an argument too many", ["person", "show", id, id], "It takes 1 argument: person."],
+  ["an id that is none", ["import", "show", "Bo"], "<import>: 'Bo' is not an id"],
+  ["an empty name", ["person", "show", ""], "<person>: the value is empty."],
   ["a missing option", ["group", "rename", id], "--name is missing."],
   ["an option without its value", ["group", "rename", id, "--name"], "--name"],
   ["an unknown option", ["school", "list", "--fast"], "--fast"],
@@ -62,7 +79,11 @@ test.each<[claim: string, args: string[], message: string]>([
     ["membership", "add", id, id, "--role", "BOSS"],
     "--role: 'BOSS' is not one of STUDENT, TEACHER, OTHER.",
   ],
-  ["half a name", ["person", "update", id, "--last", "Muster"], "A name needs --first-full and --last."],
+  [
+    "half a name",
+    ["person", "create", "--school", id, "--role", "OTHER", "--last", "Muster"],
+    "A name needs --first-full and --last.",
+  ],
   ["an empty list", ["person", "create", "--role", "STUDENT", "--school", ""], "--school: a value is empty."],
   [
     "roles for everybody",
@@ -81,4 +102,29 @@ test.each<[claim: string, args: string[], message: string]>([
   expect(err).toContain("Usage:");
   expect(err).not.toMatch(/^\s+at /m);
   expect(JSON.parse((await run(...args, "--json")).err)).toMatchObject({ code: "wrong_usage" });
+});
+
+test("a wrong verb shows the help of its noun", async () => {
+  const { err } = await run("group", "burn");
+  expect(err).toContain((await run("group", "--help")).out.trim());
+});
+
+test("--version prints the version of the package", async () => {
+  expect(await run("--version")).toEqual({ code: 0, out: "schultor 0.1.0\n", err: "" });
+});
+
+test("bash completes commands, verbs, options and their words", async () => {
+  const { out } = await run("completion", "bash");
+  const complete = (...words: string[]) => {
+    const typed = words.map((word) => `'${word}'`).join(" ");
+    const script = `${out}\nCOMP_WORDS=(schultor ${typed}); COMP_CWORD=${words.length}; _schultor; echo "\${COMPREPLY[*]}"`;
+    return execFileSync("bash", ["-c", script], { encoding: "utf8" }).trim();
+  };
+  expect(complete("per")).toBe("person");
+  expect(complete("school", "")).toBe("create update show list");
+  expect(complete("person", "create", "--sch")).toBe("--school");
+  expect(complete("person", "create", "--role", "")).toBe("STUDENT TEACHER OTHER");
+  expect(complete("person", "create", "--output", "c")).toBe("csv");
+  expect(complete("help", "data")).toBe("database");
+  expect((await run("completion", "zsh")).out).toContain("bashcompinit");
 });

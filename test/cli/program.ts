@@ -11,7 +11,7 @@ type Run = (args: readonly string[]) => Promise<Ended>;
 /** The command line as a process of its own, with nothing in its environment but what is given. */
 export function runAsProcess(env: Record<string, string>): Run {
   return (args) => {
-    const child = spawn(process.execPath, ["src/schultor.ts", ...args], {
+    const child = spawn(process.execPath, ["bin/schultor.js", ...args], {
       cwd: root,
       env: { PATH: process.env["PATH"], ...env },
       stdio: ["ignore", "pipe", "pipe"],
@@ -23,25 +23,30 @@ export function runAsProcess(env: Record<string, string>): Run {
   };
 }
 
-/** The same without the second that a process takes to start. */
-export function runHere(env: Record<string, string>): Run {
+/** The same without the time that a process takes to start; with `answer`, somebody at a terminal who gives it. */
+export function runHere(env: Record<string, string>, answer?: string): Run {
   return async (args) => {
     let [out, err] = ["", ""];
+    const ask = async (question: string) => {
+      err += `${question}\n`;
+      return answer!;
+    };
     const terminal = {
       out: (text: string) => (out += `${text}\n`),
       err: (text: string) => (err += `${text}\n`),
-      readConfig: () => readConfig(env),
+      readConfig: async () => readConfig(env),
+      ...(answer !== undefined && { ask }),
     };
     return { code: await runCommandLine(commands, args, terminal), out, err };
   };
 }
 
 /** What most commands answer with; a test knows which of it. */
-type Told = { id: string; clientId: string; clientSecret: string; password: string };
+type Answer = { id: string; clientId: string; clientSecret: string; password: string };
 
 /** Somebody who types commands and reads their answers as data; `ask` throws for whatever is not done. */
 export function makeOperator(run: Run) {
-  const ask = async <Data = Told>(...args: string[]): Promise<Data> => {
+  const ask = async <Data = Answer>(...args: string[]): Promise<Data> => {
     const { code, out, err } = await run([...args, "--json"]);
     if (code !== 0) throw new Error(`${args.join(" ")} ended with ${code}: ${err}`);
     return JSON.parse(out) as Data;

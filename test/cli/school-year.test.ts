@@ -93,7 +93,7 @@ test("what an operator types is what the app sees, from the first school to the 
   await ask("affiliation", "join", pupil, school);
   await ask("affiliation", "leave", pupil, school);
   await ask("person", "soft-delete", pupil);
-  await ask("person", "delete", pupil);
+  await ask("person", "delete", pupil, "--yes");
   expect(await refusal("person", "show", pupil)).toMatchObject({ exitCode: 3, code: "person_not_found" });
 
   await ask("sync", "off", clientId, school);
@@ -105,7 +105,7 @@ test("what an operator types is what the app sees, from the first school to the 
   });
   await ask("grant", "withdraw", clientId, school);
   expect(await refusal("grant", "withdraw", clientId, school)).toMatchObject({ exitCode: 3, code: "grant_not_found" });
-  await ask("app", "delete", clientId);
+  await ask("app", "delete", clientId, "--yes");
   expect((await api(token, "/schools")).status).toBe(401);
 
   const actors = await service.db.prisma.audit.groupBy({ by: ["actorId"], where: { action: { not: "token_issued" } } });
@@ -136,7 +136,7 @@ test("a school is listed, shown and changed, for people and for scripts", async 
   const rest = await ask<{ schools: { id: string }[]; next: string | null }>("school", "list", "--after", first.next!);
   expect([...first.schools, ...rest.schools].map((school) => school.id)).toContain(id);
   expect(rest.next).toBeNull();
-  expect((await run(["school", "list", "--search", "no such name"])).out.trim()).toBe("There are none.");
+  expect((await run(["school", "list", "--search", "no such name"])).out.trim()).toBe("No schools.");
   expect(await refusal("school", "create", "--name", "Twin", "--official-id", "DE-NI-9", ...address)).toMatchObject({
     exitCode: 3,
     code: "official_id_taken",

@@ -73,10 +73,10 @@ test("an operator drives webhooks from the command line: register, test, look in
   await ask("webhook", "pause", id);
   expect(await ask<Endpoint>("webhook", "show", id)).toMatchObject({ state: "PAUSED", reason: "asked_for" });
   await ask("webhook", "resume", id);
-  await ask("webhook", "disable", id);
+  await ask("webhook", "disable", id, "--yes");
   expect(await refusal("webhook", "test", id)).toMatchObject({ exitCode: 3, code: "webhook_endpoint_disabled" });
   expect(await ask("re-encrypt")).toMatchObject({ values: expect.any(Number) as number });
-  await ask("webhook", "remove", id);
+  await ask("webhook", "remove", id, "--yes");
   expect(await ask("webhook", "list")).toEqual({ endpoints: [] });
   await service.db.close();
 });
@@ -91,6 +91,9 @@ test("an address inside the network is refused with its reason", async () => {
       code: "webhook_url_refused",
     });
   }
+  expect((await refusal("webhook", "add", clientId, "--url", "https://127.0.0.1/")).error).toContain(
+    "set WEBHOOK_ALLOW_PRIVATE_ADDRESSES=true for this command and for the service",
+  );
 });
 
 test("deleting an app takes its endpoints and their log with it, and leaves those of others", async () => {
@@ -103,7 +106,7 @@ test("deleting an app takes its endpoints and their log with it, and leaves thos
     await ask("webhook", "test", id);
     made.push({ clientId, id });
   }
-  await ask("app", "delete", made[0]!.clientId);
+  await ask("app", "delete", made[0]!.clientId, "--yes");
   expect((await ask<{ endpoints: Endpoint[] }>("webhook", "list")).endpoints.map(({ id }) => id)).toEqual([
     made[1]!.id,
   ]);

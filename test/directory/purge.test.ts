@@ -107,7 +107,7 @@ test("several processes purge the same people once, and a person who cannot be d
   const jobs = [1, 2, 3].map(() => makePurgeJob({ db, clock, forget, batchSize: 5 }));
   const runs = await Promise.allSettled(jobs.map((each) => each.run(signal)));
   for (const run of runs)
-    expect(run).toMatchObject({ status: "rejected", reason: { message: "1 people could not be deleted for good" } });
+    expect(run).toMatchObject({ status: "rejected", reason: { message: "1 person could not be deleted for good" } });
   expect(await db.prisma.person.findMany({ where: { id: { in: people } }, select: { id: true } })).toEqual([
     { id: stuck },
   ]);
@@ -123,16 +123,30 @@ test("several processes purge the same people once, and a person who cannot be d
   expect(await exists(stuck)).toBe(false);
 });
 
-test("whoever was restored between being listed and being deleted stays", async () => {
+const countWaiting = async () => {
+  const { rows } = await db.pool.query<{ n: number }>(
+    `SELECT count(*)::int AS n FROM pg_stat_activity
+     WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+  );
+  return rows[0]!.n;
+};
+
+test("a person who is restored between being listed and being deleted stays", async () => {
   clock.set(start);
   const personId = await make.person({ school, status: "SOFT_DELETED" });
   const late = () => new Date("2026-04-01T00:00:00Z");
   const hurried = makePurgeJob({ db, clock: late, forget: async () => {} });
-  const blocker = changeDirectory(db, { at: clock() }, async (change) => {
+  const [restored, purgeWaits] = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
+  const restore = changeDirectory(db, { at: clock() }, async (change) => {
     await restorePerson(change, { personId });
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    restored.resolve(null);
+    await purgeWaits.promise;
   });
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  await Promise.all([hurried.run(signal), blocker]);
-  expect(await exists(personId)).toBe(true);
+  await restored.promise;
+  // The restored row is not committed: the purge lists the person as deleted and waits for the change that holds them.
+  const purge = hurried.run(signal);
+  await expect.poll(countWaiting, { timeout: 60_000 }).toBe(1);
+  purgeWaits.resolve(null);
+  await Promise.all([restore, purge]);
+  expect(await db.prisma.person.findUnique({ where: { id: personId } })).toMatchObject({ status: "ACTIVE" });
 });

@@ -46,6 +46,18 @@ test("the demo app signs a pupil in and shows the claims and what it read in bot
     expect(html).toContain(shown);
 });
 
+test("a tile opens the app with the person who is signed in to the platform, without another password", async () => {
+  const platform = makeBrowser(service.url);
+  const tiles = await platform.submit(await platform.open("/sign-in"), "/sign-in", demoLogin(1));
+  const tile = /href="([^"]+)"[^>]*>Lernapp</.exec(tiles.html)![1]!.replaceAll("&amp;", "&");
+  const app = makeBrowser(demoApp.url);
+  const { url } = await app.open(`/login${new URL(tile).search}`);
+  const consent = await platform.open(url);
+  expect(consent.html).not.toContain('name="password"');
+  const back = await platform.submit(consent, "/consent");
+  expect((await app.open(back.url)).html).toContain("Ada Marie");
+});
+
 test("every tile leads to an app that signs the person in with its own client", async () => {
   const platform = makeBrowser(service.url);
   const { html } = await platform.submit(await platform.open("/sign-in"), "/sign-in", demoLogin(1));
@@ -59,18 +71,6 @@ test("every tile leads to an app that signs the person in with its own client", 
     const { html: page, status } = await app.open(back.url);
     expect([status, page]).toEqual([200, expect.stringContaining(`${name} has checked the ID token`)]);
   }
-});
-
-test("a tile opens the app with the person who is signed in to the platform, without another password", async () => {
-  const platform = makeBrowser(service.url);
-  const tiles = await platform.submit(await platform.open("/sign-in"), "/sign-in", demoLogin(1));
-  const tile = /href="([^"]+)"[^>]*>Lernapp</.exec(tiles.html)![1]!.replaceAll("&amp;", "&");
-  const app = makeBrowser(demoApp.url);
-  const { url } = await app.open(`/login${new URL(tile).search}`);
-  const consent = await platform.open(url);
-  expect(consent.html).not.toContain('name="password"');
-  const back = await platform.submit(consent, "/consent");
-  expect((await app.open(back.url)).html).toContain("Ada Marie");
 });
 
 test("a callback that the app did not ask for starts over", async () => {

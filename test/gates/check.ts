@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { installedServers } from "../support/servers.ts";
 import { runGates, sumUp, type Gate } from "./run-gates.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -10,11 +11,18 @@ const script = (name: string, minutes: number): Pick<Gate, "program" | "args" | 
   args: ["run", "--silent", name],
   minutes,
 });
-const tests = (name: string, minutes: number): Omit<Gate, "name"> => {
+const tests = (name: string, minutes: number, kept = name): Omit<Gate, "name"> => {
   const { program, args } = script(name, minutes);
-  const reporters = ["--reporter=default", "--reporter=json", `--outputFile=${results(name)}`];
-  return { program, args: [...args, "--", ...reporters], minutes, results: results(name) };
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile=${results(kept)}`];
+  return { program, args: [...args, "--", ...reporters], minutes, results: results(kept) };
 };
+
+/** The tests once more on the PostgreSQL servers that are installed; no gate where there is none. */
+function otherServers(): Gate[] {
+  if (installedServers().length === 0) return [];
+  const env = { TEST_SERVERS: "installed" };
+  return [{ name: "tests on other PostgreSQL", ...tests("test", 25, "test-on-other-postgresql"), env }];
+}
 
 /** In the order in which they are cheap to fail. */
 const gates: Gate[] = [
@@ -25,9 +33,10 @@ const gates: Gate[] = [
   { name: "format", ...script("lint:format", 5) },
   { name: "code rules", ...script("lint:code", 5) },
   { name: "import rules", ...script("lint:imports", 5), expects: /\([1-9]\d* modules/ },
-  { name: "tests", ...tests("test", 30) },
+  { name: "tests", ...tests("test", 15) },
   { name: "clients", ...tests("test:clients", 8) },
   { name: "browser", ...tests("test:browser", 8) },
+  ...otherServers(),
 ];
 
 const { values } = parseArgs({

@@ -6,9 +6,11 @@ export type Gate = {
   program: string;
   args: string[];
   minutes: number;
-  /** Where a test run writes its result as JSON; without one test that passed the gate is shut. */
+  /** Variables on top of the environment. */
+  env?: Record<string, string>;
+  /** Where a test run writes its result as JSON; without one test that passed the gate fails. */
   results?: string;
-  /** Shut too when what it printed does not match: for programs that are content with nothing to do. */
+  /** Fails too when what it printed does not match: for programs that succeed with nothing to do. */
   expects?: RegExp;
 };
 export type Outcome = {
@@ -54,7 +56,9 @@ async function runGate(gate: Gate, { say, env = process.env, deadline = Infinity
     code,
     output,
     why: trouble,
-  } = milliseconds > 0 ? await run(gate, milliseconds, env) : { code: null, output: "", why: "no time is left" };
+  } = milliseconds > 0
+    ? await run(gate, milliseconds, { ...env, ...gate.env })
+    : { code: null, output: "", why: "no time is left" };
   const tests = gate.results ? readResults(gate.results) : { passed: 0, failed: 0, skipped: 0 };
 
   let why = trouble;

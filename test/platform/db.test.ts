@@ -61,8 +61,16 @@ test("a server that is not there counts as unavailable, a wrong query does not",
   expect(isDatabaseUnavailable(await db.pool.query("SELECT nonsense").catch((error: unknown) => error))).toBe(false);
 });
 
-test("a full pool that nobody leaves counts as unavailable after a bounded wait", () => {
-  expect(isDatabaseUnavailable(new Error("timeout exceeded when trying to connect"))).toBe(true);
+test("a full pool that nobody leaves counts as unavailable after a bounded wait", async () => {
+  const own = openDatabase({ url: db.url, poolSize: 1 });
+  expect(own.pool.options.connectionTimeoutMillis).toBe(10_000);
+  own.pool.options.connectionTimeoutMillis = 50;
+  const held = await own.pool.connect();
+  const refused = await own.pool.query("SELECT 1").catch((error: unknown) => error);
+  expect(isDatabaseUnavailable(refused)).toBe(true);
+  held.release();
+  expect((await own.pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+  await own.close();
 });
 
 test("Prisma reads the time that was written, whatever the server's time zone", async () => {

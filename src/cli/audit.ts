@@ -1,0 +1,37 @@
+import { listAudit, type RecordedAudit } from "../events/index.ts";
+import { inDatabase } from "./change.ts";
+import { makeCommand, type Noun } from "./command.ts";
+import { defaultLimit, wholeList, type Columns } from "./lines.ts";
+import { option } from "./option.ts";
+
+const columns: Columns<RecordedAudit> = {
+  at: ({ at }) => at.toISOString(),
+  action: ({ action }) => action,
+  by: ({ actorId }) => actorId,
+  app: ({ clientId }) => clientId,
+  school: ({ schoolId }) => schoolId,
+  person: ({ personId }) => personId,
+  detail: ({ detail }) => JSON.stringify(detail),
+};
+
+export const audit: Noun = {
+  verbs: {
+    list: makeCommand({
+      summary: "List audit lines, the newest first.",
+      options: {
+        person: option.person("Only lines about this person."),
+        school: option.school("Only lines about this school."),
+        app: option.text("Only lines about this app.", "client-id"),
+        action: option.text("Only this action, such as school_created.", "action"),
+        since: option.time("Only lines of this time or later."),
+        limit: option.count(`How many at most; ${defaultLimit} if left out.`),
+      },
+      run: async (tools, { options: { person, school, app, action, since, limit = defaultLimit } }) => {
+        const filter = { personId: person, schoolId: school, clientId: app, action, since, limit };
+        const lines = await inDatabase(tools, (_db, whole) => listAudit(whole, filter));
+        const list = wholeList("audit lines", lines, { columns, id: ({ id }) => id });
+        return { ...list, data: { lines } };
+      },
+    }),
+  },
+};

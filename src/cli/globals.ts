@@ -1,0 +1,55 @@
+import { UsageError } from "./option.ts";
+
+const formats = ["table", "json", "csv"] as const;
+
+/** What every command takes beside its own options. */
+export type Globals = {
+  output: (typeof formats)[number];
+  quiet: boolean;
+  yes: boolean;
+  help: boolean;
+  version: boolean;
+};
+
+/** The options of every command, for help and completion. */
+export const globalOptions: readonly [written: string, meaning: string][] = [
+  ["--output <table|json|csv>", "What is printed: columns with headings, one JSON object, or CSV. Short: -o."],
+  ["--json", 'The same as --output json. An error is then {"error", "code"} on stderr.'],
+  ["--quiet", "Print ids and secrets only, and no progress. Short: -q."],
+  ["--yes", "Do not ask before what cannot be undone. Short: -y."],
+  ["--help", "Print this text. Short: -h."],
+];
+
+const flags: Readonly<Record<string, Partial<Globals>>> = {
+  "--json": { output: "json" },
+  "--quiet": { quiet: true },
+  "-q": { quiet: true },
+  "--yes": { yes: true },
+  "-y": { yes: true },
+  "--help": { help: true },
+  "-h": { help: true },
+  "--version": { version: true },
+};
+
+/**
+ * Takes the options of every command out of a command line.
+ *
+ * Shape:  `problem` is a UsageError to be thrown once it is known which help belongs to it.
+ */
+export function readGlobals(args: readonly string[]): { globals: Globals; words: string[]; problem?: UsageError } {
+  const globals: Globals = { output: "table", quiet: false, yes: false, help: false, version: false };
+  const words: string[] = [];
+  let problem: UsageError | undefined;
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at]!;
+    const [, , attached] = /^(--output|-o)=(.*)$/.exec(arg) ?? [];
+    if (Object.hasOwn(flags, arg)) Object.assign(globals, flags[arg]);
+    else if (attached !== undefined || arg === "--output" || arg === "-o") {
+      const written = attached ?? args[++at];
+      const output = formats.find((format) => format === written);
+      if (output === undefined) problem = new UsageError(`--output is one of ${formats.join(", ")}.`);
+      else globals.output = output;
+    } else words.push(arg);
+  }
+  return { globals, words, ...(problem !== undefined && { problem }) };
+}

@@ -1,0 +1,33 @@
+import { escapeUnprintable } from "../platform/unprintable.ts";
+import type { Result, Table } from "./command.ts";
+import type { Globals } from "./globals.ts";
+import { alignColumns } from "./lines.ts";
+
+/** The text of a result as it was asked for; null for nothing at all. */
+export function printResult(result: Result, { output, quiet }: Pick<Globals, "output" | "quiet">): string | null {
+  if (output === "json") return escapeUnprintable(JSON.stringify(result.data));
+  if (output === "csv") return csvOf(result.table ?? tableOf(result.data));
+  const lines = quiet && !result.isRefused && !result.isFile ? (result.quiet ?? []) : linesOf(result);
+  return lines.length === 0 ? null : lines.join("\n");
+}
+
+function linesOf({ table, lines, isFile }: Result): readonly string[] {
+  if (isFile) return lines;
+  const { columns, rows } = table ?? { columns: [], rows: [] };
+  const headed = rows.length === 0 ? [] : alignColumns([columns.map((column) => column.toUpperCase()), ...rows]);
+  return [...headed, ...lines.map(escapeUnprintable)];
+}
+
+/** A record as a table of one row. */
+function tableOf(data: object): Table {
+  const text = (value: unknown) =>
+    value === null || value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
+  const entries = Object.entries(JSON.parse(JSON.stringify(data)) as Record<string, unknown>);
+  return { columns: entries.map(([name]) => name), rows: [entries.map(([, value]) => text(value))] };
+}
+
+/** Source: RFC 4180, with line ends of this system. */
+function csvOf({ columns, rows }: Table): string {
+  const field = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+  return [columns, ...rows].map((row) => row.map((text) => field(escapeUnprintable(text))).join(",")).join("\n");
+}

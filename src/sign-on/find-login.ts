@@ -1,0 +1,40 @@
+import type { PersonId } from "../directory/index.ts";
+import type { PrismaDb } from "../platform/db.ts";
+import { foldUsername } from "./login/index.ts";
+
+/** A person's login, without the password. */
+export type LoginState = {
+  personId: PersonId;
+  username: string;
+  changedAt: Date;
+  blockedAt: Date | null;
+  /** Browsers that are signed in. */
+  sessions: number;
+};
+
+/** The login of a person; null where they have none. */
+export async function findLogin(
+  { prisma }: Pick<PrismaDb, "prisma">,
+  personId: PersonId,
+  now: Date,
+): Promise<LoginState | null> {
+  const credential = await prisma.credential.findUnique({
+    where: { personId },
+    select: { username: true, updatedAt: true, generation: true, person: { select: { blockedAt: true } } },
+  });
+  if (credential === null) return null;
+  const { username, updatedAt, generation, person } = credential;
+  const sessions = await prisma.oidcArtifact.count({
+    where: { kind: "Session", personId, generation, expiresAt: { gt: now } },
+  });
+  return { personId, username, changedAt: updatedAt, blockedAt: person.blockedAt, sessions };
+}
+
+/** Whose user name it is, in whatever case it is written. */
+export async function findPersonIdOf({ prisma }: Pick<PrismaDb, "prisma">, username: string): Promise<PersonId | null> {
+  const credential = await prisma.credential.findUnique({
+    where: { username: foldUsername(username) },
+    select: { personId: true },
+  });
+  return credential === null ? null : (credential.personId as PersonId);
+}
