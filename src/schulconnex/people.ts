@@ -72,8 +72,10 @@ export const filters = {
 export type FilterName = keyof typeof filters;
 export const filterNames = Object.keys(filters) as FilterName[];
 
-const sampledRows = 10_000;
-const sampledPerRange = 80;
+const sampledRows = 5000;
+const sampledPerRange = 40;
+// The first ranges are small, so that the first people come at once.
+const firstBounds = [1, 5];
 // Behind every sort key: the last code point there is.
 const behindAll = "chr(1114111)";
 
@@ -94,7 +96,8 @@ export const allPeople = (client: string): People => ({
         lead(person_id, 1, 'ffffffff-ffff-ffff-ffff-ffffffffffff') OVER in_order AS next_id
       FROM (
         SELECT '' COLLATE "C" AS sort_key, '00000000-0000-0000-0000-000000000000'::uuid AS person_id
-        UNION ALL SELECT sort_key, person_id FROM sampled WHERE place % ${sampledPerRange} = 0) AS bounds
+        UNION ALL SELECT sort_key, person_id FROM sampled
+          WHERE place % ${sampledPerRange} = 0 OR place IN (${firstBounds.join(", ")})) AS bounds
       WINDOW in_order AS (ORDER BY sort_key, person_id))`,
   // Range after range, and each in its order: every join looks up what belongs to the row before it.
   from: `range CROSS JOIN LATERAL (

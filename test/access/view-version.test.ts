@@ -136,6 +136,94 @@ async function makeSchool(clientId: ClientId, people = 1) {
 
 const inChange = <T>(work: Parameters<typeof changeDirectory<T>>[2]) => changeDirectory(db, origin, work);
 
+test("every change of a row that lists show counts, by itself", async () => {
+  const { clientId } = await make.app();
+  const { school, group, people } = await makeSchool(clientId, 2);
+  const other = await make.school();
+  await make.grant({ app: clientId, school: other, groups: [] });
+  const [person, second] = people as [PersonId, PersonId];
+  const another = await make.group({ school });
+  const ofApp = ["schools", "personen-info"];
+  const ofSchool = ["people", "organisation.id", "personen-info"];
+  const changes: [sql: string, lists: string[]][] = [
+    [
+      `INSERT INTO membership (group_id, person_id, school_id, role) VALUES ('${another}', '${person}', '${school}', 'STUDENT')`,
+      ofSchool,
+    ],
+    [`UPDATE membership SET role = 'TEACHER' WHERE group_id = '${another}'`, ofSchool],
+    [`DELETE FROM membership WHERE group_id = '${another}'`, ofSchool],
+    [`UPDATE person SET first_call = 'Another' WHERE id = '${person}'`, ofSchool],
+    [
+      `INSERT INTO affiliation (id, person_id, school_id) VALUES (gen_random_uuid(), '${second}', '${other}')`,
+      ofSchool,
+    ],
+    [
+      `UPDATE affiliation SET id = gen_random_uuid() WHERE person_id = '${second}' AND school_id = '${other}'`,
+      ofSchool,
+    ],
+    [`DELETE FROM affiliation WHERE person_id = '${second}' AND school_id = '${other}'`, ofSchool],
+    [
+      `INSERT INTO "group" (id, school_id, name, sort_key, type, created_at, updated_at) VALUES (gen_random_uuid(), '${school}', 'New', 'new', 'KURS', now(), now())`,
+      ["groups"],
+    ],
+    [`UPDATE "group" SET name = 'Renamed' WHERE id = '${group}'`, [...ofSchool, "groups"]],
+    [`DELETE FROM "group" WHERE school_id = '${school}' AND name = 'New'`, ["groups"]],
+    [`UPDATE school SET city = 'Another' WHERE id = '${school}'`, ofApp],
+    [
+      `INSERT INTO synced_group (client_id, school_id, group_id) VALUES ('${clientId}', '${school}', '${another}')`,
+      ofApp,
+    ],
+    [`DELETE FROM synced_group WHERE group_id = '${another}'`, ofApp],
+    [
+      `INSERT INTO grant_sign_on_group (client_id, school_id, group_id) VALUES ('${clientId}', '${school}', '${another}')`,
+      ["users"],
+    ],
+    [`DELETE FROM grant_sign_on_group WHERE group_id = '${another}'`, ["users"]],
+    [
+      `UPDATE "grant" SET sign_on_audience = 'NOBODY' WHERE client_id = '${clientId}' AND school_id = '${school}'`,
+      ["users"],
+    ],
+    [`DELETE FROM "grant" WHERE client_id = '${clientId}' AND school_id = '${other}'`, ofApp],
+  ];
+  const lists = listsOf({ clientId, school, person });
+  for (const [sql, labels] of changes) {
+    const before = await versionsOf(lists);
+    expect((await db.pool.query(sql)).rowCount, sql).toBe(1);
+    const after = await versionsOf(lists);
+    for (const label of labels) {
+      const index = lists.findIndex((list) => list.label === label);
+      expect(after[index], `${label}: ${sql}`).not.toBe(before[index]);
+    }
+  }
+});
+
+test("a row that goes from one school to another counts at both", async () => {
+  const { clientId } = await make.app();
+  const [here, there] = [await makeSchool(clientId), await makeSchool(clientId)];
+  const guest = await make.person({ school: await make.school() });
+  await db.pool.query("INSERT INTO affiliation (id, person_id, school_id) VALUES (gen_random_uuid(), $1, $2)", [
+    guest,
+    here.school,
+  ]);
+  const listsAt = (school: string) =>
+    listsOf({ clientId, school: school as never }).filter(({ label }) => ["people", "users"].includes(label));
+  const versions = () => Promise.all([here, there].map(({ school }) => versionsOf(listsAt(school))));
+  const before = await versions();
+  await db.pool.query("UPDATE affiliation SET school_id = $3 WHERE person_id = $1 AND school_id = $2", [
+    guest,
+    here.school,
+    there.school,
+  ]);
+  const after = await versions();
+  for (const [at, list] of [
+    [0, 0],
+    [0, 1],
+    [1, 0],
+    [1, 1],
+  ] as const)
+    expect(after[at]![list]).not.toBe(before[at]![list]);
+});
+
 test("what changes at one school leaves the lists of another as they were", async () => {
   const { clientId } = await make.app();
   const [here, there] = [await makeSchool(clientId), await makeSchool(clientId)];

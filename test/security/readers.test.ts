@@ -84,25 +84,44 @@ async function countRunning(): Promise<number> {
   return rows[0]!.count;
 }
 
-/** Lets statements that need the groups which schools sync wait until it is released. */
-async function holdLists(): Promise<() => Promise<void>> {
+/** Lets statements that need a table wait until it is released: if not said otherwise, the groups which schools sync. */
+async function holdLists(table = "synced_group"): Promise<() => Promise<void>> {
   const client = await service.db.pool.connect();
-  await client.query("BEGIN; LOCK TABLE synced_group IN ACCESS EXCLUSIVE MODE");
+  await client.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
   // Ends the lock too where the test failed before.
   onTestFinished(() => client.release(true));
   return () => client.query("ROLLBACK").then(() => undefined);
 }
 
+// Shorter than the pool lets a statement wait for a lock, which would end it too.
+const atOnce = <T>(observe: () => T) => expect.poll(observe, { timeout: 5000 });
+
+/** The statements under way, each by its process and start. */
+async function listRunning(): Promise<string[]> {
+  const { rows } = await service.db.pool.query<{ statement: string }>(
+    "SELECT pid || ' ' || query_start AS statement FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND backend_type = 'client backend' AND pid <> pg_backend_pid()",
+  );
+  return rows.map(({ statement }) => statement);
+}
+
 test("300 readers who leave at once keep nobody from signing in, and nothing runs for them any more", async () => {
+  await signInAsUsual();
+  // Lists read it, and nobody who signs in.
+  const release = await holdLists("view_version");
   const sockets = Array.from({ length: 300 }, (_, n) =>
     open(n % 2 ? paths.long : `${schulconnex}/personen-info`, tokens.greedy),
   );
   await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once("connect", resolve))));
+  await eventually(countRunning).toBe(1);
+  const running = await listRunning();
   await signInAsUsual();
+  // Whoever signs in waits for no reader: the same statement is still held.
+  expect(await listRunning()).toEqual(running);
   sockets.forEach((socket) => socket.destroy());
   await signInAsUsual();
+  await atOnce(countRunning).toBe(0);
   await eventually(busyReaders).toBe(0);
-  expect(await countRunning()).toBe(0);
+  await release();
   expect((await read(paths.short, tokens.greedy)).status).toBe(200);
 });
 
@@ -116,7 +135,7 @@ test("the statement of a caller who leaves is cancelled at the server, and its c
   const record = open(`${idm}/people/${login.username.slice(5)}`, tokens.other);
   await eventually(countRunning).toBe(2);
   for (const socket of [...sockets, record]) socket.destroy();
-  await eventually(countRunning).toBe(0);
+  await atOnce(countRunning).toBe(0);
   await eventually(busyReaders).toBe(0);
   await release();
   expect(service.shares.reads.pool.totalCount).toBeGreaterThanOrEqual(opened);

@@ -65,6 +65,16 @@ test("a text with a control, bidi or lone surrogate character inside is refused,
   );
 });
 
+test("each such character is refused, and printed escaped", () => {
+  for (const [from, to] of ranges) {
+    for (let code = from!; code <= to!; code++) {
+      const text = `a${String.fromCharCode(code)}b`;
+      expect(findTextFault(text), code.toString(16)).not.toBeNull();
+      expect(hasBad(escapeUnprintable(text)), code.toString(16)).toBe(false);
+    }
+  }
+});
+
 test("any text is kept without such characters or refused, and what is kept is kept again as it is", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 30 }), (text) => {

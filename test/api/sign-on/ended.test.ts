@@ -5,6 +5,7 @@ import type { PersonId } from "../../../src/directory/index.ts";
 import { withTransaction } from "../../../src/platform/db.ts";
 import { blockPerson, setLogin, signOutPerson, unblockPerson } from "../../../src/sign-on/index.ts";
 import { endSignIns } from "../../../src/sign-on/end-sign-ins.ts";
+import { findSessionByUid } from "../../../src/sign-on/storage/artifact.ts";
 import { rememberPlaces } from "../../../src/sign-on/login/places.ts";
 import { makeBrowser } from "../../support/browser.ts";
 import { asOthers } from "../../support/one-connection.ts";
@@ -230,4 +231,27 @@ test("a person is blocked once and unblocked once, each with its audit line", as
     orderBy: { id: "asc" },
   });
   expect(lines.map(({ action }) => action).sort()).toEqual(["person_blocked", "person_unblocked"]);
+});
+
+test("whatever stands on an older generation of the credential is found nowhere, though its row is still there", async () => {
+  const { service, make, school } = world;
+  await make.grant({ app: app.clientId, school });
+  const tokens = await getUserTokens(service, app, login, { scopes });
+  const { rows } = await service.db.pool.query<{ uid: string }>(
+    "SELECT session_uid AS uid FROM oidc_artifact WHERE kind = 'Session' AND person_id = $1",
+    [pupil],
+  );
+  const readSelf = () =>
+    fetch(`${service.url}/idm/schulconnex/v1/person-info`, {
+      headers: { authorization: `Bearer ${tokens.access_token}` },
+    });
+  expect([await isAlive(tokens.access_token), (await readSelf()).status === 401]).toEqual([true, false]);
+  expect(await findSessionByUid(service.db.pool, rows[0]!.uid)).not.toBeNull();
+  const count = async () => service.db.prisma.oidcArtifact.count({ where: { personId: pupil } });
+  const stored = await count();
+  await service.db.prisma.credential.update({ where: { personId: pupil }, data: { generation: { increment: 1 } } });
+  expect(await count()).toBe(stored);
+  expect([await isAlive(tokens.access_token), (await readSelf()).status]).toEqual([false, 401]);
+  expect(await findSessionByUid(service.db.pool, rows[0]!.uid)).toBeNull();
+  expect((await refresh(tokens.refresh_token!)).body).toMatchObject({ error: "invalid_grant" });
 });
