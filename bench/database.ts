@@ -1,12 +1,12 @@
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openDatabase, type Db } from "../src/platform/db.ts";
+import { openDatabase, type PrismaDb } from "../src/platform/db.ts";
 import { applyMigrations } from "../src/platform/migrate.ts";
 import { openDatabaseServer } from "../src/platform/postgres/index.ts";
 
 /** A migrated database with the service's own server settings (BENCH_DATABASE_URL: an empty one of yours), gone after the run. */
-export async function openBenchDatabase(): Promise<{ url: string; db: Db; close(): Promise<void> }> {
+export async function openBenchDatabase(): Promise<{ url: string; db: PrismaDb; close(): Promise<void> }> {
   const dataDir = realpathSync(mkdtempSync(join(tmpdir(), "schultor-bench-")));
   chmodSync(dataDir, 0o711);
   const say = () => undefined;

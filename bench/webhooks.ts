@@ -4,7 +4,7 @@
  */
 import { createHmac, createSecretKey } from "node:crypto";
 import { Agent, request } from "undici";
-import type { Db } from "../src/platform/db.ts";
+import type { Db, PrismaDb } from "../src/platform/db.ts";
 import { makeUuid } from "../src/platform/ids.ts";
 import { readConfig } from "../src/config/index.ts";
 import { registerEndpoint } from "../src/webhooks/index.ts";
@@ -69,7 +69,7 @@ try {
   await database.close();
 }
 
-async function makeEndpoints(db: Db, count: number, urlOf: (n: number) => string): Promise<string[]> {
+async function makeEndpoints(db: PrismaDb, count: number, urlOf: (n: number) => string): Promise<string[]> {
   const make = makeMakers(db);
   const clients: string[] = [];
   for (let n = 0; n < count; n++) {

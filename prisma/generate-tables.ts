@@ -28,7 +28,7 @@ const typeOf = ({ type, kind, isList, isRequired }: Field, enums: Map<string, st
   return isRequired || isList ? many : `${many} | null`;
 };
 
-const reserved = new Set(["group", "grant"]);
+const reserved = new Set(["group", "grant", "column"]);
 const quote = (name: string): string => (reserved.has(name) ? `"${name}"` : name);
 const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 
@@ -38,7 +38,7 @@ function describe(
 ): { name: string; columns: string; row: string; given: string } {
   const table = model.dbName ?? model.name;
   const fields = model.fields.filter(({ kind }) => kind !== "object");
-  const column = (field: Field) => field.dbName ?? field.name;
+  const column = (field: Field) => quote(field.dbName ?? field.name);
   return {
     name: camel(table),
     columns: `  ${camel(table)}: {\n    name: ${JSON.stringify(quote(table)).replaceAll('\\"', '\\"')},\n    columns: {\n${fields.map((field) => `      ${field.name}: ${JSON.stringify(column(field))},\n`).join("")}    },\n  },\n`,

@@ -256,7 +256,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The endpoint is gone. It is disabled and gets no more events. */
+            /**
+             * @description Not confirmed. The event is sent again, as after every other failure. If the last try answers 410 too, the endpoint is disabled and gets
+             *     no more events.
+             */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -317,7 +320,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The endpoint is gone. It is disabled and gets no more events. */
+            /**
+             * @description Not confirmed. The event is sent again, as after every other failure. If the last try answers 410 too, the endpoint is disabled and gets
+             *     no more events.
+             */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -378,7 +384,10 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The endpoint is gone. It is disabled and gets no more events. */
+            /**
+             * @description Not confirmed. The event is sent again, as after every other failure. If the last try answers 410 too, the endpoint is disabled and gets
+             *     no more events.
+             */
             410: {
                 headers: {
                     [name: string]: unknown;

@@ -7,9 +7,10 @@ import { closePool, makePool, openDatabase, type DatabaseOptions, type Db, type 
 export type ReadShare = Db & { canceller: pg.Pool; isReplica: boolean };
 
 /** The database connections of one process, in shares: work that uses up its own takes nothing from the others. */
-export type DatabaseShares = Record<Exclude<ShareName, "reads" | "changes">, Db> & {
+export type DatabaseShares = Record<Exclude<ShareName, "reads" | "changes" | "jobs">, Db> & {
   reads: ReadShare;
   changes: OpenDb;
+  jobs: OpenDb;
 };
 
 export type ShareOptions = Omit<DatabaseOptions, "poolSize"> & {
@@ -29,9 +30,9 @@ export function openShares(options: ShareOptions): DatabaseShares & { close(): P
     signOn: open("signOn"),
     tokens: open("tokens"),
     firstSignIns: open("firstSignIns"),
-    jobs: open("jobs"),
   };
   const changes = openDatabase({ ...options, poolSize: sizes.changes });
+  const jobs = openDatabase({ ...options, poolSize: sizes.jobs });
   const atReplica = (size: number) => makePool({ ...reading, url: replicaUrl!, poolSize: size });
   const reads: ReadShare =
     replicaUrl === undefined
@@ -45,9 +46,10 @@ export function openShares(options: ShareOptions): DatabaseShares & { close(): P
   return {
     ...small,
     changes,
+    jobs,
     reads,
     async close() {
-      await Promise.all([changes.close(), ...pools.map((pool) => closePool(pool))]);
+      await Promise.all([changes.close(), jobs.close(), ...pools.map((pool) => closePool(pool))]);
     },
   };
 }

@@ -1,32 +1,40 @@
 import { withTransaction, type Db, type Queryable } from "../platform/db.ts";
+import { findRows, run, sql, statement, table, update, type Sql } from "../platform/sql.ts";
 import { isFirst, isWaiting, lockQueues } from "./queue.ts";
 
 const most = 1000;
 
-const dropSome = (which: string): string => `
-  UPDATE webhook_delivery SET state = 'FAILED', due_at = NULL, finished_at = $2
-  WHERE id = ANY (ARRAY(SELECT d.id FROM webhook_delivery d WHERE d.endpoint_id = $1 AND ${which} LIMIT ${most}))`;
+const d = table("webhookDelivery", "d");
+const w = table("webhookEndpoint", "w");
 
-// What waits behind others goes before them: what is left keeps its first, should the endpoint be resumed.
-const drops = [
-  { name: "webhooks.dropWaiting", text: dropSome(isWaiting("d")) },
-  { name: "webhooks.dropFirsts", text: dropSome(isFirst("d")) },
-];
+type Given = { endpointId: string; now: Date };
 
-/** Gives up what is pending for an endpoint, or the first part of much. The queues are held by the caller. */
+const dropSome = (which: Sql, name: string) =>
+  statement<Given>(
+    ({ endpointId, now }) => sql`
+    ${update("webhookDelivery", "d", { state: sql`'FAILED'`, dueAt: sql`NULL`, finishedAt: now })}
+    WHERE ${d.id} = ANY (ARRAY(SELECT ${d.id} FROM ${d} WHERE ${d.endpointId} = ${endpointId} AND ${which} LIMIT ${most}))`,
+    name,
+  );
+
+// What waits is dropped before the firsts: the rest of a queue keeps its first, in case the endpoint is resumed.
+const drops = [dropSome(isWaiting(d), "webhooks.dropWaiting"), dropSome(isFirst(d), "webhooks.dropFirsts")];
+
+/** Drops what is pending for an endpoint, 1000 at most. The caller holds the queues. */
 export async function dropPending(tx: Queryable, endpointId: string, now: Date): Promise<void> {
-  for (const drop of drops) {
-    const { rowCount } = await tx.query({ ...drop, values: [endpointId, now] });
-    if (rowCount === most) return;
-  }
+  for (const drop of drops) if ((await run(tx, drop, { endpointId, now })) === most) return;
 }
 
-const findDisabled = `
-  SELECT w.id FROM webhook_endpoint w
-  CROSS JOIN LATERAL (SELECT FROM webhook_delivery d WHERE d.endpoint_id = w.id AND d.due_at > '-infinity' ORDER BY d.due_at LIMIT 1) pending
-  WHERE w.state = 'DISABLED' LIMIT 1`;
+const findDisabled = statement(
+  () => sql`
+  SELECT ${w.id} FROM ${w}
+  CROSS JOIN LATERAL (
+    SELECT FROM ${d} WHERE ${d.endpointId} = ${w.id} AND ${d.dueAt} > '-infinity' ORDER BY ${d.dueAt} LIMIT 1) pending
+  WHERE ${w.state} = 'DISABLED' LIMIT 1`,
+  "webhooks.findDisabled",
+);
 
-/** Gives up what disabled endpoints have left, in turns that are short for those who wait. */
+/** Drops what is still pending for disabled endpoints, in transactions that are short for those who wait. */
 export async function dropLeft(
   db: Pick<Db, "pool">,
   { now, signal }: { now: Date; signal: AbortSignal },
@@ -34,9 +42,9 @@ export async function dropLeft(
   for (let isMore = true; isMore && !signal.aborted;) {
     isMore = await withTransaction(db, async (tx) => {
       await lockQueues(tx, "exclusive");
-      const { rows } = await tx.query<{ id: string }>({ name: "webhooks.findDisabled", text: findDisabled });
-      if (rows[0]) await dropPending(tx, rows[0].id, now);
-      return rows[0] !== undefined;
+      const [endpoint] = await findRows<{ id: string }>(tx, findDisabled, {});
+      if (endpoint !== undefined) await dropPending(tx, endpoint.id, now);
+      return endpoint !== undefined;
     });
   }
 }

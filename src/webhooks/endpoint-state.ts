@@ -1,5 +1,5 @@
 import { recordAudit, type Origin } from "../events/index.ts";
-import type { Queryable } from "../platform/db.ts";
+import type { Transaction } from "../platform/db.ts";
 import { dropPending } from "./drop.ts";
 import { lockQueues } from "./queue.ts";
 
@@ -9,28 +9,39 @@ export type EndpointState =
   | { state: "PAUSED"; reason: "asked_for" | "failing"; /** None when it was asked for. */ resumeAt: Date | null }
   | { state: "DISABLED"; reason: Reason };
 
-const facts = {
+const actions = {
   ACTIVE: "webhook_endpoint_resumed",
   PAUSED: "webhook_endpoint_paused",
   DISABLED: "webhook_endpoint_disabled",
 };
 
-/** Puts an endpoint into a state, with the audit line that tells its partner; what waits for a disabled one is given up, much of it soon after. */
-export async function setEndpointState(tx: Queryable, id: string, to: EndpointState, origin: Origin): Promise<void> {
+/**
+ * Puts an endpoint into a state, with an audit line. What waits for a disabled one is dropped: the first part here, the
+ * rest by a job.
+ *
+ * Errors: none for an endpoint that was removed meanwhile; then nothing is written.
+ */
+export async function setEndpointState(tx: Transaction, id: string, to: EndpointState, origin: Origin): Promise<void> {
   const reason = "reason" in to ? to.reason : null;
   if (to.state === "DISABLED") await lockQueues(tx, "exclusive");
-  const { rows } = await tx.query<{ clientId: string }>(
-    `UPDATE webhook_endpoint SET state = $2::webhook_endpoint_state, reason = $3, resume_at = $4, state_changed_at = $5, updated_at = $5,
-       failures = CASE WHEN $2 = 'ACTIVE' THEN 0 ELSE failures END, failing_since = CASE WHEN $2 = 'ACTIVE' THEN NULL ELSE failing_since END
-     WHERE id = $1 RETURNING client_id AS "clientId"`,
-    [id, to.state, reason, "resumeAt" in to ? to.resumeAt : null, origin.at],
-  );
-  if (!rows[0]) return;
+  const [endpoint] = await tx.prisma.webhookEndpoint.updateManyAndReturn({
+    where: { id },
+    data: {
+      state: to.state,
+      reason,
+      resumeAt: "resumeAt" in to ? to.resumeAt : null,
+      stateChangedAt: origin.at,
+      updatedAt: origin.at,
+      ...(to.state === "ACTIVE" && { failures: 0, failingSince: null }),
+    },
+    select: { clientId: true },
+  });
+  if (endpoint === undefined) return;
   if (to.state === "DISABLED") await dropPending(tx, id, origin.at);
   await recordAudit(tx, {
     ...origin,
-    action: facts[to.state],
-    clientId: rows[0].clientId,
+    action: actions[to.state],
+    clientId: endpoint.clientId,
     detail: { endpointId: id, ...(reason !== null && { reason }) },
   });
 }

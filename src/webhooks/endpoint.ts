@@ -1,11 +1,12 @@
 import { findApp } from "../access/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
-import { withTransaction, type Db, type Queryable } from "../platform/db.ts";
+import { withPrismaTransaction, type Db, type PrismaDb, type Queryable, type Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import type { Reach } from "../platform/guarded-request.ts";
 import { makeUuid } from "../platform/ids.ts";
 import { checkReceiver } from "../platform/receiver-address.ts";
 import type { EncryptionKeys } from "../platform/seal.ts";
+import { findRows, run, sql, statement, table } from "../platform/sql.ts";
 import { setEndpointState, type Reason } from "./endpoint-state.ts";
 import type { EventType } from "./payload.ts";
 import { isFirst, isWaiting } from "./queue.ts";
@@ -27,161 +28,212 @@ export type Endpoint = {
   createdAt: Date;
 };
 
-const selectEndpoint = `
-  SELECT w.id, w.client_id AS "clientId", w.url, w.event_types AS "eventTypes", w.state::text, w.reason, w.state_changed_at AS "stateChangedAt",
-    w.resume_at AS "resumeAt", w.failing_since AS "failingSince", w.created_at AS "createdAt",
-    ((SELECT count(*) FROM webhook_delivery d WHERE d.endpoint_id = w.id AND ${isFirst("d")})
-     + (SELECT count(*) FROM webhook_delivery d WHERE d.endpoint_id = w.id AND ${isWaiting("d")}))::int AS pending
-  FROM webhook_endpoint w`;
+const shown = {
+  id: true,
+  clientId: true,
+  url: true,
+  eventTypes: true,
+  state: true,
+  reason: true,
+  stateChangedAt: true,
+  resumeAt: true,
+  failingSince: true,
+  createdAt: true,
+} as const;
 
-/** The endpoints of an app, or of all. */
-export async function listEndpoints(
-  db: Queryable,
-  { clientId }: { clientId?: string | undefined } = {},
-): Promise<Endpoint[]> {
-  const { rows } = await db.query<Endpoint>(
-    `${selectEndpoint} WHERE $1::text IS NULL OR w.client_id = $1 ORDER BY w.client_id, w.created_at, w.id`,
-    [clientId ?? null],
-  );
-  return rows;
+/** The columns without a type of their own in the database; a constraint holds their values. */
+type Codes = Pick<Endpoint, "eventTypes" | "reason">;
+
+const d = table("webhookDelivery", "d");
+const count = (which: typeof isFirst) => sql`(SELECT count(*) FROM ${d} WHERE ${d.endpointId} = e.id AND ${which(d)})`;
+
+// Each count is worded as an index of its own is. A count by Prisma Client gives the state as a parameter, which keeps
+// PostgreSQL from using them.
+const countPending = statement<{ ids: readonly string[] }>(
+  ({ ids }) => sql`
+  SELECT e.id, (${count(isFirst)} + ${count(isWaiting)})::int AS pending FROM unnest(${ids}::uuid[]) AS e (id)`,
+);
+
+async function pendingOf(db: Queryable, ids: readonly string[]): Promise<Map<string, number>> {
+  type Row = { id: string; pending: number };
+  const rows = await findRows<Row, { ids: readonly string[] }>(db, countPending, { ids });
+  return new Map(rows.map(({ id, pending }) => [id, pending]));
 }
 
-/** Errors: not_found. */
-export async function getEndpoint(db: Queryable, id: string): Promise<Endpoint> {
-  const { rows } = await db.query<Endpoint>(`${selectEndpoint} WHERE w.id = $1`, [id]);
-  if (!rows[0])
-    throw new AppError("not_found", "webhook_endpoint_not_found", "There is no webhook endpoint with this id");
-  return rows[0];
+/** Lists the endpoints of an app, or of all. */
+export async function listEndpoints(
+  { prisma, pool }: PrismaDb,
+  { clientId }: { clientId?: string | undefined } = {},
+): Promise<Endpoint[]> {
+  const endpoints = await prisma.webhookEndpoint.findMany({
+    where: clientId === undefined ? {} : { clientId },
+    orderBy: [{ clientId: "asc" }, { createdAt: "asc" }, { id: "asc" }],
+    select: shown,
+  });
+  const pending = await pendingOf(
+    pool,
+    endpoints.map(({ id }) => id),
+  );
+  return endpoints.map((endpoint) => ({ ...endpoint, ...(endpoint as Codes), pending: pending.get(endpoint.id) ?? 0 }));
+}
+
+/** Gets one endpoint. Errors: not_found. */
+export async function getEndpoint({ prisma, pool }: PrismaDb, id: string): Promise<Endpoint> {
+  const endpoint = await prisma.webhookEndpoint.findUnique({ where: { id }, select: shown });
+  if (endpoint === null) throw notFound();
+  return { ...endpoint, ...(endpoint as Codes), pending: (await pendingOf(pool, [id])).get(id) ?? 0 };
+}
+
+/** Finds whose endpoint it is and in which state. Errors: not_found. */
+export async function getEndpointState(
+  { prisma }: Pick<Transaction, "prisma">,
+  id: string,
+): Promise<Pick<Endpoint, "clientId" | "state">> {
+  const endpoint = await prisma.webhookEndpoint.findUnique({ where: { id }, select: { clientId: true, state: true } });
+  if (endpoint === null) throw notFound();
+  return endpoint;
 }
 
 export type NewEndpoint = { clientId: string; url: string; eventTypes: readonly EventType[] };
 
 /**
- * Registers where an app wants to be told. The secret is told here and never again.
+ * Registers where an app is notified. The secret is answered here and never again.
  *
  * Errors: not_found for an unknown app; invalid for an address that must not be called, and for no event type.
  */
 export async function registerEndpoint(
-  db: Db,
-  wish: NewEndpoint,
+  db: PrismaDb,
+  wanted: NewEndpoint,
   { origin, keys, reach }: { origin: Origin; keys: EncryptionKeys; reach: Reach },
 ): Promise<{ id: string; secret: string }> {
-  const [url, types] = [await checkUrl(wish.url, reach), checkTypes(wish.eventTypes)];
-  return withTransaction(db, async (tx) => {
-    if ((await findApp(tx, wish.clientId)) === null)
+  const [url, eventTypes] = [await checkUrl(wanted.url, reach), checkTypes(wanted.eventTypes)];
+  const { clientId } = wanted;
+  return withPrismaTransaction(db, async (tx) => {
+    if ((await findApp(tx, clientId)) === null)
       throw new AppError("not_found", "app_not_found", "There is no app with this client id");
     const id = makeUuid(origin.at);
-    await tx.query(
-      "INSERT INTO webhook_endpoint (id, client_id, url, event_types, state_changed_at, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $5, $5)",
-      [id, wish.clientId, url, types, origin.at],
-    );
-    const secret = await addSecret(tx, { endpointId: id, keys, now: origin.at });
-    await recordAudit(tx, {
-      ...origin,
-      action: "webhook_endpoint_registered",
-      clientId: wish.clientId,
-      detail: { endpointId: id, eventTypes: types },
+    const at = origin.at;
+    await tx.prisma.webhookEndpoint.create({
+      data: { id, clientId, url, eventTypes, stateChangedAt: at, createdAt: at, updatedAt: at },
     });
+    const secret = await addSecret(tx, { endpointId: id, keys, now: at });
+    const detail = { endpointId: id, eventTypes };
+    await recordAudit(tx, { ...origin, action: "webhook_endpoint_registered", clientId, detail });
     return { id, secret };
   });
 }
 
-/** Changes address or event types; events that wait go to the new address. Errors: as registering. */
+/** Changes address or event types; events that wait go to the new address. Errors: as registering, and not_found. */
 export async function updateEndpoint(
-  db: Db,
-  wish: { id: string; url?: string | undefined; eventTypes?: readonly EventType[] | undefined },
+  db: PrismaDb,
+  wanted: { id: string; url?: string | undefined; eventTypes?: readonly EventType[] | undefined },
   { origin, reach }: { origin: Origin; reach: Reach },
 ): Promise<void> {
-  const url = wish.url === undefined ? null : await checkUrl(wish.url, reach);
-  const types = wish.eventTypes === undefined ? null : checkTypes(wish.eventTypes);
-  await withTransaction(db, async (tx) => {
-    const { clientId } = await getEndpoint(tx, wish.id);
-    await tx.query(
-      "UPDATE webhook_endpoint SET url = coalesce($2, url), event_types = coalesce($3, event_types), updated_at = $4 WHERE id = $1",
-      [wish.id, url, types, origin.at],
-    );
-    const changed = [...(url === null ? [] : ["url"]), ...(types === null ? [] : ["eventTypes"])];
-    await recordAudit(tx, {
-      ...origin,
-      action: "webhook_endpoint_changed",
-      clientId,
-      detail: { endpointId: wish.id, changed },
-    });
+  const { id } = wanted;
+  const data = {
+    ...(wanted.url !== undefined && { url: await checkUrl(wanted.url, reach) }),
+    ...(wanted.eventTypes !== undefined && { eventTypes: checkTypes(wanted.eventTypes) }),
+  };
+  await withPrismaTransaction(db, async (tx) => {
+    const { clientId } = await getEndpointState(tx, id);
+    await tx.prisma.webhookEndpoint.updateMany({ where: { id }, data: { ...data, updatedAt: origin.at } });
+    const detail = { endpointId: id, changed: Object.keys(data) };
+    await recordAudit(tx, { ...origin, action: "webhook_endpoint_changed", clientId, detail });
   });
 }
 
-/** Gives an endpoint a new secret, told here and never again; the old ones stay valid for the overlap. */
+/**
+ * Gives an endpoint a new secret, answered here and never again; the old ones stay valid for the overlap.
+ *
+ * Units:  overlapHours in hours.
+ * Errors: not_found.
+ */
 export async function rotateEndpointSecret(
-  db: Db,
+  db: PrismaDb,
   { id, overlapHours }: { id: string; overlapHours: number },
   { origin, keys }: { origin: Origin; keys: EncryptionKeys },
 ): Promise<{ secret: string; oldValidUntil: Date }> {
   const until = new Date(origin.at.getTime() + overlapHours * 3_600_000);
-  return withTransaction(db, async (tx) => {
-    const { clientId } = await getEndpoint(tx, id);
-    await tx.query(
-      "UPDATE webhook_secret SET expires_at = least(coalesce(expires_at, $2), $2) WHERE endpoint_id = $1",
-      [id, until],
-    );
-    const secret = await addSecret(tx, { endpointId: id, keys, now: origin.at });
-    await recordAudit(tx, {
-      ...origin,
-      action: "webhook_secret_rotated",
-      clientId,
-      detail: { endpointId: id, overlapHours },
+  return withPrismaTransaction(db, async (tx) => {
+    const { clientId } = await getEndpointState(tx, id);
+    await tx.prisma.webhookSecret.updateMany({
+      where: { endpointId: id, OR: [{ expiresAt: null }, { expiresAt: { gt: until } }] },
+      data: { expiresAt: until },
     });
+    const secret = await addSecret(tx, { endpointId: id, keys, now: origin.at });
+    const detail = { endpointId: id, overlapHours };
+    await recordAudit(tx, { ...origin, action: "webhook_secret_rotated", clientId, detail });
     return { secret, oldValidUntil: until };
   });
 }
 
-/** Lets events wait until the endpoint is resumed. Errors: conflict for a disabled one. */
-export async function pauseEndpoint(db: Db, id: string, origin: Origin): Promise<void> {
-  await withTransaction(db, async (tx) => {
-    const { state } = await getEndpoint(tx, id);
+/** Lets events wait until the endpoint is resumed. Errors: not_found; conflict for a disabled one. */
+export async function pauseEndpoint(db: PrismaDb, id: string, origin: Origin): Promise<void> {
+  await withPrismaTransaction(db, async (tx) => {
+    const { state } = await getEndpointState(tx, id);
     if (state === "DISABLED") throw disabled();
     await setEndpointState(tx, id, { state: "PAUSED", reason: "asked_for", resumeAt: null }, origin);
   });
 }
 
-/** Drops what waits and whatever comes. */
-export async function disableEndpoint(db: Db, id: string, origin: Origin): Promise<void> {
-  await withTransaction(db, async (tx) => {
-    await getEndpoint(tx, id);
+/** Drops what waits and what comes until the endpoint is resumed. Errors: not_found. */
+export async function disableEndpoint(db: PrismaDb, id: string, origin: Origin): Promise<void> {
+  await withPrismaTransaction(db, async (tx) => {
+    await getEndpointState(tx, id);
     await setEndpointState(tx, id, { state: "DISABLED", reason: "asked_for" }, origin);
   });
 }
 
-/** Makes a paused or disabled endpoint active: what waits is delivered, what was dropped is not. */
-export async function resumeEndpoint(db: Db, id: string, origin: Origin): Promise<void> {
-  await withTransaction(db, async (tx) => {
-    const { state } = await getEndpoint(tx, id);
+/**
+ * Makes a paused or disabled endpoint active: what waits is delivered, what was dropped is not.
+ *
+ * Errors: not_found; conflict for an active one.
+ */
+export async function resumeEndpoint(db: PrismaDb, id: string, origin: Origin): Promise<void> {
+  await withPrismaTransaction(db, async (tx) => {
+    const { state } = await getEndpointState(tx, id);
     if (state === "ACTIVE")
       throw new AppError("conflict", "webhook_endpoint_active", "The webhook endpoint is active already");
     await setEndpointState(tx, id, { state: "ACTIVE" }, origin);
   });
 }
 
-const removeLog = `
-  WITH gone AS (DELETE FROM webhook_delivery WHERE id = ANY (ARRAY(SELECT id FROM webhook_delivery WHERE endpoint_id = $1 LIMIT 5000)) RETURNING id),
-  attempts AS (DELETE FROM webhook_attempt a USING gone WHERE a.delivery_id = gone.id)
-  SELECT FROM gone`;
+const a = table("webhookAttempt", "a");
 
-/** Takes an endpoint away with its secrets and its log. What of that is left after a crash goes when it is old. */
-export async function removeEndpoint(db: Db, id: string, origin: Origin): Promise<void> {
-  await withTransaction(db, async (tx) => {
-    const { clientId } = await getEndpoint(tx, id);
-    await tx.query("DELETE FROM webhook_endpoint WHERE id = $1", [id]);
+const removeLog = statement<{ endpointId: string }>(
+  ({ endpointId }) => sql`
+  WITH gone AS (
+    DELETE FROM ${d} WHERE ${d.id} = ANY (ARRAY(
+      SELECT ${d.id} FROM ${d} WHERE ${d.endpointId} = ${endpointId} LIMIT 5000))
+    RETURNING ${d.id}),
+  attempts AS (DELETE FROM ${a} USING gone WHERE ${a.deliveryId} = gone.id)
+  SELECT FROM gone`,
+  "webhooks.removeLog",
+);
+
+/**
+ * Removes an endpoint with its secrets and its log. What a crash leaves of the log goes when it is old.
+ *
+ * Errors: not_found.
+ */
+export async function removeEndpoint(db: PrismaDb, id: string, origin: Origin): Promise<void> {
+  await withPrismaTransaction(db, async (tx) => {
+    const { clientId } = await getEndpointState(tx, id);
+    await tx.prisma.webhookEndpoint.deleteMany({ where: { id } });
     await recordAudit(tx, { ...origin, action: "webhook_endpoint_removed", clientId, detail: { endpointId: id } });
   });
   await removeDeliveries(db, [id]);
 }
 
-/** Takes away the log of endpoints that are gone, in batches. */
-export async function removeDeliveries(db: Pick<Db, "pool">, endpointIds: readonly string[]): Promise<void> {
-  for (const id of endpointIds)
-    while ((await db.pool.query({ name: "webhooks.removeLog", text: removeLog, values: [id] })).rowCount);
+/** Removes the log of endpoints that are gone, in batches. */
+export async function removeDeliveries({ pool }: Pick<Db, "pool">, endpointIds: readonly string[]): Promise<void> {
+  for (const endpointId of endpointIds) while ((await run(pool, removeLog, { endpointId })) > 0);
 }
 
+const notFound = () =>
+  new AppError("not_found", "webhook_endpoint_not_found", "There is no webhook endpoint with this id");
+
+/** The refusal for what a disabled endpoint cannot do. */
 export const disabled = (): AppError =>
   new AppError("conflict", "webhook_endpoint_disabled", "The webhook endpoint is disabled; resume it first");
 
@@ -192,10 +244,6 @@ function checkTypes(types: readonly EventType[]): EventType[] {
 }
 
 async function checkUrl(text: string, reach: Reach): Promise<string> {
-  const url = await checkReceiver(
-    text,
-    reach,
-    (why) => new AppError("invalid", "webhook_url_refused", `The address cannot be used: ${why}`),
-  );
-  return url.href;
+  const refuse = (why: string) => new AppError("invalid", "webhook_url_refused", `The address cannot be used: ${why}`);
+  return (await checkReceiver(text, reach, refuse)).href;
 }

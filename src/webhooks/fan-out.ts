@@ -1,42 +1,68 @@
 import { withTransaction, type Db } from "../platform/db.ts";
-import { unhurried } from "./delivery/lease.ts";
+import { Sql, columnNames, findRows, insert, sql, statement, table, update } from "../platform/sql.ts";
+import { asynchronous } from "./delivery/lease.ts";
 import { payload } from "./payload.ts";
 import { joinFirst, lockQueues } from "./queue.ts";
 
-/** What tells the other processes that there is something to deliver. */
+/** The channel on which other processes learn that there is something to deliver. */
 export const deliveryChannel = "webhook_delivery";
 
-// The deliveries and the place up to which they are made commit together.
-const fanOutBatch = `
-  WITH batch AS MATERIALIZED (
-    SELECT e.* FROM app_event e WHERE e.position > (SELECT position FROM webhook_fan_out WHERE id = 1) ORDER BY e.position LIMIT $2),
-  wanted AS (
-    SELECT e.*, w.id AS endpoint_id, row_number() OVER (PARTITION BY w.id, e.subject_id ORDER BY e.position) = 1 AS leads
-    FROM batch e JOIN webhook_endpoint w ON w.client_id = e.client_id AND e.type = ANY (w.event_types) AND w.state <> 'DISABLED'),
-  made AS (
-    INSERT INTO webhook_delivery (message_id, endpoint_id, event_type, subject_id, body, due_at, created_at)
-    SELECT e.id, e.endpoint_id, e.type, e.subject_id, ${payload}, CASE WHEN e.leads AND first.id IS NULL THEN $1::timestamptz END, $1
-    FROM wanted e ${joinFirst("e")}
-    ORDER BY e.position, e.endpoint_id
-    RETURNING id),
-  moved AS (
-    UPDATE webhook_fan_out SET position = (SELECT max(position) FROM batch) WHERE id = 1 AND EXISTS (SELECT FROM batch))
-  SELECT (SELECT count(*) FROM batch)::int AS read, made.count::int AS made,
-    CASE WHEN made.count > 0 AND ${unhurried} THEN pg_notify('${deliveryChannel}', '') END
-  FROM (SELECT count(*) FROM made) made`;
+const e = table("appEvent", "e");
+const w = table("webhookEndpoint", "w");
+const fanOutPosition = table("webhookFanOut", "f");
 
-/** Makes a delivery of every new event for every endpoint that asked for its type. */
+type Given = { now: Date; limit: number; channel: string };
+
+// The deliveries and the position up to which they are made commit together.
+const fanOutBatch = statement<Given>(
+  ({ now, limit, channel }) => sql`
+  WITH batch AS MATERIALIZED (
+    SELECT e.* FROM ${e}
+    WHERE ${e.position} > (SELECT ${fanOutPosition.position} FROM ${fanOutPosition} WHERE ${fanOutPosition.id} = 1)
+    ORDER BY ${e.position} LIMIT ${limit}),
+  wanted AS (
+    SELECT e.*, ${w.id} AS endpoint_id,
+      row_number() OVER (PARTITION BY ${w.id}, ${e.subjectId} ORDER BY ${e.position}) = 1 AS leads
+    FROM batch e JOIN ${w}
+      ON ${w.clientId} = ${e.clientId} AND ${e.type} = ANY (${w.eventTypes}) AND ${w.state} <> 'DISABLED'),
+  made AS (
+    ${insert(
+      "webhookDelivery",
+      {
+        messageId: e.id,
+        endpointId: sql`e.endpoint_id`,
+        eventType: e.type,
+        subjectId: e.subjectId,
+        body: new Sql([payload], []),
+        dueAt: sql`CASE WHEN e.leads AND first.id IS NULL THEN ${now}::timestamptz END`,
+        createdAt: now,
+      },
+      sql`FROM wanted e ${joinFirst({ endpointId: sql`e.endpoint_id`, subjectId: e.subjectId })}
+        ORDER BY ${e.position}, e.endpoint_id`,
+    )}
+    RETURNING ${columnNames("webhookDelivery", "id")}),
+  moved AS (
+    ${update("webhookFanOut", "f", { position: sql`(SELECT max(position) FROM batch)` })}
+    WHERE ${fanOutPosition.id} = 1 AND EXISTS (SELECT FROM batch))
+  SELECT (SELECT count(*) FROM batch)::int AS read, made.count::int AS made,
+    CASE WHEN made.count > 0 AND ${asynchronous} THEN pg_notify(${channel}, '') END
+  FROM (SELECT count(*) FROM made) made`,
+  "webhooks.fanOut",
+);
+
+/**
+ * Makes a delivery of every new event for every endpoint that asked for its type.
+ *
+ * Shape: answers how many events were read, at most `limit`, and how many deliveries were made.
+ */
 export async function fanOut(
   db: Pick<Db, "pool">,
   { now, limit }: { now: Date; limit: number },
 ): Promise<{ read: number; made: number }> {
   return withTransaction(db, async (tx) => {
     await lockQueues(tx, "exclusive");
-    const { rows } = await tx.query<{ read: number; made: number }>({
-      name: "webhooks.fanOut",
-      text: fanOutBatch,
-      values: [now, limit],
-    });
-    return { read: rows[0]!.read, made: rows[0]!.made };
+    const given = { now, limit, channel: deliveryChannel };
+    const [counts] = await findRows<{ read: number; made: number }, Given>(tx, fanOutBatch, given);
+    return { read: counts!.read, made: counts!.made };
   });
 }

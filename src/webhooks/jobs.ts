@@ -1,16 +1,17 @@
 import { appEventChannel, sequenceSome } from "../events/index.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { Db } from "../platform/db.ts";
+import type { PrismaDb } from "../platform/db.ts";
 import { makeGuardedSender, type Reach } from "../platform/guarded-request.ts";
 import type { Log } from "../platform/log.ts";
-import { listenFor, makeNudge, type Listener } from "../platform/nudge.ts";
 import type { EncryptionKeys } from "../platform/seal.ts";
+import { listenFor, makeWakeUp, type Listener } from "../platform/wake-up.ts";
 import type { WorkerJob } from "../platform/worker.ts";
-import { makePump } from "./delivery/pump.ts";
+import { makeDispatcher } from "./delivery/dispatcher.ts";
 import { dropLeft } from "./drop.ts";
 import { deliveryChannel, fanOut } from "./fan-out.ts";
 import { sweepWebhooks } from "./sweep.ts";
 
+/** Units: timeoutMs in milliseconds, retrySeconds in seconds, disableAfterDays and logDays in days of 24 hours. */
 export type WebhookSettings = {
   timeoutMs: number;
   retrySeconds: readonly number[];
@@ -20,7 +21,7 @@ export type WebhookSettings = {
 };
 
 export type WebhookDeps = {
-  db: Db;
+  db: PrismaDb;
   clock: Clock;
   log: Log;
   keys: EncryptionKeys;
@@ -33,7 +34,11 @@ export type WebhookDeps = {
 
 const fanOutBatch = 2000;
 
-/** Makes the jobs that carry events to apps; `close` ends their connections. */
+/**
+ * Makes the jobs that deliver events to apps; `close` ends their connections.
+ *
+ * Units: leaseSeconds in seconds.
+ */
 export function makeWebhooks({
   db,
   clock,
@@ -46,8 +51,9 @@ export function makeWebhooks({
   count = () => {},
 }: WebhookDeps): { jobs: WorkerJob[]; close(): Promise<void> } {
   const sender = makeGuardedSender({ ...reach, timeoutMs: settings.timeoutMs });
-  const [events, deliveries] = [makeNudge(), makeNudge()];
-  const pump = makePump({ ...settings, db, clock, log, keys, sender, random, leaseSeconds, count, nudge: deliveries });
+  const [events, deliveries] = [makeWakeUp(), makeWakeUp()];
+  const deps = { db, clock, log, keys, sender, random, leaseSeconds, count };
+  const dispatcher = makeDispatcher({ ...settings, ...deps, wakeUp: deliveries });
   let listener: Listener | null = null;
   const listen = () => (listener ??= listenFor(db.pool, { [appEventChannel]: events, [deliveryChannel]: deliveries }));
 
@@ -57,7 +63,7 @@ export function makeWebhooks({
       everySeconds: 1,
       wait: (seconds, signal) => (listen(), events.wait(seconds, signal)),
       async run(signal) {
-        // Part by part: of a large change the first events arrive while the last ones are still placed.
+        // In batches, so that the first events of a large change arrive while the last ones still get their positions.
         for (let isMore = true; isMore && !signal.aborted;) {
           const placed = await sequenceSome(db, fanOutBatch);
           const { read, made } = await fanOut(db, { now: clock(), limit: fanOutBatch });
@@ -70,7 +76,7 @@ export function makeWebhooks({
       name: "webhooks.deliver",
       everySeconds: 1,
       wait: (seconds, signal) => (listen(), deliveries.wait(seconds, signal)),
-      run: pump.run,
+      run: dispatcher.run,
     },
     { name: "webhooks.drop", everySeconds: 30, run: (signal) => dropLeft(db, { now: clock(), signal }) },
     {

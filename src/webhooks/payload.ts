@@ -29,12 +29,12 @@ const bare = {
 const either = (type: EventType): string =>
   `WHEN '${type}' THEN CASE WHEN cardinality(e.updated_properties) = 0 THEN ${bare[type]} ELSE ${named[type]} END`;
 
-/** The body that tells of an event, as SQL over a row `e` of app_event. */
+/** The body of an event, as SQL over a row `e` of app_event. */
 export const payload = `(CASE e.type ${eventTypes.map(either).join(" ")} END)` as JsonSql<
   PersonEvent | GroupEvent | SchoolEvent
 >;
 
-/** What a test event says: the form of a real one, with an id that belongs to nobody. */
+/** Makes the body of a test event: the form of a real one, with an id that belongs to nobody. */
 export function makeTestPayload(type: EventType, id: string): string {
   const payloads: { person: PersonEvent; group: GroupEvent; school: SchoolEvent } = {
     person: { event: "person", action: "update", updatedProperties: ["name"], personId: id },

@@ -234,17 +234,17 @@ test("old events are swept, oldest first, and the feed knows up to where", async
   expect(rows).toEqual([{ left: 1, kept: 1 }]);
 });
 
-test("listeners are nudged when events commit, and not by changes that say nothing", async () => {
+test("listeners are notified when events commit, and not by changes that say nothing", async () => {
   const { school, group } = await makeSynced();
   const unseen = await make.group({ school });
   const listener = await db.pool.connect();
-  let nudges = 0;
-  listener.on("notification", () => (nudges += 1));
+  let wakeUps = 0;
+  listener.on("notification", () => (wakeUps += 1));
   await listener.query(`LISTEN ${appEventChannel}`);
   await change((it) => renameGroup(it, { groupId: unseen, name: "Other" }));
   await sleep(100);
-  expect(nudges).toBe(0);
+  expect(wakeUps).toBe(0);
   await change((it) => deleteGroup(it, { groupId: group }));
-  await expect.poll(() => nudges).toBe(1);
+  await expect.poll(() => wakeUps).toBe(1);
   listener.release(true);
 });

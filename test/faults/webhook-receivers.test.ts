@@ -27,8 +27,8 @@ async function deliver(url = receiver.url, of: WebhookWorld = world, app = clien
   return logOf(id, of);
 }
 async function logOf(endpointId: string, of: WebhookWorld): Promise<Attempt[]> {
-  const [delivery] = await listDeliveries(of.db.pool, { endpointId, limit: 1 });
-  return (await getDelivery(of.db.pool, delivery!.id)).log;
+  const [delivery] = await listDeliveries(of.db, { endpointId, limit: 1 });
+  return (await getDelivery(of.db, delivery!.id)).log;
 }
 
 test("a receiver that does not answer in time is a failure after the timeout, and is hung up on", async () => {

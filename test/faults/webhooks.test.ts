@@ -20,7 +20,7 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
 const kills = 20;
 
-function startWebhookWorker(db: Pick<TestDatabase, "pool">) {
+function startWebhookWorker(db: Pick<TestDatabase, "pool" | "prisma">) {
   const webhooks = makeWebhooks({
     db,
     clock: systemClock,

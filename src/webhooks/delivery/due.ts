@@ -1,6 +1,8 @@
 import type { Queryable } from "../../platform/db.ts";
+import { fields, findRows, sql, statement, table } from "../../platform/sql.ts";
 import { isDue } from "../queue.ts";
 
+/** A delivery that is to be sent. */
 export type Due = {
   id: string;
   endpointId: string;
@@ -14,21 +16,35 @@ export type Due = {
 
 type Wanted = { endpointId: string; room: number };
 
-const selectDue = `
-  SELECT d.id::text, d.endpoint_id AS "endpointId", d.message_id AS "messageId", d.event_type AS "eventType", d.is_test AS "isTest", d.body,
-    d.attempts, d.attempts_spent AS "attemptsSpent"
-  FROM unnest($1::uuid[], $2::int[]) AS wanted (endpoint_id, room)
+const d = table("webhookDelivery", "d");
+
+type Given = { endpointIds: string[]; rooms: number[]; now: Date; known: readonly string[] };
+
+const selectDue = statement<Given>(
+  ({ endpointIds, rooms, now, known }) => sql`
+  SELECT ${fields<Due>({
+    id: sql`${d.id}::text`,
+    endpointId: d.endpointId,
+    messageId: d.messageId,
+    eventType: d.eventType,
+    isTest: d.isTest,
+    body: d.body,
+    attempts: d.attempts,
+    attemptsSpent: d.attemptsSpent,
+  })}
+  FROM unnest(${endpointIds}::uuid[], ${rooms}::int[]) AS wanted (endpoint_id, room)
   CROSS JOIN LATERAL (
-    SELECT * FROM webhook_delivery d
-    WHERE d.endpoint_id = wanted.endpoint_id AND ${isDue("d", "$3")} AND d.id <> ALL ($4::bigint[])
-    ORDER BY d.due_at, d.id LIMIT wanted.room) d`;
+    SELECT * FROM ${d}
+    WHERE ${d.endpointId} = wanted.endpoint_id AND ${isDue(d, now)} AND ${d.id} <> ALL (${known}::bigint[])
+    ORDER BY ${d.dueAt}, ${d.id} LIMIT wanted.room) d`,
+  "webhooks.findDue",
+);
 
 /** Finds what is due for leased endpoints, without what is `known` to be under way. */
-export async function findDue(
+export function findDue(
   db: Queryable,
   { wanted, known, now }: { wanted: readonly Wanted[]; known: readonly string[]; now: Date },
 ): Promise<Due[]> {
-  const values = [wanted.map(({ endpointId }) => endpointId), wanted.map(({ room }) => room), now, known];
-  const { rows } = await db.query<Due>({ name: "webhooks.findDue", text: selectDue, values });
-  return rows;
+  const endpointIds = wanted.map(({ endpointId }) => endpointId);
+  return findRows<Due, Given>(db, selectDue, { endpointIds, rooms: wanted.map(({ room }) => room), now, known });
 }

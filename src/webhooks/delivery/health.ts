@@ -1,15 +1,19 @@
-import { withTransaction, type Db } from "../../platform/db.ts";
+import { withPrismaTransaction, type PrismaDb } from "../../platform/db.ts";
 import type { Log } from "../../platform/log.ts";
 import { setEndpointState, type EndpointState } from "../endpoint-state.ts";
 import { choosePauseEnd } from "../schedule.ts";
-import type { Lane } from "./lane.ts";
+import { dropReady, type EndpointWorker } from "./endpoint-worker.ts";
 import { recordHealth } from "./record.ts";
 
 const failuresBeforePause = 20;
 
-/** What an endpoint deserves after its last results; null: to stay as it is. */
+/**
+ * Chooses the state of an endpoint after its last results; null: as it is.
+ *
+ * Units: disableAfterDays in days of 24 hours.
+ */
 export function chooseState(
-  { state, failures, failingSince, isGone }: Lane,
+  { state, failures, failingSince, isGone }: EndpointWorker,
   { now, disableAfterDays }: { now: Date; disableAfterDays: number },
 ): EndpointState | null {
   if (isGone) return { state: "DISABLED", reason: "gone" };
@@ -20,49 +24,44 @@ export function chooseState(
   return { state: "PAUSED", reason: "failing", resumeAt: choosePauseEnd(failingSince, now) };
 }
 
-type Deps = { db: Db; log: Log; holder: string; now: Date; disableAfterDays: number };
+type Deps = { db: PrismaDb; log: Log; holder: string; now: Date; disableAfterDays: number };
 
-const words = {
-  ACTIVE: "an endpoint takes webhooks again and is resumed",
-  PAUSED: "an endpoint fails and is paused",
-  DISABLED: "an endpoint is disabled",
+const messages = {
+  ACTIVE: "a webhook endpoint succeeded and is resumed",
+  PAUSED: "a webhook endpoint fails and is paused",
+  DISABLED: "a webhook endpoint is disabled",
 };
 
-/** Writes down how endpoints fare, and changes the states of those that deserve it. */
-export async function settleHealth(
-  lanes: readonly Lane[],
-  { db, log, holder, now, disableAfterDays }: Deps,
-): Promise<void> {
-  const changed = lanes.filter((lane) => lane.isHealthChanged && lane.isOpen);
-  for (const lane of lanes) lane.isHealthChanged = false;
+/** Records the failures of endpoints, and pauses, resumes or disables those that call for it. */
+export async function updateHealth(workers: readonly EndpointWorker[], deps: Deps): Promise<void> {
+  const changed = workers.filter((worker) => worker.isHealthChanged && worker.isOpen);
+  for (const worker of workers) worker.isHealthChanged = false;
   if (changed.length === 0) return;
   await recordHealth(
-    db.pool,
-    holder,
+    deps.db.pool,
+    deps.holder,
     changed.map(({ id, failures, failingSince }) => ({ id, failures, failingSince })),
   );
-  for (const lane of changed) {
-    const to = chooseState(lane, { now, disableAfterDays });
+  for (const worker of changed) {
+    const to = chooseState(worker, deps);
     if (to === null) continue;
-    if (to.state === "PAUSED" && lane.state === "PAUSED")
-      await db.pool.query("UPDATE webhook_endpoint SET resume_at = $2 WHERE id = $1 AND reason = 'failing'", [
-        lane.id,
-        to.resumeAt,
-      ]);
-    else {
-      await withTransaction(db, (tx) => setEndpointState(tx, lane.id, to, { at: now }));
-      const facts = {
-        clientId: lane.clientId,
-        endpointId: lane.id,
-        failures: lane.failures,
-        failingSince: lane.failingSince,
-        ...("reason" in to && { reason: to.reason }),
-      };
-      if (to.state === "ACTIVE") log.info(facts, words.ACTIVE);
-      else log.warn(facts, words[to.state]);
-    }
-    lane.state = to.state;
-    lane.isOpen = to.state === "ACTIVE";
-    if (!lane.isOpen) lane.ready.splice(0).forEach(({ id }) => lane.known.delete(id));
+    if (to.state === "PAUSED" && worker.state === "PAUSED") await prolongPause(deps.db, worker.id, to.resumeAt);
+    else await changeState(worker, to, deps);
+    worker.state = to.state;
+    worker.isOpen = to.state === "ACTIVE";
+    if (!worker.isOpen) dropReady(worker);
   }
+}
+
+/** Not that of an endpoint that was paused by its partner meanwhile. */
+async function prolongPause({ prisma }: PrismaDb, id: string, resumeAt: Date | null): Promise<void> {
+  await prisma.webhookEndpoint.updateMany({ where: { id, reason: "failing" }, data: { resumeAt } });
+}
+
+async function changeState(worker: EndpointWorker, to: EndpointState, { db, log, now }: Deps): Promise<void> {
+  const { id, clientId, failures, failingSince } = worker;
+  await withPrismaTransaction(db, (tx) => setEndpointState(tx, id, to, { at: now }));
+  const facts = { clientId, endpointId: id, failures, failingSince, ...("reason" in to && { reason: to.reason }) };
+  if (to.state === "ACTIVE") log.info(facts, messages.ACTIVE);
+  else log.warn(facts, messages[to.state]);
 }

@@ -1,8 +1,9 @@
 import type { Queryable } from "../../platform/db.ts";
+import { fields, findRows, run, sql, statement, table, update, type Part } from "../../platform/sql.ts";
 import { isDue } from "../queue.ts";
 import type { SealedSecret } from "../secret.ts";
 
-/** An endpoint as whoever delivers to it needs it. */
+/** An endpoint as its worker needs it. */
 export type LeasedEndpoint = {
   id: string;
   clientId: string;
@@ -15,58 +16,78 @@ export type LeasedEndpoint = {
   secrets: SealedSecret[];
 };
 
+/** Who takes leases, and until when. */
 export type Holder = { holder: string; now: Date; until: Date };
 
 /**
- * Lets this statement commit without waiting for the disk. After a crash of the database the last moments of bookkeeping may be
+ * SQL that lets this statement commit without waiting for the disk. After a crash of the database the last moments may be
  * missing: then something is sent again, with the same webhook-id.
  */
-export const unhurried = "(SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL";
+export const asynchronous = sql`(SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL`;
 
-const returned = `
-  RETURNING w.id, w.client_id AS "clientId", w.url, w.state::text, coalesce(w.resume_at <= $2, false) AS "isResumable", w.failures, w.failing_since AS "failingSince",
-    (SELECT coalesce(json_agg(json_build_object('id', s.id, 'sealed', encode(s.sealed, 'base64')) ORDER BY s.created_at DESC, s.expires_at DESC NULLS FIRST), '[]')
-     FROM webhook_secret s WHERE s.endpoint_id = w.id AND (s.expires_at IS NULL OR s.expires_at > $2)) AS secrets`;
+const w = table("webhookEndpoint", "w");
+const due = table("webhookEndpoint", "due");
+const d = table("webhookDelivery", "d");
+const s = table("webhookSecret", "s");
 
-const takeLeases = `
-  UPDATE webhook_endpoint w SET leased_by = $1, leased_until = $3
-  WHERE w.id IN (
-    SELECT due.id FROM webhook_endpoint due
-    CROSS JOIN LATERAL (SELECT FROM webhook_delivery d WHERE d.endpoint_id = due.id AND ${isDue("d", "$2")} ORDER BY d.due_at LIMIT 1) delivery
-    WHERE (due.leased_until IS NULL OR due.leased_until <= $2) AND (due.state = 'ACTIVE' OR due.resume_at <= $2)
-    LIMIT $4 FOR UPDATE OF due SKIP LOCKED)
-    AND ${unhurried}
-  ${returned}`;
+const secretsAt = (now: Part) => sql`
+  (SELECT coalesce(json_agg(json_build_object('id', ${s.id}, 'sealed', encode(${s.sealed}, 'base64'))
+     ORDER BY ${s.createdAt} DESC, ${s.expiresAt} DESC NULLS FIRST), '[]')
+   FROM ${s} WHERE ${s.endpointId} = ${w.id} AND (${s.expiresAt} IS NULL OR ${s.expiresAt} > ${now}))`;
 
-const renewLeases = `
-  UPDATE webhook_endpoint w SET leased_until = $3 WHERE w.leased_by = $1 AND w.id = ANY ($4::uuid[]) AND ${unhurried} ${returned}`;
-
-/** Takes endpoints for which something is due: nobody else delivers to them until the lease is over, given back or renewed. */
-export async function lease(db: Queryable, { holder, now, until }: Holder, limit: number): Promise<LeasedEndpoint[]> {
-  const { rows } = await db.query<LeasedEndpoint>({
-    name: "webhooks.lease",
-    text: takeLeases,
-    values: [holder, now, until, limit],
+const leasedFields = (now: Part) =>
+  fields<LeasedEndpoint>({
+    id: w.id,
+    clientId: w.clientId,
+    url: w.url,
+    state: sql`${w.state}::text`,
+    isResumable: sql`coalesce(${w.resumeAt} <= ${now}, false)`,
+    failures: w.failures,
+    failingSince: w.failingSince,
+    secrets: secretsAt(now),
   });
-  return rows;
+
+const takeLeases = statement<Holder & { limit: number }>(
+  ({ holder, now, until, limit }) => sql`
+  ${update("webhookEndpoint", "w", { leasedBy: holder, leasedUntil: until })}
+  WHERE ${w.id} IN (
+    SELECT ${due.id} FROM ${due}
+    CROSS JOIN LATERAL (
+      SELECT FROM ${d} WHERE ${d.endpointId} = ${due.id} AND ${isDue(d, now)} ORDER BY ${d.dueAt} LIMIT 1) delivery
+    WHERE (${due.leasedUntil} IS NULL OR ${due.leasedUntil} <= ${now})
+      AND (${due.state} = 'ACTIVE' OR ${due.resumeAt} <= ${now})
+    LIMIT ${limit} FOR UPDATE OF due SKIP LOCKED)
+    AND ${asynchronous}
+  RETURNING ${leasedFields(now)}`,
+  "webhooks.lease",
+);
+
+const extendLeases = statement<Holder & { ids: readonly string[] }>(
+  ({ holder, now, until, ids }) => sql`
+  ${update("webhookEndpoint", "w", { leasedUntil: until })}
+  WHERE ${w.leasedBy} = ${holder} AND ${w.id} = ANY (${ids}::uuid[]) AND ${asynchronous}
+  RETURNING ${leasedFields(now)}`,
+  "webhooks.renew",
+);
+
+const giveBack = statement<{ holder: string; ids: readonly string[] }>(
+  ({ holder, ids }) => sql`
+  ${update("webhookEndpoint", "w", { leasedBy: sql`NULL`, leasedUntil: sql`NULL` })}
+  WHERE ${w.leasedBy} = ${holder} AND ${w.id} = ANY (${ids}::uuid[]) AND ${asynchronous}`,
+  "webhooks.release",
+);
+
+/** Takes endpoints for which something is due: no other process delivers to them until the lease is over or given back. */
+export function lease(db: Queryable, held: Holder, limit: number): Promise<LeasedEndpoint[]> {
+  return findRows<LeasedEndpoint, Holder & { limit: number }>(db, takeLeases, { ...held, limit });
 }
 
 /** Holds leases for longer; those that are missing in the answer are lost. */
-export async function renew(
-  db: Queryable,
-  { holder, now, until }: Holder,
-  ids: readonly string[],
-): Promise<LeasedEndpoint[]> {
-  const { rows } = await db.query<LeasedEndpoint>({
-    name: "webhooks.renew",
-    text: renewLeases,
-    values: [holder, now, until, ids],
-  });
-  return rows;
+export function renew(db: Queryable, held: Holder, ids: readonly string[]): Promise<LeasedEndpoint[]> {
+  return findRows<LeasedEndpoint, Holder & { ids: readonly string[] }>(db, extendLeases, { ...held, ids });
 }
 
-const giveBack = `UPDATE webhook_endpoint SET leased_by = NULL, leased_until = NULL WHERE leased_by = $1 AND id = ANY ($2::uuid[]) AND ${unhurried}`;
-
+/** Gives leases back before they are over. */
 export async function release(db: Queryable, holder: string, ids: readonly string[]): Promise<void> {
-  await db.query({ name: "webhooks.release", text: giveBack, values: [holder, ids] });
+  await run(db, giveBack, { holder, ids });
 }

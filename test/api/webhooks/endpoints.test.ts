@@ -75,7 +75,7 @@ test.each([
 
 test("a public https address is registered, and can be changed to nothing worse", async () => {
   const { id } = await register("https://app.example.org/hook?x=1");
-  expect(await getEndpoint(world.db.pool, id)).toMatchObject({
+  expect(await getEndpoint(world.db, id)).toMatchObject({
     url: "https://app.example.org/hook?x=1",
     eventTypes: ["person"],
     state: "ACTIVE",
@@ -89,7 +89,7 @@ test("a public https address is registered, and can be changed to nothing worse"
     { id, url: "https://93.184.216.34/", eventTypes: ["school", "group", "school"] },
     { origin: origin(), reach },
   );
-  expect(await getEndpoint(world.db.pool, id)).toMatchObject({
+  expect(await getEndpoint(world.db, id)).toMatchObject({
     url: "https://93.184.216.34/",
     eventTypes: ["group", "school"],
   });
@@ -110,7 +110,7 @@ test("an unknown app, no event type and an unknown endpoint are refused", async 
       { origin: origin(), keys, reach: inside },
     ),
   ).rejects.toMatchObject({ code: "webhook_without_event_type" });
-  await expect(getEndpoint(world.db.pool, "00000000-0000-4000-8000-000000000000")).rejects.toMatchObject({
+  await expect(getEndpoint(world.db, "00000000-0000-4000-8000-000000000000")).rejects.toMatchObject({
     kind: "not_found",
   });
 });
@@ -180,7 +180,7 @@ test("an endpoint that is removed is gone with its secrets and its log", async (
   await world.tell({ clientId: app });
   await world.settle();
   await removeEndpoint(world.db, id, origin());
-  expect(await listEndpoints(world.db.pool, { clientId: app })).toEqual([]);
+  expect(await listEndpoints(world.db, { clientId: app })).toEqual([]);
   const { rows } = await world.db.pool.query("SELECT FROM webhook_delivery WHERE endpoint_id = $1", [id]);
   expect(rows).toEqual([]);
 });

@@ -30,7 +30,7 @@ beforeEach(async () => {
 
 const origin = () => ({ at: world.clock(), actorId: "test" });
 const list = (state?: "DELIVERED" | "FAILED") =>
-  listDeliveries(world.db.pool, { endpointId: endpoint.id, limit: 50, ...(state && { state }) });
+  listDeliveries(world.db, { endpointId: endpoint.id, limit: 50, ...(state && { state }) });
 const ids = () => receiver.received.map(({ headers }) => headers["webhook-id"]);
 
 /** Has `count` deliveries given up. */
@@ -54,7 +54,7 @@ test("the log tells each attempt: when, how long, status, and the first bytes of
   world.clock.forwardSeconds(6);
   await world.settle();
   const [delivery] = await list();
-  const { log } = await getDelivery(world.db.pool, delivery!.id);
+  const { log } = await getDelivery(world.db, delivery!.id);
   expect(log).toMatchObject([
     { number: 1, at: new Date("2026-02-03T08:00:00Z"), status: 500, answer: "broken", error: null },
     { number: 2, status: 200, answer: "ok", error: null },
@@ -73,7 +73,7 @@ test("a delivery is sent again under its webhook-id, with all its tries anew; on
   receiver.script(answer(200));
   await world.settle();
   expect(ids()).toEqual([message, message]);
-  const found = await getDelivery(world.db.pool, delivery!.id);
+  const found = await getDelivery(world.db, delivery!.id);
   expect([found.state, found.log.map(({ number, status }) => [number, status])]).toEqual([
     "DELIVERED",
     [
@@ -111,7 +111,7 @@ test.each(["person", "group", "school"] as const)(
     expect(makeCheck(findBundle("webhooks"))({ $ref: `#/components/schemas/${schema}` }, JSON.parse(call!.body))).toBe(
       "",
     );
-    expect(await getDelivery(world.db.pool, id)).toMatchObject({ state: "DELIVERED", isTest: true });
+    expect(await getDelivery(world.db, id)).toMatchObject({ state: "DELIVERED", isTest: true });
   },
 );
 
@@ -128,7 +128,7 @@ test("a disabled endpoint gets no test and no repetition; unknown numbers are no
     sendTestEvent(world.db, { endpointId: endpoint.id, eventType: "person" }, origin()),
   ).rejects.toMatchObject(refused);
   for (const number of ["0", "x", "99999999999999999999"])
-    await expect(getDelivery(world.db.pool, number)).rejects.toMatchObject({ kind: "not_found" });
+    await expect(getDelivery(world.db, number)).rejects.toMatchObject({ kind: "not_found" });
 });
 
 test("the log is kept for 30 days and no longer", async () => {
@@ -137,7 +137,7 @@ test("the log is kept for 30 days and no longer", async () => {
   world.clock.forwardSeconds(30 * 86_400 - 60);
   await world.run("sweep");
   const [delivery] = await list();
-  expect((await getDelivery(world.db.pool, delivery!.id)).log).toHaveLength(1);
+  expect((await getDelivery(world.db, delivery!.id)).log).toHaveLength(1);
   world.clock.forwardSeconds(120);
   await world.run("sweep");
   expect(await list()).toEqual([]);

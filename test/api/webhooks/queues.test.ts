@@ -74,7 +74,7 @@ test("whatever meets, every queue has one first: events, two processes, failures
   const operations: (() => Promise<unknown>)[] = [
     () => redeliverFailed(world.db, { endpointId: endpoint.id, since: new Date(0) }, origin()),
     async () => {
-      const finished = (await listDeliveries(world.db.pool, { endpointId: endpoint.id, limit: 50 })).filter(
+      const finished = (await listDeliveries(world.db, { endpointId: endpoint.id, limit: 50 })).filter(
         ({ state }) => state !== "PENDING",
       );
       if (finished.length > 0) await redeliver(world.db, any(finished).id, origin());
@@ -106,7 +106,7 @@ test("whatever meets, every queue has one first: events, two processes, failures
     world.clock.forwardSeconds(60);
     await world.settle();
   }
-  expect((await getEndpoint(world.db.pool, endpoint.id)).pending).toBe(0);
+  expect((await getEndpoint(world.db, endpoint.id)).pending).toBe(0);
 });
 
 test("an event that is sent again takes turns with those of its subject that wait", async () => {
@@ -116,7 +116,7 @@ test("an event that is sent again takes turns with those of its subject that wai
   await world.settle();
   world.clock.forwardSeconds(6);
   await world.settle();
-  const [failed] = await listDeliveries(world.db.pool, { endpointId: endpoint.id, state: "FAILED", limit: 1 });
+  const [failed] = await listDeliveries(world.db, { endpointId: endpoint.id, state: "FAILED", limit: 1 });
   const [next, last] = await world.tell({ clientId, subjectId }, { clientId, subjectId });
   await world.run("fanOut");
   await redeliver(world.db, failed!.id, origin());
@@ -157,9 +157,9 @@ async function makeMany(): Promise<string[]> {
 test("of much that waits for an endpoint that is disabled the first part is given up at once, the rest soon", async () => {
   await makeMany();
   await disableEndpoint(world.db, endpoint.id, origin());
-  expect((await getEndpoint(world.db.pool, endpoint.id)).pending).toBe(1400);
+  expect((await getEndpoint(world.db, endpoint.id)).pending).toBe(1400);
   await world.run("drop");
-  expect((await getEndpoint(world.db.pool, endpoint.id)).pending).toBe(0);
+  expect((await getEndpoint(world.db, endpoint.id)).pending).toBe(0);
   await resumeEndpoint(world.db, endpoint.id, origin());
   await world.settle();
   expect(receiver.received).toEqual([]);

@@ -1,18 +1,19 @@
 import type pg from "pg";
 
 /**
- * Tells of work before the time of the next look: from this process at once, from others through LISTEN.
+ * Starts work before the next scheduled run: at once when woken by this process, through LISTEN when woken by another.
  *
- * Shape:  nudges are hints; one may get lost with its connection, so that nobody waits for them alone.
+ * Shape:  wake-ups are hints; one may be lost with its connection, so work also runs on a schedule.
  */
-export type Nudge = {
-  /** Wakes whoever waits, or the next one who would. */
+export type WakeUp = {
+  /** Ends the waiting, or the next waiting if there is none. */
   wake(): void;
-  /** Resolves when nudged, after the time, or when `signal` aborts. */
+  /** Resolves when woken, after the time, or when `signal` aborts. */
   wait(seconds: number, signal: AbortSignal): Promise<void>;
 };
 
-export function makeNudge(): Nudge {
+/** Makes a wake-up between parts of one process. */
+export function makeWakeUp(): WakeUp {
   let isPending = false;
   const waiting = new Set<() => void>();
   return {
@@ -44,8 +45,12 @@ export type Listener = { close(): Promise<void> };
 
 const reconnectMs = 1000;
 
-/** Holds one connection of the pool, on which PostgreSQL tells of other processes' work; a lost one is replaced. */
-export function listenFor(pool: pg.Pool, nudges: Readonly<Record<string, Nudge>>): Listener {
+/**
+ * Holds one connection of the pool, on which PostgreSQL reports the work of other processes.
+ *
+ * Errors: none; a lost connection is replaced.
+ */
+export function listenFor(pool: pg.Pool, wakeUps: Readonly<Record<string, WakeUp>>): Listener {
   let client: pg.PoolClient | null = null;
   let retry: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -59,18 +64,18 @@ export function listenFor(pool: pg.Pool, nudges: Readonly<Record<string, Nudge>>
       tryAgain();
     };
     client = fresh;
-    fresh.on("notification", ({ channel }) => nudges[channel]?.wake());
+    fresh.on("notification", ({ channel }) => wakeUps[channel]?.wake());
     fresh.on("error", lose);
     fresh.on("end", lose);
     try {
-      for (const channel of Object.keys(nudges)) await fresh.query(`LISTEN ${channel}`);
+      for (const channel of Object.keys(wakeUps)) await fresh.query(`LISTEN ${channel}`);
     } catch (error) {
       lose(error as Error);
       return;
     }
     if (isClosed) return release();
-    // What was told while nobody listened.
-    for (const nudge of Object.values(nudges)) nudge.wake();
+    // Notifications sent before LISTEN were not received.
+    for (const wakeUp of Object.values(wakeUps)) wakeUp.wake();
   };
   const tryAgain = (): void => {
     if (!isClosed) retry = setTimeout(start, reconnectMs);
@@ -78,7 +83,7 @@ export function listenFor(pool: pg.Pool, nudges: Readonly<Record<string, Nudge>>
   const start = (): void => {
     opening = connect().catch(tryAgain);
   };
-  // Its subscriptions go with it: the connection is not given back to others.
+  // The connection is closed, not given back to the pool, because its subscriptions would stay.
   const release = (): void => {
     const held = client;
     client = null;
