@@ -29,5 +29,12 @@ export { createSchool, updateSchool } from "./school.ts";
 export type { NewSchool, SchoolAddress, SchoolLocation, SchoolUpdate } from "./school.ts";
 export { makePersonSortKey, makeSortKey } from "./sort-key.ts";
 export { checkText, cleanText, findTextFault } from "./text.ts";
-export { groupTransitions, personTransitions } from "./transitions.ts";
+export {
+  allowsGroupStep,
+  allowsPersonStep,
+  groupStatusAfter,
+  groupTransitions,
+  personStatusAfter,
+  personTransitions,
+} from "./transitions.ts";
 export type { GroupStatus, GroupStep, PersonStatus, PersonStep } from "./transitions.ts";

@@ -1,4 +1,5 @@
 import { AppError } from "../platform/errors.ts";
+import { Sql, join, sql } from "../platform/sql.ts";
 
 export type PersonStatus = "ACTIVE" | "SOFT_DELETED";
 export type GroupStatus = "ACTIVE" | "DELETED";
@@ -48,3 +49,27 @@ export function checkGroupStep(status: GroupStatus, step: GroupStep): void {
   const transition: Transition<string> = groupTransitions[status][step];
   if ("refused" in transition) throw new AppError("conflict", "group_wrong_status", transition.refused);
 }
+
+type Transitions<Step extends string> = Readonly<Record<string, Readonly<Record<Step, Transition<string>>>>>;
+
+/** The states in which a step is allowed, with where it leads. */
+const listAllowed = <Step extends string>(transitions: Transitions<Step>, step: Step) =>
+  Object.entries(transitions).flatMap(([status, steps]) =>
+    "to" in steps[step] ? [{ status, to: steps[step].to }] : [],
+  );
+
+const literal = (status: string): Sql => new Sql([`'${status}'`], []);
+
+const allows = <Step extends string>(transitions: Transitions<Step>, status: Sql, step: Step): Sql =>
+  sql`${status} IN (${join(listAllowed(transitions, step).map((allowed) => literal(allowed.status)))})`;
+
+const after = <Step extends string>(transitions: Transitions<Step>, step: Step): Sql =>
+  literal(listAllowed(transitions, step)[0]!.to);
+
+/** SQL for statements about many people or groups: whether one in this status may take the step. */
+export const allowsPersonStep = (status: Sql, step: PersonStep): Sql => allows(personTransitions, status, step);
+export const allowsGroupStep = (status: Sql, step: GroupStep): Sql => allows(groupTransitions, status, step);
+
+/** SQL for the same statements: the status after the step. */
+export const personStatusAfter = (step: Exclude<PersonStep, "delete">): Sql => after(personTransitions, step);
+export const groupStatusAfter = (step: GroupStep): Sql => after(groupTransitions, step);

@@ -1,14 +1,15 @@
 import type { SchoolId } from "../directory/index.ts";
 import { recordAudit } from "../events/index.ts";
 import type { Origin } from "../events/index.ts";
-import { withTransaction, type Db } from "../platform/db.ts";
+import { withPrismaTransaction, type PrismaDb } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/ids.ts";
-import { applyPart, countRows, type ApplyRules } from "./apply-part.ts";
+import { applyPart, type ApplyRules } from "./apply-part.ts";
+import { countRows } from "./apply-steps.ts";
 import { endLease, renewLease, takeLease, type Lease } from "./lease.ts";
-import { foreseeImport, makePart } from "./preview.ts";
+import { compareImport } from "./preview.ts";
 import type { OnProgress } from "./progress.ts";
-import { deleteStaged, getImport, type ImportId, type ImportRecord } from "./record.ts";
+import { deleteStaged, getImport, makePart, type ImportId, type ImportRecord } from "./record.ts";
 
 /**
  * Brings every school of an import that waits to what it says, each in one transaction.
@@ -16,89 +17,86 @@ import { deleteStaged, getImport, type ImportId, type ImportRecord } from "./rec
  * Shape:  what ends in the middle, by whatever, leaves each school as it was or as it should be; applying again goes on.
  * Errors: conflict when the import is broken, done, held, or another import of one of its schools is running.
  */
-export async function applyImport(
-  db: Pick<Db, "pool">,
-  id: ImportId,
-  rules: Rules,
-  origin: Origin,
-): Promise<ImportRecord> {
+export async function applyImport(db: PrismaDb, id: ImportId, rules: Rules, origin: Origin): Promise<ImportRecord> {
   const lease: Lease = { importId: id, holder: makeUuid(origin.at) };
-  checkState((await getImport(db.pool, id)).state);
+  checkState((await getImport(db, id)).state);
   await takeLease(db, lease);
   try {
-    const { state, schools } = await getImport(db.pool, id);
-    checkState(state);
-    const waiting = schools.filter((school) => school.state !== "APPLIED").map((school) => school.id);
-    const unsettled = await applyEach(db, lease, waiting, rules, origin);
-    // Everybody's home is there by now.
-    await applyEach(
-      db,
-      lease,
-      [...unsettled.keys()].filter((school) => waiting.includes(school)),
-      rules,
-      origin,
-    );
-    await withTransaction(db, async (tx) => {
+    const record = await getImport(db, id);
+    checkState(record.state);
+    const waiting = record.schools.filter((school) => school.state !== "APPLIED").map((school) => school.id);
+    const unfinished = await applyEach(db, { record, lease, schools: waiting }, rules, origin);
+    // The first pass has brought everybody's home to the directory, so the second finishes these schools.
+    const again = [...unfinished.keys()].filter((school) => waiting.includes(school));
+    await applyEach(db, { record, lease, schools: again }, rules, origin);
+    await withPrismaTransaction(db, async (tx) => {
       await tx.query("SET LOCAL statement_timeout = '60min'");
       await renewLease(tx, lease);
-      await tx.query("UPDATE import SET state = 'APPLIED', applied_at = $2 WHERE id = $1", [id, origin.at]);
+      await tx.prisma.import.update({ where: { id }, data: { state: "APPLIED", appliedAt: origin.at } });
       await deleteStaged(tx, id);
     });
   } finally {
-    // Where the database is away it runs out by itself, and what ended the import is what is told.
+    // Where the database is away the lease runs out by itself, and the error that ended the import is thrown.
     await endLease(db.pool, lease).catch(() => undefined);
   }
-  return getImport(db.pool, id);
+  return getImport(db, id);
 }
 
-/** Agrees to what the preview of a held import says it removes; what it removes beyond that holds it again. */
-export async function confirmImport(db: Pick<Db, "pool">, id: ImportId, origin: Origin): Promise<void> {
-  const { state } = await getImport(db.pool, id);
-  if (state !== "HELD")
-    throw new AppError("conflict", "import_not_held", "The import is not held, so there is nothing to confirm.");
-  await withTransaction(db, async (tx) => {
-    const { rows } = await tx.query<{ schoolId: SchoolId; people: number; groups: number }>(
-      `UPDATE import_school SET state = 'READY', confirmed_people = (counts #>> '{people,removed}')::int + coalesce((counts #>> '{people,leftHome}')::int, 0),
-         confirmed_groups = (counts #>> '{groups,removed}')::int
-       WHERE import_id = $1 AND state = 'HELD'
-       RETURNING school_id AS "schoolId", confirmed_people AS people, confirmed_groups AS groups`,
-      [id],
-    );
-    await tx.query("UPDATE import SET state = 'READY' WHERE id = $1 AND state = 'HELD'", [id]);
-    for (const { schoolId, ...removed } of rows)
+/**
+ * Agrees to the removals that the preview of a held import shows; removing more than that holds it again.
+ *
+ * Errors: not_found; conflict when the import is not held.
+ */
+export async function confirmImport(db: PrismaDb, id: ImportId, origin: Origin): Promise<void> {
+  if ((await getImport(db, id)).state !== "HELD") throw notHeld();
+  await withPrismaTransaction(db, async (tx) => {
+    const confirmed = await tx.prisma.import.updateMany({ where: { id, state: "HELD" }, data: { state: "READY" } });
+    if (confirmed.count === 0) throw notHeld();
+    const held = await tx.prisma.importSchool.findMany({ where: { importId: id, state: "HELD" } });
+    for (const { schoolId, counts } of held) {
+      const { people, groups } = counts as HeldCounts;
+      const removed = { people: people.removed + (people.leftHome ?? 0), groups: groups.removed };
+      await tx.prisma.importSchool.update({
+        where: { importId_schoolId: { importId: id, schoolId } },
+        data: { state: "READY", confirmedPeople: removed.people, confirmedGroups: removed.groups },
+      });
       await recordAudit(tx, { ...origin, action: "import_confirmed", schoolId, detail: { importId: id, removed } });
+    }
   });
 }
 
-type Rules = ApplyRules & { onProgress?: OnProgress | undefined };
+/** What earlier versions counted may lack `leftHome`. */
+type HeldCounts = { people: { removed: number; leftHome?: number }; groups: { removed: number } };
 
+const notHeld = () =>
+  new AppError("conflict", "import_not_held", "The import is not held, so there is nothing to confirm.");
+
+type Rules = ApplyRules & { onProgress?: OnProgress | undefined };
+type Applying = { record: ImportRecord; lease: Lease; schools: readonly SchoolId[] };
+
+/** Answers the schools that are to be brought there once more, with the people who moved away from each. */
 async function applyEach(
-  db: Pick<Db, "pool">,
-  lease: Lease,
-  schools: readonly SchoolId[],
+  db: PrismaDb,
+  { record, lease, schools }: Applying,
   rules: Rules,
   origin: Origin,
 ): Promise<Map<SchoolId, number>> {
-  const { importId: id } = lease;
-  const unsettled = new Map<SchoolId, number>();
+  const unfinished = new Map<SchoolId, number>();
   for (const [index, schoolId] of schools.entries()) {
     rules.onProgress?.({ phase: "applying", done: index, total: schools.length });
-    const part = {
-      ...(await makePart(db.pool, id, schoolId, origin.at)),
-      movedAway: unsettled.get(schoolId) ?? 0,
-      lease,
-    };
+    const movedAway = unfinished.get(schoolId) ?? 0;
+    const part = { ...makePart(record, schoolId, origin.at), movedAway, lease };
     const result = await applyPart(db, part, rules, origin).catch(async (error: unknown) => {
-      // The school has changed since the preview; what is to be confirmed now is what would be removed now.
+      // The school has changed since the preview; what has to be confirmed is what would be removed as it is.
       if (error instanceof AppError && error.code === "import_held")
-        await foreseeImport(db, id, [schoolId], rules.holdShare, origin.at);
+        await compareImport(db, record.id, [schoolId], rules.holdShare, origin.at);
       throw error;
     });
-    for (const { id: school, movedAway } of result.unsettled)
-      unsettled.set(school, (unsettled.get(school) ?? 0) + movedAway);
+    for (const { id: school, movedAway: moved } of result.unfinished)
+      unfinished.set(school, (unfinished.get(school) ?? 0) + moved);
     if (isPowerOfTwo(index + 1)) await db.pool.query(countRows);
   }
-  return unsettled;
+  return unfinished;
 }
 
 // By itself PostgreSQL notices only every minute how tables grow, and until then reads them whole for every school.

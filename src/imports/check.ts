@@ -1,23 +1,78 @@
 import type { SchoolId } from "../directory/index.ts";
 import type { Queryable } from "../platform/db.ts";
+import {
+  empty,
+  findRows,
+  insert,
+  join,
+  run,
+  sql,
+  statement,
+  table,
+  update,
+  type Parameter,
+  type Sql,
+  type Statement,
+} from "../platform/sql.ts";
 import { isNamedAt } from "./difference-groups.ts";
-import { selectAmbiguous } from "./difference-people.ts";
+import { firstOf, selectAmbiguous } from "./difference-people.ts";
+import type { ImportMode, Places, Read } from "./formats/format.ts";
 import { maxFaults } from "./staging.ts";
-import type { Places, Read } from "./formats/format.ts";
+import { a, g as group, p as known } from "./tables.ts";
 
-/** Shape: `$1` in `from` is the import, `$6` the first of `values`. */
-type Found = {
-  code: string;
-  message: string;
+type Given = {
+  importId: string;
   file: string;
   field: string | undefined;
-  from: string;
-  values?: unknown[];
+  code: string;
+  most: number;
+  schools: readonly SchoolId[];
+};
+type Parameters = { readonly [Name in keyof Given]: Parameter };
+
+/** Finds faults of one kind. Shape: `findFaults` keeps the first `most` of them and answers how many there are. */
+type Check = {
+  code: string;
+  locate(places: Places): { file: string; field: string | undefined };
+  findFaults: Statement<Given>;
 };
 
+const e = table("importError", "e");
+
+/** Shape: `from` is a SELECT with row, line and at, the column; `message` may name its columns as `found`. */
+function makeCheck(
+  code: string,
+  { locate, message, from }: Pick<Check, "locate"> & { message: Sql; from(given: Parameters): Sql },
+): Check {
+  const findFaults = statement<Given>(
+    (given) => sql`
+    WITH found AS MATERIALIZED (
+      SELECT found.*, row_number() OVER (ORDER BY found.row) AS n, ${message} AS message FROM (${from(given)}) AS found),
+    kept AS (
+      ${insert(
+        "importError",
+        {
+          importId: given.importId,
+          row: sql`n + (SELECT coalesce(max(${e.row}), 0) FROM ${e} WHERE ${e.importId} = ${given.importId})`,
+          file: given.file,
+          line: sql`line`,
+          column: sql`at`,
+          field: given.field,
+          code: given.code,
+          message: sql`message`,
+        },
+        sql`FROM found WHERE n <= ${given.most}`,
+      )})
+    SELECT count(*)::int AS count FROM found`,
+  );
+  return { code, locate, findFaults };
+}
+
 /**
- * Looks for what only all rows together can show. Shape: faults are written as those of reading, until `maxFaults` are kept; answers
- * how many there are, those of reading included. With more than are kept not all rows are staged, so no more are looked for.
+ * Looks for faults that only all rows together can show; they are written as those of reading, until `maxFaults` are kept.
+ *
+ * Shape: answers how many there are, those of reading included. With more than are kept not all rows are staged, so no more
+ *        are looked for.
  */
 export async function checkStaged(
   tx: Queryable,
@@ -27,176 +82,191 @@ export async function checkStaged(
 ): Promise<number> {
   let faults = readFaults;
   if (faults > maxFaults) return faults;
-  for (const { from, file, field, code, message, values = [] } of [
-    ...roleFaults(places),
-    ...faultsOf(places, mode === "DELTA"),
-    ...ambiguous(places, schools),
+  for (const { code, locate, findFaults } of [
+    ...roleChecks,
+    ...(schools.size > 1 ? [...checks[mode], ambiguous] : checks[mode]),
   ]) {
-    const { rows } = await tx.query<{ count: number }>(
-      `WITH found AS MATERIALIZED (SELECT found.*, row_number() OVER (ORDER BY found.row) AS n, ${message} AS message FROM (${from}) AS found),
-       kept AS (INSERT INTO import_error (import_id, row, file, line, "column", field, code, message)
-         SELECT $1, n + (SELECT coalesce(max(e.row), 0) FROM import_error e WHERE e.import_id = $1), $2, line, at, $3, $4, message FROM found WHERE n <= $5)
-       SELECT count(*)::int AS count FROM found`,
-      [importId, file, field, code, Math.max(0, maxFaults - faults), ...values],
-    );
-    faults += rows[0]!.count;
-    if (code === "role_missing") await spreadRoles(tx, importId, [...schools]);
+    const most = Math.max(0, maxFaults - faults);
+    const given = { importId, ...locate(places), code, most, schools: [...schools] };
+    const [found] = await findRows<{ count: number }, Given>(tx, findFaults, given);
+    faults += found!.count;
+    if (code === "role_missing") for (const spread of spreadRoles) await run(tx, spread, given);
   }
   return faults;
 }
 
-const person = `staged_person p WHERE p.import_id = $1`;
-const isHome = (p: string) => `${p}.school_id IS NOT DISTINCT FROM ${p}.home_school_id`;
-const hasRole = (p: string, also = "") =>
-  `EXISTS (SELECT FROM staged_role r WHERE r.import_id = $1 AND r.person_source_id = ${p}.source_id ${also})`;
-const text = (message: string) => `'${message}'`;
+const person = table("person");
+const p = table("stagedPerson", "p");
+const r = table("stagedRole", "r");
+const g = table("stagedGroup", "g");
+const m = table("stagedMembership", "m");
+
+const isUser = ({ importId }: Parameters) =>
+  sql`EXISTS (SELECT FROM ${p} WHERE ${p.importId} = ${importId} AND ${p.sourceId} = ${r.personSourceId})`;
 
 /** Roles in a file of their own belong to users of the same archive, and every user has one. */
-function roleFaults({ role, person: { file, person: field } }: Places): Found[] {
-  const ofUser = { file, field, code: "role_missing", message: text("The user has no role in roles.csv.") };
-  return [
-    {
-      ...{
-        code: "unknown_person",
-        file: role.file,
-        field: role.person,
-        message: text("The user is not in users.csv."),
-      },
-      from: `SELECT r.row, r.line, r."column" AS at FROM staged_role r
-        WHERE r.import_id = $1 AND NOT EXISTS (SELECT FROM staged_person p WHERE p.import_id = $1 AND p.source_id = r.person_source_id)`,
-    },
-    {
-      ...ofUser,
-      from: `SELECT p.row, p.line, p."column" AS at FROM ${person} AND p.home_school_id IS NULL AND NOT p.is_deleted
-        AND p.role IS NULL AND NOT ${hasRole("p", "AND NOT r.is_deleted")}
-        AND NOT EXISTS (SELECT FROM import_error e WHERE e.import_id = $1 AND e.file = $2 AND e.line = p.line)`,
-    },
-  ];
-}
+const roleChecks: readonly Check[] = [
+  makeCheck("unknown_person", {
+    locate: ({ role }) => ({ file: role.file, field: role.person }),
+    message: sql`'The user is not in users.csv.'`,
+    from: (given) => sql`SELECT ${join([r.row, r.line, r.column])} AS at FROM ${r}
+      WHERE ${r.importId} = ${given.importId} AND NOT ${isUser(given)}`,
+  }),
+  makeCheck("role_missing", {
+    locate: ({ person }) => ({ file: person.file, field: person.person }),
+    message: sql`'The user has no role in roles.csv.'`,
+    from: ({ importId, file }) => sql`SELECT ${join([p.row, p.line, p.column])} AS at FROM ${p}
+      WHERE ${p.importId} = ${importId} AND ${p.homeSchoolId} IS NULL AND NOT ${p.isDeleted} AND ${p.role} IS NULL
+        AND NOT EXISTS (SELECT FROM ${r}
+          WHERE ${r.importId} = ${importId} AND ${r.personSourceId} = ${p.sourceId} AND NOT ${r.isDeleted})
+        AND NOT EXISTS (SELECT FROM ${e}
+          WHERE ${e.importId} = ${importId} AND ${e.file} = ${file} AND ${e.line} = ${p.line})`,
+  }),
+];
+
+type OfImport = { importId: string; schools: readonly SchoolId[] };
 
 /** Writes the roles of their own file to the people: the primary one, else the first, is that of the home school. */
-async function spreadRoles(tx: Queryable, importId: string, schools: readonly SchoolId[]): Promise<void> {
-  await tx.query(
-    `UPDATE staged_person p SET school_id = c.school_id, home_school_id = c.school_id, role = c.role
-     FROM (SELECT DISTINCT ON (person_source_id) person_source_id, school_id, role FROM staged_role
-       WHERE import_id = $1 AND school_id IS NOT NULL AND NOT is_deleted ORDER BY person_source_id, is_primary DESC, row) AS c
-     WHERE p.import_id = $1 AND p.source_id = c.person_source_id AND p.home_school_id IS NULL`,
-    [importId],
-  );
-  await tx.query(
-    `INSERT INTO staged_person (import_id, row, line, "column", source_id, school_id, home_school_id, role, first_full, first_call, last, sort_key, is_deleted)
-     SELECT DISTINCT ON (r.person_source_id, r.school_id) $1, r.row, p.line, p."column", p.source_id, r.school_id, p.home_school_id,
-       p.role, p.first_full, p.first_call, p.last, p.sort_key, p.is_deleted
-     FROM staged_role r JOIN staged_person p ON p.import_id = $1 AND p.source_id = r.person_source_id AND p.home_school_id <> r.school_id
-     WHERE r.import_id = $1 AND NOT r.is_deleted ORDER BY r.person_source_id, r.school_id, r.row`,
-    [importId],
-  );
-  // Whoever is to be deleted comes without a role; there must be exactly one such person.
-  await tx.query(
-    `UPDATE staged_person p SET school_id = c.home_school_id, home_school_id = c.home_school_id
-     FROM (SELECT source_system_identifier AS source_id, min(home_school_id::text)::uuid AS home_school_id FROM person
-       WHERE home_school_id = ANY ($2::uuid[]) AND (source_id_is_shared OR cardinality($2) = 1) GROUP BY 1 HAVING count(*) = 1) AS c
-     WHERE p.import_id = $1 AND p.home_school_id IS NULL AND p.is_deleted AND p.source_id = c.source_id`,
-    [importId, schools],
-  );
-}
+const spreadRoles: readonly Statement<OfImport>[] = [
+  statement(
+    ({ importId }) => sql`
+    ${update("stagedPerson", "p", { schoolId: sql`c.school_id`, homeSchoolId: sql`c.school_id`, role: sql`c.role` })}
+    FROM (
+      SELECT DISTINCT ON (${r.personSourceId}) ${r.personSourceId}, ${r.schoolId}, ${r.role} FROM ${r}
+      WHERE ${r.importId} = ${importId} AND ${r.schoolId} IS NOT NULL AND NOT ${r.isDeleted}
+      ORDER BY ${r.personSourceId}, ${r.isPrimary} DESC, ${r.row}) AS c
+    WHERE ${p.importId} = ${importId} AND ${p.sourceId} = c.person_source_id AND ${p.homeSchoolId} IS NULL`,
+  ),
+  statement(({ importId }) =>
+    insert(
+      "stagedPerson",
+      {
+        importId: firstOf(join([r.personSourceId, r.schoolId]), sql`${importId}::uuid`),
+        ...{ row: r.row, line: p.line, column: p.column, sourceId: p.sourceId, schoolId: r.schoolId },
+        ...{ homeSchoolId: p.homeSchoolId, role: p.role, firstFull: p.firstFull, firstCall: p.firstCall },
+        ...{ last: p.last, sortKey: p.sortKey, isDeleted: p.isDeleted },
+      },
+      sql`FROM ${r} JOIN ${p} ON ${p.importId} = ${importId} AND ${p.sourceId} = ${r.personSourceId}
+          AND ${p.homeSchoolId} <> ${r.schoolId}
+        WHERE ${r.importId} = ${importId} AND NOT ${r.isDeleted}
+        ORDER BY ${r.personSourceId}, ${r.schoolId}, ${r.row}`,
+    ),
+  ),
+  // People to be deleted come without a role; there must be exactly one such person.
+  statement(
+    ({ importId, schools }) => sql`
+    ${update("stagedPerson", "p", { schoolId: sql`c.home_school_id`, homeSchoolId: sql`c.home_school_id` })}
+    FROM (
+      SELECT ${person.sourceSystemIdentifier} AS source_id, min(${person.homeSchoolId}::text)::uuid AS home_school_id
+      FROM ${person} WHERE ${person.homeSchoolId} = ANY (${schools}::uuid[])
+        AND (${person.sourceIdIsShared} OR cardinality(${schools}::uuid[]) = 1)
+      GROUP BY 1 HAVING count(*) = 1) AS c
+    WHERE ${p.importId} = ${importId} AND ${p.homeSchoolId} IS NULL AND ${p.isDeleted} AND ${p.sourceId} = c.source_id`,
+  ),
+];
 
-function faultsOf({ person: ofPerson, group: ofGroup, membership: ofMembership }: Places, isDelta: boolean): Found[] {
-  const { file } = ofMembership;
-  const [toPerson, toGroup] = [ofMembership.person, ofMembership.group ?? ofGroup.group];
-  const inDirectory = (sql: string) => (isDelta ? `AND NOT EXISTS (${sql})` : "");
-  const membership = `staged_membership m WHERE m.import_id = $1 AND NOT m.is_deleted`;
-  return [
-    {
-      ...{
-        code: "id_twice",
-        file: ofPerson.file,
-        field: ofPerson.person,
-        message: "'The id stands in line ' || found.first || ' already.'",
-      },
-      from: twice("staged_person", "source_id", `AND s.source_id <> '' AND ${isHome("s")}`),
-    },
-    {
-      ...{
-        code: "id_twice",
-        file: ofGroup.file,
-        field: ofGroup.group,
-        message: "'The id stands in line ' || found.first || ' already.'",
-      },
-      from: twice("staged_group", "source_id", "AND s.source_id <> ''"),
-    },
-    {
-      ...{
-        code: "carried_over_twice",
-        file: ofGroup.file,
-        field: ofGroup.group,
-        message: "'The group in line ' || found.first || ' goes on from the same group.'",
-      },
-      from: twice("staged_group", "school_id, previous_source_id", "AND s.previous_source_id IS NOT NULL"),
-    },
-    {
-      ...{
-        code: "unknown_person",
-        file,
-        field: toPerson,
-        message: text("There is no such person in the files or at the school."),
-      },
-      from: `SELECT m.row, m.line, m.person_column AS at FROM ${membership} AND m.person_source_id <> ''
-        AND NOT EXISTS (SELECT FROM staged_person p WHERE p.import_id = $1 AND p.source_id = m.person_source_id)
-        ${inDirectory(`SELECT FROM person p JOIN affiliation a ON a.person_id = p.id WHERE a.school_id = m.school_id AND p.source_system_identifier = m.person_source_id
-          AND ${isNamedAt("p", "m.school_id")}`)}`,
-    },
-    {
-      ...{
-        code: "person_not_at_school",
-        file,
-        field: toPerson,
-        message: text("The person is not at the school of the group."),
-      },
-      from: `SELECT m.row, m.line, m.person_column AS at FROM ${membership} AND m.school_id IS NOT NULL
-        AND EXISTS (SELECT FROM staged_person p WHERE p.import_id = $1 AND p.source_id = m.person_source_id AND NOT p.is_deleted)
-        AND NOT EXISTS (SELECT FROM staged_person p WHERE p.import_id = $1 AND p.source_id = m.person_source_id
-          AND (p.school_id = m.school_id OR p.school_id IS NULL))`,
-    },
-    {
-      ...{
-        code: "unknown_group",
-        file,
-        field: toGroup,
-        message: text("There is no such group in the files or at the school."),
-      },
-      from: `SELECT m.row, m.line, m.group_column AS at FROM ${membership} AND m.group_source_id <> ''
-        AND NOT EXISTS (SELECT FROM staged_group g WHERE g.import_id = $1 AND g.source_id = m.group_source_id)
-        ${inDirectory(`SELECT FROM "group" g WHERE g.school_id = m.school_id AND g.source_system_identifier = m.group_source_id`)}`,
-    },
-    {
-      ...{ code: "group_of_other_school", file, field: toGroup, message: text("The group is one of another school.") },
-      from: `SELECT m.row, m.line, m.group_column AS at FROM staged_group g
-        JOIN staged_membership m ON m.import_id = $1 AND NOT m.is_deleted AND m.group_source_id = g.source_id AND m.school_id <> g.school_id
-        WHERE g.import_id = $1`,
-    },
-  ];
-}
+const s = { person: table("stagedPerson", "s"), group: table("stagedGroup", "s") };
 
-function ambiguous({ person }: Places, schools: ReadonlySet<SchoolId>): Found[] {
-  if (schools.size < 2) return [];
-  const message = text(
-    "The id fits two people: one at another school of the files, and one at this school who has it from a roster of this school alone. Give one of them another id, or none.",
-  );
-  return [
-    {
-      code: "id_ambiguous",
-      file: person.file,
-      field: person.person,
-      message,
-      from: selectAmbiguous("$6"),
-      values: [[...schools]],
-    },
-  ];
-}
-
-const twice = (table: string, columns: string, where: string) => `
+/** SQL: rows whose `key` stands in an earlier row, with the line of the first as `first`. */
+const selectRepeated = (
+  staged: typeof s.person | typeof s.group,
+  { importId }: Parameters,
+  { key, where }: { key: Sql; where: Sql },
+) => sql`
   SELECT t.row, t.line, t."column" AS at, t.first FROM (
-    SELECT s.row, s.line, s."column", row_number() OVER same AS n, first_value(s.line) OVER same AS first
-    FROM ${table} s WHERE s.import_id = $1 ${where} WINDOW same AS (PARTITION BY ${columns} ORDER BY s.row)) AS t
+    SELECT ${staged.row}, ${staged.line}, ${staged.column}, row_number() OVER same AS n,
+      first_value(${staged.line}) OVER same AS first
+    FROM ${staged} WHERE ${staged.importId} = ${importId} AND ${where}
+    WINDOW same AS (PARTITION BY ${key} ORDER BY ${staged.row})) AS t
   WHERE t.n > 1`;
+
+const isKept = ({ importId }: Parameters) => sql`${m.importId} = ${importId} AND NOT ${m.isDeleted}`;
+const hasPerson = ({ importId }: Parameters, where: Sql = sql`true`) => sql`EXISTS (SELECT FROM ${p}
+  WHERE ${p.importId} = ${importId} AND ${p.sourceId} = ${m.personSourceId} AND ${where})`;
+const hasGroup = ({ importId }: Parameters) =>
+  sql`EXISTS (SELECT FROM ${g} WHERE ${g.importId} = ${importId} AND ${g.sourceId} = ${m.groupSourceId})`;
+const isPersonOfSchool = sql`EXISTS (SELECT FROM ${known} JOIN ${a} ON ${a.personId} = ${known.id}
+  WHERE ${a.schoolId} = ${m.schoolId} AND ${known.sourceSystemIdentifier} = ${m.personSourceId}
+    AND ${isNamedAt(known, m.schoolId)})`;
+const isGroupOfSchool = sql`EXISTS (SELECT FROM ${group}
+  WHERE ${group.schoolId} = ${m.schoolId} AND ${group.sourceSystemIdentifier} = ${m.groupSourceId})`;
+
+const ofGroup = ({ group: { file, group: field } }: Places) => ({ file, field });
+const toPerson = ({ membership: { file, person: field } }: Places) => ({ file, field });
+const toGroup = ({ membership, group: { group: ownId } }: Places) => ({
+  file: membership.file,
+  field: membership.group ?? ownId,
+});
+
+const idTwice = sql`'The id stands in line ' || found.first || ' already.'`;
+
+const idChecks: readonly Check[] = [
+  makeCheck("id_twice", {
+    locate: ({ person }) => ({ file: person.file, field: person.person }),
+    message: idTwice,
+    from: (given) => {
+      const { sourceId, schoolId, homeSchoolId } = s.person;
+      const where = sql`${sourceId} <> '' AND ${schoolId} IS NOT DISTINCT FROM ${homeSchoolId}`;
+      return selectRepeated(s.person, given, { key: sourceId, where });
+    },
+  }),
+  makeCheck("id_twice", {
+    locate: ofGroup,
+    message: idTwice,
+    from: (given) => selectRepeated(s.group, given, { key: s.group.sourceId, where: sql`${s.group.sourceId} <> ''` }),
+  }),
+  makeCheck("carried_over_twice", {
+    locate: ofGroup,
+    message: sql`'The group in line ' || found.first || ' goes on from the same group.'`,
+    from: (given) => {
+      const { schoolId, previousSourceId } = s.group;
+      const where = sql`${previousSourceId} IS NOT NULL`;
+      return selectRepeated(s.group, given, { key: join([schoolId, previousSourceId]), where });
+    },
+  }),
+];
+
+/** A delta may also name people and groups that only the directory has. */
+const membershipChecks = (isDelta: boolean): readonly Check[] => [
+  makeCheck("unknown_person", {
+    locate: toPerson,
+    message: sql`'There is no such person in the files or at the school.'`,
+    from: (given) => sql`SELECT ${join([m.row, m.line, m.personColumn])} AS at FROM ${m}
+      WHERE ${isKept(given)} AND ${m.personSourceId} <> '' AND NOT ${hasPerson(given)}
+      ${isDelta ? sql`AND NOT ${isPersonOfSchool}` : empty}`,
+  }),
+  makeCheck("person_not_at_school", {
+    locate: toPerson,
+    message: sql`'The person is not at the school of the group.'`,
+    from: (given) => sql`SELECT ${join([m.row, m.line, m.personColumn])} AS at FROM ${m}
+      WHERE ${isKept(given)} AND ${m.schoolId} IS NOT NULL AND ${hasPerson(given, sql`NOT ${p.isDeleted}`)}
+        AND NOT ${hasPerson(given, sql`(${p.schoolId} = ${m.schoolId} OR ${p.schoolId} IS NULL)`)}`,
+  }),
+  makeCheck("unknown_group", {
+    locate: toGroup,
+    message: sql`'There is no such group in the files or at the school.'`,
+    from: (given) => sql`SELECT ${join([m.row, m.line, m.groupColumn])} AS at FROM ${m}
+      WHERE ${isKept(given)} AND ${m.groupSourceId} <> '' AND NOT ${hasGroup(given)}
+      ${isDelta ? sql`AND NOT ${isGroupOfSchool}` : empty}`,
+  }),
+  makeCheck("group_of_other_school", {
+    locate: toGroup,
+    message: sql`'The group is one of another school.'`,
+    from: (given) => sql`SELECT ${join([m.row, m.line, m.groupColumn])} AS at FROM ${g}
+      JOIN ${m} ON ${isKept(given)} AND ${m.groupSourceId} = ${g.sourceId} AND ${m.schoolId} <> ${g.schoolId}
+      WHERE ${g.importId} = ${given.importId}`,
+  }),
+];
+
+const checks: Record<ImportMode, readonly Check[]> = {
+  BULK: [...idChecks, ...membershipChecks(false)],
+  DELTA: [...idChecks, ...membershipChecks(true)],
+};
+
+/** Of files of several schools. */
+const ambiguous = makeCheck("id_ambiguous", {
+  locate: ({ person }) => ({ file: person.file, field: person.person }),
+  message: sql`'The id fits two people: one at another school of the files, and one at this school who has it from '
+    || 'a roster of this school alone. Give one of them another id, or none.'`,
+  from: (given) => selectAmbiguous(given),
+});

@@ -1,8 +1,10 @@
 import type { Queryable } from "../platform/db.ts";
+import { fields, findRows, join, sql, statement, table, type Part, type Sql } from "../platform/sql.ts";
+import { i, importGroup, importMembership } from "./tables.ts";
 
 /**
- * What an import does to a school, in numbers. `left` are guests, `leftHome` people whose home becomes another of their schools;
- * `before` are the active people whose home it is, and its active groups.
+ * What an import does to a school, in numbers. `left` are guests, `leftHome` people whose home becomes another of their
+ * schools; `before` are the active people whose home it is, and its active groups.
  */
 export type Counts = {
   people: {
@@ -19,7 +21,7 @@ export type Counts = {
   before: { people: number; groups: number };
 };
 
-/** A few of each kind, for whoever looks at a preview. Never to be logged: they hold names. */
+/** A few changes of each kind, for a preview. Never to be logged: they hold names. */
 export type Samples = {
   kind: "person" | "group";
   change: string;
@@ -28,44 +30,66 @@ export type Samples = {
   previousSourceId: string | null;
 }[];
 
-const count = (where: string) => `count(*) FILTER (WHERE ${where})`;
-const ofChange = (name: string, change: string) => `'${name}', ${count(`change = '${change}'`)}`;
-const object = (from: string, pairs: readonly string[]) =>
-  `(SELECT json_build_object(${pairs.join(", ")}) FROM ${from})`;
+const countWhere = (where: Sql) => sql`count(*) FILTER (WHERE ${where})`;
 
-const selectCounts = `SELECT
-  ${object("import_person", [
-    ...["created", "changed", "restored", "removed"].map((name) => ofChange(name, name)),
-    `'joined', ${count("change IS NULL AND joins AND id IS NOT NULL")}, 'left', ${count("leaves AND next_home IS NULL")},
-      'leftHome', ${count("next_home IS NOT NULL")}`,
-  ])} AS people,
-  ${object("import_group", [...["created", "changed", "restored", "removed"].map((name) => ofChange(name, name)), ofChange("carriedOver", "carried_over")])} AS groups,
-  ${object(
-    "import_membership",
-    ["created", "changed", "removed"].map((name) => ofChange(name, name)),
-  )} AS memberships,
+/** SQL: the numbers as a JSON object with the field names of `Numbers`. */
+const countObject = <Numbers extends object>(from: Sql, numbers: { readonly [Name in keyof Numbers]-?: Part }): Sql =>
+  sql`(SELECT row_to_json(counted) FROM (SELECT ${fields<Numbers>(numbers)} FROM ${from}) AS counted)`;
+
+const [ig, im] = [importGroup.as("i"), importMembership.as("i")];
+const person = table("person");
+const group = table("group");
+
+const selectCounts = statement<{ schoolId: string }>(
+  ({ schoolId }) => sql`SELECT
+  ${countObject<Counts["people"]>(sql`${i}`, {
+    created: countWhere(sql`${i.change} = 'created'`),
+    changed: countWhere(sql`${i.change} = 'changed'`),
+    restored: countWhere(sql`${i.change} = 'restored'`),
+    removed: countWhere(sql`${i.change} = 'removed'`),
+    joined: countWhere(sql`${i.change} IS NULL AND ${i.joins} AND ${i.id} IS NOT NULL`),
+    left: countWhere(sql`${i.leaves} AND ${i.nextHome} IS NULL`),
+    leftHome: countWhere(sql`${i.nextHome} IS NOT NULL`),
+  })} AS people,
+  ${countObject<Counts["groups"]>(sql`${ig}`, {
+    created: countWhere(sql`${ig.change} = 'created'`),
+    changed: countWhere(sql`${ig.change} = 'changed'`),
+    restored: countWhere(sql`${ig.change} = 'restored'`),
+    removed: countWhere(sql`${ig.change} = 'removed'`),
+    carriedOver: countWhere(sql`${ig.change} = 'carried_over'`),
+  })} AS groups,
+  ${countObject<Counts["memberships"]>(sql`${im}`, {
+    created: countWhere(sql`${im.change} = 'created'`),
+    changed: countWhere(sql`${im.change} = 'changed'`),
+    removed: countWhere(sql`${im.change} = 'removed'`),
+  })} AS memberships,
   json_build_object(
-    'people', (SELECT count(*) FROM person WHERE home_school_id = $1 AND status = 'ACTIVE'),
-    'groups', (SELECT count(*) FROM "group" WHERE school_id = $1 AND status = 'ACTIVE')) AS before`;
+    'people', (SELECT count(*) FROM ${person} WHERE ${person.homeSchoolId} = ${schoolId} AND ${person.status} = 'ACTIVE'),
+    'groups', (SELECT count(*) FROM ${group} WHERE ${group.schoolId} = ${schoolId} AND ${group.status} = 'ACTIVE')) AS before`,
+);
 
+/** Counts what the tables of the difference hold. */
 export async function countDifference(tx: Queryable, schoolId: string): Promise<Counts> {
-  const { rows } = await tx.query<Counts>(selectCounts, [schoolId]);
-  return rows[0]!;
+  const [counts] = await findRows<Counts, { schoolId: string }>(tx, selectCounts, { schoolId });
+  return counts!;
 }
 
 const samplesEach = 5;
 
-export async function takeSamples(tx: Queryable): Promise<Samples> {
-  const { rows } = await tx.query<Samples[number]>(
-    `SELECT kind, change, source_id AS "sourceId", name, previous_source_id AS "previousSourceId" FROM (
-       SELECT *, row_number() OVER (PARTITION BY kind, change ORDER BY sort_key, source_id) AS n FROM (
-         SELECT 'person' AS kind, change, source_id, first_full || ' ' || last AS name, NULL AS previous_source_id, sort_key FROM import_person
-         UNION ALL SELECT 'group', change, source_id, name, previous_source_id, sort_key FROM import_group) AS changes
-       WHERE change IS NOT NULL) AS numbered
-     WHERE n <= ${samplesEach} OR change = 'carried_over' AND n <= 1000 ORDER BY kind DESC, change, n`,
-  );
-  return rows;
-}
+const selectSamples = statement(
+  () => sql`
+  SELECT kind, change, source_id AS "sourceId", name, previous_source_id AS "previousSourceId" FROM (
+    SELECT *, row_number() OVER (PARTITION BY kind, change ORDER BY sort_key, source_id) AS n FROM (
+      SELECT 'person' AS kind, ${i.change}, ${i.sourceId}, ${i.firstFull} || ' ' || ${i.last} AS name,
+        NULL AS previous_source_id, ${i.sortKey} FROM ${i}
+      UNION ALL
+      SELECT 'group', ${join([ig.change, ig.sourceId, ig.name, ig.previousSourceId, ig.sortKey])} FROM ${ig}) AS changes
+    WHERE change IS NOT NULL) AS numbered
+  WHERE n <= ${samplesEach} OR change = 'carried_over' AND n <= 1000 ORDER BY kind DESC, change, n`,
+);
+
+/** Takes a few changes of each kind from the tables of the difference. */
+export const takeSamples = (tx: Queryable): Promise<Samples> => findRows<Samples[number]>(tx, selectSamples, {});
 
 /** Whether an import takes so much away that somebody has to agree first. Units: share from 0 to 1 of what is there. */
 export function isHeld(

@@ -1,106 +1,173 @@
+import { allowsGroupStep } from "../directory/index.ts";
 import type { Queryable } from "../platform/db.ts";
-import { newId } from "./difference-people.ts";
-import type { Part } from "./difference.ts";
+import { run, sql, statement, table, type Part, type Sql } from "../platform/sql.ts";
+import { firstOf, newId } from "./difference-people.ts";
+import type { SchoolPart } from "./difference.ts";
+import { a, g, i, importGroup, importMembership, importPerson, m, p } from "./tables.ts";
 
-export async function findGroups(tx: Queryable, { importId, schoolId, mode, schoolYear, now }: Part): Promise<void> {
-  // A group that goes on under a new id, unless it did so in an earlier import of the same school year.
-  await tx.query(
-    `WITH goes_on AS (
-       SELECT s.row, g.id, g.source_system_identifier FROM staged_group s
-       JOIN "group" g ON g.school_id = $2 AND g.source_system_identifier = s.previous_source_id
-       WHERE s.import_id = $1 AND s.school_id = $2 AND NOT s.is_deleted AND s.previous_source_id <> s.source_id
-         AND NOT EXISTS (SELECT FROM group_carry_over c WHERE c.school_id = $2 AND c.school_year = $3
-           AND c.previous_source_id = s.previous_source_id AND c.source_id = s.source_id))
-     INSERT INTO import_group (id, source_id, name, sort_key, type, change, previous_source_id, is_gone)
-     SELECT coalesce(o.id, g.id, ${newId("$4")}), s.source_id, s.name, s.sort_key, s.type::group_type,
-       CASE WHEN s.is_deleted THEN CASE g.status WHEN 'ACTIVE' THEN 'removed' END
-         WHEN o.id IS NOT NULL THEN 'carried_over'
-         WHEN g.id IS NULL THEN 'created'
-         WHEN g.status = 'DELETED' THEN 'restored'
-         WHEN (g.name, g.type::text) IS DISTINCT FROM (s.name, s.type) THEN 'changed' END,
-       o.source_system_identifier, s.is_deleted
-     FROM staged_group s LEFT JOIN goes_on o ON o.row = s.row
-     LEFT JOIN "group" g ON g.school_id = $2 AND g.source_system_identifier = s.source_id AND g.id NOT IN (SELECT id FROM goes_on)
-     WHERE s.import_id = $1 AND s.school_id = $2 AND NOT (s.is_deleted AND g.id IS NULL)`,
-    [importId, schoolId, schoolYear, now],
-  );
+const s = table("stagedGroup", "s");
+const c = table("groupCarryOver", "c");
+
+type OfSchool = Pick<SchoolPart, "importId" | "schoolId">;
+
+// A group that goes on under a new id, unless it did so in an earlier import of the same school year.
+const insertStaged = statement<OfSchool & Pick<SchoolPart, "schoolYear" | "now">>(
+  ({ importId, schoolId, schoolYear, now }) => sql`
+  WITH goes_on AS (
+    SELECT ${s.row}, ${g.id}, ${g.sourceSystemIdentifier} FROM ${s}
+    JOIN ${g} ON ${g.schoolId} = ${schoolId} AND ${g.sourceSystemIdentifier} = ${s.previousSourceId}
+    WHERE ${s.importId} = ${importId} AND ${s.schoolId} = ${schoolId} AND NOT ${s.isDeleted}
+      AND ${s.previousSourceId} <> ${s.sourceId}
+      AND NOT EXISTS (SELECT FROM ${c} WHERE ${c.schoolId} = ${schoolId} AND ${c.schoolYear} = ${schoolYear}
+        AND ${c.previousSourceId} = ${s.previousSourceId} AND ${c.sourceId} = ${s.sourceId}))
+  ${importGroup.insert(
+    {
+      id: sql`coalesce(o.id, ${g.id}, ${newId(now)})`,
+      sourceId: s.sourceId,
+      name: s.name,
+      sortKey: s.sortKey,
+      type: sql`${s.type}::group_type`,
+      change: sql`CASE WHEN ${s.isDeleted} THEN CASE WHEN ${allowsGroupStep(g.status, "delete")} THEN 'removed' END
+        WHEN o.id IS NOT NULL THEN 'carried_over'
+        WHEN ${g.id} IS NULL THEN 'created'
+        WHEN ${allowsGroupStep(g.status, "restore")} THEN 'restored'
+        WHEN ${allowsGroupStep(g.status, "change")}
+          AND (${g.name}, ${g.type}::text) IS DISTINCT FROM (${s.name}, ${s.type}) THEN 'changed' END`,
+      previousSourceId: sql`o.source_system_identifier`,
+      isGone: s.isDeleted,
+    },
+    sql`FROM ${s} LEFT JOIN goes_on o ON o.row = ${s.row}
+      LEFT JOIN ${g} ON ${g.schoolId} = ${schoolId} AND ${g.sourceSystemIdentifier} = ${s.sourceId}
+        AND ${g.id} NOT IN (SELECT id FROM goes_on)
+      WHERE ${s.importId} = ${importId} AND ${s.schoolId} = ${schoolId} AND NOT (${s.isDeleted} AND ${g.id} IS NULL)`,
+  )}`,
+);
+
+const ig = importGroup.as("i");
+const ofDirectory = { id: g.id, sourceId: g.sourceSystemIdentifier, name: g.name, sortKey: g.sortKey, type: g.type };
+
+// A group whose id another one takes over ends too, whole file or not.
+const insertEnding = statement<Pick<SchoolPart, "schoolId"> & { isWhole: boolean }>(({ schoolId, isWhole }) =>
+  importGroup.insert(
+    { ...ofDirectory, change: sql`'removed'`, isGone: sql`true` },
+    sql`FROM ${g}
+     WHERE ${g.schoolId} = ${schoolId} AND ${allowsGroupStep(g.status, "delete")} AND ${g.sourceSystemIdentifier} IS NOT NULL
+       AND (${isWhole} OR ${g.sourceSystemIdentifier} IN (
+         SELECT ${ig.sourceId} FROM ${ig} WHERE ${ig.change} = 'carried_over'))
+       AND ${g.id} NOT IN (SELECT ${ig.id} FROM ${ig})`,
+  ),
+);
+
+/** Works out what becomes of the groups of one school. */
+export async function findGroups(tx: Queryable, part: SchoolPart): Promise<void> {
+  await run(tx, insertStaged, part);
   await tx.query("ANALYZE import_group");
-  // Also a group whose id another one takes over ends, whole file or not.
-  await tx.query(
-    `INSERT INTO import_group (id, source_id, name, sort_key, type, change, is_gone)
-     SELECT g.id, g.source_system_identifier, g.name, g.sort_key, g.type, 'removed', true FROM "group" g
-     WHERE g.school_id = $1 AND g.status = 'ACTIVE' AND g.source_system_identifier IS NOT NULL
-       AND ($2 OR g.source_system_identifier IN (SELECT source_id FROM import_group WHERE change = 'carried_over'))
-       AND g.id NOT IN (SELECT id FROM import_group)`,
-    [schoolId, mode === "BULK"],
-  );
+  await run(tx, insertEnding, { schoolId: part.schoolId, isWhole: part.mode === "BULK" });
 }
 
 /**
- * Whom an id in a membership of a delta means, if the files do not name them: who is at the school and has the id from its own files,
- * or from files of several schools. What a guest is called at home is no id of this school.
+ * SQL: whether an id in a membership of a delta means this person, if the files do not name them: who is at the school and
+ * has the id from its own files, or from files of several schools. A guest's id from their home is no id of this school.
  */
-export const isNamedAt = (person: string, schoolId: string): string =>
-  `(${person}.home_school_id = ${schoolId} OR ${person}.source_id_is_shared)`;
+export const isNamedAt = (person: typeof p, schoolId: Part): Sql =>
+  sql`(${person.homeSchoolId} = ${schoolId} OR ${person.sourceIdIsShared})`;
 
-/** A delta may name people and groups that stay as they are. */
-export async function addNamed(tx: Queryable, { importId, schoolId }: Part): Promise<void> {
-  const named = (column: string) =>
-    `(SELECT DISTINCT ${column} FROM staged_membership WHERE import_id = $1 AND school_id = $2)`;
-  await tx.query(
-    `INSERT INTO import_person (id, source_id, role, sort_key)
-     SELECT DISTINCT ON (p.source_system_identifier) p.id, p.source_system_identifier, p.role, p.sort_key
-     FROM ${named("person_source_id")} AS n JOIN person p ON p.source_system_identifier = n.person_source_id AND ${isNamedAt("p", "$2")}
-     JOIN affiliation a ON a.person_id = p.id AND a.school_id = $2
-     WHERE NOT EXISTS (SELECT FROM import_person i WHERE i.source_id = n.person_source_id)
-     ORDER BY p.source_system_identifier, p.home_school_id <> $2, p.id`,
-    [importId, schoolId],
-  );
-  await tx.query(
-    `INSERT INTO import_group (id, source_id, name, sort_key, type)
-     SELECT g.id, g.source_system_identifier, g.name, g.sort_key, g.type
-     FROM ${named("group_source_id")} AS n JOIN "group" g ON g.school_id = $2 AND g.source_system_identifier = n.group_source_id
-     WHERE NOT EXISTS (SELECT FROM import_group i WHERE i.id = g.id)`,
-    [importId, schoolId],
-  );
+const sm = table("stagedMembership", "s");
+const named = (column: Sql, { importId, schoolId }: { importId: Part; schoolId: Part }) =>
+  sql`(SELECT DISTINCT ${column} AS source_id FROM ${sm} WHERE ${sm.importId} = ${importId} AND ${sm.schoolId} = ${schoolId})`;
+
+const insertNamedPeople = statement<OfSchool>((given) =>
+  importPerson.insert(
+    {
+      id: firstOf(p.sourceSystemIdentifier, p.id),
+      sourceId: p.sourceSystemIdentifier,
+      role: p.role,
+      sortKey: p.sortKey,
+    },
+    sql`FROM ${named(sm.personSourceId, given)} AS n
+     JOIN ${p} ON ${p.sourceSystemIdentifier} = n.source_id AND ${isNamedAt(p, given.schoolId)}
+     JOIN ${a} ON ${a.personId} = ${p.id} AND ${a.schoolId} = ${given.schoolId}
+     WHERE NOT EXISTS (SELECT FROM ${i} WHERE ${i.sourceId} = n.source_id)
+     ORDER BY ${p.sourceSystemIdentifier}, ${p.homeSchoolId} <> ${given.schoolId}, ${p.id}`,
+  ),
+);
+
+const insertNamedGroups = statement<OfSchool>((given) =>
+  importGroup.insert(
+    ofDirectory,
+    sql`FROM ${named(sm.groupSourceId, given)} AS n
+     JOIN ${g} ON ${g.schoolId} = ${given.schoolId} AND ${g.sourceSystemIdentifier} = n.source_id
+     WHERE NOT EXISTS (SELECT FROM ${ig} WHERE ${ig.id} = ${g.id})`,
+  ),
+);
+
+/** Adds people and groups that memberships of a delta name and that stay as they are. */
+export async function addNamed(tx: Queryable, part: SchoolPart): Promise<void> {
+  await run(tx, insertNamedPeople, part);
+  await run(tx, insertNamedGroups, part);
 }
 
 /** What the files say of a membership twice counts once, as the role that may do most: TEACHER, STUDENT, OTHER. */
-export async function findMemberships(tx: Queryable, { importId, schoolId, format, mode }: Part): Promise<void> {
-  const staged = (isDeleted: boolean) => `
-    SELECT g.id AS group_id, p.id AS person_id, max(coalesce(s.role, p.role::text)) AS role
-    FROM staged_membership s
-    JOIN import_group g ON g.source_id = s.group_source_id AND NOT g.is_gone
-    JOIN import_person p ON p.source_id = s.person_source_id AND NOT p.is_gone AND p.id IS NOT NULL
-    WHERE s.import_id = $1 AND s.school_id = $2 AND ${isDeleted ? "" : "NOT"} s.is_deleted GROUP BY 1, 2`;
-  await tx.query(
-    `INSERT INTO import_membership (group_id, person_id, role, change)
-     SELECT w.group_id, w.person_id, w.role::person_role,
-       CASE WHEN m.group_id IS NULL THEN 'created' WHEN m.role::text <> w.role THEN 'changed' END
-     FROM (${staged(false)}) AS w LEFT JOIN membership m ON m.group_id = w.group_id AND m.person_id = w.person_id`,
-    [importId, schoolId],
+const staged = ({ importId, schoolId }: { importId: Part; schoolId: Part }, isDeleted: boolean) => {
+  const [group, person] = [importGroup.as("g"), importPerson.as("p")];
+  return sql`
+    SELECT ${group.id} AS group_id, ${person.id} AS person_id, max(coalesce(${sm.role}, ${person.role}::text)) AS role
+    FROM ${sm}
+    JOIN ${group} ON ${group.sourceId} = ${sm.groupSourceId} AND NOT ${group.isGone}
+    JOIN ${person} ON ${person.sourceId} = ${sm.personSourceId} AND NOT ${person.isGone} AND ${person.id} IS NOT NULL
+    WHERE ${sm.importId} = ${importId} AND ${sm.schoolId} = ${schoolId}
+      AND ${isDeleted ? sm.isDeleted : sql`NOT ${sm.isDeleted}`}
+    GROUP BY 1, 2`;
+};
+const ofStaged = sql`${m.groupId} = w.group_id AND ${m.personId} = w.person_id`;
+
+const insertWanted = statement<OfSchool>((given) =>
+  importMembership.insert(
+    {
+      groupId: sql`w.group_id`,
+      personId: sql`w.person_id`,
+      role: sql`w.role::person_role`,
+      change: sql`CASE WHEN ${m.groupId} IS NULL THEN 'created' WHEN ${m.role}::text <> w.role THEN 'changed' END`,
+    },
+    sql`FROM (${staged(given, false)}) AS w LEFT JOIN ${m} ON ${ofStaged}`,
+  ),
+);
+
+const im = importMembership.as("i");
+const isKept = sql`EXISTS (SELECT FROM ${im} WHERE ${im.groupId} = ${m.groupId} AND ${im.personId} = ${m.personId})`;
+const removed = { groupId: m.groupId, personId: m.personId, role: m.role, change: sql`'removed'` };
+
+const insertDeleted = statement<OfSchool>((given) =>
+  importMembership.insert(
+    removed,
+    sql`FROM (${staged(given, true)}) AS w JOIN ${m} ON ${ofStaged} WHERE NOT ${isKept}`,
+  ),
+);
+
+// People whom the files name, they name with all groups; groups that were made here are not among them, and groups that
+// end keep their members.
+const insertLeft = (isOfImport: Sql) => {
+  const person = importPerson.as("p");
+  return statement<Pick<SchoolPart, "schoolId">>(({ schoolId }) =>
+    importMembership.insert(
+      removed,
+      sql`FROM ${person}
+       JOIN ${m} ON ${m.personId} = ${person.id} AND ${m.schoolId} = ${schoolId} JOIN ${g} ON ${g.id} = ${m.groupId}
+       WHERE NOT ${person.isGone} AND ${isOfImport} AND NOT ${isKept}`,
+    ),
   );
+};
+const insertLeftOf = {
+  BULK: insertLeft(sql`${g.id} IN (SELECT ${ig.id} FROM ${ig} WHERE NOT ${ig.isGone})`),
+  DELTA: insertLeft(
+    sql`${g.sourceSystemIdentifier} IS NOT NULL AND ${g.id} NOT IN (SELECT ${ig.id} FROM ${ig} WHERE ${ig.isGone})`,
+  ),
+};
+
+/** Works out what becomes of the memberships of one school. */
+export async function findMemberships(tx: Queryable, part: SchoolPart): Promise<void> {
+  await run(tx, insertWanted, part);
   await tx.query("ANALYZE import_membership");
-  const isKept = "EXISTS (SELECT FROM import_membership i WHERE i.group_id = m.group_id AND i.person_id = m.person_id)";
-  if (mode === "DELTA" && format === "ONEROSTER") {
-    await tx.query(
-      `INSERT INTO import_membership (group_id, person_id, role, change)
-       SELECT m.group_id, m.person_id, m.role, 'removed' FROM (${staged(true)}) AS w
-       JOIN membership m ON m.group_id = w.group_id AND m.person_id = w.person_id WHERE NOT ${isKept}`,
-      [importId, schoolId],
-    );
-    return;
-  }
-  // Whom the files name, they name with all groups; groups that were made here are none of theirs, and groups that end keep their members.
-  const ofImport =
-    mode === "BULK"
-      ? "g.id IN (SELECT id FROM import_group WHERE NOT is_gone)"
-      : "g.source_system_identifier IS NOT NULL AND g.id NOT IN (SELECT id FROM import_group WHERE is_gone)";
-  await tx.query(
-    `INSERT INTO import_membership (group_id, person_id, role, change)
-     SELECT m.group_id, m.person_id, m.role, 'removed' FROM import_person p
-     JOIN membership m ON m.person_id = p.id AND m.school_id = $1 JOIN "group" g ON g.id = m.group_id
-     WHERE NOT p.is_gone AND ${ofImport} AND NOT ${isKept}`,
-    [schoolId],
-  );
+  if (part.mode === "DELTA" && part.format === "ONEROSTER") await run(tx, insertDeleted, part);
+  else await run(tx, insertLeftOf[part.mode], part);
 }

@@ -1,68 +1,94 @@
+import { allowsPersonStep } from "../directory/index.ts";
 import type { Queryable } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
-import type { Part } from "./difference.ts";
+import { findRows, run, sql, statement, table, type Part, type Sql } from "../platform/sql.ts";
+import type { SchoolPart } from "./difference.ts";
+import { a, i, importPerson, p } from "./tables.ts";
 
-/** A UUIDv7 as platform/ids.ts makes it, one for each row. Shape: `now` is a parameter holding a timestamptz. */
-export const newId = (now: string) => `encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
-  PLACING substring(int8send((extract(epoch FROM ${now}::timestamptz) * 1000)::bigint) FROM 3) FROM 1 FOR 6), 52, 1), 53, 1), 'hex')::uuid`;
+/** SQL: a UUIDv7 as platform/ids.ts makes it, one for each row, at the time `now`. */
+export const newId = (now: Part): Sql => sql`encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+  PLACING substring(int8send((extract(epoch FROM ${now}::timestamptz) * 1000)::bigint) FROM 3) FROM 1 FOR 6),
+  52, 1), 53, 1), 'hex')::uuid`;
 
-const isHere = (person: string) =>
-  `${person}.home_school_id = s.home_school_id AND ${person}.source_system_identifier = s.source_id`;
-const isElsewhere = (
-  person: string,
-  schools: string,
-) => `cardinality(${schools}::uuid[]) > 1 AND ${person}.source_id_is_shared
-  AND ${person}.home_school_id = ANY (${schools}) AND ${person}.home_school_id <> s.home_school_id AND ${person}.source_system_identifier = s.source_id`;
+/** SQL: the first column of a SELECT that answers one row for each value of `key`. */
+export const firstOf = (key: Sql, column: Sql): Sql => sql`DISTINCT ON (${key}) ${column}`;
+
+const s = table("stagedPerson", "s");
+const here = table("person", "here");
+const there = table("person", "there");
+const other = table("person", "other");
+
+const isHere = sql`${here.homeSchoolId} = ${s.homeSchoolId} AND ${here.sourceSystemIdentifier} = ${s.sourceId}`;
+const isElsewhere = (schools: Part) => sql`cardinality(${schools}::uuid[]) > 1 AND ${there.sourceIdIsShared}
+  AND ${there.homeSchoolId} = ANY (${schools}) AND ${there.homeSchoolId} <> ${s.homeSchoolId}
+  AND ${there.sourceSystemIdentifier} = ${s.sourceId}`;
 
 /**
- * Selects the rows of people whose id fits two people of the directory, so that taking it for either could turn one into the other:
- * somebody at another of the files' schools whom files of several schools know by it, and somebody else at the home school.
+ * SQL that selects the rows of people whose id fits two people of the directory, so that taking it for either could turn
+ * one into the other: somebody at another of the files' schools whom files of several schools know by it, and somebody
+ * else at the home school.
  *
- * Shape: `$1` is the import; `schools` a parameter with all schools that it speaks of.
+ * Shape: `schools` are all schools that the import names; the rows are `s` in `where`.
  */
-export const selectAmbiguous = (schools: string, where = "true"): string => `
-  SELECT s.row, s.line, s."column" AS at FROM staged_person s JOIN person there ON ${isElsewhere("there", schools)} LEFT JOIN person here ON ${isHere("here")}
-  WHERE s.import_id = $1 AND s.school_id = s.home_school_id AND coalesce(here.source_id_is_shared, false) = false AND ${where}
-  GROUP BY s.row, s.line, s."column", here.id HAVING count(*) > CASE WHEN here.id IS NULL THEN 1 ELSE 0 END`;
+export const selectAmbiguous = (given: { importId: Part; schools: Part }, where: Sql = sql`true`): Sql => sql`
+  SELECT ${s.row}, ${s.line}, ${s.column} AS at
+  FROM ${s} JOIN ${there} ON ${isElsewhere(given.schools)} LEFT JOIN ${here} ON ${isHere}
+  WHERE ${s.importId} = ${given.importId} AND ${s.schoolId} = ${s.homeSchoolId}
+    AND coalesce(${here.sourceIdIsShared}, false) = false AND ${where}
+  GROUP BY ${s.row}, ${s.line}, ${s.column}, ${here.id}
+  HAVING count(*) > CASE WHEN ${here.id} IS NULL THEN 1 ELSE 0 END`;
 
-export async function findPeople(tx: Queryable, part: Part): Promise<void> {
-  const { importId, schoolId, schools, mode, now } = part;
-  if (schools.length > 1) await refuseAmbiguous(tx, part);
-  // Someone who comes from another school of the same files stays the same person, if such files gave them their id.
-  const found = `
-    SELECT s.*, coalesce(here.id, there.id) AS id
-    FROM staged_person s LEFT JOIN person here ON ${isHere("here")} LEFT JOIN person there ON here.id IS NULL AND ${isElsewhere("there", "$3")}
-    WHERE s.import_id = $1 AND s.school_id = $2`;
-  await tx.query(
-    `INSERT INTO import_person (id, source_id, role, first_full, first_call, last, sort_key, change, joins, left_home, is_gone, is_staged)
-     SELECT DISTINCT ON (s.row) coalesce(p.id, CASE WHEN s.home_school_id = $2 AND NOT s.is_deleted THEN ${newId("$4")} END), s.source_id,
-       s.role::person_role, s.first_full, s.first_call, s.last, s.sort_key,
-       CASE WHEN s.home_school_id <> $2 THEN NULL
-         WHEN s.is_deleted THEN CASE p.status WHEN 'ACTIVE' THEN 'removed' END
-         WHEN p.id IS NULL THEN 'created'
-         WHEN p.status = 'SOFT_DELETED' THEN 'restored'
-         WHEN (p.role::text, p.first_full, p.first_call, p.last, p.home_school_id)
-           IS DISTINCT FROM (s.role, s.first_full, s.first_call, s.last, $2) THEN 'changed' END,
-       NOT s.is_deleted AND NOT EXISTS (SELECT FROM affiliation a WHERE a.person_id = p.id AND a.school_id = $2),
-       CASE WHEN s.home_school_id = $2 AND NOT s.is_deleted AND p.home_school_id <> $2 THEN p.home_school_id END,
-       s.is_deleted, true
-     FROM (${found}) AS s LEFT JOIN person p ON p.id = s.id
-     ORDER BY s.row`,
-    [importId, schoolId, schools, now],
-  );
+type Given = Pick<SchoolPart, "importId" | "schoolId" | "schools" | "now">;
+
+const differs = (schoolId: Part) => sql`(${p.role}::text, ${p.firstFull}, ${p.firstCall}, ${p.last}, ${p.homeSchoolId})
+  IS DISTINCT FROM (${s.role}, ${s.firstFull}, ${s.firstCall}, ${s.last}, ${schoolId})`;
+
+/** Who comes from another school of the same files stays the same person, if such files gave them their id. */
+const insertStaged = statement<Given>(({ importId, schoolId, schools, now }) => {
+  const found = sql`
+    SELECT s.*, coalesce(${here.id}, ${there.id}) AS id
+    FROM ${s} LEFT JOIN ${here} ON ${isHere} LEFT JOIN ${there} ON ${here.id} IS NULL AND ${isElsewhere(schools)}
+    WHERE ${s.importId} = ${importId} AND ${s.schoolId} = ${schoolId}`;
+  const isHome = sql`${s.homeSchoolId} = ${schoolId} AND NOT ${s.isDeleted}`;
+  const row = {
+    id: firstOf(s.row, sql`coalesce(${p.id}, CASE WHEN ${isHome} THEN ${newId(now)} END)`),
+    sourceId: s.sourceId,
+    role: sql`${s.role}::person_role`,
+    firstFull: s.firstFull,
+    firstCall: s.firstCall,
+    last: s.last,
+    sortKey: s.sortKey,
+    change: sql`CASE WHEN ${s.homeSchoolId} <> ${schoolId} THEN NULL
+      WHEN ${s.isDeleted} THEN CASE WHEN ${allowsPersonStep(p.status, "softDelete")} THEN 'removed' END
+      WHEN ${p.id} IS NULL THEN 'created'
+      WHEN ${allowsPersonStep(p.status, "restore")} THEN 'restored'
+      WHEN ${allowsPersonStep(p.status, "change")} AND ${differs(schoolId)} THEN 'changed' END`,
+    joins: sql`NOT ${s.isDeleted} AND NOT EXISTS (
+      SELECT FROM ${a} WHERE ${a.personId} = ${p.id} AND ${a.schoolId} = ${schoolId})`,
+    leftHome: sql`CASE WHEN ${isHome} AND ${p.homeSchoolId} <> ${schoolId} THEN ${p.homeSchoolId} END`,
+    isGone: s.isDeleted,
+    isStaged: sql`true`,
+  };
+  return importPerson.insert(row, sql`FROM (${found}) AS s LEFT JOIN ${p} ON ${p.id} = s.id ORDER BY ${s.row}`);
+});
+
+/** Works out what becomes of the people of one school. Errors: conflict when an id has come to fit two people. */
+export async function findPeople(tx: Queryable, part: SchoolPart): Promise<void> {
+  if (part.schools.length > 1) await refuseAmbiguous(tx, part);
+  await run(tx, insertStaged, part);
   await tx.query("ANALYZE import_person");
-  if (mode === "BULK") await findMissing(tx, part);
-  await findNextHomes(tx, part);
-  if (schools.length > 1) await findLeavers(tx, part);
+  if (part.mode === "BULK") await run(tx, insertMissing, part);
+  await run(tx, setNextHomes, part);
+  if (part.schools.length > 1) await run(tx, insertLeavers, part);
 }
 
-async function refuseAmbiguous(tx: Queryable, { importId, schoolId, schools }: Part): Promise<void> {
-  const { rowCount } = await tx.query(`${selectAmbiguous("$2", "s.school_id = $3")} LIMIT 1`, [
-    importId,
-    schools,
-    schoolId,
-  ]);
-  if (rowCount !== 0)
+const findAmbiguous = statement<Omit<Given, "now">>(
+  (given) => sql`${selectAmbiguous(given, sql`${s.schoolId} = ${given.schoolId}`)} LIMIT 1`,
+);
+
+async function refuseAmbiguous(tx: Queryable, part: SchoolPart): Promise<void> {
+  const [ambiguous] = await findRows(tx, findAmbiguous, part);
+  if (ambiguous !== undefined)
     throw new AppError(
       "conflict",
       "import_outdated",
@@ -70,40 +96,52 @@ async function refuseAmbiguous(tx: Queryable, { importId, schoolId, schools }: P
     );
 }
 
-/** Whom a whole file does not name is removed, unless another school's part of it takes them home. */
-async function findMissing(tx: Queryable, { importId, schoolId, schools }: Part): Promise<void> {
-  await tx.query(
-    `INSERT INTO import_person (id, source_id, role, first_full, first_call, last, sort_key, change, is_gone)
-     SELECT p.id, p.source_system_identifier, p.role, p.first_full, p.first_call, p.last, p.sort_key, 'removed', true FROM person p
-     WHERE p.home_school_id = $2 AND p.source_system_identifier IS NOT NULL AND p.status = 'ACTIVE'
-       AND NOT EXISTS (SELECT FROM import_person i WHERE i.id = p.id)
-       AND NOT (cardinality($3::uuid[]) > 1 AND p.source_id_is_shared AND EXISTS (
-         SELECT FROM staged_person s WHERE s.import_id = $1 AND s.source_id = p.source_system_identifier AND s.school_id = s.home_school_id AND NOT s.is_deleted
-           AND NOT EXISTS (SELECT FROM person other WHERE other.home_school_id = s.home_school_id AND other.source_system_identifier = s.source_id)))`,
-    [importId, schoolId, schools],
-  );
-}
+const ofDirectory = {
+  ...{ id: p.id, sourceId: p.sourceSystemIdentifier, role: p.role, firstFull: p.firstFull, firstCall: p.firstCall },
+  ...{ last: p.last, sortKey: p.sortKey },
+};
 
-/** Who is also at a school that the files do not speak of is not removed: that school becomes home, the longest of several. */
-async function findNextHomes(tx: Queryable, { schools }: Part): Promise<void> {
-  await tx.query(
-    `UPDATE import_person i SET change = NULL, leaves = true, next_home = other.school_id
-     FROM (SELECT DISTINCT ON (a.person_id) a.person_id, a.school_id FROM import_person gone JOIN affiliation a ON a.person_id = gone.id
-       WHERE gone.change = 'removed' AND a.school_id NOT IN (SELECT unnest($1::uuid[])) ORDER BY a.person_id, a.id) AS other
-     WHERE i.id = other.person_id AND i.change = 'removed'`,
-    [schools],
-  );
-}
+/** People that a whole file does not name are removed, unless another school's part of it takes them home. */
+const insertMissing = statement<Omit<Given, "now">>(({ importId, schoolId, schools }) =>
+  importPerson.insert(
+    { ...ofDirectory, change: sql`'removed'`, isGone: sql`true` },
+    sql`FROM ${p}
+     WHERE ${p.homeSchoolId} = ${schoolId} AND ${p.sourceSystemIdentifier} IS NOT NULL
+       AND ${allowsPersonStep(p.status, "softDelete")}
+       AND NOT EXISTS (SELECT FROM ${i} WHERE ${i.id} = ${p.id})
+       AND NOT (cardinality(${schools}::uuid[]) > 1 AND ${p.sourceIdIsShared} AND EXISTS (
+         SELECT FROM ${s} WHERE ${s.importId} = ${importId} AND ${s.sourceId} = ${p.sourceSystemIdentifier}
+           AND ${s.schoolId} = ${s.homeSchoolId} AND NOT ${s.isDeleted}
+           AND NOT EXISTS (SELECT FROM ${other}
+             WHERE ${other.homeSchoolId} = ${s.homeSchoolId} AND ${other.sourceSystemIdentifier} = ${s.sourceId})))`,
+  ),
+);
 
-/** Of whom the files speak, they say all schools that they speak of; so a guest who is not named here leaves. */
-async function findLeavers(tx: Queryable, { importId, schoolId, schools }: Part): Promise<void> {
-  await tx.query(
-    `INSERT INTO import_person (id, source_id, role, sort_key, leaves, is_gone)
-     SELECT p.id, p.source_system_identifier, p.role, p.sort_key, true, true FROM affiliation a JOIN person p ON p.id = a.person_id
-     WHERE a.school_id = $2 AND p.home_school_id <> $2 AND p.home_school_id = ANY ($3)
-       AND EXISTS (SELECT FROM staged_person s WHERE s.import_id = $1 AND s.source_id = p.source_system_identifier
-         AND s.home_school_id = p.home_school_id AND s.school_id = s.home_school_id AND NOT s.is_deleted)
-       AND NOT EXISTS (SELECT FROM import_person i WHERE i.id = p.id)`,
-    [importId, schoolId, schools],
-  );
-}
+const gone = importPerson.as("gone");
+
+/** Who is also at a school that the files do not name is not removed: that school becomes home, the longest of several. */
+const setNextHomes = statement<Pick<Given, "schools">>(
+  ({ schools }) => sql`
+  UPDATE ${i} SET change = NULL, leaves = true, next_home = other.school_id
+  FROM (
+    SELECT DISTINCT ON (${a.personId}) ${a.personId}, ${a.schoolId}
+    FROM ${gone} JOIN ${a} ON ${a.personId} = ${gone.id}
+    WHERE ${gone.change} = 'removed' AND ${a.schoolId} NOT IN (SELECT unnest(${schools}::uuid[]))
+    ORDER BY ${a.personId}, ${a.id}) AS other
+  WHERE ${i.id} = other.person_id AND ${i.change} = 'removed'`,
+);
+
+/** The files name all schools of whoever they name, of those that they know; so a guest who is not named here leaves. */
+const insertLeavers = statement<Omit<Given, "now">>(({ importId, schoolId, schools }) =>
+  importPerson.insert(
+    {
+      ...{ id: p.id, sourceId: p.sourceSystemIdentifier, role: p.role, sortKey: p.sortKey },
+      ...{ leaves: sql`true`, isGone: sql`true` },
+    },
+    sql`FROM ${a} JOIN ${p} ON ${p.id} = ${a.personId}
+     WHERE ${a.schoolId} = ${schoolId} AND ${p.homeSchoolId} <> ${schoolId} AND ${p.homeSchoolId} = ANY (${schools})
+       AND EXISTS (SELECT FROM ${s} WHERE ${s.importId} = ${importId} AND ${s.sourceId} = ${p.sourceSystemIdentifier}
+         AND ${s.homeSchoolId} = ${p.homeSchoolId} AND ${s.schoolId} = ${s.homeSchoolId} AND NOT ${s.isDeleted})
+       AND NOT EXISTS (SELECT FROM ${i} WHERE ${i.id} = ${p.id})`,
+  ),
+);

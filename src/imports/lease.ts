@@ -1,70 +1,97 @@
 import { withTransaction, type Db, type Queryable } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
+import { findRows, run, sql, statement, table, update, type Part } from "../platform/sql.ts";
 import type { ImportId } from "./record.ts";
 
 export type Lease = { importId: ImportId; holder: string };
 
 /*
- * A row, not a lock of a session: nothing is held while a connection is waited for, and a proxy may hand every transaction another
- * connection. While a school is being changed, its transaction keeps the row of its import locked, however long that takes; the
- * minute only covers the time between two schools.
+ * A row, not a lock of a session: nothing is held while a connection is waited for, and a proxy may give every transaction
+ * another connection. While a school is being changed, its transaction keeps the row of its import locked, however long that
+ * takes; the minute only covers the time between two schools.
  */
-const until = "clock_timestamp() + interval '1 minute'";
-const isFree = (i: string) => `(${i}.lease_until IS NULL OR ${i}.lease_until < clock_timestamp())`;
+const until = sql`clock_timestamp() + interval '1 minute'`;
+
+const i = table("import", "i");
+const o = table("import", "o");
+const theirs = table("importSchool", "theirs");
+const ours = table("importSchool", "ours");
+const isFree = (lease: typeof i) => sql`(${lease.leaseUntil} IS NULL OR ${lease.leaseUntil} < clock_timestamp())`;
+
+type OfImport = { importId: string };
+
+const lockLeases = statement(() => sql`SELECT pg_advisory_xact_lock(hashtextextended('import leases', 0))`);
+const lockImport = statement<OfImport>(
+  ({ importId }) => sql`SELECT FROM ${i} WHERE ${i.id} = ${importId} FOR NO KEY UPDATE SKIP LOCKED`,
+);
+const setLease = statement<Lease>(
+  ({ importId, holder }) =>
+    sql`${update("import", "i", { leaseHolder: holder, leaseUntil: until })} WHERE ${i.id} = ${importId}`,
+);
 
 /**
- * Takes the schools of an import for whoever applies it. Who applies the same import later takes it over; the earlier one then ends
- * before its next school.
+ * Takes the schools of an import for this application. A later application of the same import takes them over; the earlier
+ * one then ends before its next school.
  *
  * Errors: conflict when another import of one of the schools is being applied, or this very one is in the middle of a school.
  */
-export async function takeLease(db: Pick<Db, "pool">, { importId, holder }: Lease): Promise<void> {
+export async function takeLease(db: Pick<Db, "pool">, lease: Lease): Promise<void> {
   const taken = await withTransaction(db, async (tx) => {
-    await tx.query("SELECT pg_advisory_xact_lock(hashtextextended('import leases', 0))");
-    const { rowCount } = await tx.query("SELECT FROM import WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED", [importId]);
-    if (rowCount === 0 || (await isAnotherRunning(tx, importId))) return false;
-    await tx.query(`UPDATE import SET lease_holder = $2, lease_until = ${until} WHERE id = $1`, [importId, holder]);
+    await run(tx, lockLeases, {});
+    if ((await run(tx, lockImport, lease)) === 0 || (await isAnotherRunning(tx, lease.importId))) return false;
+    await run(tx, setLease, lease);
     return true;
   });
   if (!taken) throw isRunning();
 }
 
-/** Shape: a row that is locked is one of a school that is being changed, also when its lease has run out meanwhile. What has run out is ended. */
+const leased = (
+  importId: Part,
+) => sql`SELECT ${o.id} FROM ${o} WHERE ${o.leaseHolder} IS NOT NULL AND ${o.id} <> ${importId}
+  AND EXISTS (SELECT FROM ${theirs} JOIN ${ours} ON ${ours.schoolId} = ${theirs.schoolId} AND ${ours.importId} = ${importId}
+    WHERE ${theirs.importId} = ${o.id})`;
+const findLeased = statement<OfImport>(({ importId }) => leased(importId));
+const endExpired = statement<OfImport>(
+  ({ importId }) => sql`
+  ${update("import", "i", { leaseHolder: sql`NULL`, leaseUntil: sql`NULL` })}
+  WHERE ${i.id} IN (${leased(importId)} AND ${isFree(o)} FOR NO KEY UPDATE OF o SKIP LOCKED)`,
+);
+
+/** A locked row is that of an import in the middle of a school, also when its lease is over. Ends leases that are over. */
 async function isAnotherRunning(tx: Queryable, importId: ImportId): Promise<boolean> {
-  const leased = `SELECT o.id FROM import o WHERE o.lease_holder IS NOT NULL AND o.id <> $1 AND EXISTS (
-    SELECT FROM import_school theirs JOIN import_school ours ON ours.school_id = theirs.school_id AND ours.import_id = $1 WHERE theirs.import_id = o.id)`;
-  const all = await tx.query(leased, [importId]);
-  const ended = await tx.query(
-    `UPDATE import SET lease_holder = NULL, lease_until = NULL WHERE id IN (${leased} AND ${isFree("o")} FOR NO KEY UPDATE OF o SKIP LOCKED)`,
-    [importId],
-  );
-  return ended.rowCount !== all.rowCount;
+  const all = await findRows(tx, findLeased, { importId });
+  return (await run(tx, endExpired, { importId })) !== all.length;
 }
 
-/** Holds the import until the transaction ends, and its schools for a minute longer. Errors: conflict when somebody else has it now. */
-export async function renewLease(tx: Queryable, { importId, holder }: Lease): Promise<void> {
-  const { rowCount } = await tx.query(
-    `UPDATE import SET lease_until = ${until} WHERE id = $1 AND lease_holder = $2 AND state = 'READY'`,
-    [importId, holder],
-  );
-  if (rowCount === 0) throw isRunning();
+const prolong = statement<Lease>(
+  ({ importId, holder }) => sql`
+  ${update("import", "i", { leaseUntil: until })}
+  WHERE ${i.id} = ${importId} AND ${i.leaseHolder} = ${holder} AND ${i.state} = 'READY'`,
+);
+
+/** Holds the import until the transaction ends, and its schools for a minute longer. Errors: conflict when the lease is lost. */
+export async function renewLease(tx: Queryable, lease: Lease): Promise<void> {
+  if ((await run(tx, prolong, lease)) === 0) throw isRunning();
 }
 
-/** Gives the schools back, unless somebody else has taken the import over. */
-export async function endLease(db: Queryable, { importId, holder }: Lease): Promise<void> {
-  await db.query("UPDATE import SET lease_holder = NULL, lease_until = NULL WHERE id = $1 AND lease_holder = $2", [
-    importId,
-    holder,
-  ]);
+const giveBack = statement<Lease>(
+  ({ importId, holder }) => sql`
+  ${update("import", "i", { leaseHolder: sql`NULL`, leaseUntil: sql`NULL` })}
+  WHERE ${i.id} = ${importId} AND ${i.leaseHolder} = ${holder}`,
+);
+
+/** Gives the schools back, unless another application has taken the import over. */
+export async function endLease(db: Queryable, lease: Lease): Promise<void> {
+  await run(db, giveBack, lease);
 }
+
+const holdFree = statement<OfImport>(
+  ({ importId }) => sql`SELECT FROM ${i} WHERE ${i.id} = ${importId} AND ${isFree(i)} FOR NO KEY UPDATE SKIP LOCKED`,
+);
 
 /** Keeps an import from being applied until the transaction ends; false where it is being applied. */
 export async function tryHoldForSweep(tx: Queryable, importId: string): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `SELECT FROM import i WHERE i.id = $1 AND ${isFree("i")} FOR NO KEY UPDATE SKIP LOCKED`,
-    [importId],
-  );
-  return rowCount === 1;
+  return (await run(tx, holdFree, { importId })) === 1;
 }
 
 const isRunning = () =>

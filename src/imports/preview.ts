@@ -1,11 +1,12 @@
 import type { SchoolId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
-import { withTransaction, type Db, type Queryable } from "../platform/db.ts";
+import { withPrismaTransaction, withTransaction, type PrismaDb, type Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/ids.ts";
+import { findRows, insert, run, sql, statement, table } from "../platform/sql.ts";
 import { checkStaged } from "./check.ts";
 import { countDifference, isHeld, takeSamples, type Samples } from "./counts.ts";
-import { findDifference, type Part } from "./difference.ts";
+import { findDifference, longWork, type SchoolPart } from "./difference.ts";
 import type { ImportFormat, ImportMode, Read, Reading } from "./formats/format.ts";
 import { readOneRoster } from "./formats/oneroster.ts";
 import { readPlain } from "./formats/plain.ts";
@@ -13,7 +14,7 @@ import { readSchulconnex } from "./formats/schulconnex.ts";
 import type { OnProgress } from "./progress.ts";
 import { openSourceFile } from "./read/source.ts";
 import { openArchive } from "./read/zip.ts";
-import { analyzeStaged, deleteStaged, getImport, type ImportId, type ImportRecord } from "./record.ts";
+import { analyzeStaged, deleteStaged, getImport, makePart, type ImportId, type ImportRecord } from "./record.ts";
 import { loadSchools } from "./schools.ts";
 import { makeStaging } from "./staging.ts";
 
@@ -36,7 +37,7 @@ export type NewImport = {
  * Shape:  memory does not grow with the file. A file with faults ends as a BROKEN import that lists all of them.
  * Errors: invalid when the file is no roster at all, or the call contradicts it; then nothing is recorded.
  */
-export async function previewImport(db: Pick<Db, "pool">, wanted: NewImport, origin: Origin): Promise<ImportRecord> {
+export async function previewImport(db: PrismaDb, wanted: NewImport, origin: Origin): Promise<ImportRecord> {
   if (wanted.carryOvers?.size && !wanted.schoolYear)
     throw new AppError(
       "invalid",
@@ -44,72 +45,67 @@ export async function previewImport(db: Pick<Db, "pool">, wanted: NewImport, ori
       "Carrying groups over needs the school year, so that the same file does it once.",
     );
   const id = makeUuid(origin.at) as ImportId;
-  const read = await withTransaction(db, (tx) => stage(tx, id, wanted, origin));
+  const read = await withPrismaTransaction(db, (tx) => stage(tx, id, wanted, origin));
   await analyzeStaged(db.pool);
   wanted.onProgress?.({ phase: "checking", done: 0, total: 1 });
-  await withTransaction(db, (tx) => check(tx, id, wanted, read)).catch(async (error: unknown) => {
+  await withPrismaTransaction(db, (tx) => check(tx, id, wanted, read)).catch(async (error: unknown) => {
     await forget(db, id);
     throw error;
   });
   await analyzeStaged(db.pool);
-  const { schools, state } = await getImport(db.pool, id);
+  const { schools, state } = await getImport(db, id);
   const waiting = state === "READY" ? schools.map((school) => school.id) : [];
-  await foreseeImport(db, id, waiting, wanted.holdShare, origin.at, wanted.onProgress);
-  return getImport(db.pool, id);
+  await compareImport(db, id, waiting, wanted.holdShare, origin.at, wanted.onProgress);
+  return getImport(db, id);
 }
 
 /** Works out what an import would do to each of the schools, and holds it where that is too much. */
-export async function foreseeImport(
-  db: Pick<Db, "pool">,
+export async function compareImport(
+  db: PrismaDb,
   id: ImportId,
   schools: readonly SchoolId[],
   holdShare: number,
   now: Date,
   onProgress?: OnProgress,
 ): Promise<void> {
+  const record = await getImport(db, id);
   for (const [index, school] of schools.entries()) {
     onProgress?.({ phase: "comparing", done: index, total: schools.length });
-    await withTransaction(db, (tx) => foresee(tx, id, school, holdShare, now));
+    await withPrismaTransaction(db, (tx) => compareSchool(tx, makePart(record, school, now), holdShare));
   }
-  await db.pool.query(
-    "UPDATE import SET state = 'HELD' WHERE id = $1 AND EXISTS (SELECT FROM import_school WHERE import_id = $1 AND state = 'HELD')",
-    [id],
-  );
+  await db.prisma.import.updateMany({
+    where: { id, schools: { some: { state: "HELD" } } },
+    data: { state: "HELD" },
+  });
 }
 
-/** A few of what an import that waits would do to each school, as the directory is now. */
-export async function sampleImport(db: Pick<Db, "pool">, id: ImportId, now: Date): Promise<Map<SchoolId, Samples>> {
-  const { schools, state } = await getImport(db.pool, id);
+/** A few of what an import that waits would do to each school, as the directory is now. Errors: not_found. */
+export async function sampleImport(db: PrismaDb, id: ImportId, now: Date): Promise<Map<SchoolId, Samples>> {
+  const record = await getImport(db, id);
   const samples = new Map<SchoolId, Samples>();
-  if (state !== "READY" && state !== "HELD") return samples;
-  for (const school of schools) {
+  if (record.state !== "READY" && record.state !== "HELD") return samples;
+  for (const school of record.schools) {
     if (school.state === "APPLIED") continue;
     await withTransaction(db, async (tx) => {
-      await findDifference(tx, await makePart(tx, id, school.id, now));
+      await findDifference(tx, makePart(record, school.id, now));
       samples.set(school.id, await takeSamples(tx));
     });
   }
   return samples;
 }
 
-export async function makePart(db: Queryable, importId: ImportId, schoolId: SchoolId, now: Date): Promise<Part> {
-  const { format, mode, schoolYear, schools } = await getImport(db, importId);
-  return { importId, schoolId, schools: schools.map(({ id }) => id), format, mode, schoolYear, now };
-}
-
 type Staged = { read: Read; faults: number; notes: Record<string, number> };
 
-const longWork =
-  "SET LOCAL statement_timeout = '60min'; SET LOCAL work_mem = '64MB'; SET LOCAL idle_in_transaction_session_timeout = '10min'";
-
-async function stage(tx: Queryable, id: ImportId, wanted: NewImport, origin: Origin): Promise<Staged> {
+async function stage(tx: Transaction, id: ImportId, wanted: NewImport, origin: Origin): Promise<Staged> {
   await tx.query(longWork);
   const file = await openSourceFile(wanted.path);
   const format = ({ zip: "ONEROSTER", json: "SCHULCONNEX", csv: "PLAIN" } as const)[file.kind];
-  await tx.query(
-    `INSERT INTO import (id, format, mode, state, file_name, school_year, actor_id, created_at) VALUES ($1, $2, 'BULK', 'READING', $3, $4, $5, $6)`,
-    [id, format, file.name, wanted.schoolYear ?? "", origin.actorId, origin.at],
-  );
+  await tx.prisma.import.create({
+    data: {
+      ...{ id, format, mode: "BULK", state: "READING", fileName: file.name, schoolYear: wanted.schoolYear ?? "" },
+      ...{ actorId: origin.actorId ?? null, createdAt: origin.at },
+    },
+  });
   const staging = makeStaging(tx, id);
   const schools = await loadSchools(tx, wanted.schoolId);
   const read = await readFormat(format, wanted, {
@@ -123,30 +119,27 @@ async function stage(tx: Queryable, id: ImportId, wanted: NewImport, origin: Ori
 }
 
 async function check(
-  tx: Queryable,
+  tx: Transaction,
   id: ImportId,
   { carryOvers = new Map<string, string>() }: NewImport,
   { read, faults, notes }: Staged,
 ): Promise<void> {
   await tx.query(longWork);
   const all = await checkStaged(tx, id, read, faults);
-  await tx.query("UPDATE import SET mode = $2, state = $3, error_count = $4, notes = $5 WHERE id = $1", [
-    id,
-    read.mode,
-    all > 0 ? "BROKEN" : "READY",
-    all,
-    JSON.stringify(notes),
-  ]);
+  await tx.prisma.import.update({
+    where: { id },
+    data: { mode: read.mode, state: all > 0 ? "BROKEN" : "READY", errorCount: all, notes },
+  });
   if (all > 0) return deleteStaged(tx, id);
   await checkCarryOvers(tx, id, carryOvers);
   await recordSchools(tx, id, read);
 }
 
 /** A call that contradicts its file leaves nothing behind. */
-async function forget(db: Pick<Db, "pool">, id: ImportId): Promise<void> {
-  await withTransaction(db, async (tx) => {
+async function forget(db: PrismaDb, id: ImportId): Promise<void> {
+  await withPrismaTransaction(db, async (tx) => {
     await deleteStaged(tx, id);
-    await tx.query("DELETE FROM import WHERE id = $1", [id]);
+    await tx.prisma.import.deleteMany({ where: { id } });
   });
 }
 
@@ -174,45 +167,66 @@ async function readFormat(
   );
 }
 
-async function checkCarryOvers(tx: Queryable, id: string, carryOvers: ReadonlyMap<string, string>): Promise<void> {
-  const { rows } = await tx.query(
-    "SELECT FROM unnest($2::text[]) AS wanted (id) WHERE NOT EXISTS (SELECT FROM staged_group g WHERE g.import_id = $1 AND g.source_id = wanted.id)",
-    [id, [...carryOvers.keys()]],
-  );
-  if (rows.length > 0)
+const stagedGroup = table("stagedGroup", "g");
+const countMissing = statement<{ importId: string; sourceIds: readonly string[] }>(
+  ({ importId, sourceIds }) => sql`
+  SELECT count(*)::int AS count FROM unnest(${sourceIds}::text[]) AS wanted (id)
+  WHERE NOT EXISTS (SELECT FROM ${stagedGroup}
+    WHERE ${stagedGroup.importId} = ${importId} AND ${stagedGroup.sourceId} = wanted.id)`,
+);
+
+async function checkCarryOvers(
+  tx: Transaction,
+  importId: string,
+  carryOvers: ReadonlyMap<string, string>,
+): Promise<void> {
+  const given = { importId, sourceIds: [...carryOvers.keys()] };
+  const [missing] = await findRows<{ count: number }, typeof given>(tx, countMissing, given);
+  if (missing!.count > 0)
     throw new AppError(
       "invalid",
       "carry_over_unknown",
-      `${rows.length} of the groups that others are to go on as are not in the file.`,
+      `${missing!.count} of the groups that others are to go on as are not in the file.`,
     );
 }
 
-/**
- * A whole file speaks of its schools even where it names nobody; a delta of those where somebody is whom it names, and of those that
- * it puts them at: else it could not bring them from one to the other.
- */
-async function recordSchools(tx: Queryable, id: string, { mode, schools }: Read): Promise<void> {
-  await tx.query(
-    `INSERT INTO import_school (import_id, school_id, state, counts)
-     SELECT $1, id, 'READY', '{}' FROM (
-       SELECT unnest($2::uuid[]) AS id UNION SELECT school_id FROM staged_person WHERE import_id = $1
-       UNION SELECT school_id FROM staged_group WHERE import_id = $1 UNION SELECT school_id FROM staged_membership WHERE import_id = $1
-       UNION SELECT a.school_id FROM staged_person s
-         JOIN person p ON p.source_system_identifier = s.source_id AND p.source_id_is_shared AND p.home_school_id = ANY ($3)
-         JOIN affiliation a ON a.person_id = p.id AND a.school_id = ANY ($3) WHERE s.import_id = $1 AND cardinality($3::uuid[]) > 1) AS school
+const s = table("stagedPerson", "s");
+const m = table("stagedMembership", "m");
+const p = table("person", "p");
+const a = table("affiliation", "a");
+
+const insertSchools = statement<{ importId: string; whole: readonly SchoolId[]; named: readonly SchoolId[] }>(
+  ({ importId, whole, named }) =>
+    insert(
+      "importSchool",
+      { importId, schoolId: sql`id`, state: sql`'READY'`, counts: sql`'{}'::jsonb` },
+      sql`FROM (
+       SELECT unnest(${whole}::uuid[]) AS id
+       UNION SELECT ${s.schoolId} FROM ${s} WHERE ${s.importId} = ${importId}
+       UNION SELECT ${stagedGroup.schoolId} FROM ${stagedGroup} WHERE ${stagedGroup.importId} = ${importId}
+       UNION SELECT ${m.schoolId} FROM ${m} WHERE ${m.importId} = ${importId}
+       UNION SELECT ${a.schoolId} FROM ${s}
+         JOIN ${p} ON ${p.sourceSystemIdentifier} = ${s.sourceId} AND ${p.sourceIdIsShared}
+           AND ${p.homeSchoolId} = ANY (${named}::uuid[])
+         JOIN ${a} ON ${a.personId} = ${p.id} AND ${a.schoolId} = ANY (${named}::uuid[])
+         WHERE ${s.importId} = ${importId} AND cardinality(${named}::uuid[]) > 1) AS school
      WHERE id IS NOT NULL`,
-    [id, mode === "BULK" ? [...schools] : [], [...schools]],
-  );
+    ),
+);
+
+/**
+ * A whole file is about its schools even where it names nobody there; a delta about those where somebody is whom it names,
+ * and those that it puts them at: else it could not bring them from one to the other.
+ */
+async function recordSchools(tx: Transaction, importId: string, { mode, schools }: Read): Promise<void> {
+  const named = [...schools];
+  await run(tx, insertSchools, { importId, whole: mode === "BULK" ? named : [], named });
 }
 
-async function foresee(tx: Queryable, id: ImportId, schoolId: SchoolId, holdShare: number, now: Date): Promise<void> {
-  await findDifference(tx, await makePart(tx, id, schoolId, now));
+async function compareSchool(tx: Transaction, part: SchoolPart, holdShare: number): Promise<void> {
+  const { importId, schoolId } = part;
+  await findDifference(tx, part);
   const counts = await countDifference(tx, schoolId);
   const state = isHeld(counts, holdShare, { people: 0, groups: 0 }) ? "HELD" : "READY";
-  await tx.query("UPDATE import_school SET counts = $3, state = $4 WHERE import_id = $1 AND school_id = $2", [
-    id,
-    schoolId,
-    JSON.stringify(counts),
-    state,
-  ]);
+  await tx.prisma.importSchool.updateMany({ where: { importId, schoolId }, data: { counts, state } });
 }

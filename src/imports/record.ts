@@ -1,7 +1,9 @@
 import type { SchoolId } from "../directory/index.ts";
-import type { Queryable } from "../platform/db.ts";
+import type { Queryable, Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
+import { run, sql, statement, table } from "../platform/sql.ts";
 import type { Counts } from "./counts.ts";
+import type { SchoolPart } from "./difference.ts";
 import type { ImportFormat, ImportMode } from "./formats/format.ts";
 
 export type ImportId = string & { readonly __importId: true };
@@ -34,48 +36,77 @@ export type ImportFault = {
   message: string;
 };
 
-const selectImports = (where: string) => `
-  SELECT i.id, i.format, i.mode, i.state, i.file_name AS "fileName", i.school_year AS "schoolYear", i.error_count AS "errorCount",
-    i.notes, i.created_at AS "createdAt", i.applied_at AS "appliedAt",
-    (SELECT coalesce(json_agg(json_build_object('id', s.school_id, 'state', s.state, 'counts', s.counts) ORDER BY s.school_id), '[]')
-     FROM import_school s WHERE s.import_id = i.id) AS schools
-  FROM import i WHERE ${where} ORDER BY i.created_at DESC, i.id DESC`;
+type Records = Pick<Transaction, "prisma">;
 
-export async function getImport(db: Queryable, id: ImportId): Promise<ImportRecord> {
-  const { rows } = await db.query<ImportRecord>(selectImports("i.id = $1"), [id]);
-  if (!rows[0]) throw new AppError("not_found", "import_not_found", "There is no such import.");
-  return rows[0];
+const shown = {
+  ...{ id: true, format: true, mode: true, state: true, fileName: true, schoolYear: true, errorCount: true },
+  ...{ notes: true, createdAt: true, appliedAt: true },
+  schools: { select: { schoolId: true, state: true, counts: true }, orderBy: { schoolId: "asc" } },
+} as const;
+
+type Row = Awaited<ReturnType<typeof findImport>>;
+
+const findImport = ({ prisma }: Records, id: ImportId) => prisma.import.findUnique({ where: { id }, select: shown });
+
+// Codes and JSON have no types of their own in the database.
+const present = ({ schools, ...row }: NonNullable<Row>) =>
+  ({ ...row, schools: schools.map(({ schoolId, ...school }) => ({ id: schoolId, ...school })) }) as ImportRecord;
+
+/** Gets an import with its schools. Errors: not_found. */
+export async function getImport(db: Records, id: ImportId): Promise<ImportRecord> {
+  const row = await findImport(db, id);
+  if (row === null) throw new AppError("not_found", "import_not_found", "There is no such import.");
+  return present(row);
 }
 
-/** The latest imports, of one school if it is named. */
+/** Lists the latest imports, those of one school if it is named. */
 export async function listImports(
-  db: Queryable,
+  { prisma }: Records,
   { schoolId, limit = 50 }: { schoolId?: SchoolId | undefined; limit?: number | undefined },
 ): Promise<ImportRecord[]> {
-  const where =
-    "$1::uuid IS NULL OR EXISTS (SELECT FROM import_school s WHERE s.import_id = i.id AND s.school_id = $1)";
-  const { rows } = await db.query<ImportRecord>(`${selectImports(where)} LIMIT $2`, [schoolId ?? null, limit]);
-  return rows;
+  const rows = await prisma.import.findMany({
+    where: schoolId === undefined ? {} : { schools: { some: { schoolId } } },
+    orderBy: [{ createdAt: "desc" }, { id: "desc" }],
+    take: limit,
+    select: shown,
+  });
+  return rows.map(present);
 }
 
-/** The faults of a broken import in the order of its files, from the `skip`-th on. */
-export async function listImportFaults(
-  db: Queryable,
-  id: ImportId,
+/** Lists the faults of a broken import in the order of its files, from the `skip`-th on. */
+export function listImportFaults(
+  { prisma }: Records,
+  importId: ImportId,
   { limit = 1000, skip = 0 } = {},
 ): Promise<ImportFault[]> {
-  const { rows } = await db.query<ImportFault>(
-    `SELECT file, line, "column", field, code, message FROM import_error WHERE import_id = $1
-     ORDER BY file, line, "column" NULLS FIRST, row LIMIT $2 OFFSET $3`,
-    [id, limit, skip],
-  );
-  return rows;
+  return prisma.importError.findMany({
+    where: { importId },
+    orderBy: [{ file: "asc" }, { line: "asc" }, { column: { sort: "asc", nulls: "first" } }, { row: "asc" }],
+    take: limit,
+    skip,
+    select: { file: true, line: true, column: true, field: true, code: true, message: true },
+  });
 }
 
+/** Makes the part of an import that one of its schools is brought to. */
+export function makePart(
+  { id, format, mode, schoolYear, schools }: ImportRecord,
+  schoolId: SchoolId,
+  now: Date,
+): SchoolPart {
+  return { importId: id, schoolId, schools: schools.map((school) => school.id), format, mode, schoolYear, now };
+}
+
+const stagedTables = (["stagedPerson", "stagedRole", "stagedGroup", "stagedMembership"] as const).map((name) =>
+  table(name),
+);
+const deleteStatements = stagedTables.map((staged) =>
+  statement<{ importId: string }>(({ importId }) => sql`DELETE FROM ${staged} WHERE ${staged.importId} = ${importId}`),
+);
+
+/** Removes what an import has staged. */
 export async function deleteStaged(tx: Queryable, importId: string): Promise<void> {
-  for (const table of ["staged_person", "staged_role", "staged_group", "staged_membership"]) {
-    await tx.query(`DELETE FROM ${table} WHERE import_id = $1`, [importId]);
-  }
+  for (const deleteRows of deleteStatements) await run(tx, deleteRows, { importId });
 }
 
 /** Lets PostgreSQL count the staged rows; outside of any transaction, where it makes no other import wait. */

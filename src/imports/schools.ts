@@ -1,18 +1,19 @@
 import type { SchoolId } from "../directory/index.ts";
-import type { Queryable } from "../platform/db.ts";
+import type { Transaction } from "../platform/db.ts";
 
 /** The schools of the directory, as files name them: by official id. */
 export type Schools = {
-  /** The school of the first of these names that is an official id, or an id of ours. */
+  /** The school of the first of these names that is an official id, or an id of this service. */
   find(...names: readonly string[]): SchoolId | undefined;
   /** The one school that the import is for, where the caller named one. */
   readonly only: SchoolId | undefined;
 };
 
-export async function loadSchools(db: Queryable, only: SchoolId | undefined): Promise<Schools> {
-  const { rows } = await db.query<{ id: SchoolId; official_id: string }>("SELECT id, official_id FROM school");
-  const byName = new Map(rows.map((row) => [row.official_id, row.id]));
-  for (const { id } of rows) byName.set(id, id);
+/** Loads all schools of the directory. */
+export async function loadSchools({ prisma }: Transaction, only: SchoolId | undefined): Promise<Schools> {
+  const rows = await prisma.school.findMany({ select: { id: true, officialId: true } });
+  const byName = new Map(rows.map(({ id, officialId }) => [officialId, id as SchoolId]));
+  for (const { id } of rows) byName.set(id, id as SchoolId);
   return {
     find(...names) {
       for (const name of names) {

@@ -3,6 +3,7 @@ import { from as copyFrom } from "pg-copy-streams";
 import type { PersonName, PersonRole, SchoolId } from "../directory/index.ts";
 import { makePersonSortKey, makeSortKey } from "../directory/index.ts";
 import type { Queryable } from "../platform/db.ts";
+import { columnNames, render, sql, table, type NewRow } from "../platform/sql.ts";
 
 /** Where in the files something stands. Units: line from 1; column is the number of the field in CSV, of the character in JSON. */
 export type Place = { file: string; line: number; column: number | null; field: string | null };
@@ -57,42 +58,45 @@ export type Staging = {
   readonly notes: Record<string, number>;
 };
 
-const columns = {
-  person:
-    'staged_person (import_id, row, line, "column", source_id, school_id, home_school_id, role, first_full, first_call, last, sort_key, is_deleted)',
-  role: 'staged_role (import_id, row, line, "column", person_source_id, school_id, role, is_primary, is_deleted)',
-  group:
-    'staged_group (import_id, row, line, "column", source_id, school_id, name, sort_key, type, previous_source_id, is_deleted)',
-  membership:
-    "staged_membership (import_id, row, line, person_column, group_column, school_id, person_source_id, group_source_id, role, is_deleted)",
-  fault: 'import_error (import_id, row, file, line, "column", field, code, message)',
-};
-
 const fullBytes = 1_000_000;
 
 /** How many faults of an import are kept with their places; the others are only counted. */
 export const maxFaults = 10_000;
 
+type Tables = "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "importError";
+
+/** Every column of a staged row, so that one that is added to the schema is missed here by the compiler. */
+type Row<Name extends Tables> = {
+  readonly [Column in Exclude<keyof NewRow<Name>, "importId" | "row">]: Value;
+};
+
+/** SQL that copies rows into a table. Shape: the values come in the order of the fields. */
+const copyText = (name: Tables, fields: readonly string[]): string =>
+  render(sql`COPY ${table(name)} (${columnNames(name, ...(["importId", "row", ...fields] as never[]))}) FROM STDIN`)
+    .text;
+
 /** Gathers rows of all tables and hands them to PostgreSQL by COPY, a megabyte at a time on one connection. */
 export function makeStaging(tx: Queryable, importId: string): Staging {
-  const gathered = { person: "", role: "", group: "", membership: "", fault: "" };
+  const gathered = new Map<Tables, { copy: string; lines: string }>();
   const notes: Record<string, number> = {};
   let row = 0;
   let faults = 0;
   let size = 0;
-  const add = (table: keyof typeof gathered, values: readonly Value[]) => {
+  const add = <Name extends Tables>(name: Name, given: Row<Name>) => {
     if (faults > maxFaults) return;
-    const line = `${importId}\t${++row}\t${values.map(encode).join("\t")}\n`;
-    gathered[table] += line;
+    const line = `${importId}\t${++row}\t${Object.values<Value>(given).map(encode).join("\t")}\n`;
+    let rows = gathered.get(name);
+    if (rows === undefined) gathered.set(name, (rows = { copy: copyText(name, Object.keys(given)), lines: "" }));
+    rows.lines += line;
     size += line.length;
   };
 
   const flush = async () => {
-    for (const table of Object.keys(columns) as (keyof typeof columns)[]) {
-      if (gathered[table] === "") continue;
-      const copy = tx.query(copyFrom(`COPY ${columns[table]} FROM STDIN`));
-      copy.end(gathered[table]);
-      gathered[table] = "";
+    for (const rows of gathered.values()) {
+      if (rows.lines === "") continue;
+      const copy = tx.query(copyFrom(rows.copy));
+      copy.end(rows.lines);
+      rows.lines = "";
       await finished(copy);
     }
     size = 0;
@@ -100,23 +104,26 @@ export function makeStaging(tx: Queryable, importId: string): Staging {
 
   return {
     person({ line, column }, { sourceId, schools, role, name, isDeleted }) {
-      const [home = null] = schools;
-      const rest = [role, name?.firstFull, name?.firstCall, name?.last, makePersonSortKey(name), isDeleted];
-      for (const school of schools.length === 0 ? [null] : schools)
-        add("person", [line, column, sourceId, school, home, ...rest]);
+      const [homeSchoolId = null] = schools;
+      const names = { firstFull: name?.firstFull, firstCall: name?.firstCall, last: name?.last };
+      const rest = { homeSchoolId, role, ...names, sortKey: makePersonSortKey(name), isDeleted };
+      for (const schoolId of schools.length === 0 ? [null] : schools)
+        add("stagedPerson", { line, column, sourceId, schoolId, ...rest });
     },
     role({ line, column }, { personSourceId, schoolId, role, isPrimary, isDeleted }) {
-      add("role", [line, column, personSourceId, schoolId, role, isPrimary, isDeleted]);
+      add("stagedRole", { line, column, personSourceId, schoolId, role, isPrimary, isDeleted });
     },
     group({ line, column }, { sourceId, schoolId, name, type, previousSourceId, isDeleted }) {
-      add("group", [line, column, sourceId, schoolId, name, makeSortKey(name), type, previousSourceId, isDeleted]);
+      const sortKey = makeSortKey(name);
+      add("stagedGroup", { line, column, sourceId, schoolId, name, sortKey, type, previousSourceId, isDeleted });
     },
     membership({ line, column, groupColumn }, { schoolId, personSourceId, groupSourceId, role, isDeleted }) {
-      add("membership", [line, column, groupColumn, schoolId, personSourceId, groupSourceId, role, isDeleted]);
+      const columns = { line, personColumn: column, groupColumn };
+      add("stagedMembership", { ...columns, schoolId, personSourceId, groupSourceId, role, isDeleted });
     },
     fault({ file, line, column, field }, code, message) {
       faults += 1;
-      add("fault", [file, line, column, field, code, message]);
+      add("importError", { file, line, column, field, code, message });
     },
     note(code) {
       notes[code] = (notes[code] ?? 0) + 1;

@@ -42,7 +42,7 @@ test("an import killed in the middle has changed nothing and told nobody; applyi
     "SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND (state LIKE 'idle in%' OR state = 'active')";
   while ((await db.pool.query(isAround)).rowCount !== 0) await new Promise((resolve) => setTimeout(resolve, 20));
   expect(await fingerprint(db)).toBe(before);
-  expect((await getImport(db.pool, id)).schools[0]!.state).toBe("READY");
+  expect((await getImport(db, id)).schools[0]!.state).toBe("READY");
 
   expect(await apply(id)).toMatchObject({
     state: "APPLIED",

@@ -97,7 +97,7 @@ test("agreeing to a removal does not agree to a larger one that the school's cha
   await expect(apply(held.id)).rejects.toMatchObject({ code: "import_held" });
   expect(await db.prisma.person.count({ where: { homeSchoolId: school, status: "ACTIVE" } })).toBe(7);
 
-  expect(await getImport(db.pool, held.id)).toMatchObject({
+  expect(await getImport(db, held.id)).toMatchObject({
     state: "HELD",
     schools: [{ counts: { people: { removed: 5 }, before: { people: 7 } } }],
   });
@@ -116,7 +116,7 @@ test("a roster that nobody applies is thrown away after a week, and only its num
   expect(await db.prisma.stagedPerson.count({ where: { importId: id } })).toBe(1);
   await sweepAt(8);
   expect(await db.prisma.stagedPerson.count({ where: { importId: id } })).toBe(0);
-  expect(await getImport(db.pool, id)).toMatchObject({
+  expect(await getImport(db, id)).toMatchObject({
     state: "EXPIRED",
     schools: [{ counts: { people: { created: 1 } } }],
   });
@@ -338,5 +338,5 @@ test("someone soft-deleted by hand comes back with the next whole file that name
   );
   const again = await preview(roster, { school });
   await applyImport(db, again.id, rules, { at: now });
-  expect((await getImport(db.pool, again.id)).schools[0]!.counts.people.restored).toBe(1);
+  expect((await getImport(db, again.id)).schools[0]!.counts.people.restored).toBe(1);
 });

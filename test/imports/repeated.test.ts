@@ -43,13 +43,31 @@ const groupsOf = async (id: string): Promise<number> => db.prisma.membership.cou
 const idOf = async (sourceSystemIdentifier: string) =>
   (await db.prisma.person.findFirstOrThrow({ where: { sourceSystemIdentifier } })).id as PersonId;
 
-/** Applies the file again and compares every row and every event. */
+const countApplied = () => db.prisma.audit.count({ where: { action: "import_applied" } });
+
+/** Applies the file again and compares every row, every event and the audit lines of changes. */
 async function expectUnchanged(again: () => ReturnType<typeof run>): Promise<void> {
   const before = await fingerprint(db);
+  const lines = await countApplied();
   const { schools: parts } = await again();
   for (const { counts } of parts) expect(counts).toMatchObject(nothing);
   expect(await fingerprint(db)).toBe(before);
+  expect(await countApplied()).toBe(lines);
 }
+
+test("a school that an import changes gets one audit line with its counts, one that stays as it is gets none", async () => {
+  await clear();
+  const school = schools.get(officialIds[0]!)!;
+  const lines = await countApplied();
+  const roster = () => run("id;role;first_name;last_name;classes\n7;student;Ada;Muster;5a\n", { school });
+  const { id } = await roster();
+  const applied = { action: "import_applied", schoolId: school, detail: { path: ["importId"], equals: id } };
+  const [line, ...more] = await db.prisma.audit.findMany({ where: applied });
+  expect(line!.detail).toMatchObject({ people: { created: 1 }, groups: { created: 1 }, memberships: { created: 1 } });
+  expect(more).toEqual([]);
+  await expectUnchanged(roster);
+  expect(await countApplied()).toBe(lines + 1);
+});
 
 test("a plain delta that deletes a pupil twice leaves their groups, so that they come back with them", async () => {
   await clear();

@@ -11,7 +11,7 @@ import {
   type NewImport,
 } from "../../src/imports/index.ts";
 import type { SchoolId } from "../../src/directory/index.ts";
-import type { Db } from "../../src/platform/db.ts";
+import type { Db, PrismaDb } from "../../src/platform/db.ts";
 import { makeDataDir } from "../support/data-dir.ts";
 
 export const now = new Date("2026-02-03T08:00:00Z");
@@ -36,7 +36,7 @@ export async function zip(files: Record<string, string | Buffer>): Promise<Buffe
 
 export type Wishes = Partial<Omit<NewImport, "path" | "schoolId">> & { school?: SchoolId; agree?: boolean };
 
-export const makeImporter = (db: Pick<Db, "pool">) => {
+export const makeImporter = (db: PrismaDb) => {
   const preview = async (content: string | Buffer, { school, agree: _, ...rest }: Wishes = {}): Promise<ImportRecord> =>
     previewImport(
       db,
@@ -47,13 +47,13 @@ export const makeImporter = (db: Pick<Db, "pool">) => {
   const run = async (content: string | Buffer, wishes: Wishes = {}): Promise<ImportRecord> => {
     const previewed = await preview(content, wishes);
     if (previewed.state === "BROKEN")
-      throw new Error(`broken: ${JSON.stringify(await listImportFaults(db.pool, previewed.id))}`);
+      throw new Error(`broken: ${JSON.stringify(await listImportFaults(db, previewed.id))}`);
     if (previewed.state === "HELD" && wishes.agree !== false) await confirmImport(db, previewed.id, origin);
     return applyImport(db, previewed.id, rules, origin);
   };
   const faults = async (content: string | Buffer, wishes: Wishes = {}): Promise<string[]> => {
     const { id, state, errorCount } = await preview(content, wishes);
-    const list = await listImportFaults(db.pool, id);
+    const list = await listImportFaults(db, id);
     if (state !== "BROKEN" || errorCount !== list.length)
       throw new Error(`state ${state} with ${errorCount} faults, ${list.length} listed`);
     return list.map(

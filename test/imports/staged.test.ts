@@ -16,7 +16,7 @@ const { signal } = new AbortController();
 const hour = 1 / 24;
 const later = (days: number): Date => new Date(now.getTime() + days * 86_400_000);
 const sweepAt = (days: number) => makeImportSweep({ db, clock: () => later(days) }).run(signal);
-const stateOf = async (id: ImportId) => (await getImport(db.pool, id)).state;
+const stateOf = async (id: ImportId) => (await getImport(db, id)).state;
 const ada = (n: number, last = "Muster") => `${n};student;Ada;${last};5a\n`;
 
 // Each test leaves rosters that wait; the next one has its own.
@@ -112,7 +112,7 @@ test("a roster that cannot be thrown away keeps no other from it, and is tried a
   await db.pool.query(`
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'stuck'; END $$;
     CREATE TRIGGER refuse BEFORE DELETE ON staged_person FOR EACH ROW WHEN (OLD.import_id = '${stuck.id}') EXECUTE FUNCTION refuse()`);
-  await expect(sweepAt(8)).rejects.toThrow("1 rosters could not be thrown away");
+  await expect(sweepAt(8)).rejects.toThrow("1 imports could not be expired");
   expect([await stateOf(stuck.id), await stateOf(other.id)]).toEqual(["READY", "EXPIRED"]);
   await db.pool.query("DROP TRIGGER refuse ON staged_person");
   await sweepAt(8);

@@ -77,7 +77,7 @@ test("a record with 40,000 bad contexts lists the first faults with their places
     `[{"pid":"p1",${filler},\n"personenkontexte":[\n${Array.from({ length: contexts }, () => "{}").join(",\n")}]}]`,
   );
   expect([state, errorCount]).toEqual(["BROKEN", 2 * contexts]);
-  const kept = await listImportFaults(db.pool, id, { limit: 2 * maxFaults });
+  const kept = await listImportFaults(db, id, { limit: 2 * maxFaults });
   expect(kept).toHaveLength(maxFaults);
   // Each context lacks its school and its role.
   expect(kept[0]).toMatchObject({
@@ -87,7 +87,7 @@ test("a record with 40,000 bad contexts lists the first faults with their places
     code: "unknown_school",
   });
   expect(kept.at(-1)).toMatchObject({ line: 2 + maxFaults / 2, column: 1, code: "value_missing" });
-  const lines = importLines(await getImport(db.pool, id), kept, new Map());
+  const lines = importLines(await getImport(db, id), kept, new Map());
   expect(lines.at(-2)).toContain(`${2 * contexts - maxFaults} more`);
 });
 

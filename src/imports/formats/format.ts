@@ -15,7 +15,7 @@ export type Reading = {
   onBytes(bytes: number): void;
 };
 
-/** What a reader found out. `schools` are those that the files speak of as a whole. */
+/** What a reader found. `schools` are all that the files name. */
 export type Read = {
   mode: ImportMode;
   schools: ReadonlySet<SchoolId>;
@@ -28,6 +28,6 @@ export type Places = Record<
   { file: string; person?: string; group?: string }
 >;
 
-/** Of a file whose groups stand with the people: they are remembered, so that each is staged once. No district of a million pupils has as many. */
+/** The most groups of a file that names them with its people; they are kept in memory, so that each is staged once. */
 export const maxGroups = 200_000;
 export const tooManyGroups = `The file names more than ${maxGroups} groups.`;

@@ -9,7 +9,7 @@ export type Manifest = { mode: ImportMode; absent: ReadonlySet<string>; isThere:
 
 const ours = ["orgs.csv", "users.csv", "roles.csv", "classes.csv", "enrollments.csv"];
 
-/** Without a manifest, or where it is silent, the files are what the caller says, and bulk if nobody says anything. */
+/** Without a manifest, or where it does not say, the mode is the one that the caller names, and bulk if none is named. */
 export async function readManifest(files: Files, { staging, onBytes, mode }: Reading): Promise<Manifest> {
   const file = files.get("manifest.csv");
   const modes = new Set<ImportMode>();
@@ -26,7 +26,7 @@ export async function readManifest(files: Files, { staging, onBytes, mode }: Rea
     else if (value !== "bulk" && value !== "delta")
       row.fault("value", "unknown_mode", "The value is not absent, bulk or delta.");
     else if (!files.has(name)) row.fault("propertyName", "file_missing", `The archive holds no ${name}.`);
-    // Schools are changed by hand, so how their file was made does not matter.
+    // Imports do not change schools, so the mode of their file does not matter.
     else if (name !== "orgs.csv") modes.add(value === "delta" ? "DELTA" : "BULK");
     if (modes.size > 1) row.fault("value", "mixed_modes", "Bulk and delta files cannot stand in one archive.");
   });

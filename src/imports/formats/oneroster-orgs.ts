@@ -6,7 +6,7 @@ import type { ImportMode, Reading } from "./format.ts";
 
 /** The organisations of an archive by their sourcedIds. */
 export type Orgs = {
-  /** Null for one that is no school, undefined for one that nobody knows. */
+  /** Null for one that is no school, undefined for an unknown one. */
   find(sourcedId: string): SchoolId | null | undefined;
   /** Those that are in the file but could not be found; their fault stands there. */
   readonly faulty: ReadonlySet<string>;

@@ -7,7 +7,7 @@ import { checkFiles, readManifest } from "./oneroster-manifest.ts";
 import { readOrgs, type Orgs } from "./oneroster-orgs.ts";
 
 /**
- * Reads the CSV files of OneRoster 1.1 and 1.2 that say who is where; all others are passed over.
+ * Reads the CSV files of OneRoster 1.1 and 1.2 for people, classes and enrolments; all others are skipped.
  *
  * Source: 1EdTech OneRoster 1.1 CSV tables and 1.2 rostering CSV binding.
  */
@@ -53,7 +53,7 @@ const roles = new Map<string, PersonRole>([
   ...otherRoles.map((name) => [name, "OTHER"] as const),
 ]);
 
-/** Words of a vocabulary that a district made for itself begin with `ext:`. */
+/** Codes that a district defines itself begin with `ext:`. */
 function readRole(row: Row): PersonRole | null {
   const text = row.need("role");
   const role = roles.get(text.toLowerCase()) ?? (text.startsWith("ext:") ? "OTHER" : null);
@@ -108,7 +108,7 @@ function readName(row: Row): PersonName {
   return { firstFull, firstCall: preferred || given!, last: last! };
 }
 
-/** Undefined with a fault for an organisation nobody knows, null for one that is no school. */
+/** Undefined with a fault for an unknown organisation, null for one that is no school. */
 function findSchool(row: Row, heading: string, key: string, orgs: Orgs): SchoolId | null | undefined {
   const school = orgs.find(key);
   if (school === undefined && key !== "" && !orgs.faulty.has(key))

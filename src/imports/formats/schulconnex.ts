@@ -104,7 +104,7 @@ function readRecord(element: JsonElement, given: Given): void {
   const known = ofSchools.filter((context) => context.schoolId !== undefined);
   const here = known.filter((context) => !context.isDeleted);
   const home = given.schools.find(...organisationNames(reader, ["person", "stammorganisation"]));
-  // Someone who is deleted everywhere is deleted at their home.
+  // A person who is deleted at every school is deleted at their home.
   const order = (here.length > 0 ? here : known).toSorted(
     (a, b) => Number(b.schoolId === home) - Number(a.schoolId === home),
   );
@@ -148,7 +148,7 @@ const organisationNames = (reader: Reader, path: JsonPath): string[] =>
 
 type Context = { path: JsonPath; schoolId: SchoolId | undefined; role: PersonRole | null; isDeleted: boolean };
 
-/** Null for a context at something else than a school. */
+/** Null for a context at an organisation that is no school. */
 function readContext(reader: Reader, path: JsonPath, given: Given): Context | null {
   const organisation = [...path, "organisation"];
   const type = reader.get([...organisation, "typ"]);
@@ -185,7 +185,7 @@ function readGroups(reader: Reader, given: GivenContext): void {
   }
 }
 
-/** The same group stands in the record of each of its members, and says the same there. */
+/** The record of each member holds the same group, with the same values. */
 function readGroup(
   reader: Reader,
   path: JsonPath,

@@ -3,7 +3,7 @@ import { open, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Readable } from "node:stream";
 
-/** Bytes that can be read from their beginning as often as one likes. */
+/** Bytes that can be read from their beginning any number of times. */
 export type SourceFile = { name: string; size: number; open(): Promise<Readable> };
 
 /** What a file is, by its first bytes rather than by its name. */

@@ -5,10 +5,10 @@ export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
 
 /**
  * Reads a file as text in pieces. What is not UTF-8 is Windows-1252, as older school programs write it, but a file whose first letters
- * beyond ASCII are UTF-8 stays UTF-8: what cannot be decoded in it is U+FFFD, and a fault where it stands in a value. UTF-16 is believed
- * when it says so. A byte order mark is dropped.
+ * beyond ASCII are UTF-8 stays UTF-8: what cannot be decoded in it is U+FFFD, and a fault where it stands in a value. UTF-16 is
+ * read as such where its byte order mark is there. A byte order mark is dropped.
  *
- * Shape:  the file is read twice, first for its encoding; `onBytes` is told of both.
+ * Shape:  the file is read twice, first for its encoding; `onBytes` counts both.
  * Errors: invalid when the file cannot be unpacked.
  */
 export async function* readText(file: SourceFile, onBytes: (bytes: number) => void): AsyncGenerator<string> {

@@ -73,7 +73,7 @@ export async function startWorld({ start, seed }: { start: string; seed: number 
     await run("webhooks.fanOut");
     for (let pending = 1; pending > 0; clock.forwardSeconds(400)) {
       await run("webhooks.deliver");
-      pending = (await listEndpoints(service.db.pool)).reduce((sum, endpoint) => sum + endpoint.pending, 0);
+      pending = (await listEndpoints(service.db)).reduce((sum, endpoint) => sum + endpoint.pending, 0);
     }
     await settled();
   }

@@ -1,0 +1,39 @@
+import { render, sql, table, temporaryTable } from "../platform/sql.ts";
+
+/*
+ * What an import would do to one school: temporary tables that go with the transaction, `change` null for what stays.
+ *
+ * `is_gone` marks people and groups that the files delete or do not name, whether or not that was done before; no statement
+ * touches memberships of those. `leaves` with `next_home` is a person whose home ends and who stays at another school.
+ */
+const flag = "bool NOT NULL DEFAULT false";
+
+export const importPerson = temporaryTable("import_person", {
+  ...{ id: "uuid", sourceId: "text", role: "person_role", firstFull: "text", firstCall: "text", last: "text" },
+  ...{ sortKey: "text", change: "text", joins: flag, leaves: flag, leftHome: "uuid", nextHome: "uuid" },
+  ...{ isGone: flag, isStaged: flag },
+});
+
+export const importGroup = temporaryTable("import_group", {
+  ...{ id: "uuid", sourceId: "text", name: "text", sortKey: "text", type: "group_type", change: "text" },
+  ...{ previousSourceId: "text", isGone: flag },
+});
+
+export const importMembership = temporaryTable("import_membership", {
+  ...{ groupId: "uuid", personId: "uuid", role: "person_role", change: "text" },
+});
+
+const tables = [importPerson, importGroup, importMembership];
+
+/** SQL that makes the tables anew. */
+export const createTables = [
+  render(sql`DROP TABLE IF EXISTS ${importPerson.as()}, ${importGroup.as()}, ${importMembership.as()}`).text,
+  ...tables.map(({ create }) => render(create).text),
+].join("; ");
+
+/** The tables under the aliases that all statements give them. */
+export const i = importPerson.as("i");
+export const p = table("person", "p");
+export const g = table("group", "g");
+export const m = table("membership", "m");
+export const a = table("affiliation", "a");
