@@ -180,8 +180,8 @@ export const app: Noun = {
       run: async (tools, { given }) => {
         const { forgetApp } = await import("../sign-on/index.ts");
         const { listEndpoints, removeDeliveries } = await import("../webhooks/index.ts");
-        await inDatabase(tools, async (pool, db) => {
-          const endpoints = await listEndpoints(pool, { clientId: given.app });
+        await inDatabase(tools, async (_db, db) => {
+          const endpoints = await listEndpoints(db, { clientId: given.app });
           await deleteApp(db, given.app, { origin: tools.origin(), forget: forgetApp });
           await removeDeliveries(
             db,

@@ -11,7 +11,7 @@ import {
   type ImportRecord,
   type OnProgress,
 } from "../imports/index.ts";
-import type { Db } from "../platform/db.ts";
+import type { PrismaDb } from "../platform/db.ts";
 import { makeCommand, type Noun, type Result, type Tools } from "./command.ts";
 import { importColumns, importLines } from "./import-lines.ts";
 import { wholeList } from "./lines.ts";
@@ -70,7 +70,7 @@ export const rosterImport: Noun = {
       options: faultsOption,
       run: (tools, { given, options }) =>
         withImports(tools, async (db) =>
-          showImport(db, await getImport(db.pool, given.import), { faults: options.faults, now: tools.clock() }),
+          showImport(db, await getImport(db, given.import), { faults: options.faults, now: tools.clock() }),
         ),
     }),
     list: makeCommand({
@@ -81,7 +81,7 @@ export const rosterImport: Noun = {
       },
       run: (tools, { options: { school, limit } }) =>
         withImports(tools, async (db) => {
-          const imports = await listImports(db.pool, { schoolId: school, limit });
+          const imports = await listImports(db, { schoolId: school, limit });
           return wholeList("imports", imports, { columns: importColumns, id: ({ id }) => id });
         }),
     }),
@@ -97,7 +97,7 @@ const labels = { reading: "Reading", checking: "Checking", comparing: "Comparing
 
 function withImports(
   { withDatabase, showProgress }: Tools,
-  work: (db: Db, onProgress: OnProgress) => Promise<Result>,
+  work: (db: PrismaDb, onProgress: OnProgress) => Promise<Result>,
 ): Promise<Result> {
   return withDatabase(async ({ db }) => {
     const onProgress: OnProgress = ({ phase, done, total }) =>
@@ -107,7 +107,7 @@ function withImports(
 }
 
 async function applied(
-  db: Db,
+  db: PrismaDb,
   { config, clock, origin }: Tools,
   id: ImportId,
   onProgress: OnProgress,
@@ -117,11 +117,11 @@ async function applied(
 }
 
 async function showImport(
-  db: Db,
+  db: PrismaDb,
   record: ImportRecord,
   { faults: limit = 1000, now }: { faults?: number | undefined; now: Date },
 ): Promise<Result> {
-  const faults = await listImportFaults(db.pool, record.id, { limit });
+  const faults = await listImportFaults(db, record.id, { limit });
   const samples = await sampleImport(db, record.id, now);
   const data = { ...record, faults, samples: Object.fromEntries(samples) };
   const isRefused = record.state === "BROKEN";

@@ -37,7 +37,7 @@ const findGroup: Find = async (db, text, schoolId) => {
 
 const findEndpoint: Find = async (db, clientId) => {
   const { listEndpoints } = await import("../webhooks/index.ts");
-  const [only, ...others] = await listEndpoints(db.pool, { clientId });
+  const [only, ...others] = await listEndpoints(db, { clientId });
   if (only === undefined)
     throw notFound("webhook_endpoint_not_found", `'${clientId}' is neither the id of an endpoint nor an app with one.`);
   if (others.length === 0) return only.id;

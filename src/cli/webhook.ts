@@ -91,7 +91,7 @@ export const webhook: Noun = {
       summary: "List endpoints with their state.",
       options: { app: option.text("Only those of this app.", "client-id") },
       run: async (tools, { options }) => {
-        const endpoints = await inDatabase(tools, (db) => listEndpoints(db, { clientId: options.app }));
+        const endpoints = await inDatabase(tools, (_db, db) => listEndpoints(db, { clientId: options.app }));
         return wholeList("endpoints", endpoints, { columns: endpointColumns, id: ({ id }) => id });
       },
     }),
@@ -99,7 +99,7 @@ export const webhook: Noun = {
       summary: "Show an endpoint: its state, the reason, and how many deliveries wait.",
       takes: endpoint,
       run: async (tools, { given }) => {
-        const found = await inDatabase(tools, (db) => getEndpoint(db, given.endpoint));
+        const found = await inDatabase(tools, (_db, db) => getEndpoint(db, given.endpoint));
         return { lines: endpointLines(found), quiet: [found.id], data: found };
       },
     }),
@@ -187,7 +187,7 @@ export const webhook: Noun = {
         limit: option.count(`How many at most; ${defaultLimit} if left out.`),
       },
       run: async (tools, { given, options: { state, limit = defaultLimit } }) => {
-        const deliveries = await inDatabase(tools, (db) =>
+        const deliveries = await inDatabase(tools, (_db, db) =>
           listDeliveries(db, { endpointId: given.endpoint, state, limit }),
         );
         return wholeList("deliveries", deliveries, { columns: deliveryColumns, id: ({ id }) => id });
@@ -198,7 +198,7 @@ export const webhook: Noun = {
         "Show one delivery: its body, and every attempt with status, duration and the first bytes of the answer.",
       takes: delivery,
       run: async (tools, { given }) => {
-        const found = await inDatabase(tools, (db) => getDelivery(db, given.delivery));
+        const found = await inDatabase(tools, (_db, db) => getDelivery(db, given.delivery));
         const { id, messageId, endpointId, state, body } = found;
         return {
           lines: [
