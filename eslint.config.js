@@ -9,6 +9,11 @@ const noEnvironment = [
   },
 ];
 
+const visibleCast = {
+  selector: "TSAsExpression[typeAnnotation.typeName.name=/^Visible(Rows)?$/]",
+  message: "Only src/access/visibility.ts says what an app may see; compose its rules.",
+};
+
 export default tseslint.config(
   { ignores: ["generated/", "clients/", "coverage/", ".cache/", ".data/", "**/*.cjs"] },
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
@@ -61,6 +66,13 @@ export default tseslint.config(
     },
   },
   {
+    files: ["**/*.ts"],
+    ignores: ["src/access/visibility.ts"],
+    rules: {
+      "no-restricted-syntax": ["error", visibleCast],
+    },
+  },
+  {
     // Tools, tests and measurements talk to a terminal.
     files: [
       "src/main.ts",
@@ -93,6 +105,7 @@ export default tseslint.config(
     rules: {
       "no-restricted-syntax": [
         "error",
+        visibleCast,
         {
           selector:
             "CallExpression[callee.object.name='fc'][callee.property.name='assert']:not([arguments.1.callee.name='walks'])",

@@ -1,6 +1,6 @@
 import type { RequestListener, ServerResponse } from "node:http";
 import express, { type Express, Router } from "express";
-import { listTiles, makeAnnouncedSweep, makePurgeJob } from "./access/index.ts";
+import { makeAnnouncedSweep, makePurgeJob } from "./access/index.ts";
 import type { Config } from "./config/index.ts";
 import { makeAuditSweepJob, makeEventSweepJob } from "./events/index.ts";
 import { makeIdmRouter } from "./idm/index.ts";
@@ -10,6 +10,7 @@ import { allowAnyOrigin } from "./platform/cors.ts";
 import { isDatabaseUnavailable } from "./platform/db.ts";
 import { makeHealthRouter, type HealthCheck } from "./platform/health.ts";
 import { loadDocument, makeReading } from "./platform/http/index.ts";
+import { makeLastAnswers } from "./platform/last-answers.ts";
 import type { Log } from "./platform/log.ts";
 import { makeMetricsRouter } from "./platform/metrics-router.ts";
 import { makeMetrics, watchPools, type Metrics } from "./platform/metrics.ts";
@@ -21,7 +22,7 @@ import { deriveKeys } from "./platform/seal.ts";
 import { makeStatisticsJob } from "./platform/statistics.ts";
 import { poolsOf, type DatabaseShares } from "./platform/shares.ts";
 import type { WorkerJob } from "./platform/worker.ts";
-import { makeLastAnswers, makePortalRouter } from "./portal/index.ts";
+import { makePortalRouter } from "./portal/index.ts";
 import { makePublishRouter } from "./publish/index.ts";
 import { makeSchulconnexRouter } from "./schulconnex/index.ts";
 import { checkSigningKeys, forgetPerson, makeSignOn, signInPath } from "./sign-on/index.ts";
@@ -84,7 +85,7 @@ export async function makeApp(
     issuerUrl: config.issuerUrl,
     signInPath,
     signOutPath: "/oauth2/sessions/logout",
-    listTiles: (personId) => listTiles(shares.signOn.pool, personId),
+    db: shares.signOn,
   });
   const health = makeHealthRouter({ checks: listHealthChecks(shares.checks), isStopping });
   const metricsRouter = makeMetricsRouter({ metrics, token: config.metricsToken });

@@ -73,7 +73,7 @@ export const tables = {
       personId: "person_id",
       clientId: "client_id",
       at: "at",
-      sight: "sight",
+      snapshot: "snapshot",
     },
   },
   viewVersion: {
@@ -538,7 +538,7 @@ export type Rows = {
     personId: string;
     clientId: string;
     at: Date;
-    sight: unknown;
+    snapshot: unknown;
   };
   viewVersion: {
     subject: string;
@@ -858,7 +858,7 @@ export type Required = {
   syncedGroup: "clientId" | "schoolId" | "groupId";
   grantSignOnGroup: "clientId" | "schoolId" | "groupId";
   signIn: "clientId" | "personId" | "firstSignInAt" | "lastSignInAt";
-  announcedSignIn: "personId" | "clientId" | "at" | "sight";
+  announcedSignIn: "personId" | "clientId" | "at" | "snapshot";
   viewVersion: "subject" | "change" | "version";
   school: "id" | "name" | "sortKey" | "officialId" | "address" | "city" | "zipCode" | "country" | "state" | "createdAt" | "updatedAt";
   person: "id" | "homeSchoolId" | "role" | "sortKey" | "createdAt" | "updatedAt";

@@ -8,7 +8,6 @@ import type { BackchannelLogoutUri } from "./backchannel-logout.ts";
 import { hashSecret, makeSecret } from "./client-secret.ts";
 import { checkUri } from "./redirect-uri.ts";
 import type { ClientId, ScopeName } from "./token.ts";
-import type { Sql } from "./visibility.ts";
 
 export type App = {
   clientId: ClientId;
@@ -39,10 +38,10 @@ const appColumns = `
     backchannel_logout_uri AS "backchannelLogoutUri", scopes, id_token_algorithm::text AS "idTokenAlgorithm",
     schulconnex_spelling::text AS "schulconnexSpelling"`;
 
-const selectApp = (clientId: Sql): Sql => `SELECT ${appColumns} FROM app WHERE client_id = ${clientId}`;
+const selectApp = (clientId: string): string => `SELECT ${appColumns} FROM app WHERE client_id = ${clientId}`;
 
 /** An app as one value, for statements that ask for more than it; `readApp` reads it. */
-export const appOf = (clientId: Sql): Sql => `(SELECT to_json(found) FROM (${selectApp(clientId)}) found)`;
+export const appOf = (clientId: string): string => `(SELECT to_json(found) FROM (${selectApp(clientId)}) found)`;
 
 export type AppValue = Registration & Record<"secretHash" | "oldSecretHash" | "oldSecretEndsAt", string | null>;
 

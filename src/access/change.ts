@@ -3,8 +3,8 @@ import type { Origin } from "../events/index.ts";
 import { withTransaction } from "../platform/db.ts";
 import type { Db } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
+import { makeChangeTracking } from "./change-tracking/index.ts";
 import { againAfterDeadlock, hasCode } from "./deadlock.ts";
-import { makeViewNotes } from "./view-notes.ts";
 
 /**
  * Runs `work` as one change: its writes commit together with what every app is told of them, or not at all.
@@ -36,10 +36,10 @@ const lockTimeout = "55P03";
 
 function changeOnce<T>(db: Pick<Db, "pool">, origin: Origin, work: (change: Change) => Promise<T>): Promise<T> {
   return withTransaction(db, async (tx) => {
-    const { touch, touchSchool, settle } = makeViewNotes(tx);
+    const { touch, touchSchool, finish } = makeChangeTracking(tx);
     const { at: now, actorId, requestId } = origin;
     const result = await work({ tx, now, actorId, requestId, touch, touchSchool });
-    await settle(now);
+    await finish(now);
     return result;
   });
 }

@@ -2,7 +2,7 @@
  * access: the one place that knows which app may do and see what.
  *
  * Nouns:      app (its registration), grant (what a school gives an app: sign-on for an audience and, apart from it, sync),
- *             synced group, sign-in (whoever ever signed in to an app), scope, tile.
+ *             synced group, sign-in (whoever ever signed in to an app), scope.
  * Invariants: without sync a school does not exist for the app; a person is seen only through a school that syncs;
  *             who signed in once stays a user; every reader composes its SQL from visibility.ts and adds no rule.
  * Never knows: HTTP, tokens' storage, sessions, pages, the shape of an answer.
@@ -11,7 +11,7 @@ export { appOf, createApp, findApp, listApps, readApp, updateApp } from "./app.t
 export type { App, AppUpdate, AppValue, NewApp, Registration } from "./app.ts";
 export { checkBackchannelLogoutUri } from "./backchannel-logout.ts";
 export type { BackchannelLogoutUri } from "./backchannel-logout.ts";
-export { makeAnnouncedSweep, sweepAnnounced } from "./announced.ts";
+export { makeAnnouncedSweep, sweepAnnounced } from "./change-tracking/index.ts";
 export { changeDirectory } from "./change.ts";
 export { endOldSecret, listSecretHashes, rotateClientSecret, secretMatches } from "./client-secret.ts";
 export { againAfterDeadlock } from "./deadlock.ts";
@@ -26,11 +26,10 @@ export {
   decideSignOnRight,
   findSignOnRight,
   listSignOnRights,
-  listTiles,
   recordSignInsFrom,
   signOnFactsOf,
 } from "./sign-on-right.ts";
-export type { SignOnFacts, SignOnRight, Tile } from "./sign-on-right.ts";
+export type { SignOnFacts, SignOnRight } from "./sign-on-right.ts";
 export { claimsAt, findSubject, findSubjectClaims, subjectOf } from "./subject-claims.ts";
 export type { Subject, SubjectClaims } from "./subject-claims.ts";
 export * from "./token.ts";

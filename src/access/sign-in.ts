@@ -3,11 +3,10 @@ import type { Change, PersonId } from "../directory/index.ts";
 import { withTransaction } from "../platform/db.ts";
 import type { Db, Queryable } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
+import { announce, emitDiff, findSnapshot, tryHoldForSignIn } from "./change-tracking/index.ts";
 import { hasCode } from "./deadlock.ts";
-import { tryHoldForSignIn } from "./school-locks.ts";
 import { makeSignInStatement } from "./sign-on-right.ts";
 import type { ClientId } from "./token.ts";
-import { announce, findSights, tellDifference } from "./view-notes.ts";
 
 type SignIn = { clientId: ClientId; personId: PersonId; at: Date };
 
@@ -67,14 +66,14 @@ const waitsForOthers = ["55P03", "40P01"];
 async function writeFirstSignIn(tx: Queryable, signIn: SignIn): Promise<void> {
   const { clientId, personId, at } = signIn;
   const subjects = [{ type: "person" as const, id: personId, client: clientId }];
-  const before = await findSights(tx, subjects);
+  const before = await findSnapshot(tx, subjects);
   const { rowCount } = await tx.query({
     name: "access.recordFirstSignIn",
     text: insertSignIn,
     values: [clientId, personId, at],
   });
   if (rowCount === 0) return void (await tx.query({ name: "access.recordSignIn", ...makeSignInStatement(signIn) }));
-  if (before.length === 0) await tellDifference(tx, at, before, subjects);
+  if (before.length === 0) await emitDiff(tx, at, { before, subjects });
   await announce(tx, at, subjects);
 }
 

@@ -1,7 +1,8 @@
 import type { PersonId, SchoolId } from "../directory/index.ts";
-import { arrayParameter, type Queryable } from "../platform/db.ts";
+import type { Queryable } from "../platform/db.ts";
+import { findRows, sql, statement, table, type Sql, type Value } from "../platform/sql.ts";
 import type { ClientId } from "./token.ts";
-import { fromSchoolsLettingIn, personMaySignIn, type Sql } from "./visibility.ts";
+import { fromSchoolsLettingIn } from "./visibility.ts";
 
 /** `schools` are those whose grant lets the person in, by name; never empty. `isUser`: whether they signed in to the app before. */
 export type SignOnRight =
@@ -16,18 +17,27 @@ export type SignOnFacts = {
   schools: { id: SchoolId; name: string }[];
 } | null;
 
-/** The `SignOnFacts` of a person and an app as one value, for statements that ask for more than them. */
-export const signOnFactsOf = (client: Sql, personId: Sql): Sql => `(
-  SELECT json_build_object('isActive', p.status = 'ACTIVE', 'isBlocked', p.blocked_at IS NOT NULL,
-    'isUser', EXISTS (SELECT FROM sign_in earlier WHERE earlier.client_id = ${client} AND earlier.person_id = p.id), 'schools', (
-    SELECT coalesce(json_agg(json_build_object('id', s.id, 'name', s.name) ORDER BY s.sort_key, s.id), '[]')
-    FROM school s JOIN (SELECT v_at.school_id ${fromSchoolsLettingIn(client, "p")}) through ON through.school_id = s.id))
-  FROM person p WHERE p.id = ${personId})`;
+const p = table("person", "p");
+const s = table("school", "s");
+const earlier = table("signIn", "earlier");
 
-const selectSignOnFacts = `
-  SELECT ${signOnFactsOf("asked.client_id", "asked.person_id")} AS facts
-  FROM unnest(${arrayParameter("$1", "text")}, ${arrayParameter("$2", "uuid")}) WITH ORDINALITY AS asked (client_id, person_id, place)
-  ORDER BY asked.place`;
+/** The `SignOnFacts` of a person and an app as one value, for statements that ask for more than them. */
+export const signOnFactsOf = (client: Value, personId: Value): Sql => sql`(
+  SELECT json_build_object('isActive', ${p.status} = 'ACTIVE', 'isBlocked', ${p.blockedAt} IS NOT NULL,
+    'isUser', EXISTS (SELECT FROM ${earlier} WHERE ${earlier.clientId} = ${client} AND ${earlier.personId} = ${p.id}),
+    'schools', (
+    SELECT coalesce(json_agg(json_build_object('id', ${s.id}, 'name', ${s.name}) ORDER BY ${s.sortKey}, ${s.id}), '[]')
+    FROM ${s} JOIN (SELECT v_at.school_id ${fromSchoolsLettingIn(client, p)}) through ON through.school_id = ${s.id}))
+  FROM ${p} WHERE ${p.id} = ${personId})`;
+
+const selectSignOnFacts = statement<{ clients: string[]; people: string[] }>(
+  ({ clients, people }) => sql`
+  SELECT ${signOnFactsOf(sql`asked.client_id`, sql`asked.person_id`)} AS facts
+  FROM unnest((SELECT ${clients}::text[]), (SELECT ${people}::uuid[]))
+    WITH ORDINALITY AS asked (client_id, person_id, place)
+  ORDER BY asked.place`,
+  "access.listSignOnRights",
+);
 
 type Pair = { clientId: ClientId; personId: PersonId };
 
@@ -39,11 +49,8 @@ export async function findSignOnRight(db: Queryable, pair: Pair): Promise<SignOn
 
 /** Decides for many at once, in their order. */
 export async function listSignOnRights(db: Queryable, pairs: readonly Pair[]): Promise<SignOnRight[]> {
-  const { rows } = await db.query<{ facts: SignOnFacts }>({
-    name: "access.listSignOnRights",
-    text: selectSignOnFacts,
-    values: [pairs.map(({ clientId }) => clientId), pairs.map(({ personId }) => personId)],
-  });
+  const given = { clients: pairs.map(({ clientId }) => clientId), people: pairs.map(({ personId }) => personId) };
+  const rows = await findRows<{ facts: SignOnFacts }, typeof given>(db, selectSignOnFacts, given);
   return rows.map(({ facts }) => decideSignOnRight(facts));
 }
 
@@ -72,21 +79,4 @@ type SignIn = { clientId: ClientId; personId: PersonId; at: Date };
 /** A sign-in as a statement. */
 export function makeSignInStatement({ clientId, personId, at }: SignIn): { text: string; values: unknown[] } {
   return { text: upsertSignIn, values: [clientId, personId, at] };
-}
-
-export type Tile = { clientId: ClientId; name: string; loginUrl: string };
-
-export const selectTiles = `
-  SELECT DISTINCT app.client_id AS "clientId", app.name, app.login_url AS "loginUrl"
-  FROM person p
-  JOIN affiliation a ON a.person_id = p.id
-  JOIN "grant" given ON given.school_id = a.school_id
-  JOIN app ON app.client_id = given.client_id
-  WHERE p.id = $1 AND p.blocked_at IS NULL AND app.login_url IS NOT NULL AND ${personMaySignIn("app.client_id", "p")}
-  ORDER BY app.name, app.client_id`;
-
-/** The apps that a person may sign in to and that have an address to begin at. */
-export async function listTiles(db: Queryable, personId: PersonId): Promise<Tile[]> {
-  const { rows } = await db.query<Tile>({ name: "access.listTiles", text: selectTiles, values: [personId] });
-  return rows;
 }

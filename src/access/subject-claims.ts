@@ -1,7 +1,8 @@
 import type { GroupId, PersonId, PersonName, PersonRole, SchoolId } from "../directory/index.ts";
 import type { Queryable } from "../platform/db.ts";
+import { findRows, sql, statement, table, type Sql, type Value } from "../platform/sql.ts";
 import type { ClientId } from "./token.ts";
-import { fromShownGroupsOf, type Sql } from "./visibility.ts";
+import { fromShownGroupsOf } from "./visibility.ts";
 
 type SubjectSchool = {
   id: SchoolId;
@@ -23,30 +24,38 @@ export type SubjectClaims = {
 /** A person as an app may know them, whichever of their schools the sign-on is for. */
 export type Subject = Omit<SubjectClaims, "school"> & { schools: SubjectSchool[] };
 
+const p = table("person", "p");
+const a = table("affiliation", "a");
+const s = table("school", "s");
+const g = table("group", "g");
+
 /** The `Subject` of a person and an app as one value, for statements that ask for more than it. */
-export const subjectOf = (client: Sql, personId: Sql): Sql => `(
-  SELECT json_build_object('role', p.role,
-    'name', CASE WHEN p.last IS NOT NULL
-      THEN json_build_object('firstFull', p.first_full, 'firstCall', p.first_call, 'last', p.last) END,
+export const subjectOf = (client: Value, personId: Value): Sql => sql`(
+  SELECT json_build_object('role', ${p.role},
+    'name', CASE WHEN ${p.last} IS NOT NULL
+      THEN json_build_object('firstFull', ${p.firstFull}, 'firstCall', ${p.firstCall}, 'last', ${p.last}) END,
     'schools', (
-      SELECT coalesce(json_agg(json_build_object('id', s.id, 'name', s.name, 'officialId', s.official_id,
-        'location', json_build_object('country', s.country, 'state', s.state), 'schoolingLevel', s.schooling_level)), '[]')
-      FROM affiliation a JOIN school s ON s.id = a.school_id WHERE a.person_id = p.id),
+      SELECT coalesce(json_agg(json_build_object('id', ${s.id}, 'name', ${s.name}, 'officialId', ${s.officialId},
+        'location', json_build_object('country', ${s.country}, 'state', ${s.state}),
+        'schoolingLevel', ${s.schoolingLevel})), '[]')
+      FROM ${a} JOIN ${s} ON ${s.id} = ${a.schoolId} WHERE ${a.personId} = ${p.id}),
     'groups', (
-      SELECT coalesce(json_agg(json_build_object('id', g.id, 'name', g.name) ORDER BY g.sort_key, g.id), '[]')
-      ${fromShownGroupsOf(client, "p.id")}))
-  FROM person p WHERE p.id = ${personId})`;
+      SELECT
+        coalesce(json_agg(json_build_object('id', ${g.id}, 'name', ${g.name}) ORDER BY ${g.sortKey}, ${g.id}), '[]')
+      ${fromShownGroupsOf(client, p.id)}))
+  FROM ${p} WHERE ${p.id} = ${personId})`;
 
 type Pair = { clientId: ClientId; personId: PersonId };
 
+const selectSubject = statement<Pair>(
+  ({ clientId, personId }) => sql`SELECT ${subjectOf(clientId, personId)} AS subject`,
+  "access.findSubject",
+);
+
 /** Null for a person who does not exist. */
-export async function findSubject(db: Queryable, { clientId, personId }: Pair): Promise<Subject | null> {
-  const { rows } = await db.query<{ subject: Subject | null }>({
-    name: "access.findSubject",
-    text: `SELECT ${subjectOf("$1", "$2")} AS subject`,
-    values: [clientId, personId],
-  });
-  return rows[0]?.subject ?? null;
+export async function findSubject(db: Queryable, pair: Pair): Promise<Subject | null> {
+  const [row] = await findRows<{ subject: Subject | null }, Pair>(db, selectSubject, pair);
+  return row?.subject ?? null;
 }
 
 export function claimsAt({ schools, ...subject }: Subject, schoolId: SchoolId | null): SubjectClaims {

@@ -1,22 +1,27 @@
-import type { Sql } from "./visibility.ts";
+import { sql, table, type Sql, type Value } from "../platform/sql.ts";
+
+const version = table("viewVersion", "v_version");
+const app = table("app", "v_app");
 
 const versionOf = (subject: Sql): Sql =>
-  `(SELECT sum(v_version.version) FROM view_version v_version WHERE v_version.subject = ${subject})`;
+  sql`(SELECT sum(${version.version}) FROM ${version} WHERE ${version.subject} = ${subject})`;
+
+const versionsOf = (schools: Sql): Sql => sql`(
+    SELECT coalesce(sum(hash_record_extended(ROW(v_school.id, v_school.version), 0)), 0)
+    FROM (
+      SELECT v_listed.id, ${versionOf(sql`'school:' || v_listed.id`)} AS version
+      FROM (${schools}) AS v_listed (id)) AS v_school)`;
 
 /**
- * A text that differs whenever what the app is shown differs: of its registration and grants, and of the people, groups and
- * memberships of the schools. Null for an app that does not exist.
+ * A text that differs whenever what the app is shown differs: of its registration and grants, and of the people, groups
+ * and memberships of the schools. Null for an app that does not exist.
  *
- * Shape: `schools` is a SELECT of school ids, those through which the list finds its people. A person's version is in every one
- *        of their schools, so what a record shows of other schools is covered. Triggers keep the versions: see migration 0007.
+ * Shape: `schools` is a SELECT of school ids, those through which the list finds its people. A person's version is in
+ *        every one of their schools, so what a record shows of other schools is covered. Triggers keep the versions: see
+ *        migration 0007.
  */
-export const viewVersion = (client: Sql, schools: Sql | null): Sql => `(
-  SELECT concat_ws('.', hash_record_extended(ROW(v_app.schulconnex_spelling, v_app.scopes, v_app.updated_at), 0),
-    coalesce(${versionOf("'app:' || v_app.client_id")}, 0)${
-      schools === null
-        ? ""
-        : `,
-    (SELECT coalesce(sum(hash_record_extended(ROW(v_school.id, v_school.version), 0)), 0)
-     FROM (SELECT v_listed.id, ${versionOf("'school:' || v_listed.id")} AS version FROM (${schools}) AS v_listed (id)) AS v_school)`
-    })
-  FROM app v_app WHERE v_app.client_id = ${client})`;
+export const viewVersion = (client: Value, schools: Sql | null): Sql => sql`(
+  SELECT concat_ws('.',
+    hash_record_extended(ROW(${app.schulconnexSpelling}, ${app.scopes}, ${app.updatedAt}), 0),
+    coalesce(${versionOf(sql`'app:' || ${app.clientId}`)}, 0)${schools === null ? sql`` : sql`, ${versionsOf(schools)}`})
+  FROM ${app} WHERE ${app.clientId} = ${client})`;

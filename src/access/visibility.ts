@@ -1,48 +1,81 @@
 import { exists, lookUp } from "../platform/lookup-sql.ts";
+import { sql, table, type Columns, type Sql, type Value } from "../platform/sql.ts";
+import type { Visible, VisibleRows } from "../platform/visible-sql.ts";
 
-/**
- * A piece of SQL out of this code base: a parameter such as `$1` or a column such as `p.id`. Never input.
- * Names beginning with `v_` are taken by this file.
- */
-export type Sql = string;
+// Every rule is a chain of look-ups by a key, begun at the row it is asked of: the memberships of one person, the grant
+// of one school.
+// Aliases that begin with `v_` are taken by this file.
 
-// Every rule is a chain of look-ups by a key, begun at the row it is asked of: the memberships of one person, the grant of one school.
+const grant = table("grant", "v_grant");
+const synced = table("syncedGroup", "v_synced");
+const group = table("group", "v_group");
+const member = table("membership", "v_member");
+const allowed = table("grantSignOnGroup", "v_allowed");
+const at = table("affiliation", "v_at");
+const here = table("affiliation", "v_here");
+const signIn = table("signIn", "v_sign_in");
+const m = table("membership", "m");
+const g = table("group", "g");
+const p = table("person", "p");
+const a = table("affiliation", "a");
+const s = table("school", "s");
+
+type Group = Columns<"id" | "status">;
+type Person = Columns<"id" | "role" | "status">;
+
+const visible = (condition: Sql) => condition as Visible;
 
 /** The school syncs to the app. Without this it does not exist for the app. */
-export const schoolIsShown = (client: Sql, schoolId: Sql): Sql =>
-  exists(`"grant" v_grant WHERE v_grant.client_id = ${client} AND v_grant.school_id = ${schoolId} AND v_grant.sync`);
-
-/** The ids of the schools that sync to the app, as a SELECT. */
-export const shownSchools = (client: Sql): Sql =>
-  `SELECT v_grant.school_id FROM "grant" v_grant WHERE v_grant.client_id = ${client} AND v_grant.sync`;
-
-/** The school syncs the group to the app, whatever the group's status. */
-export const groupIsSynced = (client: Sql, groupId: Sql): Sql =>
-  exists(
-    `synced_group v_synced WHERE v_synced.client_id = ${client} AND v_synced.group_id = ${groupId} AND ${schoolIsShown(client, "v_synced.school_id")}`,
+export const schoolIsShown = (client: Value, schoolId: Value): Visible =>
+  visible(
+    exists(sql`${grant} WHERE ${grant.clientId} = ${client} AND ${grant.schoolId} = ${schoolId} AND ${grant.sync}`),
   );
 
-/** The app sees the group by id and in lists. Shape: `g` is the alias of a row of "group". */
-export const groupIsShown = (client: Sql, g: Sql): Sql =>
-  `(${g}.status = 'ACTIVE' AND ${groupIsSynced(client, `${g}.id`)})`;
+/** The ids of the schools that sync to the app, as a SELECT. */
+export const shownSchools = (client: Value): Sql =>
+  sql`SELECT ${grant.schoolId} FROM ${grant} WHERE ${grant.clientId} = ${client} AND ${grant.sync}`;
 
-const groupIsActive = (groupId: Sql): Sql =>
-  exists(`"group" v_group WHERE v_group.id = ${groupId} AND v_group.status = 'ACTIVE'`);
+/**
+ * The schools that sync to the app, in their order: sort keys and ids alone are sorted, the schools are read one by one.
+ *
+ * Shape: a FROM, to be continued with WHERE; binds `listed` (sort_key, id) and `s` (school).
+ */
+export const fromShownSchools = (client: Value): VisibleRows =>
+  sql`(
+  SELECT ${s.sortKey}, ${s.id} FROM (${shownSchools(client)}) AS shown (id)
+  ${lookUp("school", "s", sql`${s.id} = shown.id`)} ORDER BY ${s.sortKey}, ${s.id} OFFSET 0) AS listed
+  ${lookUp("school", "s", sql`${s.id} = listed.id`)}` as VisibleRows;
+
+/** The school syncs the group to the app, whatever the group's status. */
+export const groupIsSynced = (client: Value, groupId: Value): Visible =>
+  visible(
+    exists(sql`${synced} WHERE ${synced.clientId} = ${client} AND ${synced.groupId} = ${groupId}
+      AND ${schoolIsShown(client, synced.schoolId)}`),
+  );
+
+/** The app sees the group by id and in lists. */
+export const groupIsShown = (client: Value, { id, status }: Group): Visible =>
+  visible(sql`(${status} = 'ACTIVE' AND ${groupIsSynced(client, id)})`);
+
+const groupIsActive = (groupId: Value): Sql =>
+  exists(sql`${group} WHERE ${group.id} = ${groupId} AND ${group.status} = 'ACTIVE'`);
 
 /**
  * The app has the person among its people, soft-deleted ones too: a teacher or student
  * in at least one active group that its school syncs to the app.
  *
- * Shape: `p` is the alias of a row of person; with `schoolId` only the groups of that school count.
+ * Shape: with `schoolId` only the groups of that school count.
  */
-export const personIsSynced = (client: Sql, p: Sql, schoolId?: Sql): Sql =>
-  `(${p}.role <> 'OTHER' AND ${exists(`membership v_member
-  WHERE v_member.person_id = ${p}.id${schoolId === undefined ? "" : ` AND v_member.school_id = ${schoolId}`}
-    AND ${groupIsSynced(client, "v_member.group_id")} AND ${groupIsActive("v_member.group_id")}`)})`;
+export function personIsSynced(client: Value, { id, role }: Columns<"id" | "role">, schoolId?: Value): Visible {
+  const atSchool = schoolId === undefined ? sql`` : sql` AND ${member.schoolId} = ${schoolId}`;
+  const inGroup = sql`${member} WHERE ${member.personId} = ${id}${atSchool}
+    AND ${groupIsSynced(client, member.groupId)} AND ${groupIsActive(member.groupId)}`;
+  return visible(sql`(${role} <> 'OTHER' AND ${exists(inGroup)})`);
+}
 
 /** The app sees the person by id and in lists. */
-export const personIsShown = (client: Sql, p: Sql, schoolId?: Sql): Sql =>
-  `(${p}.status = 'ACTIVE' AND ${personIsSynced(client, p, schoolId)})`;
+export const personIsShown = (client: Value, person: Person, schoolId?: Value): Visible =>
+  visible(sql`(${person.status} = 'ACTIVE' AND ${personIsSynced(client, person, schoolId)})`);
 
 /**
  * The groups that stand in a user's, person's or subject's record: active, synced to the app, of whichever school.
@@ -50,28 +83,46 @@ export const personIsShown = (client: Sql, p: Sql, schoolId?: Sql): Sql =>
  *
  * Shape: a FROM with its WHERE, to be continued with AND or ORDER BY; binds `m` (membership) and `g` ("group").
  */
-export const fromShownGroupsOf = (client: Sql, personId: Sql): Sql => `
-  FROM membership m ${lookUp(`"group"`, "g", "g.id = m.group_id")}
-  WHERE m.person_id = ${personId} AND ${groupIsShown(client, "g")}`;
+export const fromShownGroupsOf = (client: Value, personId: Value): Sql => sql`
+  FROM ${m} ${lookUp("group", "g", sql`${g.id} = ${m.groupId}`)}
+  WHERE ${m.personId} = ${personId} AND ${groupIsShown(client, g)}`;
 
 /**
  * The members of a group. Whether the app sees the group is asked with `groupIsShown`.
  *
  * Shape: a FROM with its WHERE, to be continued with AND or ORDER BY; binds `m` (membership) and `p` (person).
  */
-export const fromShownMembersOf = (groupId: Sql): Sql => `
-  FROM membership m ${lookUp("person", "p", "p.id = m.person_id")}
-  WHERE m.group_id = ${groupId} AND p.status = 'ACTIVE' AND p.role <> 'OTHER'`;
+export const fromShownMembersOf = (groupId: Value): Sql => sql`
+  FROM ${m} ${lookUp("person", "p", sql`${p.id} = ${m.personId}`)}
+  WHERE ${m.groupId} = ${groupId} AND ${p.status} = 'ACTIVE' AND ${p.role} <> 'OTHER'`;
+
+/**
+ * The schools of a person that the app may see.
+ *
+ * Shape: a FROM with its WHERE, to be continued with AND or ORDER BY; binds `a` (affiliation) and `s` (school).
+ */
+export const fromShownSchoolsOf = (client: Value, personId: Value): Sql =>
+  sql`FROM ${a} ${lookUp("school", "s", sql`${s.id} = ${a.schoolId}`)}
+  WHERE ${a.personId} = ${personId} AND ${schoolIsShown(client, a.schoolId)}`;
+
+/** The app may see a school of the person. */
+export const personHasShownSchool = (client: Value, personId: Value): Visible =>
+  visible(sql`EXISTS (SELECT ${fromShownSchoolsOf(client, personId)} OFFSET 0)`);
 
 /** TEACHER or STUDENT: the role in the group, or the person's own where that says neither. */
-export const memberRole = (m: Sql, p: Sql): Sql => `CASE ${m}.role WHEN 'OTHER' THEN ${p}.role ELSE ${m}.role END`;
+export const memberRole = (membership: Columns<"role">, person: Columns<"role">): Sql =>
+  sql`CASE ${membership.role} WHEN 'OTHER' THEN ${person.role} ELSE ${membership.role} END`;
 
-const personIsInAudience = (client: Sql, p: Sql): Sql => `CASE v_grant.sign_on_audience
+const isAllowedGroup = (client: Value): Sql =>
+  exists(sql`${allowed} WHERE ${allowed.clientId} = ${client} AND ${allowed.groupId} = ${member.groupId}`);
+
+const personIsInAudience = (client: Value, { id, role }: Columns<"id" | "role">): Sql => sql`
+  CASE ${grant.signOnAudience}
     WHEN 'EVERYBODY' THEN true
-    WHEN 'ROLES' THEN ${p}.role = ANY (v_grant.sign_on_roles)
-    WHEN 'GROUPS' THEN ${exists(`membership v_member
-      WHERE v_member.person_id = ${p}.id AND v_member.school_id = v_at.school_id AND ${groupIsActive("v_member.group_id")}
-        AND ${exists(`grant_sign_on_group v_allowed WHERE v_allowed.client_id = ${client} AND v_allowed.group_id = v_member.group_id`)}`)}
+    WHEN 'ROLES' THEN ${role} = ANY (${grant.signOnRoles})
+    WHEN 'GROUPS' THEN ${exists(sql`${member}
+      WHERE ${member.personId} = ${id} AND ${member.schoolId} = ${at.schoolId} AND ${groupIsActive(member.groupId)}
+        AND ${isAllowedGroup(client)}`)}
     ELSE false END`;
 
 /**
@@ -79,21 +130,23 @@ const personIsInAudience = (client: Sql, p: Sql): Sql => `CASE v_grant.sign_on_a
  *
  * Shape: a FROM with its WHERE, to be continued with AND or ORDER BY; binds `v_at` (affiliation).
  */
-export const fromSchoolsLettingIn = (client: Sql, p: Sql): Sql => `
-  FROM affiliation v_at ${lookUp(`"grant"`, "v_grant", `v_grant.client_id = ${client} AND v_grant.school_id = v_at.school_id`)}
-  WHERE v_at.person_id = ${p}.id AND ${personIsInAudience(client, p)}`;
+export const fromSchoolsLettingIn = (client: Value, person: Columns<"id" | "role">): Sql => sql`
+  FROM ${at} ${lookUp("grant", "v_grant", sql`${grant.clientId} = ${client} AND ${grant.schoolId} = ${at.schoolId}`)}
+  WHERE ${at.personId} = ${person.id} AND ${personIsInAudience(client, person)}`;
 
 /** The person may sign in to the app, through whichever of their schools. */
-export const personMaySignIn = (client: Sql, p: Sql): Sql =>
-  `(${p}.status = 'ACTIVE' AND EXISTS (SELECT ${fromSchoolsLettingIn(client, p)} OFFSET 0))`;
+export const personMaySignIn = (client: Value, person: Person): Sql =>
+  sql`(${person.status} = 'ACTIVE' AND EXISTS (SELECT ${fromSchoolsLettingIn(client, person)} OFFSET 0))`;
 
 /** The school's list of users shows the person: at that school, which syncs, and may sign in. */
-export const userIsShownAt = (client: Sql, p: Sql, schoolId: Sql): Sql => `(${schoolIsShown(client, schoolId)}
-  AND ${exists(`affiliation v_here WHERE v_here.person_id = ${p}.id AND v_here.school_id = ${schoolId}`)}
-  AND ${personMaySignIn(client, p)})`;
+export const userIsShownAt = (client: Value, person: Person, schoolId: Value): Visible =>
+  visible(sql`(${schoolIsShown(client, schoolId)}
+  AND ${exists(sql`${here} WHERE ${here.personId} = ${person.id} AND ${here.schoolId} = ${schoolId}`)}
+  AND ${personMaySignIn(client, person)})`);
 
 /** The app sees the user by id: ever signed in to it, or shown by the list of one of the schools. */
-export const userIsShown = (client: Sql, p: Sql): Sql => `(
-  ${exists(`sign_in v_sign_in WHERE v_sign_in.client_id = ${client} AND v_sign_in.person_id = ${p}.id`)}
-  OR (${exists(`affiliation v_here WHERE v_here.person_id = ${p}.id AND ${schoolIsShown(client, "v_here.school_id")}`)}
-  AND ${personMaySignIn(client, p)}))`;
+export const userIsShown = (client: Value, person: Person): Visible =>
+  visible(sql`(
+  ${exists(sql`${signIn} WHERE ${signIn.clientId} = ${client} AND ${signIn.personId} = ${person.id}`)}
+  OR (${exists(sql`${here} WHERE ${here.personId} = ${person.id} AND ${schoolIsShown(client, here.schoolId)}`)}
+  AND ${personMaySignIn(client, person)}))`);

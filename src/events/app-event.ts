@@ -1,42 +1,74 @@
 import type { Queryable } from "../platform/db.ts";
+import { insert, literal, sql, statement, table, run, type Sql, type Value } from "../platform/sql.ts";
+import type { AppEventType } from "./feed.ts";
+
+/**
+ * The properties whose change an event names, by the type of its subject.
+ *
+ * Source: the contract; src/webhooks/payload.ts does not compile where the two differ.
+ */
+export const eventProperties = {
+  person: ["name", "role", "status", "groups"],
+  group: ["name", "status"],
+  school: ["name", "address", "schooling_level", "official_id"],
+} as const satisfies Record<AppEventType, readonly string[]>;
+
+export type EventProperty = { [Type in AppEventType]: (typeof eventProperties)[Type][number] };
 
 /** Whoever listens on this channel learns that events were committed. */
 export const appEventChannel = "app_event";
 
 // A UUIDv7: the time of the change, then random bits.
-const makeId = `encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
-  PLACING substring(int8send((extract(epoch FROM $1::timestamptz) * 1000)::bigint) FROM 3) FROM 1 FOR 6), 52, 1), 53, 1), 'hex')::uuid`;
+const makeId = (now: Value): Sql => sql`encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+  PLACING substring(int8send((extract(epoch FROM ${now}::timestamptz) * 1000)::bigint) FROM 3)
+  FROM 1 FOR 6), 52, 1), 53, 1), 'hex')::uuid`;
+
+const emitted = {
+  ...{
+    clientId: sql`client_id`,
+    type: sql`type`,
+    action: sql`action`,
+    subjectId: sql`subject_id`,
+    schoolId: sql`school_id`,
+  },
+  ...{ updatedProperties: sql`updated_properties`, reason: sql`reason`, reasonUntil: sql`reason_until` },
+};
 
 /**
- * Makes the statement that records what apps are told, in the transaction of the change.
+ * Makes the SQL that records what apps are sent, in the transaction of the change.
  *
- * Shape: `told` is a SELECT with the columns client_id, type, subject_id, school_id, action, updated_properties, reason,
- *        reason_until and rank, the order within the change; its parameters begin with $2, as $1 is the time. Answers one
- *        row with the number of events, after which listeners are nudged.
+ * Shape: `events` is a SELECT with the columns client_id, type, subject_id, school_id, action, updated_properties,
+ *        reason, reason_until and rank, the order within the change. Answers one row with the number of events, after
+ *        which listeners are woken up.
  */
-export const appendAppEvents = (told: string): string => `
-  WITH told AS (${told}),
+export const appendAppEvents = (events: Sql, now: Value): Sql => sql`
+  WITH emitted AS (${events}),
   written AS (
-    INSERT INTO app_event (id, at, client_id, type, action, subject_id, school_id, updated_properties, reason, reason_until)
-    SELECT ${makeId}, $1, client_id, type, action, subject_id, school_id, updated_properties, reason, reason_until
-    FROM told ORDER BY rank, client_id, subject_id
+    ${insert("appEvent", { id: makeId(now), at: now, ...emitted }, sql`FROM emitted ORDER BY rank, client_id, subject_id`)}
     RETURNING 1)
-  SELECT count(*)::int AS events, CASE WHEN count(*) > 0 THEN pg_notify('${appEventChannel}', '') END FROM written`;
+  SELECT count(*)::int AS events, CASE WHEN count(*) > 0 THEN pg_notify(${literal(appEventChannel)}, '') END
+  FROM written`;
 
-// What this very transaction wrote has no place yet, and its number.
-const takeBack = `
-  DELETE FROM app_event e USING unnest($1::text[], $2::uuid[]) AS told (client_id, subject_id)
-  WHERE e.client_id = told.client_id AND e.subject_id = told.subject_id AND e.type = 'person' AND e.position IS NULL
-    AND e.xmin = pg_current_xact_id()::xid`;
+const e = table("appEvent", "e");
 
-/** Takes back what the transaction has told apps of people, to tell it anew. */
+// What this very transaction wrote has no position yet, and its number.
+const takeBack = statement<{ clientIds: string[]; subjectIds: string[] }>(
+  (given) => sql`
+  DELETE FROM ${e}
+  USING unnest(${given.clientIds}::text[], ${given.subjectIds}::uuid[]) AS emitted (client_id, subject_id)
+  WHERE ${e.clientId} = emitted.client_id AND ${e.subjectId} = emitted.subject_id AND ${e.type} = 'person'
+    AND ${e.position} IS NULL AND e.xmin = pg_current_xact_id()::xid`,
+  "events.takeBack",
+);
+
+/** Takes back what the transaction has sent to apps of people, to send it anew. */
 export async function takeBackAppEvents(
   tx: Queryable,
-  told: readonly { clientId: string; subjectId: string }[],
+  pairs: readonly { clientId: string; subjectId: string }[],
 ): Promise<void> {
-  await tx.query({
-    name: "events.takeBack",
-    text: takeBack,
-    values: [told.map(({ clientId }) => clientId), told.map(({ subjectId }) => subjectId)],
-  });
+  const given = {
+    clientIds: pairs.map(({ clientId }) => clientId),
+    subjectIds: pairs.map(({ subjectId }) => subjectId),
+  };
+  await run(tx, takeBack, given);
 }

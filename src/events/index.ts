@@ -8,7 +8,8 @@
  *             are given after the commit, so that no reader passes an event by.
  * Never knows: what a school, an app or a session is; names, addresses and tokens of anybody.
  */
-export { appendAppEvents, appEventChannel, takeBackAppEvents } from "./app-event.ts";
+export { appendAppEvents, appEventChannel, eventProperties, takeBackAppEvents } from "./app-event.ts";
+export type { EventProperty } from "./app-event.ts";
 export { forgetInAudit, makeAuditStatement, recordAudit, recordAuditFrom } from "./audit.ts";
 export type { AuditLine, Origin } from "./audit.ts";
 export { listEvents } from "./feed.ts";

@@ -1,12 +1,16 @@
 import { groupIsShown } from "../access/index.ts";
 import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
-import type { IdmHandler } from "./handler.ts";
-import { groupNotFound } from "./missing.ts";
+import { sql, table } from "../platform/sql.ts";
+import { groupNotFound, type IdmHandler } from "./handler.ts";
 import { group, type Group } from "./records.ts";
+
+const g = table("group", "g");
 
 const groupById = makeReadQuery<Group>("idm_group", {
   item: group,
-  from: `"group" g WHERE g.id = ${asked.id} AND ${groupIsShown(asked.client, "g")}`,
+  from: sql`${g}`,
+  where: sql`${g.id} = ${asked.id}`,
+  visible: groupIsShown(asked.client, g),
 });
 
 export const getGroup: IdmHandler<"getGroup"> = ({ caller, path }) =>

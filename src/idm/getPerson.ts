@@ -1,12 +1,16 @@
 import { personIsShown } from "../access/index.ts";
 import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
-import type { IdmHandler } from "./handler.ts";
-import { userNotFound } from "./missing.ts";
+import { sql, table } from "../platform/sql.ts";
+import { userNotFound, type IdmHandler } from "./handler.ts";
 import { person, type Person } from "./records.ts";
 
+const p = table("person", "p");
+
 const personById = makeReadQuery<Person>("idm_person", {
-  item: person,
-  from: `person p WHERE p.id = ${asked.id} AND ${personIsShown(asked.client, "p")}`,
+  item: person(asked.client),
+  from: sql`${p}`,
+  where: sql`${p.id} = ${asked.id}`,
+  visible: personIsShown(asked.client, p),
 });
 
 export const getPerson: IdmHandler<"getPerson"> = ({ caller, path }) =>

@@ -1,12 +1,16 @@
 import { schoolIsShown } from "../access/index.ts";
 import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
-import type { IdmHandler } from "./handler.ts";
-import { schoolNotFound } from "./missing.ts";
+import { sql, table } from "../platform/sql.ts";
+import { schoolNotFound, type IdmHandler } from "./handler.ts";
 import { school, type School } from "./records.ts";
+
+const s = table("school", "s");
 
 const schoolById = makeReadQuery<School>("idm_school", {
   item: school,
-  from: `school s WHERE s.id = ${asked.id} AND ${schoolIsShown(asked.client, "s.id")}`,
+  from: sql`${s}`,
+  where: sql`${s.id} = ${asked.id}`,
+  visible: schoolIsShown(asked.client, s.id),
 });
 
 export const getSchool: IdmHandler<"getSchool"> = ({ caller, path }) =>

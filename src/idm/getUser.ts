@@ -1,12 +1,16 @@
 import { userIsShown } from "../access/index.ts";
 import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
-import type { IdmHandler } from "./handler.ts";
-import { userNotFound } from "./missing.ts";
+import { sql, table } from "../platform/sql.ts";
+import { userNotFound, type IdmHandler } from "./handler.ts";
 import { user, type User } from "./records.ts";
 
+const p = table("person", "p");
+
 const userById = makeReadQuery<User>("idm_user", {
-  item: user,
-  from: `person p WHERE p.id = ${asked.id} AND ${userIsShown(asked.client, "p")}`,
+  item: user(asked.client),
+  from: sql`${p}`,
+  where: sql`${p.id} = ${asked.id}`,
+  visible: userIsShown(asked.client, p),
 });
 
 export const getUser: IdmHandler<"getUser"> = ({ caller, path }) =>

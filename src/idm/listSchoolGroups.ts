@@ -1,31 +1,33 @@
-import { groupIsShown, groupIsSynced, schoolIsShown, viewVersion } from "../access/index.ts";
+import { groupIsShown, groupIsSynced } from "../access/index.ts";
 import { answerList, makeListQuery } from "../platform/http/index.ts";
-import type { IdmHandler } from "./handler.ts";
-import { organizationNotFound } from "./missing.ts";
-import { client, listedGroup, listedGroupWithStatus, type ListedGroup } from "./records.ts";
+import { sql, table, type Parameters } from "../platform/sql.ts";
+import { organizationNotFound, type IdmHandler } from "./handler.ts";
+import { listedGroup, listedGroupWithStatus, ofSchool, type ListedGroup, type OfSchool } from "./records.ts";
 
-const order = {
-  values: 2,
-  sortKey: "g.sort_key",
-  id: "g.id",
-  shown: schoolIsShown(client, "$2"),
-  version: viewVersion(client, "SELECT $2::uuid"),
-};
-const groups = makeListQuery<ListedGroup>("idm_school_groups", {
+const g = table("group", "g");
+
+const groupsOf = (given: Parameters<OfSchool>) => ({
+  from: sql`${g}`,
+  where: sql`${g.schoolId} = ${given.school}`,
+  sortKey: g.sortKey,
+  id: g.id,
+  ...ofSchool(given),
+});
+const groups = makeListQuery<ListedGroup, OfSchool>("idm_school_groups", (given) => ({
+  ...groupsOf(given),
   item: listedGroup,
-  from: `"group" g WHERE g.school_id = $2 AND ${groupIsShown(client, "g")}`,
-  ...order,
-});
-const groupsWithDeleted = makeListQuery<ListedGroup>("idm_school_groups_deleted", {
+  visible: groupIsShown(given.client, g),
+}));
+const groupsWithDeleted = makeListQuery<ListedGroup, OfSchool>("idm_school_groups_deleted", (given) => ({
+  ...groupsOf(given),
   item: listedGroupWithStatus,
-  from: `"group" g WHERE g.school_id = $2 AND ${groupIsSynced(client, "g.id")}`,
-  ...order,
-});
+  visible: groupIsSynced(given.client, g.id),
+}));
 
 export const listSchoolGroups: IdmHandler<"listSchoolGroups"> = ({ caller, path, query }) =>
   answerList(
     query["show-deleted"] ? groupsWithDeleted : groups,
-    [caller.clientId, path.id],
+    { client: caller.clientId, school: path.id },
     organizationNotFound,
     query,
   );

@@ -1,37 +1,26 @@
-import { personIsShown, personIsSynced, schoolIsShown, viewVersion } from "../access/index.ts";
+import { personIsShown, personIsSynced } from "../access/index.ts";
 import { answerList, makeListQuery } from "../platform/http/index.ts";
-import type { IdmHandler } from "./handler.ts";
-import { organizationNotFound } from "./missing.ts";
-import {
-  client,
-  fromPeopleOfSchool,
-  listedPerson,
-  listedPersonWithStatus,
-  orderOfPeople,
-  type ListedPerson,
-} from "./records.ts";
+import { table } from "../platform/sql.ts";
+import { organizationNotFound, type IdmHandler } from "./handler.ts";
+import { listedPerson, listedPersonWithStatus, peopleOfSchool, type ListedPerson, type OfSchool } from "./records.ts";
 
-const order = {
-  values: 2,
-  ...orderOfPeople,
-  shown: schoolIsShown(client, "$2"),
-  version: viewVersion(client, "SELECT $2::uuid"),
-};
-const people = makeListQuery<ListedPerson>("idm_school_people", {
-  item: listedPerson,
-  from: `${fromPeopleOfSchool} AND ${personIsShown(client, "p", "$2")}`,
-  ...order,
-});
-const peopleWithDeleted = makeListQuery<ListedPerson>("idm_school_people_deleted", {
-  item: listedPersonWithStatus,
-  from: `${fromPeopleOfSchool} AND ${personIsSynced(client, "p", "$2")}`,
-  ...order,
-});
+const p = table("person", "p");
+
+const people = makeListQuery<ListedPerson, OfSchool>("idm_school_people", (given) => ({
+  ...peopleOfSchool(given),
+  item: listedPerson(given.client),
+  visible: personIsShown(given.client, p, given.school),
+}));
+const peopleWithDeleted = makeListQuery<ListedPerson, OfSchool>("idm_school_people_deleted", (given) => ({
+  ...peopleOfSchool(given),
+  item: listedPersonWithStatus(given.client),
+  visible: personIsSynced(given.client, p, given.school),
+}));
 
 export const listSchoolPeople: IdmHandler<"listSchoolPeople"> = ({ caller, path, query }) =>
   answerList(
     query["show-deleted"] ? peopleWithDeleted : people,
-    [caller.clientId, path.id],
+    { client: caller.clientId, school: path.id },
     organizationNotFound,
     query,
   );

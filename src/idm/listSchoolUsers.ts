@@ -1,17 +1,16 @@
-import { schoolIsShown, userIsShownAt, viewVersion } from "../access/index.ts";
+import { userIsShownAt } from "../access/index.ts";
 import { answerList, makeListQuery } from "../platform/http/index.ts";
-import type { IdmHandler } from "./handler.ts";
-import { organizationNotFound } from "./missing.ts";
-import { client, fromPeopleOfSchool, listedUser, orderOfPeople, type User } from "./records.ts";
+import { table } from "../platform/sql.ts";
+import { organizationNotFound, type IdmHandler } from "./handler.ts";
+import { peopleOfSchool, user, type OfSchool, type User } from "./records.ts";
 
-const usersOfSchool = makeListQuery<User>("idm_school_users", {
-  item: listedUser,
-  from: `${fromPeopleOfSchool} AND ${userIsShownAt(client, "p", "$2")}`,
-  values: 2,
-  ...orderOfPeople,
-  shown: schoolIsShown(client, "$2"),
-  version: viewVersion(client, "SELECT $2::uuid"),
-});
+const p = table("person", "p");
+
+const usersOfSchool = makeListQuery<User, OfSchool>("idm_school_users", (given) => ({
+  ...peopleOfSchool(given),
+  item: user(given.client),
+  visible: userIsShownAt(given.client, p, given.school),
+}));
 
 export const listSchoolUsers: IdmHandler<"listSchoolUsers"> = ({ caller, path, query }) =>
-  answerList(usersOfSchool, [caller.clientId, path.id], organizationNotFound, query);
+  answerList(usersOfSchool, { client: caller.clientId, school: path.id }, organizationNotFound, query);

@@ -1,21 +1,16 @@
-import { shownSchools, viewVersion } from "../access/index.ts";
+import { fromShownSchools, viewVersion } from "../access/index.ts";
 import { answerList, makeListQuery } from "../platform/http/index.ts";
-import { lookUp } from "../platform/lookup-sql.ts";
+import { sql } from "../platform/sql.ts";
 import type { IdmHandler } from "./handler.ts";
-import { client, school, type School } from "./records.ts";
+import { school, type School } from "./records.ts";
 
-/** The sort keys and ids alone are sorted; the schools themselves are read one by one in that order. */
-const inOrder = `(
-  SELECT s.sort_key, s.id FROM (${shownSchools(client)}) AS shown (id) ${lookUp("school", "s", "s.id = shown.id")} ORDER BY s.sort_key, s.id OFFSET 0) AS listed`;
-
-const schools = makeListQuery<School>("idm_schools", {
+const schools = makeListQuery<School, { client: string }>("idm_schools", ({ client }) => ({
   item: school,
-  from: `${inOrder} ${lookUp("school", "s", "s.id = listed.id")} WHERE true`,
+  from: fromShownSchools(client),
   version: viewVersion(client, null),
-  values: 1,
-  sortKey: "listed.sort_key",
-  id: "listed.id",
-});
+  sortKey: sql`listed.sort_key`,
+  id: sql`listed.id`,
+}));
 
 export const listSchools: IdmHandler<"listSchools"> = ({ caller, query }) =>
-  answerList(schools, [caller.clientId], null, query);
+  answerList(schools, { client: caller.clientId }, null, query);

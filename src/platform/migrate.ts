@@ -4,6 +4,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { DatabaseStartError } from "./postgres/index.ts";
 import { withProgress } from "./progress.ts";
+import { run, sql, statement } from "./sql.ts";
 
 export const migrationsFolder = join(import.meta.dirname, "../../prisma/migrations");
 
@@ -27,7 +28,7 @@ export async function applyMigrations(
   client.on("error", () => undefined);
   try {
     return await withProgress("Migrating the database", options.say, async () => {
-      await client.query("SELECT pg_advisory_lock($1)", [prismaLock]);
+      await client.query(`SELECT pg_advisory_lock(${prismaLock})`);
       await client.query(recordTable);
       const pending = await findPending(client, migrations);
       for (const migration of pending) await apply(client, migration);
@@ -103,15 +104,18 @@ function checkRecorded(
     );
 }
 
-async function apply(client: pg.Client, { name, sql, checksum }: Migration): Promise<void> {
+const recordMigration = statement<{ id: string; checksum: string; name: string; startedAt: Date }>(
+  ({ id, checksum, name, startedAt }) => sql`
+  INSERT INTO "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+  VALUES (${id}, ${checksum}, ${name}, ${startedAt}, clock_timestamp(), 1)`,
+);
+
+async function apply(client: pg.Client, { name, sql: text, checksum }: Migration): Promise<void> {
   const startedAt = new Date();
   await client.query("BEGIN");
   try {
-    await client.query(sql);
-    await client.query(
-      `INSERT INTO "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count) VALUES ($1, $2, $3, $4, clock_timestamp(), 1)`,
-      [randomUUID(), checksum, name, startedAt],
-    );
+    await client.query(text);
+    await run(client, recordMigration, { id: randomUUID(), checksum, name, startedAt });
     await client.query("COMMIT");
   } catch (cause) {
     await client.query("ROLLBACK").catch(() => undefined);

@@ -1,5 +1,17 @@
 import { expect, test } from "vitest";
-import { columnNames, fields, insert, render, sql, statement, table, temporaryTable, update } from "./sql.ts";
+import {
+  columnNames,
+  fields,
+  identifier,
+  insert,
+  literal,
+  render,
+  sql,
+  statement,
+  table,
+  temporaryTable,
+  update,
+} from "./sql.ts";
 
 const p = table("person", "p");
 const g = table("group", "g");
@@ -55,6 +67,20 @@ test("a temporary table is made, filled and read by the same columns", () => {
   expect(render(sql`SELECT ${staged.as("s").sourceId} FROM ${staged.as("s")}`).text).toBe(
     "SELECT s.source_id FROM staged s",
   );
+});
+
+test("a temporary table has the primary key that it is given", () => {
+  const pair = temporaryTable("pair", { clientId: "text", id: "uuid" }, ["clientId", "id"]);
+  expect(render(pair.create).text).toBe(
+    "CREATE TEMPORARY TABLE pair (client_id text, id uuid, PRIMARY KEY (client_id, id)) ON COMMIT DROP",
+  );
+});
+
+test("a literal is quoted, and only a name is an identifier", () => {
+  expect(render(sql`SELECT ${literal("it's")} AS ${identifier("b_name")}, ${identifier("asked.id")}`).text).toBe(
+    "SELECT 'it''s' AS b_name, asked.id",
+  );
+  for (const name of ["1; DROP TABLE person", "a.b.c", "Name", ""]) expect(() => identifier(name)).toThrow();
 });
 
 test("what the schema does not have, and text from outside, do not compile", () => {

@@ -2,7 +2,8 @@ import { Sql, empty, join, raw } from "sql-template-tag";
 import { tables, type Required } from "../../generated/tables/index.ts";
 import type { Queryable } from "./db.ts";
 
-// Named SQL whose tables and columns come from prisma/schema: SQL that names a column which was renamed or removed does not compile.
+// Named SQL whose tables and columns come from prisma/schema: SQL that names a column which was renamed or removed does
+// not compile.
 
 export { Sql, empty, join };
 
@@ -26,6 +27,12 @@ export type Table<Column extends string = never> = Aliased & { readonly [Name in
 
 export type Part = Sql | Aliased | Parameter | number;
 
+/** A column, a parameter or an expression. */
+export type Value = Sql | Parameter;
+
+/** Columns of a table under an alias, or of a subquery that has them. */
+export type Columns<Column extends string> = { readonly [Name in Column]: Sql };
+
 /** A piece of SQL out of pieces of SQL, tables, parameters and whole numbers; text from outside cannot get in. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly Part[]): Sql {
   return new Sql(strings, parts.map(toValue));
@@ -34,6 +41,15 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly Part[]): S
 function toValue(part: Part): unknown {
   if (typeof part === "number") return raw(String(part));
   return part instanceof Sql || part instanceof Parameter ? part : part[from];
+}
+
+/** Text of this code base as an SQL literal. */
+export const literal = (text: string): Sql => raw(`'${text.replaceAll("'", "''")}'`);
+
+/** A name that a statement gives itself: a column or an alias of a subquery, or a column behind its alias. */
+export function identifier(name: string): Sql {
+  if (!/^[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)?$/.test(name)) throw new Error(`${name} is not an SQL identifier.`);
+  return raw(name);
 }
 
 /** A table of the schema, under an alias where one is given. */
@@ -60,9 +76,11 @@ export type TemporaryTable<Column extends string> = {
 export function temporaryTable<Column extends string>(
   name: string,
   types: Readonly<Record<Column, string>>,
+  primaryKey: readonly NoInfer<Column>[] = [],
 ): TemporaryTable<Column> {
   const columns = Object.fromEntries(Object.keys(types).map((field) => [field, toSnakeCase(field)]));
   const described = Object.entries<string>(types).map(([field, type]) => `${columns[field]!} ${type}`);
+  if (primaryKey.length > 0) described.push(`PRIMARY KEY (${primaryKey.map((field) => columns[field]!).join(", ")})`);
   return {
     create: raw(`CREATE TEMPORARY TABLE ${name} (${described.join(", ")}) ON COMMIT DROP`),
     as: (alias) => aliased(alias === undefined ? name : `${name} ${alias}`, alias ?? name, columns) as Table<Column>,
@@ -128,7 +146,7 @@ export type Statement<Given extends object> = {
   values(given: Given): unknown[];
 };
 
-type Parameters<Given extends object> = { readonly [Name in keyof Given]-?: Parameter };
+export type Parameters<Given extends object> = { readonly [Name in keyof Given]-?: Parameter };
 
 /** Makes a statement. Shape: `build` gets the parameters by name. Parameters are numbered by their first use. */
 export function statement<Given extends object = object>(

@@ -1,4 +1,5 @@
 import type { Queryable } from "./db.ts";
+import { columnNames, findRows, run, sql, statement, table, type Value } from "./sql.ts";
 
 /**
  * How often something may happen.
@@ -9,6 +10,45 @@ export type Bucket = { key: Buffer; capacity: number; refillSeconds: number };
 
 const secondsPerToken = ({ capacity, refillSeconds }: Bucket): number => refillSeconds / capacity;
 
+const limit = table("rateLimit");
+const bucketRow = table("rateLimit", "bucket");
+const [key, fullAt] = [columnNames("rateLimit", "key"), columnNames("rateLimit", "fullAt")];
+const seconds = (value: Value) => sql`make_interval(secs => ${value})`;
+
+type Given = { key: Buffer; now: Date; perToken: number; refill: number };
+
+const take = statement<Given>(
+  (given) => sql`
+  INSERT INTO ${limit} AS bucket (${key}, ${fullAt})
+  VALUES (${given.key}, ${given.now}::timestamptz + ${seconds(given.perToken)})
+  ON CONFLICT (${key})
+  DO UPDATE SET ${fullAt} = greatest(${bucketRow.fullAt}, ${given.now}) + ${seconds(given.perToken)}
+  WHERE ${bucketRow.fullAt} + ${seconds(given.perToken)} <= ${given.now}::timestamptz + ${seconds(given.refill)}`,
+  "token-bucket.take",
+);
+
+const findWait = statement<Omit<Given, "now">>(
+  (given) => sql`
+  SELECT ${limit.fullAt} + ${seconds(given.perToken)} - ${seconds(given.refill)} AS at
+  FROM ${limit} WHERE ${limit.key} = ${given.key}`,
+  "token-bucket.wait",
+);
+
+const giveBack = statement<Pick<Given, "key" | "perToken">>(
+  (given) => sql`
+  UPDATE ${bucketRow} SET ${fullAt} = ${bucketRow.fullAt} - ${seconds(given.perToken)}
+  WHERE ${bucketRow.key} = ${given.key}`,
+  "token-bucket.give-back",
+);
+
+const sweep = statement<{ now: Date; batch: number }>(
+  ({ now, batch }) => sql`
+  DELETE FROM ${limit} WHERE ${limit.key} = ANY (ARRAY(
+    SELECT ${limit.key} FROM ${limit} WHERE ${limit.fullAt} < ${now}
+    ORDER BY ${limit.fullAt} LIMIT ${batch} FOR UPDATE SKIP LOCKED))`,
+  "token-bucket.sweep",
+);
+
 /**
  * Takes one token; where there is none, nothing is written, so that asking does not make the wait longer.
  *
@@ -16,21 +56,10 @@ const secondsPerToken = ({ capacity, refillSeconds }: Bucket): number => refillS
  * Source: the generic cell rate algorithm (ITU-T I.371): one time per bucket says how full it is.
  */
 export async function takeToken(db: Queryable, bucket: Bucket, now: Date): Promise<Date | null> {
-  const values = [bucket.key, now, secondsPerToken(bucket), bucket.refillSeconds];
-  const taken = await db.query({
-    name: "token-bucket.take",
-    text: `INSERT INTO rate_limit AS bucket (key, full_at) VALUES ($1, $2::timestamptz + make_interval(secs => $3))
-           ON CONFLICT (key) DO UPDATE SET full_at = greatest(bucket.full_at, $2) + make_interval(secs => $3)
-           WHERE bucket.full_at + make_interval(secs => $3) <= $2::timestamptz + make_interval(secs => $4)`,
-    values,
-  });
-  if (taken.rowCount === 1) return null;
-  const { rows } = await db.query<{ at: Date }>({
-    name: "token-bucket.wait",
-    text: `SELECT full_at + make_interval(secs => $2) - make_interval(secs => $3) AS at FROM rate_limit WHERE key = $1`,
-    values: [bucket.key, secondsPerToken(bucket), bucket.refillSeconds],
-  });
-  return rows[0]?.at ?? now;
+  const given = { key: bucket.key, perToken: secondsPerToken(bucket), refill: bucket.refillSeconds };
+  if ((await run(db, take, { ...given, now })) === 1) return null;
+  const [row] = await findRows<{ at: Date }, Omit<Given, "now">>(db, findWait, given);
+  return row?.at ?? now;
 }
 
 /** Takes one token from each bucket, or from none. */
@@ -45,24 +74,12 @@ export async function takeTokens(db: Queryable, buckets: readonly Bucket[], now:
 }
 
 export async function giveTokensBack(db: Queryable, buckets: readonly Bucket[]): Promise<void> {
-  for (const bucket of buckets) {
-    await db.query({
-      name: "token-bucket.give-back",
-      text: "UPDATE rate_limit SET full_at = full_at - make_interval(secs => $2) WHERE key = $1",
-      values: [bucket.key, secondsPerToken(bucket)],
-    });
-  }
+  for (const bucket of buckets) await run(db, giveBack, { key: bucket.key, perToken: secondsPerToken(bucket) });
 }
 
 /** Deletes one batch of buckets that are full; answers how many. */
-export async function sweepTokenBuckets(db: Queryable, now: Date, batch: number): Promise<number> {
-  const { rowCount } = await db.query({
-    name: "token-bucket.sweep",
-    text: `DELETE FROM rate_limit WHERE key = ANY (ARRAY(
-             SELECT key FROM rate_limit WHERE full_at < $1 ORDER BY full_at LIMIT $2 FOR UPDATE SKIP LOCKED))`,
-    values: [now, batch],
-  });
-  return rowCount ?? 0;
+export function sweepTokenBuckets(db: Queryable, now: Date, batch: number): Promise<number> {
+  return run(db, sweep, { now, batch });
 }
 
 /** Units: whole seconds from now, at least one, as `Retry-After` says them. */

@@ -14,26 +14,19 @@ import english from "./locales/en.json" with { type: "json" };
 const translator = makeTranslator({ de: german, en: english });
 const render = makeTemplates(join(import.meta.dirname, "templates"));
 
-type PageName = "tiles" | "welcome" | "failure";
-type PageContent = { status?: number; title(t: Translate): string; model?: object };
+type PageContent = { title(t: Translate): string; model: object };
 
 /** Sends one of the portal's pages in the language of the request. */
-export function showPage(
-  req: Request,
-  res: Response,
-  name: PageName,
-  { status = 200, title, model = {} }: PageContent,
-): void {
+export function showPage(req: Request, res: Response, name: "tiles" | "welcome", { title, model }: PageContent): void {
   const locale = readLocale(req);
   const t = translator(locale);
   const page = renderPage(
     {
       title: title(t),
       body: render(name, { ...model, t, locale }),
-      status,
       width: name === "tiles" ? "wide" : "narrow",
     },
-    { locale, languageUrl: req.path === "/" ? (other: Locale) => `/?lang=${other}` : null },
+    { locale, languageUrl: (other: Locale) => `/?lang=${other}` },
   );
   res.status(page.status).set(page.headers).send(page.html);
 }

@@ -1,11 +1,17 @@
+import { personHasShownSchool } from "../access/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
+import { sql, table } from "../platform/sql.ts";
 import type { SchulconnexHandler } from "./handler.ts";
-import { allParts, personendatensatz, personHasShownSchool, type Personendatensatz } from "./records.ts";
+import { allParts, personendatensatz, type Personendatensatz } from "./records.ts";
+
+const p = table("person", "p");
 
 const personById = makeReadQuery<Personendatensatz>("schulconnex_person_info", {
   item: personendatensatz(asked.client, allParts),
-  from: `person p WHERE p.id = ${asked.id} AND ${personHasShownSchool(asked.client)}`,
+  from: sql`${p}`,
+  where: sql`${p.id} = ${asked.id}`,
+  visible: personHasShownSchool(asked.client, p.id),
 });
 
 const personNotFound = () =>

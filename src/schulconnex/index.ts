@@ -14,8 +14,8 @@ import type { EncryptionKeys } from "../platform/seal.ts";
 import type { operations } from "../../generated/openapi/schulconnex.ts";
 import { renderSchulconnex } from "./failure.ts";
 import { getPersonInfo } from "./getPersonInfo.ts";
+import { notOfferedHandlers } from "./handler.ts";
 import { listPersonenInfo } from "./listPersonenInfo.ts";
-import { notOfferedHandlers } from "./not-offered.ts";
 
 const handlers: Handlers<operations, AccessToken> = { getPersonInfo, listPersonenInfo, ...notOfferedHandlers };
 

@@ -1,6 +1,15 @@
-import { fromShownGroupsOf, memberRole, schoolIsShown } from "../access/index.ts";
-import { jsonArray, jsonCode, jsonFrom, jsonObject, jsonText, jsonWhen, type JsonSql } from "../platform/json-sql.ts";
-import { lookUp } from "../platform/lookup-sql.ts";
+import { fromShownGroupsOf, fromShownSchoolsOf, memberRole } from "../access/index.ts";
+import {
+  jsonArray,
+  jsonArrayOf,
+  jsonCode,
+  jsonFrom,
+  jsonObject,
+  jsonText,
+  jsonWhen,
+  type JsonSql,
+} from "../platform/json-sql.ts";
+import { literal, sql, table, type Sql, type Value } from "../platform/sql.ts";
 import type { components } from "../../generated/openapi/schulconnex.ts";
 
 type Schemas = components["schemas"];
@@ -10,96 +19,95 @@ export type Personendatensatz = Schemas["Personendatensatz"];
 export type Parts = { personen: boolean; personenkontexte: boolean; organisationen: boolean; gruppen: boolean };
 export const allParts: Parts = { personen: true, personenkontexte: true, organisationen: true, gruppen: true };
 
-// Asked of the registration in a SELECT of its own, which a list runs once: a join could stand before the people and undo their order.
-const spelled = (client: string, v14: string, v17: string) =>
-  `CASE (SELECT c.schulconnex_spelling FROM app c WHERE c.client_id = ${client}) WHEN 'V1_7' THEN ${v17} ELSE ${v14} END`;
+const app = table("app", "c");
+const p = table("person", "p");
+const s = table("school", "s");
+const g = table("group", "g");
+const m = table("membership", "m");
+const a = table("affiliation", "a");
+
+// Asked of the registration in a SELECT of its own, which a list runs once: a join could stand before the people and undo
+// their order.
+const spelled = (client: Value, v14: Sql, v17: Sql) =>
+  sql`CASE (SELECT ${app.schulconnexSpelling} FROM ${app} WHERE ${app.clientId} = ${client})
+    WHEN 'V1_7' THEN ${v17} ELSE ${v14} END`;
 
 const name: JsonSql<Schemas["SchulconnexName"]> = jsonWhen(
-  "p.last IS NOT NULL",
+  sql`${p.last} IS NOT NULL`,
   jsonObject<NonNullable<Schemas["SchulconnexName"]>>({
-    vorname: jsonText("p.first_full"),
-    familienname: jsonText("p.last"),
+    vorname: jsonText(p.firstFull),
+    familienname: jsonText(p.last),
   }),
 );
 
-const rolle = (client: string) =>
-  jsonCode<Schemas["Rolle"]>(`CASE p.role
-    WHEN 'TEACHER' THEN ${spelled(client, "'LEHR'", "'Lehr'")}
-    WHEN 'STUDENT' THEN ${spelled(client, "'LERN'", "'Lern'")}
-    ELSE ${spelled(client, "'EXTERN'", "'Extern'")} END`);
+const rolle = (client: Value) =>
+  jsonCode<Schemas["Rolle"]>(sql`CASE ${p.role}
+    WHEN 'TEACHER' THEN ${spelled(client, sql`'LEHR'`, sql`'Lehr'`)}
+    WHEN 'STUDENT' THEN ${spelled(client, sql`'LERN'`, sql`'Lern'`)}
+    ELSE ${spelled(client, sql`'EXTERN'`, sql`'Extern'`)} END`);
 
-const purgeIn = (form: string) => `to_char(p.purge_at AT TIME ZONE 'UTC', '${form}')`;
-const loeschung = (client: string): JsonSql<Schemas["Loeschung"]> =>
+const purgeIn = (form: string) => sql`to_char(${p.purgeAt} AT TIME ZONE 'UTC', ${literal(form)})`;
+const loeschung = (client: Value): JsonSql<Schemas["Loeschung"]> =>
   jsonWhen(
-    "p.status = 'SOFT_DELETED'",
+    sql`${p.status} = 'SOFT_DELETED'`,
     jsonObject<NonNullable<Schemas["Loeschung"]>>({
       zeitpunkt: jsonCode(spelled(client, purgeIn('YYYY-MM-DD"T"HH24:MI"Z"'), purgeIn('YYYY-MM-DD"T"HH24:MI:SS"Z"'))),
     }),
   );
 
-const organisation = (client: string, { organisationen: whole }: Parts) =>
+const organisation = (client: Value, { organisationen: whole }: Parts) =>
   jsonObject<Schemas["Organisation"]>({
-    id: jsonCode("s.id"),
-    kennung: whole ? jsonText("s.official_id") : undefined,
-    name: whole ? jsonText("s.name") : undefined,
+    id: jsonCode(s.id),
+    kennung: whole ? jsonText(s.officialId) : undefined,
+    name: whole ? jsonText(s.name) : undefined,
     anschrift: whole
-      ? jsonObject<Schemas["Anschrift"]>({ postleitzahl: jsonText("s.zip_code"), ort: jsonText("s.city") })
+      ? jsonObject<Schemas["Anschrift"]>({ postleitzahl: jsonText(s.zipCode), ort: jsonText(s.city) })
       : undefined,
-    typ: whole ? jsonCode<Schemas["Organisationstyp"]>(spelled(client, "'SCHULE'", "'Schule'")) : undefined,
+    typ: whole ? jsonCode<Schemas["Organisationstyp"]>(spelled(client, sql`'SCHULE'`, sql`'Schule'`)) : undefined,
   });
 
 const gruppe = jsonObject<Schemas["Gruppendatensatz"]>({
   gruppe: jsonObject<Schemas["Gruppe"]>({
-    id: jsonCode("g.id"),
-    bezeichnung: jsonText("g.name"),
+    id: jsonCode(g.id),
+    bezeichnung: jsonText(g.name),
     typ: jsonCode<Schemas["Gruppentyp"]>(
-      "CASE g.type WHEN 'KLASSE' THEN 'Klasse' WHEN 'KURS' THEN 'Kurs' ELSE 'Sonstig' END",
+      sql`CASE ${g.type} WHEN 'KLASSE' THEN 'Klasse' WHEN 'KURS' THEN 'Kurs' ELSE 'Sonstig' END`,
     ),
-    orgid: jsonCode("g.school_id"),
+    orgid: jsonCode(g.schoolId),
   }),
   gruppenzugehoerigkeit: jsonObject<Schemas["Gruppenzugehoerigkeit"]>({
-    rollen: jsonList(
+    rollen: jsonArrayOf(
       jsonCode<Schemas["Gruppenrolle"]>(
-        `CASE ${memberRole("m", "p")} WHEN 'TEACHER' THEN 'Lehr' WHEN 'STUDENT' THEN 'Lern' ELSE 'GMit' END`,
+        sql`CASE ${memberRole(m, p)} WHEN 'TEACHER' THEN 'Lehr' WHEN 'STUDENT' THEN 'Lern' ELSE 'GMit' END`,
       ),
     ),
   }),
 });
 
-function jsonList<T>(only: JsonSql<T>): JsonSql<T[]> {
-  return `('[' || ${only} || ']')` as JsonSql<T[]>;
-}
-
 /**
- * The schools of the person that the app may see: the home school first, if it is among them. The others by id and not by name: the
- * first one may stand for the home school, and a school's new name is no event of its people.
+ * The home school first, if the app sees it. The others by id and not by name: the first one may stand for the home
+ * school, and a school's new name is no event of its people.
  */
-const fromShownSchools = (client: string) =>
-  `FROM affiliation a ${lookUp("school", "s", "s.id = a.school_id")} WHERE a.person_id = p.id AND ${schoolIsShown(client, "a.school_id")}`;
-const schoolOrder = "(s.id = p.home_school_id) DESC, s.id";
-
-export const personHasShownSchool = (client: string) => `EXISTS (SELECT ${fromShownSchools(client)} OFFSET 0)`;
+const schoolOrder = sql`(${s.id} = ${p.homeSchoolId}) DESC, ${s.id}`;
 
 /** The record of the person `p` as the app reads it, or as much of it as was asked for. */
-export function personendatensatz(client: string, parts: Parts): JsonSql<Personendatensatz> {
+export function personendatensatz(client: Value, parts: Parts): JsonSql<Personendatensatz> {
+  const schools = fromShownSchoolsOf(client, p.id);
   const gruppen = jsonFrom(
-    jsonArray(gruppe, "g.sort_key, g.id"),
-    `${fromShownGroupsOf(client, "p.id")} AND m.school_id = s.id`,
+    jsonArray(gruppe, sql`${g.sortKey}, ${g.id}`),
+    sql`${fromShownGroupsOf(client, p.id)} AND ${m.schoolId} = ${s.id}`,
   );
   const kontext = jsonObject<Schemas["Personenkontext"]>({
-    id: jsonCode("a.id"),
+    id: jsonCode(a.id),
     loeschung: loeschung(client),
     rolle: rolle(client),
     organisation: organisation(client, parts),
     gruppen: parts.personenkontexte && parts.gruppen ? gruppen : undefined,
   });
-  const stammorganisation = jsonFrom(
-    organisation(client, parts),
-    `${fromShownSchools(client)} ORDER BY ${schoolOrder} LIMIT 1`,
-  );
+  const stammorganisation = jsonFrom(organisation(client, parts), sql`${schools} ORDER BY ${schoolOrder} LIMIT 1`);
   return jsonObject<Personendatensatz>({
-    pid: jsonCode("p.id"),
+    pid: jsonCode(p.id),
     person: parts.personen ? jsonObject<Schemas["SchulconnexPerson"]>({ name, stammorganisation }) : undefined,
-    personenkontexte: jsonFrom(jsonArray(kontext, schoolOrder), fromShownSchools(client)),
+    personenkontexte: jsonFrom(jsonArray(kontext, schoolOrder), schools),
   });
 }

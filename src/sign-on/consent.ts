@@ -1,4 +1,4 @@
-import type { ClientId, ScopeName, Sql } from "../access/index.ts";
+import type { ClientId, ScopeName } from "../access/index.ts";
 import type { PersonId, SchoolId } from "../directory/index.ts";
 import { arrayParameter, type Queryable } from "../platform/db.ts";
 
@@ -8,7 +8,7 @@ export type Decisions = { scopes: ScopeName[]; schoolId: SchoolId | null };
 export type Pair = { clientId: ClientId; personId: PersonId };
 
 /** The `Decisions` of a person for an app as one value, for statements that ask for more than them. */
-export const decisionsOf = (client: Sql, personId: Sql): Sql => `json_build_object(
+export const decisionsOf = (client: string, personId: string): string => `json_build_object(
   'scopes', coalesce((SELECT scopes FROM consent WHERE consent.person_id = ${personId} AND consent.client_id = ${client}), '{}'),
   'schoolId', (SELECT school_id FROM school_choice choice WHERE choice.person_id = ${personId} AND choice.client_id = ${client}))`;
 

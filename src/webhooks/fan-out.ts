@@ -1,5 +1,5 @@
 import { withTransaction, type Db } from "../platform/db.ts";
-import { Sql, columnNames, findRows, insert, sql, statement, table, update } from "../platform/sql.ts";
+import { columnNames, findRows, insert, sql, statement, table, update } from "../platform/sql.ts";
 import { asynchronous } from "./delivery/lease.ts";
 import { payload } from "./payload.ts";
 import { joinFirst, lockQueues } from "./queue.ts";
@@ -33,7 +33,7 @@ const fanOutBatch = statement<Given>(
         endpointId: sql`e.endpoint_id`,
         eventType: e.type,
         subjectId: e.subjectId,
-        body: new Sql([payload], []),
+        body: payload,
         dueAt: sql`CASE WHEN e.leads AND first.id IS NULL THEN ${now}::timestamptz END`,
         createdAt: now,
       },

@@ -1,5 +1,7 @@
 import type { components } from "../../generated/openapi/webhooks.ts";
+import type { EventProperty } from "../events/index.ts";
 import { jsonCode, jsonCodes, jsonObject, type JsonSql } from "../platform/json-sql.ts";
+import { join, literal, sql, table, type Sql } from "../platform/sql.ts";
 
 type Schemas = components["schemas"];
 type PersonEvent = Schemas["PersonEvent"];
@@ -10,15 +12,27 @@ type Action = Schemas["EventAction"];
 export const eventTypes = ["person", "group", "school"] as const;
 export type EventType = (typeof eventTypes)[number];
 
-const event = <Type extends EventType>() => jsonCode<Type>("e.type");
-const action = jsonCode<Action>("e.action");
-const changed = <Property extends string>() => jsonCodes<Property>("e.updated_properties");
-const subject = jsonCode("e.subject_id");
+/** The names of the contract; where src/events/app-event.ts lacks one of them or has another, this is no text. */
+type Same<Contract, Named> = [Contract] extends [Named]
+  ? [Named] extends [Contract]
+    ? Named
+    : { notInContract: Exclude<Named, Contract> }
+  : { notInEvents: Exclude<Contract, Named> };
+
+const e = table("appEvent", "e");
+const event = <Type extends EventType>() => jsonCode<Type>(e.type);
+const action = jsonCode<Action>(e.action);
+const subject = jsonCode(e.subjectId);
+const changed = {
+  person: jsonCodes<Same<Schemas["PersonEventProperty"], EventProperty["person"]>>(e.updatedProperties),
+  group: jsonCodes<Same<Schemas["GroupEventProperty"], EventProperty["group"]>>(e.updatedProperties),
+  school: jsonCodes<Same<Schemas["SchoolEventProperty"], EventProperty["school"]>>(e.updatedProperties),
+};
 
 const named = {
-  person: jsonObject<PersonEvent>({ event: event(), action, updatedProperties: changed(), personId: subject }),
-  group: jsonObject<GroupEvent>({ event: event(), action, updatedProperties: changed(), groupId: subject }),
-  school: jsonObject<SchoolEvent>({ event: event(), action, updatedProperties: changed(), schoolId: subject }),
+  person: jsonObject<PersonEvent>({ event: event(), action, updatedProperties: changed.person, personId: subject }),
+  group: jsonObject<GroupEvent>({ event: event(), action, updatedProperties: changed.group, groupId: subject }),
+  school: jsonObject<SchoolEvent>({ event: event(), action, updatedProperties: changed.school, schoolId: subject }),
 };
 const bare = {
   person: jsonObject<PersonEvent>({ event: event(), action, updatedProperties: undefined, personId: subject }),
@@ -26,11 +40,11 @@ const bare = {
   school: jsonObject<SchoolEvent>({ event: event(), action, updatedProperties: undefined, schoolId: subject }),
 };
 
-const either = (type: EventType): string =>
-  `WHEN '${type}' THEN CASE WHEN cardinality(e.updated_properties) = 0 THEN ${bare[type]} ELSE ${named[type]} END`;
+const either = (type: EventType): Sql => sql`WHEN ${literal(type)} THEN
+  CASE WHEN cardinality(${e.updatedProperties}) = 0 THEN ${bare[type]} ELSE ${named[type]} END`;
 
-/** The body of an event, as SQL over a row `e` of app_event. */
-export const payload = `(CASE e.type ${eventTypes.map(either).join(" ")} END)` as JsonSql<
+/** The body of an event, over a row `e` of app_event. */
+export const payload = sql`(CASE ${e.type} ${join(eventTypes.map(either), " ")} END)` as JsonSql<
   PersonEvent | GroupEvent | SchoolEvent
 >;
 

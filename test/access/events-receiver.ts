@@ -1,6 +1,7 @@
 import {
   fromShownGroupsOf,
   groupIsSynced,
+  personHasShownSchool,
   personIsSynced,
   schoolIsShown,
   userIsShown,
@@ -8,8 +9,9 @@ import {
 } from "../../src/access/index.ts";
 import type { ClientId } from "../../src/access/index.ts";
 import type { Queryable } from "../../src/platform/db.ts";
+import { findRows, sql, statement, table } from "../../src/platform/sql.ts";
 import { listedPersonWithStatus } from "../../src/idm/records.ts";
-import { allParts, personendatensatz, personHasShownSchool } from "../../src/schulconnex/records.ts";
+import { allParts, personendatensatz } from "../../src/schulconnex/records.ts";
 
 type Properties = Record<string, unknown>;
 /**
@@ -30,27 +32,37 @@ export type Told = {
   reason: string | null;
 };
 
-const selectAll = `
+const s = table("school", "s");
+const g = table("group", "g");
+const p = table("person", "p");
+const a = table("affiliation", "a");
+
+const selectAll = statement<{ client: ClientId }>(
+  ({ client }) => sql`
   SELECT 'school ' || s.id AS key, true AS "isActive", jsonb_build_object('name', s.name, 'official_id', s.official_id,
     'schooling_level', s.schooling_level, 'address', jsonb_build_array(s.address, s.city, s.zip_code)) AS properties,
     NULL AS person, NULL AS schulconnex, '{}'::text[] AS "usersOf"
-  FROM school s WHERE ${schoolIsShown("$1", "s.id")}
+  FROM ${s} WHERE ${schoolIsShown(client, s.id)}
   UNION ALL
   SELECT 'group ' || g.id, g.status = 'ACTIVE', jsonb_build_object('name', g.name, 'rest', g.type), NULL, NULL, '{}'
-  FROM "group" g WHERE ${groupIsSynced("$1", "g.id")}
+  FROM ${g} WHERE ${groupIsSynced(client, g.id)}
   UNION ALL
-  SELECT 'person ' || p.id, p.status = 'ACTIVE', jsonb_build_object('name', p.last, 'role', p.role,
-    'groups', (SELECT coalesce(jsonb_agg(g.id || coalesce(' ' || nullif(m.role, p.role), '') ORDER BY g.id), '[]') ${fromShownGroupsOf("$1", "p.id")})),
-    CASE WHEN ${personIsSynced("$1", "p")} THEN ${listedPersonWithStatus} END,
-    CASE WHEN ${personHasShownSchool("$1")} THEN ${personendatensatz("$1", allParts)} END,
-    ARRAY(SELECT a.school_id::text FROM affiliation a WHERE a.person_id = p.id AND ${userIsShownAt("$1", "p", "a.school_id")} ORDER BY 1)
-  FROM person p WHERE ${userIsShown("$1", "p")} OR ${personIsSynced("$1", "p")}`;
+  SELECT 'person ' || p.id, p.status = 'ACTIVE', jsonb_build_object('name', p.last, 'role', p.role, 'groups', (
+      SELECT coalesce(jsonb_agg(g.id || coalesce(' ' || nullif(m.role, p.role), '') ORDER BY g.id), '[]')
+      ${fromShownGroupsOf(client, p.id)})),
+    CASE WHEN ${personIsSynced(client, p)} THEN ${listedPersonWithStatus(client)} END,
+    CASE WHEN ${personHasShownSchool(client, p.id)} THEN ${personendatensatz(client, allParts)} END,
+    ARRAY(
+      SELECT a.school_id::text FROM ${a} WHERE a.person_id = p.id AND ${userIsShownAt(client, p, a.schoolId)} ORDER BY 1)
+  FROM ${p} WHERE ${userIsShown(client, p)} OR ${personIsSynced(client, p)}`,
+  "test.readAll",
+);
 
 type Row = { key: string; person: string | null; schulconnex: string | null } & Held;
 
 /** Reads everything that the app may read, with those who are soft-deleted. */
 export async function readAll(db: Queryable, client: ClientId): Promise<Holdings> {
-  const { rows } = await db.query<Row>({ name: "test.readAll", text: selectAll, values: [client] });
+  const rows = await findRows<Row, { client: ClientId }>(db, selectAll, { client });
   return new Map(
     rows.map(({ key, isActive, properties, usersOf, ...records }) => {
       const rest = key.startsWith("person ") ? { rest: restOf(records) } : {};

@@ -5,7 +5,6 @@ import {
   findSignOnRight,
   findSubjectClaims,
   listGrants,
-  listTiles,
   recordSignIn,
   setGrant,
   setSignOn,
@@ -15,6 +14,7 @@ import {
 } from "../../src/access/index.ts";
 import type { ClientId, SignOnAudience } from "../../src/access/index.ts";
 import type { Change, GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
+import { listTiles } from "../../src/portal/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 

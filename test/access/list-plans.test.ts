@@ -6,7 +6,7 @@ import { openShares, type DatabaseShares } from "../../src/platform/shares.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { explainPrepared, type Plan } from "../support/explain.ts";
 import { fillDatabase, filledApps, findFilled } from "../support/fill.ts";
-import { listsOf, recordsOf, type List } from "../support/lists.ts";
+import { bind, listsOf, recordsOf, type List } from "../support/lists.ts";
 import { makeMakers } from "../support/make.ts";
 
 // What a list reads hangs on what it answers, and neither on how many others there are nor on what PostgreSQL believes of the tables.
@@ -97,11 +97,14 @@ function findFault(what: string, { items, rows, pages, isSortedAtEnd }: Cost, be
   return isTooMuch ? [`${what}: ${items} items from ${rows} rows on ${pages} pages`] : [];
 }
 
-const firstPage = ({ query, values }: List): Statement => ({ text: query.page, values: [...values, pageSize] });
-const nextPage = ({ query, values }: List): Statement => ({
-  text: query.nextPage,
-  values: [...values, pageSize, "5", "55555555-5555-5555-5555-555555555555"],
-});
+const firstPage = ({ query, given }: List): Statement => bind(query.page, { ...given, limit: pageSize });
+const nextPage = ({ query, given }: List): Statement =>
+  bind(query.nextPage, {
+    ...given,
+    limit: pageSize,
+    afterSortKey: "5",
+    afterId: "55555555-5555-5555-5555-555555555555",
+  });
 const hasPages = ({ label }: List): boolean =>
   ["schools", "groups", "groups with deleted", "people", "people with deleted", "users"].includes(label);
 
@@ -117,17 +120,18 @@ async function findFaults(db: TestDatabase, clientId: ClientId, mode: Mode): Pro
     };
     for (const list of lists) {
       const everybody = list.label === "personen-info" || list.label === "vollstaendig";
-      await check(list.label, { text: list.query.rows, values: list.values }, everybody ? sampled : 0);
+      const items = bind(list.query.rows, list.given);
+      await check(list.label, items, everybody ? sampled : 0);
       if (everybody)
         await check(
           `${list.label}, begun`,
-          { text: `SELECT * FROM (${list.query.rows}) AS begun LIMIT 100`, values: list.values },
+          { ...items, text: `SELECT * FROM (${items.text}) AS begun LIMIT 100` },
           sampled,
         );
       const grants = everybody
         ? (await client.query(`SELECT FROM "grant" WHERE client_id = $1`, [clientId])).rowCount!
         : 0;
-      await check(`version of ${list.label}`, { text: list.query.version, values: list.values }, grants);
+      await check(`version of ${list.label}`, bind(list.query.version, list.given), grants);
       if (!hasPages(list)) continue;
       const schools =
         list.label === "schools"
@@ -146,7 +150,7 @@ async function findFaults(db: TestDatabase, clientId: ClientId, mode: Mode): Pro
 async function listPids(db: TestDatabase, clientId: ClientId): Promise<string[]> {
   const list = listsOf({ clientId }).find(({ label }) => label === "personen-info")!;
   return withReader(db, async (client) => {
-    const { rows } = await client.query<{ item: string }>(list.query.rows, list.values);
+    const { rows } = await client.query<{ item: string }>(bind(list.query.rows, list.given));
     return rows.map(({ item }) => (JSON.parse(item) as { pid: string }).pid);
   });
 }
@@ -180,8 +184,7 @@ test(
     const lists = listsOf(found).flatMap((list) => [
       {
         what: list.label,
-        text: list.query.rows,
-        values: list.values,
+        ...bind(list.query.rows, list.given),
         beside: ["personen-info", "vollstaendig"].includes(list.label) ? sampled : 0,
       },
       ...(hasPages(list) ? [{ what: `page of ${list.label}`, ...firstPage(list), beside: 0 }] : []),

@@ -1,5 +1,6 @@
-import { findSignOnRight, findSubjectClaims, listTiles } from "../../src/access/index.ts";
+import { findSignOnRight, findSubjectClaims } from "../../src/access/index.ts";
 import type { PersonId } from "../../src/directory/index.ts";
+import { listTiles } from "../../src/portal/index.ts";
 import type { TestService } from "../support/service.ts";
 import { getAppToken, getUserTokens, giveLogin } from "../support/token.ts";
 import type { Login, TestApp } from "../support/token.ts";

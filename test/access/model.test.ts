@@ -14,11 +14,16 @@ import {
 } from "../../src/access/index.ts";
 import type { ClientId, SignOnAudience } from "../../src/access/index.ts";
 import type { GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
+import { findRows, sql, statement, table, type Parameters, type Sql } from "../../src/platform/sql.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { walkTimeoutMs, walks } from "../support/walks.ts";
 
 // What decisions on visibility say, once more and in other words, over worlds that nobody thought of.
+
+const s = table("school", "s");
+const g = table("group", "g");
+const p = table("person", "p");
 
 const roles = ["STUDENT", "TEACHER", "OTHER"] as const;
 const kinds = ["NOBODY", "EVERYBODY", "ROLES", "GROUPS"] as const;
@@ -152,32 +157,44 @@ async function ask({
   groups: GroupId[];
   people: PersonId[];
 }) {
-  const find = async (order: string[], sql: string, about?: string): Promise<number[]> => {
+  type Asked = { client: ClientId; about: string | undefined };
+  const find = async (order: string[], query: (asked: Parameters<Asked>) => Sql, about?: string): Promise<number[]> => {
     // Both parameters appear, so that each has a type.
-    const text = `${sql} AND $1::text IS NOT NULL AND coalesce($2::uuid, gen_random_uuid()) IS NOT NULL`;
-    const { rows } = await db.pool.query<{ id: string }>(text, [clientId, about]);
-    return rows.flatMap(({ id }) => (order.includes(id) ? [order.indexOf(id)] : [])).sort((a, b) => a - b);
+    const select = statement<Asked>(
+      (asked) => sql`${query(asked)} AND ${asked.client}::text IS NOT NULL
+        AND coalesce(${asked.about}::uuid, gen_random_uuid()) IS NOT NULL`,
+    );
+    const rows = await findRows<{ id: string }, Asked>(db.pool, select, { client: clientId, about });
+    return rows.flatMap(({ id }) => (order.includes(id) ? [order.indexOf(id)] : [])).sort((x, y) => x - y);
   };
-  const findPeople = (condition: string, about?: string) =>
-    find(people, `SELECT p.id FROM person p WHERE ${condition}`, about);
+  const findPeople = (condition: (asked: Parameters<Asked>) => Sql, about?: string) =>
+    find(people, (asked) => sql`SELECT ${p.id} FROM ${p} WHERE ${condition(asked)}`, about);
   const each = <T>(of: string[], look: (id: string) => Promise<T>) => Promise.all(of.map(look));
   return {
-    schools: await find(schools, `SELECT s.id FROM school s WHERE ${schoolIsShown("$1", "s.id")}`),
-    groups: await find(groups, `SELECT g.id FROM "group" g WHERE ${groupIsShown("$1", "g")}`),
-    groupsWithDeleted: await find(groups, `SELECT g.id FROM "group" g WHERE ${groupIsSynced("$1", "g.id")}`),
-    people: await findPeople(personIsShown("$1", "p")),
-    peopleWithDeleted: await findPeople(personIsSynced("$1", "p")),
-    peopleAt: await each(schools, (id) => findPeople(personIsShown("$1", "p", "$2"), id)),
-    users: await findPeople(userIsShown("$1", "p")),
-    usersAt: await each(schools, (id) => findPeople(userIsShownAt("$1", "p", "$2"), id)),
+    schools: await find(schools, ({ client }) => sql`SELECT ${s.id} FROM ${s} WHERE ${schoolIsShown(client, s.id)}`),
+    groups: await find(groups, ({ client }) => sql`SELECT ${g.id} FROM ${g} WHERE ${groupIsShown(client, g)}`),
+    groupsWithDeleted: await find(
+      groups,
+      ({ client }) => sql`SELECT ${g.id} FROM ${g} WHERE ${groupIsSynced(client, g.id)}`,
+    ),
+    people: await findPeople(({ client }) => personIsShown(client, p)),
+    peopleWithDeleted: await findPeople(({ client }) => personIsSynced(client, p)),
+    peopleAt: await each(schools, (id) => findPeople(({ client, about }) => personIsShown(client, p, about), id)),
+    users: await findPeople(({ client }) => userIsShown(client, p)),
+    usersAt: await each(schools, (id) => findPeople(({ client, about }) => userIsShownAt(client, p, about), id)),
     mayThrough: await each(schools, (id) =>
       findPeople(
-        `p.status = 'ACTIVE' AND EXISTS (SELECT ${fromSchoolsLettingIn("$1", "p")} AND v_at.school_id = $2)`,
+        ({ client, about }) =>
+          sql`p.status = 'ACTIVE' AND EXISTS (SELECT ${fromSchoolsLettingIn(client, p)} AND v_at.school_id = ${about})`,
         id,
       ),
     ),
-    groupsOf: await each(people, (id) => find(groups, `SELECT g.id ${fromShownGroupsOf("$1", "$2")}`, id)),
-    membersOf: await each(groups, (id) => find(people, `SELECT p.id ${fromShownMembersOf("$2")}`, id)),
+    groupsOf: await each(people, (id) =>
+      find(groups, ({ client, about }) => sql`SELECT ${g.id} ${fromShownGroupsOf(client, about)}`, id),
+    ),
+    membersOf: await each(groups, (id) =>
+      find(people, ({ about }) => sql`SELECT ${p.id} ${fromShownMembersOf(about)}`, id),
+    ),
   };
 }
 

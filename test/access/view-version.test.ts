@@ -89,7 +89,7 @@ async function listAll(world: World): Promise<List[]> {
   return [...new Map(lists.map((list) => [keyOf(list), list])).values()];
 }
 
-const keyOf = ({ query, values }: List) => JSON.stringify([query.name, values]);
+const keyOf = ({ query, given }: List) => JSON.stringify([query.name, given]);
 
 test(
   "whatever happens, a version that was seen before has the items that it had",

@@ -2,7 +2,7 @@ import express from "express";
 import type pg from "pg";
 import { expect, test } from "vitest";
 import type { operations } from "../../generated/openapi/idm.ts";
-import type { AccessToken } from "../../src/access/index.ts";
+import { groupIsShown, type AccessToken } from "../../src/access/index.ts";
 import { readConfig } from "../../src/config/index.ts";
 import { makeIdmRouter } from "../../src/idm/index.ts";
 import { AppError } from "../../src/platform/errors.ts";
@@ -21,6 +21,7 @@ import {
 } from "../../src/platform/http/index.ts";
 import { jsonCode, jsonObject, jsonNullable, jsonText } from "../../src/platform/json-sql.ts";
 import { silentLog } from "../../src/platform/log.ts";
+import { sql, table } from "../../src/platform/sql.ts";
 
 type Described = {
   getThing: {
@@ -36,18 +37,21 @@ type Things = {
 };
 
 const missing = () => new AppError("not_found", "thing_not_found", "Thing not found");
+const [id, name, from] = [sql`g.id`, sql`g.name`, sql`"group" g`];
+const visible = groupIsShown(asked.client, table("group", "g"));
 const thing = makeReadQuery<{ id: string; name: string }>("thing", {
-  item: jsonObject({ id: jsonCode("t.id"), name: jsonText("t.name") }),
-  from: "thing t",
+  item: jsonObject({ id: jsonCode(id), name: jsonText(name) }),
+  from,
+  visible,
 });
-const things = makeListQuery<{ id: string }>("things", {
-  item: jsonObject({ id: jsonCode("t.id") }),
-  from: "thing t",
-  version: "1",
-  values: 0,
-  sortKey: "t.name",
-  id: "t.id",
-});
+const things = makeListQuery<{ id: string }, { client: string }>("things", ({ client }) => ({
+  item: jsonObject({ id: jsonCode(id) }),
+  from,
+  visible: groupIsShown(client, table("group", "g")),
+  version: sql`1`,
+  sortKey: name,
+  id,
+}));
 const getThing: Handler<Described["getThing"], AccessToken> = ({ caller, path }) =>
   answerRead(thing, { client: caller.clientId, id: path.id }, missing);
 
@@ -58,20 +62,46 @@ export const none: Handlers<Described, AccessToken> = {};
 // @ts-expect-error There is no such operation.
 export const more: Handlers<Described, AccessToken> = { getThing, listThings: getThing };
 // @ts-expect-error A list where the contract has one record.
-export const list: Handler<Described["getThing"], AccessToken> = () => answerList(things, [], null);
+export const list: Handler<Described["getThing"], AccessToken> = () => answerList(things, { client: "" }, null);
 export const record: Handler<Things["listThings"], AccessToken> = ({ caller }) =>
   // @ts-expect-error A record where the contract has a list.
   answerRead(thing, { client: caller.clientId, id: "" }, missing);
 export const field = makeReadQuery<{ id: string; name: string }>("thing", {
   // @ts-expect-error A field of the contract is missing.
-  item: jsonObject<{ id: string; name: string }>({ id: jsonCode("t.id") }),
-  from: "thing t",
+  item: jsonObject<{ id: string; name: string }>({ id: jsonCode(id) }),
+  from,
+  visible,
 });
 // @ts-expect-error A field may be null here and not in the contract.
-export const nullable = jsonObject<{ id: string }>({ id: jsonNullable("t.id") });
+export const nullable = jsonObject<{ id: string }>({ id: jsonNullable(id) });
 export const parameter: Handler<Described["getThing"], AccessToken> = ({ path }) =>
   // @ts-expect-error The path has no such parameter.
   answerRead(thing, { client: asked.client, id: path.name }, missing);
+
+const item = jsonObject<{ id: string }>({ id: jsonCode(id) });
+// @ts-expect-error A read without a rule of what the app may see.
+export const unbounded = (): unknown => makeReadQuery<{ id: string }>("thing", { item, from });
+export const alwaysTrue = (): unknown =>
+  // @ts-expect-error A condition that is none of the rules.
+  makeReadQuery<{ id: string }>("thing", { item, from, visible: sql`true` });
+export const unboundedList = (): unknown =>
+  // @ts-expect-error A list without a rule of what the app may see.
+  makeListQuery<{ id: string }, object>("things", () => ({ item, from, version: sql`1`, sortKey: name, id }));
+export const openList = (): unknown =>
+  makeListQuery<{ id: string }, object>("things", () => ({
+    item,
+    from,
+    version: sql`1`,
+    sortKey: name,
+    id,
+    visible,
+    // @ts-expect-error Whether there is such a list for the app is a rule, too.
+    shown: sql`true`,
+  }));
+// @ts-expect-error Values of a list are named as its statement names them.
+export const unnamed = (): unknown => answerList(things, { app: "" }, null);
+// @ts-expect-error Text is no SQL.
+export const text = (): unknown => jsonText("t.name");
 
 const document = await loadDocument("idm", "schultor");
 const readFrom = (pool: pg.Pool) => makeReading({ pool, canceller: pool, isReplica: false }, readConfig({}).lists);
@@ -99,6 +129,12 @@ const all = [
   "listSchoolUsers",
 ] as const;
 const everyHandler = Object.fromEntries(all.map((name) => [name, () => missing()]));
+
+test("what the app may see stands in every statement that reads", () => {
+  const { whole, rows, page, nextPage } = things;
+  for (const statement of [thing, whole, rows, page, nextPage])
+    expect(statement.text).toMatch(/g\.status = 'ACTIVE' AND EXISTS \(SELECT FROM synced_group/);
+});
 
 test("a document whose operations all have a handler is bound", () => {
   expect(() => bind(everyHandler)).not.toThrow();

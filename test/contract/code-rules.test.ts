@@ -50,6 +50,11 @@ const planted: [rule: string, file: string, text: string][] = [
     "test/imports/seedless.test.ts",
     'import fc from "fast-check";\nfc.assert(fc.property(fc.nat(), (n) => n >= 0), { numRuns: 5 });',
   ],
+  [
+    "no-restricted-syntax",
+    "src/idm/visible.ts",
+    'type Visible = string & { readonly brand: true };\nexport const all = "true" as Visible;',
+  ],
   ["eqeqeq", "src/idm/equal.ts", "export const same = (a: string, b: string) => a == b;"],
 ];
 const allowed: [file: string, text: string][] = [
@@ -57,6 +62,10 @@ const allowed: [file: string, text: string][] = [
   [
     "test/imports/seeded.test.ts",
     'import fc from "fast-check";\ndeclare function walks(n: number): object;\nfc.assert(fc.property(fc.nat(), (n) => n >= 0), walks(5));',
+  ],
+  [
+    "src/access/visibility.ts",
+    'type Visible = string & { readonly brand: true };\nexport const rule = "true" as Visible;',
   ],
   ["openapi/tools/talk.ts", 'console.log("hello", process.env);'],
 ];

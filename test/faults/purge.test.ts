@@ -68,7 +68,7 @@ const announceSignIns = (people: readonly PersonId[], clientId: ClientId) =>
       personId,
       clientId,
       at: start,
-      sight: { client_id: clientId, type: "person", subject_id: personId },
+      snapshot: { client_id: clientId, type: "person", subject_id: personId },
     })),
   });
 

@@ -101,7 +101,7 @@ test("who chooses a school that a change takes from them does not wait for it", 
   expect(await chosen()).toEqual([{ school_id: school }]);
 });
 
-const lockAsCommitting = "SELECT pg_advisory_xact_lock(hashtextextended('telling ' || $1::uuid, 0))";
+const lockAsCommitting = "SELECT pg_advisory_xact_lock(hashtextextended('commit ' || $1::uuid, 0))";
 
 test("ten first sign-ins of a school whose change takes long to commit leave connections to others", async () => {
   const { clientId, school, people } = await makeStrangers(10);

@@ -12,11 +12,18 @@ import { listSchoolUsers } from "../../src/idm/listSchoolUsers.ts";
 import type { Db } from "../../src/platform/db.ts";
 import type { JsonRead } from "../../src/platform/http/answer.ts";
 import type { ListQuery } from "../../src/platform/http/index.ts";
+import type { Statement } from "../../src/platform/sql.ts";
 import { getPersonInfo } from "../../src/schulconnex/getPersonInfo.ts";
 import { listPersonenInfo } from "../../src/schulconnex/listPersonenInfo.ts";
 
 /** A list as a handler asks for it. */
-export type List = { label: string; query: ListQuery<unknown>; values: unknown[] };
+export type List = { label: string; query: ListQuery<unknown>; given: Record<string, unknown> };
+
+/** A statement with its values in their order. */
+export const bind = <Given extends object>({ text, values }: Statement<Given>, given: Given) => ({
+  text,
+  values: values(given),
+});
 
 export const appToken = (clientId: ClientId): AccessToken => ({
   clientId,
@@ -32,11 +39,7 @@ type Found = { clientId: ClientId; school?: SchoolId; person?: PersonId; group?:
 /** Every list that concerns a school, a person, a group and an affiliation, with every filter; without any, those of the app as a whole. */
 export function listsOf({ clientId, school, person, group, affiliation }: Found): List[] {
   const caller = appToken(clientId);
-  const of = (label: string, { query, values }: { query: ListQuery<unknown>; values: unknown[] }): List => ({
-    label,
-    query,
-    values,
-  });
+  const of = (label: string, { query, given }: Omit<List, "label">): List => ({ label, query, given });
   const deleted = { "show-deleted": true } as const;
   const filter = (name: string, value: string) =>
     of(name, listPersonenInfo({ caller, ...noPath, query: { [name]: value } }));
@@ -71,7 +74,7 @@ export function recordsOf({
   group,
 }: Required<Omit<Found, "affiliation">>): Record<string, { text: string; values: unknown[] }> {
   const caller = appToken(clientId);
-  const of = ({ query, client, id }: JsonRead<unknown>) => ({ text: query.text, values: [[client], [id]] });
+  const of = ({ query, client, id }: JsonRead<unknown>) => bind(query, { clients: [client], ids: [id] });
   const read = (answer: unknown) => of(answer as JsonRead<unknown>);
   return {
     school: read(getSchool({ caller, path: { id: school }, query: noQuery })),
@@ -98,13 +101,12 @@ export async function readLists(db: Pick<Db, "pool">, lists: readonly List[]): P
   }
 }
 
-async function readList(client: pg.ClientBase, { query, values }: List): Promise<ReadList> {
+async function readList(client: pg.ClientBase, { query, given }: List): Promise<ReadList> {
   const { rows: versions } = await client.query<{ shown: boolean; version: string }>({
-    name: `${query.name}_version`,
-    text: query.version,
-    values,
+    name: query.version.name,
+    ...bind(query.version, given),
   });
-  const { rows } = await client.query<{ item: string }>({ name: `${query.name}_rows`, text: query.rows, values });
+  const { rows } = await client.query<{ item: string }>({ name: query.rows.name, ...bind(query.rows, given) });
   const { shown, version } = versions[0]!;
   return { shown, version, body: rows.map(({ item }) => item).join("\n") };
 }

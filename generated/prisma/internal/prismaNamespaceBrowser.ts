@@ -184,7 +184,7 @@ export const AnnouncedSignInScalarFieldEnum = {
   personId: 'personId',
   clientId: 'clientId',
   at: 'at',
-  sight: 'sight'
+  snapshot: 'snapshot'
 } as const
 
 export type AnnouncedSignInScalarFieldEnum = (typeof AnnouncedSignInScalarFieldEnum)[keyof typeof AnnouncedSignInScalarFieldEnum]

@@ -40,7 +40,7 @@ export type AnnouncedSignInCountAggregateOutputType = {
   personId: number
   clientId: number
   at: number
-  sight: number
+  snapshot: number
   _all: number
 }
 
@@ -61,7 +61,7 @@ export type AnnouncedSignInCountAggregateInputType = {
   personId?: true
   clientId?: true
   at?: true
-  sight?: true
+  snapshot?: true
   _all?: true
 }
 
@@ -141,7 +141,7 @@ export type AnnouncedSignInGroupByOutputType = {
   personId: string
   clientId: string
   at: Date
-  sight: runtime.JsonValue
+  snapshot: runtime.JsonValue
   _count: AnnouncedSignInCountAggregateOutputType | null
   _min: AnnouncedSignInMinAggregateOutputType | null
   _max: AnnouncedSignInMaxAggregateOutputType | null
@@ -169,14 +169,14 @@ export type AnnouncedSignInWhereInput = {
   personId?: Prisma.UuidFilter<"AnnouncedSignIn"> | string
   clientId?: Prisma.StringFilter<"AnnouncedSignIn"> | string
   at?: Prisma.DateTimeFilter<"AnnouncedSignIn"> | Date | string
-  sight?: Prisma.JsonFilter<"AnnouncedSignIn">
+  snapshot?: Prisma.JsonFilter<"AnnouncedSignIn">
 }
 
 export type AnnouncedSignInOrderByWithRelationInput = {
   personId?: Prisma.SortOrder
   clientId?: Prisma.SortOrder
   at?: Prisma.SortOrder
-  sight?: Prisma.SortOrder
+  snapshot?: Prisma.SortOrder
 }
 
 export type AnnouncedSignInWhereUniqueInput = Prisma.AtLeast<{
@@ -187,14 +187,14 @@ export type AnnouncedSignInWhereUniqueInput = Prisma.AtLeast<{
   personId?: Prisma.UuidFilter<"AnnouncedSignIn"> | string
   clientId?: Prisma.StringFilter<"AnnouncedSignIn"> | string
   at?: Prisma.DateTimeFilter<"AnnouncedSignIn"> | Date | string
-  sight?: Prisma.JsonFilter<"AnnouncedSignIn">
+  snapshot?: Prisma.JsonFilter<"AnnouncedSignIn">
 }, "personId_clientId">
 
 export type AnnouncedSignInOrderByWithAggregationInput = {
   personId?: Prisma.SortOrder
   clientId?: Prisma.SortOrder
   at?: Prisma.SortOrder
-  sight?: Prisma.SortOrder
+  snapshot?: Prisma.SortOrder
   _count?: Prisma.AnnouncedSignInCountOrderByAggregateInput
   _max?: Prisma.AnnouncedSignInMaxOrderByAggregateInput
   _min?: Prisma.AnnouncedSignInMinOrderByAggregateInput
@@ -207,56 +207,56 @@ export type AnnouncedSignInScalarWhereWithAggregatesInput = {
   personId?: Prisma.UuidWithAggregatesFilter<"AnnouncedSignIn"> | string
   clientId?: Prisma.StringWithAggregatesFilter<"AnnouncedSignIn"> | string
   at?: Prisma.DateTimeWithAggregatesFilter<"AnnouncedSignIn"> | Date | string
-  sight?: Prisma.JsonWithAggregatesFilter<"AnnouncedSignIn">
+  snapshot?: Prisma.JsonWithAggregatesFilter<"AnnouncedSignIn">
 }
 
 export type AnnouncedSignInCreateInput = {
   personId: string
   clientId: string
   at: Date | string
-  sight: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  snapshot: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
 export type AnnouncedSignInUncheckedCreateInput = {
   personId: string
   clientId: string
   at: Date | string
-  sight: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  snapshot: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
 export type AnnouncedSignInUpdateInput = {
   personId?: Prisma.StringFieldUpdateOperationsInput | string
   clientId?: Prisma.StringFieldUpdateOperationsInput | string
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  sight?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  snapshot?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
 export type AnnouncedSignInUncheckedUpdateInput = {
   personId?: Prisma.StringFieldUpdateOperationsInput | string
   clientId?: Prisma.StringFieldUpdateOperationsInput | string
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  sight?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  snapshot?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
 export type AnnouncedSignInCreateManyInput = {
   personId: string
   clientId: string
   at: Date | string
-  sight: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  snapshot: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
 export type AnnouncedSignInUpdateManyMutationInput = {
   personId?: Prisma.StringFieldUpdateOperationsInput | string
   clientId?: Prisma.StringFieldUpdateOperationsInput | string
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  sight?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  snapshot?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
 export type AnnouncedSignInUncheckedUpdateManyInput = {
   personId?: Prisma.StringFieldUpdateOperationsInput | string
   clientId?: Prisma.StringFieldUpdateOperationsInput | string
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  sight?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  snapshot?: Prisma.JsonNullValueInput | runtime.InputJsonValue
 }
 
 export type AnnouncedSignInPersonIdClientIdCompoundUniqueInput = {
@@ -268,7 +268,7 @@ export type AnnouncedSignInCountOrderByAggregateInput = {
   personId?: Prisma.SortOrder
   clientId?: Prisma.SortOrder
   at?: Prisma.SortOrder
-  sight?: Prisma.SortOrder
+  snapshot?: Prisma.SortOrder
 }
 
 export type AnnouncedSignInMaxOrderByAggregateInput = {
@@ -289,31 +289,31 @@ export type AnnouncedSignInSelect<ExtArgs extends runtime.Types.Extensions.Inter
   personId?: boolean
   clientId?: boolean
   at?: boolean
-  sight?: boolean
+  snapshot?: boolean
 }, ExtArgs["result"]["announcedSignIn"]>
 
 export type AnnouncedSignInSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   personId?: boolean
   clientId?: boolean
   at?: boolean
-  sight?: boolean
+  snapshot?: boolean
 }, ExtArgs["result"]["announcedSignIn"]>
 
 export type AnnouncedSignInSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   personId?: boolean
   clientId?: boolean
   at?: boolean
-  sight?: boolean
+  snapshot?: boolean
 }, ExtArgs["result"]["announcedSignIn"]>
 
 export type AnnouncedSignInSelectScalar = {
   personId?: boolean
   clientId?: boolean
   at?: boolean
-  sight?: boolean
+  snapshot?: boolean
 }
 
-export type AnnouncedSignInOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"personId" | "clientId" | "at" | "sight", ExtArgs["result"]["announcedSignIn"]>
+export type AnnouncedSignInOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"personId" | "clientId" | "at" | "snapshot", ExtArgs["result"]["announcedSignIn"]>
 
 export type $AnnouncedSignInPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "AnnouncedSignIn"
@@ -322,7 +322,7 @@ export type $AnnouncedSignInPayload<ExtArgs extends runtime.Types.Extensions.Int
     personId: string
     clientId: string
     at: Date
-    sight: runtime.JsonValue
+    snapshot: runtime.JsonValue
   }, ExtArgs["result"]["announcedSignIn"]>
   composites: {}
 }
@@ -749,7 +749,7 @@ export interface AnnouncedSignInFieldRefs {
   readonly personId: Prisma.FieldRef<"AnnouncedSignIn", 'String'>
   readonly clientId: Prisma.FieldRef<"AnnouncedSignIn", 'String'>
   readonly at: Prisma.FieldRef<"AnnouncedSignIn", 'DateTime'>
-  readonly sight: Prisma.FieldRef<"AnnouncedSignIn", 'Json'>
+  readonly snapshot: Prisma.FieldRef<"AnnouncedSignIn", 'Json'>
 }
     
 

@@ -1,29 +1,40 @@
 import type { AppError } from "../errors.ts";
 import type { JsonSql } from "../json-sql.ts";
+import { join, sql, statement, type Parameters, type Sql, type Statement } from "../sql.ts";
+import type { Visible, VisibleRows } from "../visible-sql.ts";
 
 declare const shape: unique symbol;
 
-/** A statement that reads many at once: arrays of clients and ids in, a row for each in their order, null where nothing is shown. */
-export type ReadQuery<T> = { name: string; text: string; readonly [shape]?: T };
+type Named<Given extends object> = Statement<Given> & { readonly name: string };
+
+/** Reads many at once: arrays of clients and ids in, a row for each in their order, null where nothing is shown. */
+export type ReadQuery<T> = Named<{ clients: string[]; ids: string[] }> & { readonly [shape]?: T };
 
 /** Who asks and for what, in the SQL of a read. */
-export const asked = { client: "asked.client", id: "asked.id" };
+export const asked = { client: sql`asked.client`, id: sql`asked.id` };
 
 /** The ways of reading one list; see `makeListQuery`. */
-export type ListQuery<T> = {
+export type ListQuery<T, Given extends object = object> = {
   name: string;
-  version: string;
-  whole: string;
-  rows: string;
-  page: string;
-  nextPage: string;
-  values: number;
+  version: Named<Given>;
+  whole: Named<Given>;
+  rows: Named<Given>;
+  page: Named<Given & Limit>;
+  nextPage: Named<Given & Limit & After>;
   readonly [shape]?: T;
 };
+type Limit = { limit: number };
+type After = { afterSortKey: string; afterId: string };
 
 /** What a handler answers when the body comes out of the database as it is. */
 export type JsonRead<T> = { kind: "read"; query: ReadQuery<T>; client: string; id: string; missing: Missing };
-export type JsonList<T> = { kind: "list"; query: ListQuery<T>; values: unknown[]; missing: Missing | null; page: Page };
+export type JsonList<T> = {
+  kind: "list";
+  query: ListQuery<T>;
+  given: Record<string, unknown>;
+  missing: Missing | null;
+  page: Page;
+};
 /** What a handler answers that is made from more than one statement. */
 export type JsonMade<T> = { kind: "made"; make: () => Promise<T> };
 export type Missing = () => AppError;
@@ -31,63 +42,106 @@ export type Missing = () => AppError;
 /** `limit` undefined: the whole list. */
 export type Page = { limit?: number | undefined; cursor?: string | undefined };
 
-/** `from` finds at most one row for what is asked. */
+/**
+ * What is read, and what of it the caller may see: without a rule of visibility a read does not compile.
+ *
+ * Shape: `where` stands before the rule, `filter` behind it.
+ */
+type Found = { where?: Sql; filter?: Sql } & (
+  { from: Sql; visible: Visible } | { from: VisibleRows; visible?: undefined }
+);
+
+function fromAndWhere({ from, where, visible, filter }: Found): Sql {
+  const conditions = [where, visible, filter].filter((condition) => condition !== undefined);
+  return sql`${from} WHERE ${conditions.length === 0 ? sql`true` : join(conditions, " AND ")}`;
+}
+
+/** Makes the statement that reads one record. Shape: `from` with `where` finds at most one row for what is asked. */
 export function makeReadQuery<T extends object>(
   name: string,
-  { item, from }: { item: JsonSql<T>; from: string },
+  { item, ...found }: { item: JsonSql<T> } & Found,
 ): ReadQuery<T> {
   // The inner SELECTs keep the planner from counting the arrays, for which it would plan every time anew.
-  const text = `
-    SELECT (SELECT ${item} FROM ${from})
-    FROM unnest((SELECT $1::text[]), (SELECT $2::uuid[])) WITH ORDINALITY AS asked (client, id, place) ORDER BY place`;
-  return { name, text };
+  return named(
+    name,
+    ({ clients, ids }: Parameters<{ clients: string[]; ids: string[] }>) => sql`
+    SELECT (SELECT ${item} FROM ${fromAndWhere(found)})
+    FROM unnest((SELECT ${clients}::text[]), (SELECT ${ids}::uuid[])) WITH ORDINALITY AS asked (client, id, place)
+    ORDER BY place`,
+  );
 }
+
+const named = <Given extends object>(name: string, build: (given: Parameters<Given>) => Sql): Named<Given> => ({
+  ...statement(build),
+  name,
+});
 
 /** How many items are answered from one statement; a longer list streams. */
 export const heldItems = 2000;
 
-type ListParts<T> = {
+type ListParts<T> = Found & {
   item: JsonSql<T>;
   /** What stands before the SELECT: a WITH, or nothing. */
-  before?: string;
-  /** FROM and WHERE; parameters are numbered without gaps. */
-  from: string;
-  /** How many parameters `from`, `item`, `shown` and `version` have; `version` names them all. */
-  values: number;
-  sortKey: string;
-  id: string;
+  before?: Sql;
+  sortKey: Sql;
+  id: Sql;
   /** Whether the list exists for the caller at all; a list without this always does. */
-  shown?: string;
-  /** The version of all that the list shows, as a value; equal versions of one list with equal values have equal items. */
-  version: string;
-  /** Of a whole list whose rows come in its order by how `from` is built. PostgreSQL would not know and sort them all before the first. */
+  shown?: Visible;
+  /** The version of all that the list shows: equal versions of one list with equal values have equal items. */
+  version: Sql;
+  /** The rows come in order by how `from` is built. PostgreSQL would not know and sort them all before the first. */
   comesInOrder?: boolean;
 };
 
 /**
  * Makes the statements that read one list in its order: sort key, then id.
  *
- * Shape:  `version` answers (shown, version); where both are read in one snapshot, it is the version of what is read there;
- *         `whole` answers (shown, count, body) and counts to at most one item more than are held;
- *         `rows` answers (item) for a cursor; `page` and `nextPage` answer (shown, item, sort key, id),
- *         with the limit and the position behind it as the last parameters.
+ * Shape:  `version` answers (shown, version); read in one snapshot with others, it is the version of what they read;
+ *         `whole` answers (version, shown, count, body) and counts to at most one item more than are held;
+ *         `rows` answers (item) for a cursor; `page` and `nextPage` answer (version, shown, item, sort key, id).
  */
-export function makeListQuery<T extends object>(name: string, parts: ListParts<T>): ListQuery<T> {
-  const { item, from, values, sortKey, id, shown = "true", version, before = "", comesInOrder = false } = parts;
-  const order = `ORDER BY ${sortKey}, ${id}`;
-  const rows = `${before} SELECT ${item} AS item FROM ${from} ${comesInOrder ? "" : order}`;
-  const pageOf = (condition: string) => `
-    SELECT ${shown}, t.item, t.sort_key, t.id FROM (VALUES (1)) AS one (row) LEFT JOIN LATERAL (
-      ${before} SELECT ${item} AS item, ${sortKey} AS sort_key, ${id} AS id FROM ${from} ${condition} ${order} LIMIT $${values + 1}
+export function makeListQuery<T extends object, Given extends object>(
+  name: string,
+  build: (given: Parameters<Given>) => ListParts<T>,
+): ListQuery<T, Given> {
+  const rows = ({ item, before = sql``, sortKey, id, comesInOrder = false, ...found }: ListParts<T>) =>
+    sql`${before} SELECT ${item} AS item FROM ${fromAndWhere(found)}
+      ${comesInOrder ? sql`` : sql`ORDER BY ${sortKey}, ${id}`}`;
+  const version = ({ shown, version: value }: ListParts<T>) =>
+    sql`SELECT ${shown ?? sql`true`} AS shown, ${value} AS version`;
+  // The sorted subquery feeds the aggregate in its order, as there is no join between them.
+  const whole = (parts: ListParts<T>) => sql`
+    SELECT ${parts.shown ?? sql`true`}, count(*)::int, '[' || coalesce(string_agg(t.item, ','), '') || ']'
+    FROM (${rows(parts)} LIMIT ${heldItems + 1}) AS t`;
+  const page = (parts: ListParts<T>, given: Parameters<Limit>, after: Sql) => {
+    const { item, before = sql``, sortKey, id, shown, ...found } = parts;
+    return sql`
+    SELECT ${shown ?? sql`true`}, t.item, t.sort_key, t.id FROM (VALUES (1)) AS one (row) LEFT JOIN LATERAL (
+      ${before} SELECT ${item} AS item, ${sortKey} AS sort_key, ${id} AS id FROM ${fromAndWhere(found)} ${after}
+      ORDER BY ${sortKey}, ${id} LIMIT ${given.limit}
     ) AS t ON true`;
+  };
+  const after = ({ sortKey, id }: ListParts<T>, { afterSortKey, afterId }: Parameters<After>) =>
+    sql`AND (${sortKey}, ${id}) > (${afterSortKey}, ${afterId}::uuid)`;
+  // One statement is one snapshot: the version is that of what is read. It is one row, so the others keep their order.
+  const withVersion = (parts: ListParts<T>, read: Sql, columns: Sql) =>
+    sql`SELECT v.version, w.* FROM (${version(parts)}) AS v, (${read}) AS w (${columns})`;
+  const pageColumns = sql`shown, item, sort_key, id`;
   return {
     name,
-    values,
-    version: `SELECT ${shown} AS shown, ${version} AS version`,
-    rows,
-    // The sorted subquery feeds the aggregate in its order, as there is no join between them.
-    whole: `SELECT ${shown}, count(*)::int, '[' || coalesce(string_agg(t.item, ','), '') || ']' FROM (${rows} LIMIT ${heldItems + 1}) AS t`,
-    page: pageOf(""),
-    nextPage: pageOf(`AND (${sortKey}, ${id}) > ($${values + 2}, $${values + 3}::uuid)`),
+    version: named<Given>(`${name}_version`, (given) => version(build(given))),
+    whole: named<Given>(name, (given) => {
+      const parts = build(given);
+      return withVersion(parts, whole(parts), sql`shown, count, body`);
+    }),
+    rows: named<Given>(`${name}_rows`, (given) => rows(build(given))),
+    page: named<Given & Limit>(`${name}_page`, (given) => {
+      const parts = build(given);
+      return withVersion(parts, page(parts, given, sql``), pageColumns);
+    }),
+    nextPage: named<Given & Limit & After>(`${name}_next_page`, (given) => {
+      const parts = build(given);
+      return withVersion(parts, page(parts, given, after(parts, given)), pageColumns);
+    }),
   };
 }

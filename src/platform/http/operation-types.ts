@@ -39,15 +39,15 @@ export const answerRead = <T>(query: ReadQuery<T>, { client, id }: Asked, missin
 
 export const answerMade = <T>(make: () => Promise<T>): JsonMade<T> => ({ kind: "made", make });
 
-export const answerList = <T>(
-  query: ListQuery<T>,
-  values: unknown[],
+export const answerList = <T, Given extends Record<string, unknown>>(
+  query: ListQuery<T, Given>,
+  given: Given,
   missing: Missing | null,
   page: Page = {},
 ): JsonList<T> => ({
   kind: "list",
   query,
-  values,
+  given,
   missing,
   page,
 });

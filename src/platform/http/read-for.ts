@@ -1,5 +1,6 @@
 import type pg from "pg";
 import type { ReadShare } from "../shares.ts";
+import { run, sql, statement } from "../sql.ts";
 import { CallerLeft, type Caller } from "./caller.ts";
 
 /**
@@ -40,6 +41,8 @@ export async function readFor<T>(
 
 type Server = { processID: number };
 
+const cancelBackend = statement<{ processId: number }>(({ processId }) => sql`SELECT pg_cancel_backend(${processId})`);
+
 async function cancel(canceller: pg.Pool, client: pg.PoolClient): Promise<void> {
-  await canceller.query("SELECT pg_cancel_backend($1)", [(client as unknown as Server).processID]);
+  await run(canceller, cancelBackend, { processId: (client as unknown as Server).processID });
 }

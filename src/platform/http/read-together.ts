@@ -33,14 +33,14 @@ export function makeReadTogether(share: ReadShare): ReadTogether {
 
 async function readAll(
   share: ReadShare,
-  { name, text }: ReadQuery<unknown>,
+  { name, text, values }: ReadQuery<unknown>,
   all: readonly Asked[],
 ): Promise<(string | null | CallerLeft)[]> {
   const present = all.filter(({ caller }) => !caller.hasLeft());
   if (present.length === 0) return all.map(() => new CallerLeft());
-  const values = [present.map(({ client }) => client), present.map(({ id }) => id)];
+  const asked = values({ clients: present.map(({ client }) => client), ids: present.map(({ id }) => id) });
   const { rows } = await readFor(share, allOf(present.map(({ caller }) => caller)), (client) =>
-    client.query<[string | null]>({ name, text, values, rowMode: "array" }),
+    client.query<[string | null]>({ name, text, values: asked, rowMode: "array" }),
   );
   if (present.length === all.length) return rows.map(([body]) => body);
   const bodies = new Map(present.map((one, index) => [one, rows[index]![0]]));

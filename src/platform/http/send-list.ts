@@ -5,6 +5,7 @@ import { readCursor, writeCursor, type Position } from "./page-position.ts";
 import { readFor } from "./read-for.ts";
 import { admit, contentType, inPlace, sendBody, type Held, type Sending } from "./send.ts";
 import { streamList } from "./stream-list.ts";
+import type { Statement } from "../sql.ts";
 
 /** Answers a list: a page when one was asked for, whole in one piece when it is short, streamed when it is long. */
 export async function sendList(list: JsonList<unknown>, sending: Sending): Promise<void> {
@@ -28,29 +29,33 @@ export async function sendList(list: JsonList<unknown>, sending: Sending): Promi
 
 const isPage = ({ limit, cursor }: Page): boolean => limit !== undefined || cursor !== undefined;
 
-const ownerOf = ({ query, values }: Pick<JsonList<unknown>, "query" | "values">): string =>
-  JSON.stringify([query.name, values]);
+const ownerOf = ({ query, given }: Pick<JsonList<unknown>, "query" | "given">): string =>
+  JSON.stringify([query.name, Object.values(given)]);
+
+/** A statement with its values, whose rows come as arrays. */
+const ask = <Given extends object>({ name, text, values }: Statement<Given>, given: Given) => ({
+  ...(name === undefined ? {} : { name }),
+  text,
+  values: values(given),
+  rowMode: "array" as const,
+});
 
 type Version = [shown: boolean, version: string | null];
 
 /** The tag of the list, or of the page of it that is asked for, as the client's snapshot has it. */
-async function readTag(client: pg.ClientBase, { query, values, missing, page }: JsonList<unknown>): Promise<string> {
-  const { rows } = await client.query<Version>({
-    name: `${query.name}_version`,
-    text: query.version,
-    values,
-    rowMode: "array",
-  });
+async function readTag(client: pg.ClientBase, list: JsonList<unknown>): Promise<string> {
+  const { rows } = await client.query<Version>(ask(list.query.version, list.given));
   const [shown, version] = rows[0]!;
-  if (!shown) throw missing!();
-  return tagOf({ query, values, page }, version);
+  if (!shown) throw list.missing!();
+  return tagOf(list, version);
 }
 
 // Another statement may write the same rows otherwise.
 const tagOf = (
-  { query, values, page }: Pick<JsonList<unknown>, "query" | "values" | "page">,
+  { query, given, page }: Pick<JsonList<unknown>, "query" | "given" | "page">,
   version: string | null,
-): string => etagOf(JSON.stringify([query.rows, values, page.limit ?? null, page.cursor ?? null, version]));
+): string =>
+  etagOf(JSON.stringify([query.rows.text, Object.values(given), page.limit ?? null, page.cursor ?? null, version]));
 
 /** Answers GET of what the caller has already, and HEAD of a whole list, without reading the list. */
 async function isAnsweredByVersion(list: JsonList<unknown>, sending: Sending): Promise<boolean> {
@@ -67,12 +72,9 @@ async function isAnsweredByVersion(list: JsonList<unknown>, sending: Sending): P
 
 /** Reads a list together with its version; null where it is too long to be held. */
 async function readWhole(list: JsonList<unknown>, { reading, caller }: Sending): Promise<Held | null> {
-  const { query, values, missing } = list;
+  const { query, given, missing } = list;
   type Whole = [version: string | null, shown: boolean, count: number, body: string];
-  // One statement is one snapshot: the version is that of the body.
-  const text = `SELECT v.version, w.* FROM (${query.version}) AS v, (${query.whole}) AS w (shown, count, body)`;
-  const statement = { name: query.name, text, values, rowMode: "array" as const };
-  const { rows } = await readFor(reading.share, caller, (client) => client.query<Whole>(statement));
+  const { rows } = await readFor(reading.share, caller, (client) => client.query<Whole>(ask(query.whole, given)));
   const [version, shown, count, body] = rows[0]!;
   if (!shown) throw missing!();
   return count > heldItems ? null : { body, etag: tagOf(list, version) };
@@ -81,7 +83,7 @@ async function readWhole(list: JsonList<unknown>, { reading, caller }: Sending):
 /** Sends a long list in one snapshot. Of one app one at a time, so that its long lists leave places to its short ones. */
 async function stream(list: JsonList<unknown>, sending: Sending): Promise<void> {
   const { reading, caller, res, check } = sending;
-  const { query, values } = list;
+  const { query, given } = list;
   const work = () =>
     readFor(reading.share, caller, async (client) => {
       // The statement of the list lasts as long as its reader takes.
@@ -89,7 +91,8 @@ async function stream(list: JsonList<unknown>, sending: Sending): Promise<void> 
         `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = ${reading.pace.totalMs}`,
       );
       const etag = await readTag(client, list);
-      const count = await streamList(client, { sql: query.rows, values }, { res, etag, pace: reading.pace, check });
+      const { text, values } = ask(query.rows, given);
+      const count = await streamList(client, { text, values }, { res, etag, pace: reading.pace, check });
       await client.query("COMMIT");
       return count;
     });
@@ -100,19 +103,15 @@ async function stream(list: JsonList<unknown>, sending: Sending): Promise<void> 
 const defaultLimit = 100;
 
 async function readPage(list: JsonList<unknown>, after: Position | null, sending: Sending): Promise<Held> {
-  const { query, values, missing } = list;
+  const { query, given, missing } = list;
   const limit = list.page.limit ?? defaultLimit;
+  const first = { ...given, limit: limit + 1 };
+  const asked =
+    after === null
+      ? ask(query.page, first)
+      : ask(query.nextPage, { ...first, afterSortKey: after.sortKey, afterId: after.id });
   type Row = [version: string | null, shown: boolean, item: string | null, sortKey: string, id: string];
-  const [name, text] =
-    after === null ? [`${query.name}_page`, query.page] : [`${query.name}_next_page`, query.nextPage];
-  const statement = {
-    name,
-    // One row beside each of the page's: they stay in their order.
-    text: `SELECT v.version, w.* FROM (${query.version}) AS v, (${text}) AS w (shown, item, sort_key, id)`,
-    values: [...values, limit + 1, ...(after === null ? [] : [after.sortKey, after.id])],
-    rowMode: "array" as const,
-  };
-  const { rows } = await readFor(sending.reading.share, sending.caller, (client) => client.query<Row>(statement));
+  const { rows } = await readFor(sending.reading.share, sending.caller, (client) => client.query<Row>(asked));
   const [version, shown] = rows[0]!;
   if (!shown) throw missing!();
   const items = rows.flatMap(([, , item]) => (item === null ? [] : [item])).slice(0, limit);

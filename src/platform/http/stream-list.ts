@@ -6,7 +6,7 @@ import { makePacedBody } from "./paced-body.ts";
 import type { Pace } from "./reading.ts";
 import type { BodyCheck } from "./validation.ts";
 
-type Rows = { sql: string; values: unknown[] };
+type Rows = { text: string; values: unknown[] };
 type Streaming = { res: Response; etag: string; pace: Pace; check: BodyCheck | null };
 
 // The first rows go out at once; more at a time would keep the process from other requests for longer.
@@ -19,11 +19,11 @@ const rowsAtOnce = { first: 50, then: 250 };
  */
 export async function streamList(
   client: pg.PoolClient,
-  { sql, values }: Rows,
+  { text, values }: Rows,
   { res, etag, pace, check }: Streaming,
 ): Promise<number> {
   const body = makePacedBody(res, pace);
-  const cursor = client.query(new Cursor<[string]>(sql, values, { rowMode: "array" }));
+  const cursor = client.query(new Cursor<[string]>(text, values, { rowMode: "array" }));
   const writeHead = () =>
     res.headersSent || res.writeHead(200, { ...headersOf(etag), "Content-Type": "application/json; charset=utf-8" });
   let count = 0;

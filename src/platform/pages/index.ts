@@ -8,6 +8,7 @@
  */
 export { makePageAssets } from "./assets.ts";
 export { formTarget, pageHeaders } from "./csp.ts";
+export { renderFailurePage, type Failure } from "./failure.ts";
 export { renderPage, type Page, type PageContext } from "./layout.ts";
 export { chooseLocale, locales, type Locale } from "./locale.ts";
 export { keepPickedLocale, picksLocale, readLocale } from "./read-locale.ts";

@@ -22,8 +22,8 @@ export type PageContext = {
   formTargets?: readonly string[];
 };
 
-const render = makeTemplates(join(import.meta.dirname, "templates"));
-const translator = makeTranslator({ de: german, en: english });
+export const render = makeTemplates(join(import.meta.dirname, "templates"));
+export const translator = makeTranslator({ de: german, en: english });
 
 /**
  * Puts a page's body into the frame all pages share.

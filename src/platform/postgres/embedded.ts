@@ -151,7 +151,7 @@ async function makeDatabase(maintenanceUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: maintenanceUrl });
   await client.connect();
   try {
-    const { rowCount } = await client.query("SELECT FROM pg_database WHERE datname = $1", [databaseRole]);
+    const { rowCount } = await client.query(`SELECT FROM pg_database WHERE datname = '${databaseRole}'`);
     if (rowCount === 0) await client.query(`CREATE DATABASE ${databaseRole}`);
   } finally {
     await client.end();

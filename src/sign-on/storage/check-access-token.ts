@@ -4,6 +4,7 @@ import { personMaySignIn, scopeFromWire } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { arrayParameter, type Db } from "../../platform/db.ts";
+import { render, sql, table } from "../../platform/sql.ts";
 import { hashId, isCurrent } from "./artifact.ts";
 
 type TokenRow = {
@@ -15,6 +16,8 @@ type TokenRow = {
   expiresAt: Date;
 };
 
+const maySignIn = render(personMaySignIn(sql`token.client_id`, table("person"))).text;
+
 // A token dies with its app; one of a person holds as long as they may sign in to the app. A scope that the app lost is
 // lost for its tokens too.
 const selectTokens = `
@@ -25,7 +28,7 @@ const selectTokens = `
   LEFT JOIN person ON person.id = token.person_id
   WHERE token.kind IN ('AccessToken', 'ClientCredentials') AND token.id_hash = ANY (${arrayParameter("$1", "bytea")}::bytea[])
     AND ${isCurrent("token")}
-    AND (token.person_id IS NULL OR person.blocked_at IS NULL AND ${personMaySignIn("token.client_id", "person")})`;
+    AND (token.person_id IS NULL OR person.blocked_at IS NULL AND ${maySignIn})`;
 
 const shape = /^[A-Za-z0-9_-]{43}$/;
 

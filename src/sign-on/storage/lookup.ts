@@ -13,6 +13,7 @@ import {
 } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import { arrayParameter, type Queryable } from "../../platform/db.ts";
+import { identifier, render } from "../../platform/sql.ts";
 import { type Decisions, decisionsOf } from "../consent.ts";
 import { answerEach, type FoundArtifact, foundColumns, isCurrent, type Key } from "./artifact.ts";
 
@@ -37,7 +38,7 @@ export type AskedToken = Key & { clientId: string | null };
 type Row = Omit<Lookup, "right"> & { place: number; facts: SignOnFacts };
 
 const factsAndDecisions = (client: string, personId: string): string => `
-  ${signOnFactsOf(client, personId)} AS facts, ${decisionsOf(client, personId)} AS decisions`;
+  ${render(signOnFactsOf(identifier(client), identifier(personId))).text} AS facts, ${decisionsOf(client, personId)} AS decisions`;
 
 // One by one whatever the statistics say: after a quiet night they know of no sessions, and all of a kind would be read.
 const artifactOf = (kind: string, idHash: string): string => `
@@ -66,10 +67,12 @@ export async function findSessions(
   }));
 }
 
+const subject = render(subjectOf(identifier("token.client_id"), identifier("token.person_id"))).text;
+
 const selectTokens = `
   SELECT asked.place::int, token.kind IS NOT NULL AS "isThere", ${appOf("asked.client_id")} AS app,
     ${foundColumns("token")}, token.client_id AS "clientId",
-    ${subjectOf("token.client_id", "token.person_id")} AS subject, ${factsAndDecisions("token.client_id", "token.person_id")}
+    ${subject} AS subject, ${factsAndDecisions("token.client_id", "token.person_id")}
   FROM unnest(${arrayParameter("$1", "text")}, ${arrayParameter("$2", "bytea")}, ${arrayParameter("$3", "text")})
     WITH ORDINALITY AS asked (kind, id_hash, client_id, place)
   LEFT JOIN ${artifactOf("asked.kind", "asked.id_hash")} token ON true`;

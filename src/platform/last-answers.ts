@@ -1,11 +1,10 @@
 import { STATUS_CODES } from "node:http";
 import { Router, type ErrorRequestHandler, type Request, type Response as AnyResponse } from "express";
-import { AppError } from "../platform/errors.ts";
-import type { Log } from "../platform/log.ts";
-import { showPage } from "./show-page.ts";
+import { AppError } from "./errors.ts";
+import type { Log } from "./log.ts";
+import { readLocale, renderFailurePage, type Failure, type Locale } from "./pages/index.ts";
 
 type Response = AnyResponse<unknown, { requestId?: string }>;
-type Failure = "not_found" | "invalid" | "unavailable" | "bug";
 
 const statusOf: Record<Failure, number> = { not_found: 404, invalid: 400, unavailable: 503, bug: 500 };
 
@@ -16,15 +15,15 @@ const messages: Record<Failure, string> = {
   bug: "Something went wrong on our side.",
 };
 
+const urlIn = (locale: Locale) => `/?lang=${locale}`;
+
 function answer(req: Request, res: Response, failure: Failure, given?: number): void {
   const status = given ?? statusOf[failure];
   if (failure === "unavailable") res.set("Retry-After", "5");
   if (req.accepts(["json", "html"]) === "html") {
-    showPage(req, res, "failure", {
-      status,
-      title: (t) => t(`failure.${failure}.title`),
-      model: { failure, requestId: res.locals.requestId },
-    });
+    const context = { locale: readLocale(req), languageUrl: req.path === "/" ? urlIn : null };
+    const page = renderFailurePage({ failure, status, requestId: res.locals.requestId }, context);
+    res.status(page.status).set(page.headers).send(page.html);
     return;
   }
   const problem = {
@@ -41,10 +40,7 @@ function answer(req: Request, res: Response, failure: Failure, given?: number): 
     .send(JSON.stringify(problem));
 }
 
-function tellFailure(
-  error: unknown,
-  isUnavailable: (error: unknown) => boolean,
-): { failure: Failure; status?: number } {
+function classify(error: unknown, isUnavailable: (error: unknown) => boolean): { failure: Failure; status?: number } {
   if (error instanceof AppError && error.kind === "not_found") return { failure: "not_found" };
   if (isUnavailable(error)) return { failure: "unavailable" };
   // The framework marks what a request did wrong (broken percent-encoding, a body too large) with a status.
@@ -54,7 +50,7 @@ function tellFailure(
     : { failure: "bug" };
 }
 
-/** Answers what no room answered: an unknown address, or an error that nobody turned into an answer. */
+/** Answers what no module answered: an unknown address, or an error that nothing turned into an answer. */
 export function makeLastAnswers({ log, isUnavailable }: { log: Log; isUnavailable(error: unknown): boolean }): {
   router: Router;
   onError: ErrorRequestHandler;
@@ -62,7 +58,7 @@ export function makeLastAnswers({ log, isUnavailable }: { log: Log; isUnavailabl
   const router = Router();
   router.use((req, res) => answer(req, res, "not_found"));
   const onError: ErrorRequestHandler = (err: unknown, req, res: Response, _next) => {
-    const { failure, status } = tellFailure(err, isUnavailable);
+    const { failure, status } = classify(err, isUnavailable);
     const fields = { err, requestId: res.locals.requestId };
     if (failure === "bug" || failure === "unavailable") log.error(fields, "request failed");
     else log.debug(fields, "request refused");

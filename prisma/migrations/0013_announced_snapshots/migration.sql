@@ -1,0 +1,1 @@
+ALTER TABLE "announced_sign_in" RENAME COLUMN "sight" TO "snapshot";

@@ -1,0 +1,59 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { Db, Queryable } from "../../platform/db.ts";
+import { columnNames, insert, run, sql, statement, table, type Sql, type Value } from "../../platform/sql.ts";
+import type { WorkerJob } from "../../platform/worker.ts";
+import { snapshotRecord } from "./snapshot.ts";
+
+// What apps saw of people after their first sign-ins. A sign-in does not wait for a change that is at work; at its end
+// that change reads here which sign-ins were committed since its snapshot.
+
+const announced = table("announcedSignIn", "a");
+const all = table("announcedSignIn");
+const excluded = table("announcedSignIn", "excluded");
+
+/** SQL that announces what apps see of the subjects of a snapshot. */
+export const announceFrom = (snapshot: Sql, at: Value): Sql => {
+  const row = { personId: sql`subject_id`, clientId: sql`client_id`, at, snapshot: sql`to_jsonb(seen)` };
+  return sql`${insert("announcedSignIn", row, sql`FROM (${snapshot}) AS seen`)}
+  ON CONFLICT (${columnNames("announcedSignIn", "personId", "clientId")})
+  DO UPDATE SET ${columnNames("announcedSignIn", "at")} = ${excluded.at},
+    ${columnNames("announcedSignIn", "snapshot")} = ${excluded.snapshot}`;
+};
+
+/**
+ * SQL that takes what was announced of a change's subjects, so that it is read once.
+ *
+ * Shape: `subject` stands in a FROM, with columns as for `selectSnapshot`. What was announced before the snapshot is in it
+ *        too.
+ */
+export const takeAnnounced = (subject: Sql): Sql => sql`
+  WITH taken AS (
+    DELETE FROM ${announced} USING ${subject} AS t (type, id, client_id)
+    WHERE t.type = 'person' AND ${announced.personId} = t.id AND t.client_id IN ('', ${announced.clientId})
+    RETURNING ${announced.snapshot})
+  SELECT seen.* FROM taken CROSS JOIN LATERAL jsonb_to_record(taken.snapshot) AS seen (${snapshotRecord})`;
+
+const keptSeconds = 86_400;
+const sweepBatch = 10_000;
+const sweep = statement<{ before: Date; batch: number }>(
+  ({ before, batch }) => sql`
+  DELETE FROM ${all} WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM ${all} WHERE ${all.at} < ${before} ORDER BY ${all.at} LIMIT ${batch}))`,
+  "access.sweepAnnounced",
+);
+
+/** Removes what no change needs any more, as none lasts for a day. Answers how many rows there were. */
+export async function sweepAnnounced(db: Queryable, now: Date): Promise<number> {
+  const before = new Date(now.getTime() - keptSeconds * 1000);
+  for (let gone = 0; ;) {
+    const count = await run(db, sweep, { before, batch: sweepBatch });
+    gone += count;
+    if (count < sweepBatch) return gone;
+  }
+}
+
+export const makeAnnouncedSweep = ({ db, clock }: { db: Pick<Db, "pool">; clock: Clock }): WorkerJob => ({
+  name: "access.sweepAnnounced",
+  everySeconds: 3600,
+  run: async () => void (await sweepAnnounced(db.pool, clock())),
+});

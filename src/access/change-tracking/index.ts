@@ -1,0 +1,99 @@
+/*
+ * change-tracking: finds what a change alters in what each app sees, and emits the events that say so.
+ *
+ * Nouns:      subject (a person, group or school), snapshot (what apps saw of the subjects before the change), diff (how
+ *             what they see differs from it), announced sign-in (what an app saw of a person after their first sign-in).
+ * Invariants: a subject is in the snapshot before it is altered; the events of a change commit with it; a first sign-in
+ *             and the end of a change of the same school never overlap.
+ * Never knows: what a use case writes, how events are delivered.
+ */
+import type { PersonId, SchoolId, Touched } from "../../directory/index.ts";
+import { takeBackAppEvents } from "../../events/index.ts";
+import type { Queryable } from "../../platform/db.ts";
+import { findRows, sql, statement, table } from "../../platform/sql.ts";
+import { makeSchoolLocks } from "./locks.ts";
+import { emitDiff, makeParameterStore } from "./parameter-store.ts";
+import type { Subject } from "./store.ts";
+import { makeTableStore, type TableStore } from "./table-store.ts";
+
+export { makeAnnouncedSweep, sweepAnnounced } from "./announced.ts";
+export { tryHoldForSignIn } from "./locks.ts";
+export { announce, emitDiff, findSnapshot } from "./parameter-store.ts";
+export type { Subject } from "./store.ts";
+
+/**
+ * Makes what tracks one change: it takes the snapshot of each subject at its first touch and emits the diff at the end.
+ *
+ * Shape: the first touch of a whole school turns to tables, which hold any number of subjects.
+ */
+export function makeChangeTracking(tx: Queryable) {
+  const locks = makeSchoolLocks(tx);
+  const subjects = new Map<string, Subject>();
+  const wholeSchools = new Set<SchoolId>();
+  const small = makeParameterStore(tx);
+  let large: TableStore | null = null;
+
+  const touch = async (touched: Touched): Promise<void> => {
+    const { people = [], groups = [], schools = [], membersOf = [] } = touched;
+    await locks.hold({ ...touched, groups: [...groups, ...membersOf] });
+    const members = membersOf.length > 0 ? await findMembers(tx, membersOf) : [];
+    const named: Subject[] = [
+      ...[...people, ...members].map((id) => ({ type: "person" as const, id, client: "" })),
+      ...[...groups, ...membersOf].map((id) => ({ type: "group" as const, id, client: "" })),
+      ...schools.map((id) => ({ type: "school" as const, id, client: "" })),
+    ];
+    const added = new Map(
+      named.map((subject) => [`${subject.type} ${subject.id}`, subject] as const).filter(([key]) => !subjects.has(key)),
+    );
+    if (added.size === 0) return;
+    for (const [key, subject] of added) subjects.set(key, subject);
+    await (large ?? small).add([...added.values()]);
+  };
+
+  const touchSchool = async (schoolId: SchoolId, clientId = ""): Promise<void> => {
+    await locks.holdLinked(schoolId);
+    wholeSchools.add(schoolId);
+    large ??= await makeTableStore(tx, small);
+    await large.addSchool(schoolId, clientId);
+  };
+
+  /** Emits the events of the change. From here to the commit nobody signs in for the first time at its schools. */
+  const finish = async (now: Date): Promise<void> => {
+    if (!large && subjects.size === 0) return;
+    // Those who came to another school have to be compared there too.
+    for (const school of wholeSchools) await locks.holdLinked(school);
+    const people = [...subjects.values()].filter(({ type }) => type === "person").map(({ id }) => id as PersonId);
+    await locks.hold({ people });
+    const store = large ?? small;
+    await store.emit(now, await store.takeAnnounced());
+    // Checked here, deferred constraints do not lengthen the commit.
+    await tx.query("SET CONSTRAINTS ALL IMMEDIATE");
+    await locks.holdForCommit();
+    await emitAgain(now);
+  };
+
+  /** Emits anew the events of those who signed in for the first time between the diff and the lock. */
+  const emitAgain = async (now: Date): Promise<void> => {
+    const before = await (large ?? small).takeAnnounced();
+    if (before.length === 0) return;
+    const pairs = before.map(({ type, subject_id: id, client_id: client }) => ({ type, id, client }));
+    await takeBackAppEvents(
+      tx,
+      pairs.map(({ id, client }) => ({ subjectId: id, clientId: client })),
+    );
+    await emitDiff(tx, now, { before, subjects: pairs });
+  };
+
+  return { touch, touchSchool, finish };
+}
+
+const m = table("membership", "m");
+const selectMembers = statement<{ groups: readonly string[] }>(
+  ({ groups }) => sql`SELECT DISTINCT ${m.personId} FROM ${m} WHERE ${m.groupId} = ANY (${groups})`,
+  "access.findMembers",
+);
+
+async function findMembers(tx: Queryable, groups: readonly string[]): Promise<PersonId[]> {
+  const rows = await findRows<{ person_id: PersonId }, { groups: readonly string[] }>(tx, selectMembers, { groups });
+  return rows.map(({ person_id }) => person_id);
+}

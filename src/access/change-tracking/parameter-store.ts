@@ -1,0 +1,71 @@
+import { appendAppEvents } from "../../events/index.ts";
+import type { Queryable } from "../../platform/db.ts";
+import { findRows, run, sql, statement, type Parameter } from "../../platform/sql.ts";
+import { announceFrom, takeAnnounced } from "./announced.ts";
+import { selectDiff } from "./diff.ts";
+import { selectSnapshot, snapshotRecord, type SnapshotRow } from "./snapshot.ts";
+import { fromSubjects, valuesOf, type SnapshotStore, type Subject, type SubjectValues } from "./store.ts";
+
+// A few subjects are parameters, so that a small change makes no table.
+
+const find = statement<SubjectValues>((given) => selectSnapshot(fromSubjects(given)), "access.findSnapshot");
+
+const fromRows = (rows: Parameter) =>
+  sql`(SELECT * FROM jsonb_to_recordset(${rows}::jsonb) AS before (${snapshotRecord}))`;
+const emit = statement<SubjectValues & { now: Date; before: string }>(
+  (given) =>
+    appendAppEvents(selectDiff(fromRows(given.before), sql`(${selectSnapshot(fromSubjects(given))})`), given.now),
+  "access.emitDiff",
+);
+
+const take = statement<SubjectValues>((given) => takeAnnounced(fromSubjects(given)), "access.takeAnnounced");
+
+const announceNow = statement<SubjectValues & { now: Date }>(
+  (given) => announceFrom(selectSnapshot(fromSubjects(given)), given.now),
+  "access.announce",
+);
+
+/** Finds what apps see of a few subjects. */
+export const findSnapshot = (tx: Queryable, subjects: readonly Subject[]): Promise<SnapshotRow[]> =>
+  findRows<SnapshotRow, SubjectValues>(tx, find, valuesOf(subjects));
+
+/** Emits how what apps see of a few subjects differs from what they saw; answers the number of events. */
+export async function emitDiff(
+  tx: Queryable,
+  now: Date,
+  { before, subjects }: { before: readonly SnapshotRow[]; subjects: readonly Subject[] },
+): Promise<number> {
+  const given = { ...valuesOf(subjects), now, before: JSON.stringify(before) };
+  const [row] = await findRows<{ events: number }, typeof given>(tx, emit, given);
+  return row!.events;
+}
+
+/** Announces, with a first sign-in, what the app sees of the person. */
+export async function announce(tx: Queryable, now: Date, subjects: readonly Subject[]): Promise<void> {
+  await run(tx, announceNow, { ...valuesOf(subjects), now });
+}
+
+/** Makes the store of a small change: subjects are parameters and what apps saw of them is in memory. */
+export function makeParameterStore(tx: Queryable) {
+  const subjects: Subject[] = [];
+  const before: SnapshotRow[] = [];
+  const store: SnapshotStore = {
+    async add(added) {
+      subjects.push(...added);
+      before.push(...(await findSnapshot(tx, added)));
+    },
+    takeAnnounced: async () =>
+      subjects.some(({ type }) => type === "person")
+        ? findRows<SnapshotRow, SubjectValues>(tx, take, valuesOf(subjects))
+        : [],
+    emit: (now, announced) => emitDiff(tx, now, { before: joinRows(before, announced), subjects }),
+  };
+  return { ...store, subjects, before };
+}
+
+/** Both; of what both have, the one before. */
+function joinRows(before: readonly SnapshotRow[], announced: readonly SnapshotRow[]): SnapshotRow[] {
+  const keyOf = ({ client_id, type, subject_id }: SnapshotRow) => `${type} ${subject_id} ${client_id}`;
+  const keys = new Set(before.map(keyOf));
+  return [...before, ...announced.filter((row) => !keys.has(keyOf(row)))];
+}

@@ -1,0 +1,152 @@
+import { eventProperties, type AppEventType, type EventProperty } from "../../events/index.ts";
+import { identifier, join, sql, table, type Part, type Sql } from "../../platform/sql.ts";
+import { fromShownGroupsOf, groupIsSynced, personIsSynced, schoolIsShown, userIsShown } from "../visibility.ts";
+
+/** A property whose change an event names, but the status: that is an action of its own. */
+type ComparedProperty<Type extends AppEventType = AppEventType> = Exclude<EventProperty[Type], "status">;
+
+/**
+ * What one app sees of one subject.
+ *
+ * Shape: properties are hashes, null where the subject has none such; what an app would see again on return stands
+ *        there with its status, so that deletion and return are changes of status. `rest` is what records show beside
+ *        these properties and events have no name for.
+ */
+export type SnapshotRow = {
+  client_id: string;
+  type: AppEventType;
+  subject_id: string;
+  school_id: string | null;
+  is_active: boolean;
+  is_synced: boolean;
+} & Record<ComparedProperty | "rest", string | null>;
+
+/** Every property that an event of any type can name. */
+export const allProperties = [...new Set(Object.values(eventProperties).flatMap((names) => [...names]))];
+const isCompared = (name: EventProperty[AppEventType]): name is ComparedProperty => name !== "status";
+export const comparedProperties = [...allProperties.filter(isCompared), "rest" as const];
+
+type Compared = (typeof comparedProperties)[number];
+
+/** The columns of a snapshot with their types. */
+export const snapshotTypes = {
+  ...{
+    client_id: "text",
+    type: "text",
+    subject_id: "uuid",
+    school_id: "uuid",
+    is_active: "boolean",
+    is_synced: "boolean",
+  },
+  ...(Object.fromEntries(comparedProperties.map((name) => [name, "bigint"])) as Record<Compared, "bigint">),
+} satisfies Record<keyof SnapshotRow, string>;
+
+/** The columns of a snapshot, as `jsonb_to_record` takes them. */
+export const snapshotRecord = join(
+  Object.entries(snapshotTypes).map(([name, type]) => sql`${identifier(name)} ${identifier(type)}`),
+);
+
+const given = table("grant", "given");
+const p = table("person", "p");
+const g = table("group", "g");
+const a = table("affiliation", "a");
+const s = table("school", "s");
+const signIn = table("signIn", "s");
+
+const hash = (...columns: readonly Sql[]): Sql => sql`hash_record_extended(ROW(${join(columns, ", ")}), 0)`;
+
+/** The hashes of each type of subject. A property that the contract names and this lacks does not compile. */
+const hashes: { [Type in AppEventType]: Record<ComparedProperty<Type>, Sql> & { rest?: Sql } } = {
+  person: {
+    name: hash(p.firstFull, p.firstCall, p.last),
+    role: hash(p.role),
+    groups: sql`coalesce(inside.groups, 0)`,
+    rest: hash(sql`place.contexts`, sql`CASE WHEN k.is_synced THEN ${p.sourceSystemIdentifier} END`, p.purgeAt),
+  },
+  group: { name: hash(g.name), rest: hash(g.type) },
+  school: {
+    name: hash(s.name),
+    address: hash(s.address, s.addressAddition, s.city, s.zipCode, s.country, s.state),
+    schooling_level: hash(s.schoolingLevel),
+    official_id: hash(s.officialId),
+  },
+};
+
+const selectHashes = (type: AppEventType): Sql => {
+  const own = hashes[type] as Partial<Record<Compared, Sql>>;
+  return join(
+    comparedProperties.map((name) => sql`${own[name] ?? sql`NULL::bigint`} AS ${identifier(name)}`),
+    ", ",
+  );
+};
+
+// Users are asked for as if everybody were active: who is deleted and may come back is still known.
+const asIfActive = sql`(
+  SELECT ${p.id}, ${p.role}, 'ACTIVE'::person_status AS status FROM ${p}) p`;
+
+/** The apps that may know a person: those with a grant of one of their schools, and those they signed in to. */
+export const selectPairs = (subject: Part): Sql => sql`
+  SELECT ${given.clientId}, ${a.personId}
+  FROM ${subject} t JOIN ${a} ON ${a.personId} = t.id
+  JOIN ${given} ON ${given.schoolId} = ${a.schoolId} AND t.client_id IN ('', ${given.clientId})
+  WHERE t.type = 'person'
+  UNION
+  SELECT ${signIn.clientId}, ${signIn.personId}
+  FROM ${subject} t JOIN ${signIn} ON ${signIn.personId} = t.id AND t.client_id IN ('', ${signIn.clientId})
+  WHERE t.type = 'person'`;
+
+const pairClient = sql`c.client_id`;
+
+export const selectSynced = (pair: Part): Sql => sql`
+  SELECT c.client_id, c.person_id, true AS is_synced FROM ${pair} c JOIN ${asIfActive} ON ${p.id} = c.person_id
+  WHERE ${personIsSynced(pairClient, p)}`;
+
+export const selectOtherUsers = (pair: Part, synced: Part): Sql => sql`
+  SELECT c.client_id, c.person_id, false AS is_synced FROM ${pair} c JOIN ${asIfActive} ON ${p.id} = c.person_id
+  WHERE NOT EXISTS (SELECT FROM ${synced} s WHERE s.client_id = c.client_id AND s.person_id = c.person_id)
+    AND ${userIsShown(pairClient, p)}`;
+
+// A role in a group is compared only where it differs from the person's own.
+const groupHash = hash(sql`x.id`, sql`nullif(x.role, ${p.role})`);
+const schoolOrder = sql`${a.schoolId} <> ${p.homeSchoolId}, ${a.schoolId}`;
+
+/** Selects what apps see: of the people whom they know, and of those subjects that are groups or schools. */
+export const selectSnapshotOf = (known: Part, subject: Part): Sql => sql`
+  WITH place AS (
+    SELECT k.client_id, k.person_id, (array_agg(${a.schoolId} ORDER BY ${schoolOrder}))[1] AS school_id,
+      array_agg(${a.id} ORDER BY ${schoolOrder}) AS contexts
+    FROM ${known} k JOIN ${a} ON ${a.personId} = k.person_id JOIN ${p} ON ${p.id} = k.person_id
+    WHERE ${schoolIsShown(sql`k.client_id`, a.schoolId)}
+    GROUP BY k.client_id, k.person_id),
+  inside AS (
+    SELECT k.client_id, k.person_id, bit_xor(${groupHash}) AS groups
+    FROM ${known} k JOIN ${p} ON ${p.id} = k.person_id
+    CROSS JOIN LATERAL (SELECT ${g.id}, m.role ${fromShownGroupsOf(sql`k.client_id`, sql`k.person_id`)}) x
+    GROUP BY k.client_id, k.person_id)
+  SELECT k.client_id, 'person' AS type, ${p.id} AS subject_id, place.school_id, ${p.status} = 'ACTIVE' AS is_active,
+    k.is_synced, ${selectHashes("person")}
+  FROM ${known} k JOIN ${p} ON ${p.id} = k.person_id
+  LEFT JOIN place ON place.client_id = k.client_id AND place.person_id = k.person_id
+  LEFT JOIN inside ON inside.client_id = k.client_id AND inside.person_id = k.person_id
+  UNION ALL
+  SELECT ${given.clientId}, 'group', ${g.id}, ${g.schoolId}, ${g.status} = 'ACTIVE', true, ${selectHashes("group")}
+  FROM ${subject} t JOIN ${g} ON ${g.id} = t.id
+  JOIN ${given} ON ${given.schoolId} = ${g.schoolId} AND t.client_id IN ('', ${given.clientId})
+  WHERE t.type = 'group' AND ${groupIsSynced(given.clientId, g.id)}
+  UNION ALL
+  SELECT ${given.clientId}, 'school', ${s.id}, ${s.id}, true, true, ${selectHashes("school")}
+  FROM ${subject} t JOIN ${s} ON ${s.id} = t.id
+  JOIN ${given} ON ${given.schoolId} = ${s.id} AND t.client_id IN ('', ${given.clientId})
+  WHERE t.type = 'school' AND ${schoolIsShown(given.clientId, s.id)}`;
+
+/**
+ * Selects what apps see of a few subjects, all in one.
+ *
+ * Shape: `subject` stands in a FROM; its columns are type, id and client_id, where an empty client_id stands for every app.
+ */
+export const selectSnapshot = (subject: Sql): Sql => sql`
+  WITH subject AS (SELECT type, id, client_id FROM ${subject} AS named (type, id, client_id)),
+  pair AS (${selectPairs(sql`subject`)}),
+  synced AS (${selectSynced(sql`pair`)}),
+  known AS (SELECT * FROM synced UNION ALL ${selectOtherUsers(sql`pair`, sql`synced`)})
+  SELECT * FROM (${selectSnapshotOf(sql`known`, sql`subject`)}) AS snapshot`;

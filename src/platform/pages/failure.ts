@@ -1,0 +1,14 @@
+import { render, renderPage, translator, type Page, type PageContext } from "./layout.ts";
+
+/** Why there is no answer: nothing at the address, a wrong request, no database, or a bug. */
+export type Failure = "not_found" | "invalid" | "unavailable" | "bug";
+
+/** The page that says so. Shape: with a request id, but where the address is wrong. */
+export function renderFailurePage(
+  { failure, status, requestId }: { failure: Failure; status: number; requestId: string | undefined },
+  context: PageContext,
+): Page {
+  const t = translator(context.locale);
+  const body = render("failure", { failure, requestId, t, locale: context.locale });
+  return renderPage({ title: t(`failure.${failure}.title`), body, status }, context);
+}
