@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as client from "openid-client";
+import { makeIdmClient, makeSchulconnexClient } from "../src/publish/index.ts";
 import { makePages } from "./app-pages.ts";
 import type demo from "./demo.json";
 
@@ -73,25 +74,23 @@ export async function startPartnerApp(app: Registered, settings: Settings): Prom
       expectedNonce: nonce,
       ...(app.pkceRequired && { pkceCodeVerifier: codeVerifier }),
     });
-    const reads = await Promise.all([...readAsPerson(config, tokens.access_token), ...readAsApp(config)]);
+    const reads = await Promise.all([...readAsPerson(tokens.access_token), readAsApp(config)]);
     const key = remember(idTokens, tokens.id_token ?? "");
     res.setHeader("Set-Cookie", `${cookies.session}=${key}; Path=/; HttpOnly; SameSite=Lax`);
-    pages.showResult(res, tokens.claims() ?? {}, reads);
+    pages.showResult(res, tokens.claims() ?? {}, reads.flat());
   }
 
-  function readAsPerson(config: client.Configuration, accessToken: string): Promise<Read>[] {
-    return peopleScope === undefined ? [] : [read(config, accessToken, "/idm/schulconnex/v1/person-info")];
+  function readAsPerson(accessToken: string): Promise<Read>[] {
+    if (peopleScope === undefined) return [];
+    const schulconnex = makeSchulconnexClient({ baseUrl, accessToken });
+    return [bodyOf("/idm/schulconnex/v1/person-info", schulconnex.GET("/idm/schulconnex/v1/person-info"))];
   }
 
-  function readAsApp(config: client.Configuration): Promise<Read>[] {
+  async function readAsApp(config: client.Configuration): Promise<Read[]> {
     if (clientSecret === null) return [];
-    const own = client.clientCredentialsGrant(config, { scope: readScopes.join(" ") });
-    return [own.then((token) => read(config, token.access_token, "/idm/ep/v1/schools"))];
-  }
-
-  async function read(config: client.Configuration, accessToken: string, path: string): Promise<Read> {
-    const answer = await client.fetchProtectedResource(config, accessToken, new URL(baseUrl + path), "GET");
-    return { path, body: await answer.json() };
+    const { access_token: accessToken } = await client.clientCredentialsGrant(config, { scope: readScopes.join(" ") });
+    const idm = makeIdmClient({ baseUrl, accessToken });
+    return [await bodyOf("/idm/ep/v1/schools", idm.GET("/idm/ep/v1/schools"))];
   }
 
   async function signOut(url: URL, req: IncomingMessage, res: ServerResponse): Promise<void> {
@@ -131,6 +130,12 @@ export async function startPartnerApp(app: Registered, settings: Settings): Prom
       await closed;
     },
   };
+}
+
+/** What a call answers: what it asked for, or the problem. */
+async function bodyOf(path: string, call: Promise<{ data?: unknown; error?: unknown }>): Promise<Read> {
+  const { data, error } = await call;
+  return { path, body: data ?? error };
 }
 
 function explain(error: unknown): string {

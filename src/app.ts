@@ -55,16 +55,17 @@ export async function makeApp(
     token: (grant: string) => metrics.tokensIssued.inc({ grant }),
   };
 
-  const signOn = await makeSignOn({ ...config, shares, clock, log, count });
   const load = (name: string) => loadDocument(name, config.platform);
+  const contracts = { idm: await load("idm"), schulconnex: await load("schulconnex"), signOn: await load("sign-on") };
+  const checkAnswers = !config.production;
+  const signOn = await makeSignOn({ ...config, shares, clock, log, count, document: contracts.signOn, checkAnswers });
   const api = {
     reading: makeReading(shares.reads, config.lists),
     log,
     checkAccessToken: signOn.checkAccessToken,
     cursorKeys: deriveKeys(config.encryptionKeys, "cursor"),
-    checkAnswers: !config.production,
+    checkAnswers,
   };
-  const contracts = { idm: await load("idm"), schulconnex: await load("schulconnex"), signOn: await load("sign-on") };
   const idm = makeIdmRouter({ ...api, changes: shares.changes, document: contracts.idm });
   const schulconnex = makeSchulconnexRouter({
     ...api,

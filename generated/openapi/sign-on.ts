@@ -475,6 +475,11 @@ export interface components {
              * @example grant request is invalid
              */
             error_description?: string;
+            /**
+             * @description The scope that the access token lacks, at the endpoints that take one.
+             * @example openid
+             */
+            scope?: string;
         };
         /**
          * @description The role of a user. `OTHER` is staff that neither teaches nor learns: such users sign in, but a school never syncs them as people.
@@ -549,7 +554,7 @@ export interface components {
             groups?: components["schemas"]["PersonGroup"][];
         };
         /**
-         * @description What the token is, if you know.
+         * @description What the token is, if you know. Another value is ignored.
          * @example access_token
          * @enum {string}
          */
@@ -843,6 +848,28 @@ export interface components {
                 "text/html": components["schemas"]["HtmlPage"];
             };
         };
+        /** @description Something went wrong on our side. The person sees a page. */
+        SignOnFailedPage: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": components["schemas"]["HtmlPage"];
+            };
+        };
+        /** @description The service cannot answer just now. The person sees a page. */
+        SignOnBusyPage: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": components["schemas"]["HtmlPage"];
+            };
+        };
         /** @description To the same request with `GET`. */
         FormRedirect: {
             headers: {
@@ -857,6 +884,16 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "Cache-Control": components["headers"]["NoStore"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["OAuthError"];
+            };
+        };
+        /** @description A parameter is missing or malformed. */
+        OAuthBadRequest: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -885,10 +922,11 @@ export interface components {
                 "application/json": components["schemas"]["OAuthError"];
             };
         };
-        /** @description A parameter is missing or malformed. */
-        OAuthBadRequest: {
+        /** @description The service cannot answer, perhaps for a moment only. */
+        OAuthServerError: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
             content: {
@@ -1139,6 +1177,8 @@ export interface operations {
             302: components["responses"]["AuthorizationRedirect"];
             400: components["responses"]["AuthorizationErrorPage"];
             429: components["responses"]["TooManyOpenSignOns"];
+            500: components["responses"]["SignOnFailedPage"];
+            503: components["responses"]["SignOnBusyPage"];
         };
     };
     authorizeWithForm: {
@@ -1203,8 +1243,10 @@ export interface operations {
                     "application/json": components["schemas"]["Userinfo"];
                 };
             };
+            400: components["responses"]["OAuthBadRequest"];
             401: components["responses"]["UserinfoUnauthorized"];
             403: components["responses"]["UserinfoForbidden"];
+            500: components["responses"]["OAuthServerError"];
         };
     };
     getUserinfoWithForm: {
@@ -1226,8 +1268,10 @@ export interface operations {
                     "application/json": components["schemas"]["Userinfo"];
                 };
             };
+            400: components["responses"]["OAuthBadRequest"];
             401: components["responses"]["UserinfoUnauthorized"];
             403: components["responses"]["UserinfoForbidden"];
+            500: components["responses"]["OAuthServerError"];
         };
     };
     introspectToken: {
@@ -1256,6 +1300,7 @@ export interface operations {
             };
             400: components["responses"]["OAuthBadRequest"];
             401: components["responses"]["ClientUnauthorized"];
+            500: components["responses"]["OAuthServerError"];
         };
     };
     revokeToken: {
@@ -1281,6 +1326,7 @@ export interface operations {
             };
             400: components["responses"]["OAuthBadRequest"];
             401: components["responses"]["ClientUnauthorized"];
+            500: components["responses"]["OAuthServerError"];
         };
     };
     endSession: {
@@ -1321,6 +1367,8 @@ export interface operations {
             200: components["responses"]["LogoutPage"];
             303: components["responses"]["LogoutRedirect"];
             400: components["responses"]["LogoutErrorPage"];
+            500: components["responses"]["SignOnFailedPage"];
+            503: components["responses"]["SignOnBusyPage"];
         };
     };
     endSessionWithForm: {
@@ -1358,6 +1406,7 @@ export interface operations {
                     "application/json": components["schemas"]["DiscoveryDocument"];
                 };
             };
+            500: components["responses"]["OAuthServerError"];
         };
     };
     listKeys: {
@@ -1379,6 +1428,7 @@ export interface operations {
                     "application/jwk-set+json": components["schemas"]["JsonWebKeySet"];
                 };
             };
+            500: components["responses"]["OAuthServerError"];
         };
     };
 }

@@ -1,13 +1,10 @@
-import { execFile } from "node:child_process";
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { parseArgs, promisify } from "node:util";
-import { inlineEnums } from "./inline-enums.ts";
-import { respell } from "./spelling.ts";
+import { parseArgs } from "node:util";
+import { generateContracts } from "./generate-contracts.ts";
+import { runProgram } from "./run-program.ts";
 
 const project = join(import.meta.dirname, "..", "..");
-const programs = join(project, "node_modules", ".bin");
-const run = promisify(execFile);
 
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
 try {
@@ -23,31 +20,8 @@ async function generate(root: string): Promise<void> {
   await Promise.all([generateContracts(root), generatePrismaClient(root)]);
 }
 
-async function generateContracts(root: string): Promise<void> {
-  const out = join(root, "generated", "openapi");
-  await mkdir(out, { recursive: true });
-  const roots = (await readdir(join(root, "openapi"))).filter((name) => name.endsWith(".yaml"));
-  for (const file of roots)
-    await start("redocly", ["bundle", join("openapi", file), "--output", join(out, file)], root);
-  await writeFile(join(out, "schulconnex-1.7.yaml"), respell(await readFile(join(out, "schulconnex.yaml"), "utf8")));
-
-  const bundles = [...roots, "schulconnex-1.7.yaml"];
-  for (const file of bundles)
-    await start("openapi-typescript", [join(out, file), "--output", join(out, typesOf(file))], root);
-
-  // Our own types keep the names of enums; what is published does without.
-  for (const file of bundles) await writeFile(join(out, file), inlineEnums(await readFile(join(out, file), "utf8")));
-
-  const current = new Set(bundles.flatMap((file) => [file, typesOf(file)]));
-  for (const file of await readdir(out)) if (!current.has(file)) await rm(join(out, file));
-}
-
-function typesOf(bundle: string): string {
-  return bundle.replace(/yaml$/, "ts");
-}
-
 async function generatePrismaClient(root: string): Promise<void> {
-  await start("prisma", ["generate"], root);
+  await runProgram("prisma", ["generate"], root);
 }
 
 /** Generates into a copy and fails with the names of the files that differ from the committed ones. */
@@ -90,22 +64,4 @@ async function listFiles(folder: string): Promise<string[]> {
 
 async function readIfThere(file: string): Promise<string | null> {
   return readFile(file, "utf8").catch(() => null);
-}
-
-async function start(program: string, args: string[], cwd: string): Promise<void> {
-  const env = {
-    ...process.env,
-    // Prisma would download an engine that generating does not use.
-    PRISMA_SCHEMA_ENGINE_BINARY: "/bin/true",
-    PRISMA_HIDE_UPDATE_MESSAGE: "1",
-    CHECKPOINT_DISABLE: "1",
-    REDOCLY_TELEMETRY: "off",
-    REDOCLY_SUPPRESS_UPDATE_NOTICE: "true",
-  };
-  try {
-    await run(join(programs, program), args, { cwd, env });
-  } catch (error) {
-    const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
-    throw new Error(`${program} ${args.join(" ")} failed:\n${stdout}${stderr}`, { cause: error });
-  }
 }

@@ -9,16 +9,12 @@
 import type { Router } from "express";
 import { scopeOfContract, type AccessToken, type CheckAccessToken } from "../access/index.ts";
 import type { Db } from "../platform/db.ts";
-import {
-  bindOperations,
-  renderProblem,
-  type Handlers,
-  type OpenApiDocument,
-  type Reading,
-} from "../platform/http/index.ts";
+import { bindOperations, type Handlers, type OpenApiDocument, type Reading } from "../platform/http/index.ts";
 import type { Log } from "../platform/log.ts";
 import type { EncryptionKeys } from "../platform/seal.ts";
 import type { operations } from "../../generated/openapi/idm.ts";
+import { takes } from "./contract.ts";
+import { renderProblem } from "./failure.ts";
 import { getGroup } from "./getGroup.ts";
 import { getPerson } from "./getPerson.ts";
 import { getSchool } from "./getSchool.ts";
@@ -62,6 +58,7 @@ export function makeIdmRouter({
 }: IdmDeps): Router {
   return bindOperations<operations, AccessToken>({
     document,
+    takes,
     handlers: { ...readers, listChanges: makeListChanges({ changes, reads: reading.share, cursorKeys }) },
     checkToken: checkAccessToken,
     scopeName: scopeOfContract,

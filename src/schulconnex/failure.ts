@@ -1,5 +1,9 @@
 import type { AppError } from "../platform/errors.ts";
+import { present } from "../platform/contract-types.ts";
 import type { RenderFailure } from "../platform/http/index.ts";
+import type { components } from "../../generated/openapi/schulconnex.ts";
+
+type SchulconnexError = components["schemas"]["SchulconnexError"];
 
 type Words = [status: number, subcode: string, titel: string, beschreibung: string];
 
@@ -39,5 +43,5 @@ function wordsFor({ code, internal, status }: AppError): Words {
 export const renderSchulconnex: RenderFailure = (failure, res) => {
   const [status, subcode, titel, beschreibung] = wordsFor(failure);
   if (failure.code === "wrong_context") res.setHeader("WWW-Authenticate", 'Bearer error="invalid_token"');
-  res.status(status).json({ code: String(status), subcode, titel, beschreibung });
+  res.status(status).json(present<SchulconnexError>({ code: String(status), subcode, titel, beschreibung }));
 };

@@ -12,6 +12,7 @@ import { bindOperations, type Handlers, type OpenApiDocument, type Reading } fro
 import type { Log } from "../platform/log.ts";
 import type { EncryptionKeys } from "../platform/seal.ts";
 import type { operations } from "../../generated/openapi/schulconnex.ts";
+import { takes } from "./contract.ts";
 import { renderSchulconnex } from "./failure.ts";
 import { getPersonInfo } from "./getPersonInfo.ts";
 import { notOfferedHandlers } from "./handler.ts";
@@ -43,6 +44,7 @@ export function makeSchulconnexRouter({
   return bindOperations<operations, AccessToken>({
     document,
     handlers,
+    takes,
     checkToken: checkAccessToken,
     scopeName: scopeOfContract,
     reading,

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import express, { type NextFunction, type Request, type Response, Router } from "express";
 import type { Provider } from "oidc-provider";
+import type { AnswerCheck, FormCheck } from "../platform/http/index.ts";
 import { picksLocale, readLocale } from "../platform/pages/index.ts";
 import { refuseOtherMethods } from "./other-methods.ts";
 import { renderErrorPage } from "./pages/index.ts";
-import { longestLogoutState } from "./provider/parameters.ts";
 
 const libraryPaths = [
   "/oauth2/auth",
@@ -31,8 +31,17 @@ export type Mount = {
   answerBusy(req: IncomingMessage, res: ServerResponse): boolean;
 };
 
-/** Puts the provider behind its paths; `provider` answers the one of now. */
-export function makeMount({ issuerUrl, provider }: { issuerUrl: string; provider(): Provider }): Mount {
+type MountOptions = {
+  issuerUrl: string;
+  /** Answers the provider of now. */
+  provider(): Provider;
+  checkLogout: FormCheck;
+  /** Null where answers go out unchecked. */
+  checkAnswer: AnswerCheck | null;
+};
+
+/** Puts the provider behind its paths. */
+export function makeMount({ issuerUrl, provider, checkLogout, checkAnswer }: MountOptions): Mount {
   const router = Router();
   const callbacks = new WeakMap<Provider, Answer>();
   const answer: Answer = (req, res) => {
@@ -47,12 +56,16 @@ export function makeMount({ issuerUrl, provider }: { issuerUrl: string; provider
     speakAsIssuer(req);
     next();
   });
+  router.use(libraryPaths, (req: Request, res: Response, next: NextFunction) => {
+    checkAnswer?.(req, res);
+    next();
+  });
   router.post(
     ["/oauth2/auth", "/oauth2/sessions/logout"],
     express.urlencoded({ extended: false, limit: "16kb" }),
     askAsGet,
   );
-  router.get("/oauth2/sessions/logout", refuseUnkept);
+  router.get("/oauth2/sessions/logout", makeRefuseUnkept(checkLogout));
   router.all(libraryPaths, refuseOtherMethods, answer);
   return {
     router,
@@ -61,6 +74,7 @@ export function makeMount({ issuerUrl, provider }: { issuerUrl: string; provider
       const queryAt = url.indexOf("?");
       if (!busyPaths.has(`${method} ${queryAt < 0 ? url : url.slice(0, queryAt)}`) || picksLocale(req)) return false;
       speakAsIssuer(req);
+      checkAnswer?.(req, res);
       void answer(req, res);
       return true;
     },
@@ -86,13 +100,15 @@ function askAsGet(req: Request, res: Response): void {
 }
 
 // What a logout carries is kept with the session: of a bounded length, and PostgreSQL takes no NUL character.
-function refuseUnkept(req: Request, res: Response, next: NextFunction): void {
-  const state = new URLSearchParams(req.url.split("?")[1]).get("state");
-  if (!req.url.includes("%00") && (state?.length ?? 0) <= longestLogoutState) return next();
-  const requestId = (res.locals["requestId"] as string | undefined) ?? null;
-  const { status, headers, html } = renderErrorPage(
-    { status: 400, reason: "invalid_request", requestId },
-    { locale: readLocale(req) },
-  );
-  res.status(status).set(headers).send(html);
-}
+const makeRefuseUnkept =
+  (check: FormCheck) =>
+  (req: Request, res: Response, next: NextFunction): void => {
+    const query = Object.fromEntries(new URLSearchParams(req.url.split("?")[1]));
+    if (!req.url.includes("%00") && check(query) === null) return next();
+    const requestId = (res.locals["requestId"] as string | undefined) ?? null;
+    const { status, headers, html } = renderErrorPage(
+      { status: 400, reason: "invalid_request", requestId },
+      { locale: readLocale(req) },
+    );
+    res.status(status).set(headers).send(html);
+  };

@@ -1,5 +1,7 @@
 import type { NextFunction, Request, Response } from "express";
+import { present } from "../platform/contract-types.ts";
 import { readLocale } from "../platform/pages/index.ts";
+import type { OAuthError } from "./contract.ts";
 import { renderErrorPage } from "./pages/index.ts";
 
 const reading = "GET, HEAD";
@@ -34,7 +36,8 @@ export function refuseOtherMethods(req: Request, res: Response, next: NextFuncti
   const status = path === "/oauth2/token" ? 400 : 405;
   res.status(status).set({ Allow: allowed, "Cache-Control": "no-store" });
   if (!seenByPeople.test(path) || req.accepts(["json", "html"]) !== "html") {
-    res.json({ error: "invalid_request", error_description: `this address only takes ${allowed}` });
+    const description = `this address only takes ${allowed}`;
+    res.json(present<OAuthError>({ error: "invalid_request", error_description: description, scope: undefined }));
     return;
   }
   const requestId = (res.locals["requestId"] as string | undefined) ?? null;

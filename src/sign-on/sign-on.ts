@@ -4,10 +4,12 @@ import { type CheckAccessToken, findSubjectClaims, type ClientId } from "../acce
 import type { PersonId } from "../directory/index.ts";
 import { makeReadAddress } from "../platform/client-address.ts";
 import type { Clock } from "../platform/clock.ts";
+import { makeAnswerCheck, type OpenApiDocument } from "../platform/http/index.ts";
 import type { DatabaseShares } from "../platform/shares.ts";
 import type { Db } from "../platform/db.ts";
 import type { Log } from "../platform/log.ts";
 import type { WorkerJob } from "../platform/worker.ts";
+import { readContract } from "./contract.ts";
 import type { InteractionDeps } from "./interaction/deps.ts";
 import { makeInteractionRouter } from "./interaction/router.ts";
 import { ensureSigningKeys, rotateSigningKeys } from "./keys/rotation.ts";
@@ -36,6 +38,10 @@ export type SignOnOptions = {
   log: Log;
   issuerUrl: string;
   platform: string;
+  /** openapi/sign-on.yaml, with the operator's name in its scopes. */
+  document: OpenApiDocument;
+  /** Holds every answer against the document: for development and tests. */
+  checkAnswers: boolean;
   lifetimes: Lifetimes;
   /** 32 bytes each: the first encrypts, each can decrypt. */
   encryptionKeys: readonly Buffer[];
@@ -65,6 +71,7 @@ export type SignOn = {
 
 export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
   const { shares, clock, log, issuerUrl, platform, lifetimes, encryptionKeys: keys } = options;
+  const contract = readContract(options.document);
   const readAddress = makeReadAddress(options.trustedProxies);
   const { signOn: db, firstSignIns, jobs } = shares;
   const secrets = await loadSharedSecrets({ db, keys, now: clock() });
@@ -87,6 +94,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
         log,
         issuerUrl,
         platform,
+        contract,
         lifetimes,
         secrets,
         signingKeys,
@@ -119,7 +127,12 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     provider: () => provider,
   };
   const sender = makeSender(options);
-  const mount = makeMount({ issuerUrl, provider: deps.provider });
+  const mount = makeMount({
+    issuerUrl,
+    provider: deps.provider,
+    checkLogout: contract.checkRequest.endSession,
+    checkAnswer: options.checkAnswers ? makeAnswerCheck(options.document, log) : null,
+  });
   return {
     router: Router().use(mount.router, makeInteractionRouter(deps), makePlatformSignIn(deps)),
     answerBusy: mount.answerBusy,

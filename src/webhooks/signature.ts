@@ -1,4 +1,7 @@
 import { createHmac, createSecretKey, randomBytes, type KeyObject } from "node:crypto";
+import { present } from "../platform/contract-types.ts";
+import type { EventHeaders } from "./contract.ts";
+import type { EventType } from "./payload.ts";
 
 /** A secret as the partner has it, and the key that Standard Webhooks makes of it. */
 export type SigningSecret = { text: string; key: KeyObject };
@@ -32,17 +35,15 @@ export function makeHeaders(
   if (!oldest) throw new Error("the endpoint has no valid secret");
   const timestamp = String(Math.floor(now.getTime() / 1000));
   const signed = `${messageId}.${timestamp}.${body}`;
-  const headers: Record<string, string> = {
-    "Content-Type": "application/json",
-    "User-Agent": "Schultor-Webhooks/1",
-    "X-EP-Event-Type": eventType,
+  const described = present<EventHeaders>({
+    "X-EP-Event-Type": eventType as EventType,
     "X-EP-Signature-Sha256": createHmac("sha256", oldest.text).update(body).digest("hex"),
     "webhook-id": messageId,
     "webhook-timestamp": timestamp,
     "webhook-signature": secrets
       .map(({ key }) => `v1,${createHmac("sha256", key).update(signed).digest("base64")}`)
       .join(" "),
-  };
-  if (isTest) headers["X-EP-Test"] = "true";
-  return headers;
+    "X-EP-Test": isTest ? "true" : undefined,
+  });
+  return { "Content-Type": "application/json", "User-Agent": "Schultor-Webhooks/1", ...described };
 }

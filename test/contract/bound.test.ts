@@ -4,6 +4,8 @@ import { expect, test } from "vitest";
 import type { operations } from "../../generated/openapi/idm.ts";
 import { groupIsShown, type AccessToken } from "../../src/access/index.ts";
 import { readConfig } from "../../src/config/index.ts";
+import { takes } from "../../src/idm/contract.ts";
+import { renderProblem } from "../../src/idm/failure.ts";
 import { makeIdmRouter } from "../../src/idm/index.ts";
 import { AppError } from "../../src/platform/errors.ts";
 import {
@@ -15,7 +17,6 @@ import {
   makeListQuery,
   makeReading,
   makeReadQuery,
-  renderProblem,
   type Handler,
   type Handlers,
 } from "../../src/platform/http/index.ts";
@@ -109,6 +110,7 @@ const bind = (given: Partial<Record<keyof operations | "getTeapot", unknown>>) =
   bindOperations<operations, AccessToken>({
     document,
     handlers: given as Handlers<operations, AccessToken>,
+    takes,
     checkToken: async () => ({ kind: "unknown" }),
     scopeName: (scope) => scope,
     reading: readFrom({ options: {} } as pg.Pool),

@@ -30,7 +30,10 @@ const ours = Object.keys(ruleset.rules).filter((name) => typeof ruleset.rules[na
 const names = (await readdir(fixtures)).filter((name) => name.endsWith(".yaml")).map((name) => basename(name, ".yaml"));
 const bases = (await readdir(join(fixtures, "base"))).map((name) => basename(name, ".yaml"));
 
+type Finding = { source: string; code: string | number; message: string; range: { start: { line: number } } };
+
 const findings = new Map<string, Set<string>>();
+const found: Finding[] = [];
 const findingsIn = (document: string) => [...(findings.get(document) ?? [])].sort();
 let folder: string;
 
@@ -48,24 +51,54 @@ beforeAll(async () => {
     await write(`${name}.breaks`, merged(document, breaks));
     await write(`${name}.keeps`, merged(document, keeps));
   }
-  for (const { source, code } of await lint(join(folder, "*.yaml"))) {
-    const [document = ""] = relative(folder, source).split(sep);
-    findings.get(basename(document, ".yaml"))?.add(String(code));
+  await breakContract(join(folder, "openapi"));
+  for (const finding of await lint([join(folder, "*.yaml"), join(folder, "openapi/idm.yaml")])) {
+    const [document = ""] = relative(folder, finding.source).split(sep);
+    findings.get(basename(document, ".yaml"))?.add(String(finding.code));
+    found.push(finding);
   }
 }, 120_000);
 afterAll(() => rm(folder, { recursive: true }));
 
 /** Runs the same program as `npm run lint:openapi`. */
-function lint(glob: string): Promise<{ source: string; code: string | number }[]> {
+function lint(globs: string[]): Promise<Finding[]> {
   const program = join(root, "node_modules/.bin/spectral");
-  const options = ["lint", glob, "--ruleset", join(root, ".spectral.yaml"), "--format", "json", "--quiet"];
+  const options = ["lint", ...globs, "--ruleset", join(root, ".spectral.yaml"), "--format", "json", "--quiet"];
   return new Promise((resolve, reject) => {
     execFile(program, options, { maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
       if (error && error.code !== 1) reject(new Error(stderr || error.message));
-      else resolve(JSON.parse(stdout) as { source: string; code: string | number }[]);
+      else resolve(JSON.parse(stdout) as Finding[]);
     });
   });
 }
+
+/** The contract itself, in its many files, with faults in four of them. */
+async function breakContract(copy: string): Promise<void> {
+  await cp(join(root, "openapi"), copy, { recursive: true, filter: (path) => !path.includes("openapi/rules") });
+  const edit = async (file: string, change: (text: string) => string) => {
+    const text = await readFile(join(copy, file), "utf8");
+    const edited = change(text);
+    expect(edited, file).not.toBe(text);
+    await writeFile(join(copy, file), edited);
+  };
+  await edit("idm/getGroup.yaml", (text) => text.replace(/ {2}'404':\n.*\n/, ""));
+  await edit("idm/listSchools.yaml", (text) => text.replace(/ {2}- \$ref: .*Cursor\.yaml\n/, ""));
+  await edit("idm/getUser.yaml", (text) => text.replace("operationId: getUser", "operationId: getPupil"));
+  await edit("schemas/SchoolAddress.yaml", (text) => text.replace(/required: \[/, "required: [phone, "));
+}
+
+test.each([
+  ["idm-statuses", "openapi/idm/getGroup.yaml", "Status 404 is not documented."],
+  ["lists-can-be-paged", "openapi/idm/listSchools.yaml", "The parameter cursor is missing."],
+  ["operation-file-name", "openapi/idm/getUser.yaml", "getUser.yaml holds the operation getPupil."],
+  ["required-properties", "openapi/schemas/SchoolAddress.yaml", "phone is required and has no property."],
+])("%s says what is wrong, and where", (rule, file, message) => {
+  const [finding, another] = found.filter(({ code, source }) => code === rule && source === join(folder, file));
+  expect(another).toBeUndefined();
+  expect(finding?.message).toBe(message);
+  const firstLine = rule === "operation-file-name" ? 0 : 1;
+  expect(finding?.range.start.line).toBeGreaterThanOrEqual(firstLine);
+});
 
 test("every rule of ours has a fixture, and every fixture a rule", () => {
   expect(names.toSorted()).toEqual(ours.toSorted());

@@ -7,5 +7,7 @@ export default function fileName(operation, _options, context) {
     .pop()
     .replace(/\.ya?ml$/, "");
   if (name !== operation.operationId)
-    return [{ message: `${name}.yaml holds the operation ${operation.operationId}.` }];
+    return [
+      { message: `${name}.yaml holds the operation ${operation.operationId}.`, path: [...context.path, "operationId"] },
+    ];
 }

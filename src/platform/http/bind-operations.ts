@@ -1,11 +1,12 @@
 import { Router, type Request, type RequestHandler, type Response } from "express";
+import type { Takes } from "../contract-types.ts";
 import { AppError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { EncryptionKeys } from "../seal.ts";
 import type { JsonList, JsonMade, JsonRead } from "./answer.ts";
 import { callerOf, CallerLeft } from "./caller.ts";
 import { findBearer, refuseContext, refuseMissingToken, refuseScope, refuseToken } from "./bearer.ts";
-import { listOperations, type OpenApiDocument, type Operation } from "./document.ts";
+import { listOperations, resolve, type OpenApiDocument, type Operation } from "./document.ts";
 import { answerFailures, type RenderFailure } from "./failure.ts";
 import type { Handlers } from "./operation-types.ts";
 import { makeReadTogether } from "./read-together.ts";
@@ -20,6 +21,8 @@ type TokenCheck<Caller> = { kind: "valid"; token: Caller } | { kind: "expired" }
 export type Binding<Operations, Caller extends Token> = {
   document: OpenApiDocument;
   handlers: Handlers<Operations, Caller>;
+  /** What the handlers read of a request; a parameter that only one side knows keeps the service from starting. */
+  takes: Takes<Operations>;
   checkToken: (bearer: string) => Promise<TokenCheck<Caller>>;
   /** The name under which a token keeps a scope that the contract writes in full. */
   scopeName: (inContract: string) => string;
@@ -47,7 +50,12 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
   const { document, log, render } = binding;
   const operations = listOperations(document);
   const handlers = binding.handlers as unknown as Record<string, AnyHandler>;
-  refuseGaps(new Set(operations.map(({ operation }) => operation.operationId)), new Set(Object.keys(handlers)));
+  refuseGaps("Handlers and contract differ.", {
+    described: operations.map(({ operation }) => operation.operationId),
+    known: Object.keys(handlers),
+  });
+  for (const { operation } of operations) refuseOtherParameters(document, operation, binding.takes);
+  refuseOtherScopes(document, operations);
   const checkRequest = makeRequestCheck(document);
   const checkBodies = binding.checkAnswersBy.map(makeResponseCheck);
   const readTogether = makeReadTogether(binding.reading.share);
@@ -148,13 +156,38 @@ function refuseMethod(document: OpenApiDocument, path: string): RequestHandler {
   };
 }
 
-function refuseGaps(described: Set<string>, handled: Set<string>): void {
-  const missing = [...described].filter((id) => !handled.has(id));
-  const extra = [...handled].filter((id) => !described.has(id));
+function refuseOtherParameters(
+  document: OpenApiDocument,
+  { operationId, parameters = [] }: Operation,
+  takes: object,
+): void {
+  const taken = (takes as Record<string, object | undefined>)[operationId];
+  if (taken === undefined) return;
+  const described = parameters.map((parameter) => resolve(document, parameter).name);
+  refuseGaps(`The parameters of ${operationId} and its handler differ.`, {
+    described: described.filter((name) => name !== "If-None-Match"),
+    known: Object.keys(taken),
+  });
+}
+
+/** The scopes that the security schemes list are those that the operations ask for. */
+function refuseOtherScopes({ components }: OpenApiDocument, operations: { operation: Operation }[]): void {
+  const listed = Object.entries(components.securitySchemes ?? {}).flatMap(([scheme, { flows = {} }]) =>
+    Object.values(flows).flatMap(({ scopes = {} }) => Object.keys(scopes).map((scope) => `${scheme} ${scope}`)),
+  );
+  const asked = operations.flatMap(({ operation }) =>
+    (operation.security ?? []).flatMap((way) =>
+      Object.entries(way).flatMap(([scheme, scopes]) => scopes.map((scope) => `${scheme} ${scope}`)),
+    ),
+  );
+  refuseGaps("The scopes of the security schemes and of the operations differ.", { described: listed, known: asked });
+}
+
+function refuseGaps(what: string, { described, known }: Record<"described" | "known", readonly string[]>): void {
+  const missing = [...new Set(described)].filter((id) => !known.includes(id));
+  const extra = [...new Set(known)].filter((id) => !described.includes(id));
   if (missing.length + extra.length > 0)
-    throw new Error(
-      `Handlers and contract differ. Missing: ${missing.join(", ") || "none"}. Unknown: ${extra.join(", ") || "none"}.`,
-    );
+    throw new Error(`${what} Missing: ${missing.join(", ") || "none"}. Unknown: ${extra.join(", ") || "none"}.`);
 }
 
 function commonPrefix(paths: string[]): string {

@@ -1,14 +1,30 @@
 import { readFile } from "node:fs/promises";
 import { parse } from "yaml";
 
-export type Schema = { type?: string; format?: string; minimum?: number; maximum?: number };
+export type Schema = {
+  type?: string;
+  format?: string;
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  pattern?: string;
+  nullable?: boolean;
+  properties?: Record<string, Schema | Reference>;
+  required?: string[];
+  [keyword: `x-${string}`]: unknown;
+};
 export type Parameter = { name: string; in: string; required?: boolean; schema?: Schema };
+export type Content = Record<string, { schema?: Schema | Reference }>;
+export type Header = { required?: boolean; schema?: Schema };
+export type Answer = { headers?: Record<string, Header | Reference>; content?: Content };
 export type Operation = {
   operationId: string;
   parameters?: (Parameter | Reference)[];
-  requestBody?: object;
-  responses: Record<string, object>;
+  requestBody?: { content?: Content };
+  responses: Record<string, Answer | Reference>;
   security?: Record<string, string[]>[];
+  [keyword: `x-${string}`]: unknown;
 };
 export type Reference = { $ref: string };
 export type SecurityScheme = { type: string; flows?: Record<string, { scopes?: Record<string, string> }> };
@@ -19,9 +35,10 @@ export type OpenApiDocument = {
   info: { title: string; version: string };
   paths: Record<string, Record<string, Operation>>;
   components: {
-    schemas?: Record<string, object>;
+    schemas?: Record<string, Schema>;
     parameters?: Record<string, Parameter>;
-    responses?: Record<string, object>;
+    headers?: Record<string, Header>;
+    responses?: Record<string, Answer>;
     securitySchemes?: Record<string, SecurityScheme>;
   };
 };
@@ -34,12 +51,13 @@ export async function loadDocument(name: string, platform: string): Promise<Open
   return parse(text.replaceAll("<platform>", platform)) as OpenApiDocument;
 }
 
-export function resolve(document: OpenApiDocument, parameter: Parameter | Reference): Parameter {
-  if (!("$ref" in parameter)) return parameter;
-  const found = document.components.parameters?.[parameter.$ref.split("/").at(-1) ?? ""];
-  if (found === undefined)
-    throw new Error(`The contract points to a parameter that it does not have: ${parameter.$ref}`);
-  return found;
+/** What stands at a place of a document, itself or by reference. Errors: throws for a reference to nothing. */
+export function resolve<T extends object>(document: OpenApiDocument, part: T | Reference): T {
+  if (!("$ref" in part)) return part;
+  const [, , kind = "", name = ""] = part.$ref.split("/");
+  const found = (document.components as Record<string, Record<string, object> | undefined>)[kind]?.[name];
+  if (found === undefined) throw new Error(`The contract points to something that it does not have: ${part.$ref}`);
+  return resolve(document, found as T | Reference);
 }
 
 const methods = ["get", "put", "post", "delete", "patch"] as const;

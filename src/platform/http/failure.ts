@@ -1,4 +1,3 @@
-import { STATUS_CODES } from "node:http";
 import type { ErrorRequestHandler, Response } from "express";
 import { isDatabaseUnavailable } from "../db.ts";
 import { AppError } from "../errors.ts";
@@ -50,18 +49,3 @@ export function requestIdOf(res: Response): string {
   const id: unknown = res.locals["requestId"];
   return typeof id === "string" ? id : "";
 }
-
-/** Renders `application/problem+json`. Source: RFC 9457, with the text in `message`. */
-export const renderProblem: RenderFailure = (failure, res) => {
-  const { status, code, message } = failure;
-  const problem = {
-    type: "about:blank",
-    title: STATUS_CODES[status] ?? "Error",
-    status,
-    message,
-    code,
-    requestId: requestIdOf(res),
-  };
-  res.setHeader("Content-Type", "application/problem+json; charset=utf-8");
-  res.send(JSON.stringify(problem));
-};

@@ -6,9 +6,18 @@
  *             request; nothing invalid reaches a handler; a list that broke off never looks whole.
  * Must never know: schools, people, apps, or who may see what.
  */
+export { makeAnswerCheck, type AnswerCheck } from "./answer-check.ts";
 export { asked, makeListQuery, makeReadQuery, type ListQuery, type ReadQuery } from "./answer.ts";
 export { bindOperations } from "./bind-operations.ts";
-export { listOperations, loadDocument, type OpenApiDocument, type Operation } from "./document.ts";
+export {
+  listOperations,
+  loadDocument,
+  resolve,
+  type OpenApiDocument,
+  type Operation,
+  type Schema,
+} from "./document.ts";
+export { listFields, makeFormCheck, type FormCheck, type ParameterFault } from "./form-check.ts";
 export { makeReading, type ListSettings, type Reading } from "./reading.ts";
-export { renderProblem, requestIdOf, type RenderFailure } from "./failure.ts";
+export { requestIdOf, type RenderFailure } from "./failure.ts";
 export { answerList, answerMade, answerRead, type Handler, type Handlers } from "./operation-types.ts";

@@ -1,37 +1,19 @@
-import { RequestValidator } from "express-openapi-validator/dist/middlewares/openapi.request.validator.js";
-import { ResponseValidator } from "express-openapi-validator/dist/middlewares/openapi.response.validator.js";
-import type { OpenApiRequest, OpenAPIV3 } from "express-openapi-validator/dist/framework/types.js";
 import type { Request, RequestHandler } from "express";
 import { AppError } from "../errors.ts";
-import { resolve, type OpenApiDocument, type Operation, type Parameter, type Schema } from "./document.ts";
-
-// The validators of express-openapi-validator are taken without its router: that one compiles the pattern of
-// every path at every request, answers HEAD with 405 and leaks path parameters into the whole app.
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-const options = {
-  strict: false,
-  validateSchema: false,
-  validateFormats: true,
-  formats: { uuid: { type: "string", validate: uuid } },
-  ajvFormats: { mode: "fast" },
-  serDesMap: {},
-  coerceTypes: false,
-  useDefaults: true,
-  allowUnknownQueryParameters: false,
-} as const;
-
-type Place = { path: string; operation: Operation };
+import { resolve, type OpenApiDocument, type Parameter, type Schema } from "./document.ts";
+import { makeRequestValidator, makeSchemaChecks, uuid, type Place } from "./validator-library.ts";
 
 /** Makes the check of a request against its operation; what passes has its query read into numbers, booleans and lists. */
 export function makeRequestCheck(document: OpenApiDocument): (place: Place) => RequestHandler {
-  const validator = new RequestValidator(copyOf<OpenAPIV3.DocumentV3>(document), options);
-  return ({ path, operation }) => {
+  const makeValidator = makeRequestValidator(document);
+  return (place) => {
+    const { operation } = place;
+    const validate = makeValidator(place);
     const parameters = (operation.parameters ?? []).map((parameter) => resolve(document, parameter));
     const queries = new Map(
       parameters.filter((parameter) => parameter.in === "query").map((parameter) => [parameter.name, parameter]),
     );
     const pathNames = parameters.filter((parameter) => parameter.in === "path").map(({ name }) => name);
-    const place = { expressRoute: path, openApiRoute: path, schema: copyOf<OpenAPIV3.OperationObject>(operation) };
     const plain = operation.requestBody === undefined && parameters.every(isUuidInPath) && pathNames.length > 0;
     return (req, res, next) => {
       // Most calls carry one id and nothing else: there is nothing more to ask the validator then.
@@ -44,11 +26,8 @@ export function makeRequestCheck(document: OpenApiDocument): (place: Place) => R
       checkValues(req, parameters);
       // Without a body in the contract none is read, and its type must not choose (and fill) a cache of checks.
       if (operation.requestBody === undefined) delete req.headers["content-type"];
-      const request: Partial<OpenApiRequest> = req;
-      request.openapi = { ...place, pathParams: req.params as Record<string, string>, serial: 0 };
       try {
-        // The declared type is of Express 4.
-        void validator.validate(req as unknown as OpenApiRequest, res as never, noNext);
+        validate(req, res);
       } catch (error) {
         throw inOurWords(error, parameters);
       }
@@ -60,9 +39,6 @@ export function makeRequestCheck(document: OpenApiDocument): (place: Place) => R
 /** Or left alone when it is not there. */
 const isUuidInPath = (parameter: Parameter) =>
   parameter.in === "path" ? parameter.schema?.format === "uuid" : parameter.required !== true;
-
-// What follows must not run inside the validator: its `try` is not for the handler's errors.
-const noNext = (() => undefined) as never;
 
 function inOurWords(error: unknown, parameters: Parameter[]): unknown {
   if (!(error instanceof Error && "status" in error && error.status === 400)) return error;
@@ -154,33 +130,19 @@ export type BodyCheck = (body: unknown) => void;
 
 /** Makes the check of a 200 body against its operation: for tests and development, where it may cost time. */
 export function makeResponseCheck(document: OpenApiDocument): (place: Place) => BodyCheck {
-  const validator = new ResponseValidator(
-    copyOf<OpenAPIV3.DocumentV3>(document),
-    { ...options, allErrors: true },
-    {},
-    0,
-  );
-  return ({ path, operation }) => {
-    type Check = ((data: { response: unknown }) => boolean) & { errors?: unknown };
-    const builder = validator as unknown as {
-      buildValidators(responses: object, key: string): Record<string, Record<string, Check>>;
-    };
-    const check = builder.buildValidators(copyOf<object>(operation.responses), path)["200"]?.["application/json"];
+  const { json } = makeSchemaChecks(document);
+  return ({ operation }) => {
+    const schema = resolve(document, operation.responses["200"] ?? {}).content?.["application/json"]?.schema;
+    const check = schema === undefined ? null : json(schema);
     return (body) => {
-      if (check === undefined || check({ response: body })) return;
+      const faults = check?.(body) ?? null;
+      if (faults === null) return;
       throw new AppError(
         "bug",
         "contract_broken",
         "Internal error",
-        `${operation.operationId} answers against its contract: ${JSON.stringify(check.errors)}`,
+        `${operation.operationId} answers against its contract: ${JSON.stringify(faults)}`,
       );
     };
   };
-}
-
-/** A copy that a validator may change, without the examples, in which it would take an `id` for the name of a schema. */
-function copyOf<T>(part: object): T {
-  return JSON.parse(
-    JSON.stringify(part, (key, value: unknown) => (key === "example" || key === "examples" ? undefined : value)),
-  ) as T;
 }

@@ -1,12 +1,14 @@
 import { generateKeyPair, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
 import { calculateJwkThumbprint, type JWK } from "jose";
+import { valuesOf } from "../../platform/contract-types.ts";
 import type { Queryable } from "../../platform/db.ts";
 import { DatabaseStartError } from "../../platform/postgres/index.ts";
 import { type EncryptionKeys, seal, unseal } from "../../platform/seal.ts";
+import type { JsonWebKey } from "../contract.ts";
 
-export const algorithms = ["RS256", "ES256", "EdDSA"] as const;
-export type Algorithm = (typeof algorithms)[number];
+export type Algorithm = JsonWebKey["alg"];
+export const algorithms = valuesOf<Algorithm>({ RS256: true, ES256: true, EdDSA: true });
 
 /** NEXT is published and does not sign yet; RETIRED is published and signs no more. */
 export type SigningKey = { kid: string; algorithm: Algorithm; state: "NEXT" | "ACTIVE" | "RETIRED"; privateJwk: JWK };

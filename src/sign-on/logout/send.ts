@@ -1,5 +1,7 @@
 import { importJWK, SignJWT } from "jose";
+import { present } from "../../platform/contract-types.ts";
 import { makeGuardedSender } from "../../platform/guarded-request.ts";
+import type { LogoutTokenClaims } from "../contract.ts";
 import type { SigningKey } from "../keys/signing-keys.ts";
 import type { LogoutNotice } from "./notice.ts";
 
@@ -18,14 +20,18 @@ export async function makeLogoutToken(
   const key = keys.find(({ algorithm, state }) => algorithm === notice.algorithm && state === "ACTIVE");
   if (!key) throw new Error(`there is no signing key for ${notice.algorithm}`);
   const issuedAt = Math.floor(now.getTime() / 1000);
-  return new SignJWT({ sid: notice.sid, events: { "http://schemas.openid.net/event/backchannel-logout": {} } })
+  const claims = present<LogoutTokenClaims>({
+    iss: issuerUrl,
+    aud: [notice.clientId],
+    sub: notice.personId,
+    sid: notice.sid,
+    jti: notice.id,
+    iat: issuedAt,
+    exp: issuedAt + tokenSeconds,
+    events: { "http://schemas.openid.net/event/backchannel-logout": {} },
+  });
+  return new SignJWT(claims)
     .setProtectedHeader({ alg: key.algorithm, kid: key.kid, typ: "logout+jwt" })
-    .setIssuer(issuerUrl)
-    .setAudience([notice.clientId])
-    .setSubject(notice.personId)
-    .setJti(notice.id)
-    .setIssuedAt(issuedAt)
-    .setExpirationTime(issuedAt + tokenSeconds)
     .sign(await importJWK(key.privateJwk, key.algorithm));
 }
 

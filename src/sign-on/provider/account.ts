@@ -1,8 +1,10 @@
 import type { Account, AccountClaims, KoaContextWithOIDC } from "oidc-provider";
 import { claimsAt, type ClientId, findSubject, recordFirstSignIn, type SignOnRight } from "../../access/index.ts";
 import type { PersonId, SchoolId } from "../../directory/index.ts";
+import type { Every } from "../../platform/contract-types.ts";
 import { makeUuid } from "../../platform/ids.ts";
 import type { Decisions, Pair } from "../consent.ts";
+import type { TokenClaims } from "../contract.ts";
 import { memoryKeys, once } from "../storage/request-work.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { presentClaims } from "./claims.ts";
@@ -57,10 +59,10 @@ export function makeFindAccount(deps: ProviderDeps) {
   };
 }
 
-// The library hashes the value given as at_hash.
-function makeTokenClaims({ clock }: ProviderDeps, ctx: KoaContextWithOIDC, requested: object): Record<string, unknown> {
+// The library hashes the value given as at_hash. Both others come with every code and refresh token.
+function makeTokenClaims({ clock }: ProviderDeps, ctx: KoaContextWithOIDC, requested: object): Every<TokenClaims> {
   const { rat } = requested as { rat?: { value: number } };
-  return { jti: makeUuid(clock()), at_hash: ctx.oidc.accessToken?.jti, rat: rat?.value };
+  return { jti: makeUuid(clock()), at_hash: ctx.oidc.accessToken?.jti as string, rat: rat?.value as number };
 }
 
 async function noteSignIn(

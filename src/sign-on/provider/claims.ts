@@ -1,16 +1,9 @@
 import type { SubjectClaims } from "../../access/index.ts";
-
-/** The claims of each scope; those of `openid` stand in every ID token. */
-export const claimsByScope = {
-  openid: ["sub", "jti", "sid", "at_hash", "auth_time", "rat"],
-  profile: ["given_name", "call_name", "family_name"],
-  role: ["role"],
-  school: ["school", "school_name", "school_official_id", "school_location", "schooling_level"],
-  groups: ["groups"],
-};
+import type { Every } from "../../platform/contract-types.ts";
+import type { PersonClaims } from "../contract.ts";
 
 /** Whatever does not exist is null, so that an app can tell it from what it did not ask for. */
-export function presentClaims({ name, role, school, groups }: SubjectClaims): Record<string, unknown> {
+export function presentClaims({ name, role, school, groups }: SubjectClaims): Every<PersonClaims> {
   return {
     given_name: name?.firstFull ?? null,
     call_name: name?.firstCall ?? null,

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { AdapterPayload, Client } from "oidc-provider";
 import { type App, listSecretHashes, scopeToWire } from "../../access/index.ts";
+import { type GrantType, responseTypes } from "../contract.ts";
 
 /** What an app's registration says beyond the library's own client metadata. */
 export const appMetadata = ["pkce_required", "secret_sha256"] as const;
@@ -16,7 +17,6 @@ const placeholder = randomBytes(32).toString("base64url");
  */
 export function presentClient(app: App, { platform, now }: { platform: string; now: Date }): AdapterPayload {
   const isPublic = app.type === "PUBLIC";
-  const mayRefresh = app.scopes.includes("offline_access");
   return {
     client_id: app.clientId,
     client_name: app.name,
@@ -29,12 +29,8 @@ export function presentClient(app: App, { platform, now }: { platform: string; n
     pkce_required: app.pkceRequired,
     redirect_uris: app.redirectUris,
     post_logout_redirect_uris: app.postLogoutRedirectUris,
-    response_types: app.redirectUris.length > 0 ? ["code"] : [],
-    grant_types: [
-      ...(app.redirectUris.length > 0 ? ["authorization_code"] : []),
-      ...(mayRefresh ? ["refresh_token"] : []),
-      ...(isPublic ? [] : ["client_credentials"]),
-    ],
+    response_types: app.redirectUris.length > 0 ? responseTypes : [],
+    grant_types: listGrantTypes(app),
     ...(app.scopes.length > 0 && { scope: app.scopes.map((scope) => scopeToWire(platform, scope)).join(" ") }),
     id_token_signed_response_alg: app.idTokenAlgorithm,
     ...(app.backchannelLogoutUri && {
@@ -42,6 +38,15 @@ export function presentClient(app: App, { platform, now }: { platform: string; n
       backchannel_logout_session_required: true,
     }),
   };
+}
+
+function listGrantTypes({ type, redirectUris, scopes }: App): GrantType[] {
+  const mayUse: Record<GrantType, boolean> = {
+    authorization_code: redirectUris.length > 0,
+    refresh_token: scopes.includes("offline_access"),
+    client_credentials: type !== "PUBLIC",
+  };
+  return (Object.keys(mayUse) as GrantType[]).filter((grant) => mayUse[grant]);
 }
 
 /** The pages of a public app may call the endpoints it uses from where its redirect URIs are. */

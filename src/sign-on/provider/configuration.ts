@@ -2,8 +2,8 @@ import { type Configuration, errors, type KoaContextWithOIDC } from "oidc-provid
 import { type ClientId, scopeNames, scopeToWire } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import { recordAudit } from "../../events/index.ts";
+import { responseTypes } from "../contract.ts";
 import { findRight, makeFindAccount, requestIdOf } from "./account.ts";
-import { claimsByScope } from "./claims.ts";
 import { appMetadata, isOriginOf } from "./client.ts";
 import { makeCookieSignatures } from "./cookie-signatures.ts";
 import type { ProviderDeps } from "./deps.ts";
@@ -14,7 +14,7 @@ import type { ShowPages } from "./pages.ts";
 
 /** Everything that oidc-provider is told; what is not said here is the library's default. */
 export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configuration {
-  const { lifetimes, secrets, platform } = deps;
+  const { lifetimes, secrets, platform, contract } = deps;
   return {
     routes: {
       authorization: "/oauth2/auth",
@@ -50,12 +50,12 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
         },
       },
     },
-    responseTypes: ["code"],
+    responseTypes,
     clientAuthMethods: ["client_secret_basic", "none"],
     allowOmittingSingleRegisteredRedirectUri: false,
     pkce: { required: (_ctx, client) => client["pkce_required"] === true || client.clientAuthMethod === "none" },
     scopes: scopeNames.map((scope) => scopeToWire(platform, scope)),
-    claims: claimsByScope,
+    claims: contract.claimsByScope,
     conformIdTokenClaims: false,
     extraClientMetadata: { properties: [...appMetadata] },
     extraParams: makeExtraParams(deps),

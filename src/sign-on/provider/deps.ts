@@ -3,6 +3,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/db.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Pair } from "../consent.ts";
+import type { SignOnContract } from "../contract.ts";
 import type { SharedSecrets } from "../keys/shared-secrets.ts";
 import type { SigningKey } from "../keys/signing-keys.ts";
 import type { RequestWork } from "../storage/request-work.ts";
@@ -25,6 +26,7 @@ export type ProviderDeps = {
   log: Log;
   issuerUrl: string;
   platform: string;
+  contract: SignOnContract;
   lifetimes: Lifetimes;
   secrets: SharedSecrets;
   signingKeys: readonly SigningKey[];

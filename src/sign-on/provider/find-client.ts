@@ -2,16 +2,28 @@ import { type KoaContextWithOIDC, Provider } from "oidc-provider";
 import type { App } from "../../access/index.ts";
 import { hashId, type Key } from "../storage/artifact.ts";
 import { memoryKeys, once } from "../storage/request-work.ts";
+import type { OperationId } from "../contract.ts";
 import { presentClient } from "./client.ts";
 import type { ProviderDeps } from "./deps.ts";
+import { checkParameters } from "./parameters.ts";
+
+const operationOf: Record<string, OperationId> = {
+  token: "issueToken",
+  introspection: "introspectToken",
+  revocation: "revokeToken",
+};
 
 const clientIdShape = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Finds an app for the library, at the token endpoint together with the code or refresh token that it presents. */
-export function makeFindClient({ store, clock, platform, workOf }: ProviderDeps) {
+export function makeFindClient({ store, clock, platform, workOf, contract }: ProviderDeps) {
   return async (clientId: string) => {
-    if (!clientIdShape.test(clientId)) return undefined;
     const { ctx } = Provider;
+    // The first thing that the library asks for once it has read a form.
+    const { oidc } = (ctx ?? {}) as Partial<KoaContextWithOIDC>;
+    const operation = operationOf[oidc?.route ?? ""];
+    if (operation) checkParameters(contract.checkRequest[operation], oidc?.body ?? {});
+    if (!clientIdShape.test(clientId)) return undefined;
     const app = await (ctx
       ? once(workOf(ctx), memoryKeys.app(clientId), () => findAppWithToken(ctx, clientId))
       : store.findApp(clientId));

@@ -43,8 +43,8 @@ export function makeExtraParams(deps: ProviderDeps) {
       const params = ctx.oidc.params as Record<string, unknown>;
       params["rat"] = String(Math.floor(Date.now() / 1000));
       params["hinted"] = undefined;
-      checkParameters(params);
       checkMaxAgeSpelling(ctx);
+      checkParameters(deps.contract.checkRequest.authorize, { ...params, rat: undefined });
       params["scope"] = readScope(deps, ctx);
       return readHints(deps, ctx);
     },

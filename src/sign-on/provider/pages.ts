@@ -4,6 +4,7 @@ import { isDatabaseUnavailable } from "../../platform/db.ts";
 import { formTarget, type Page, type PageContext, readLocale } from "../../platform/pages/index.ts";
 import { renderErrorPage, renderLoggedOutPage, renderLogoutConfirmPage } from "../pages/index.ts";
 import { requestIdOf } from "./account.ts";
+import { presentError } from "./answers.ts";
 
 export type ShowPages = ReturnType<typeof makeShowPages>;
 
@@ -17,7 +18,7 @@ export function makeShowPages({ findPersonName }: Deps) {
     async showError(ctx: KoaContextWithOIDC, out: ErrorOut, error: Error): Promise<void> {
       const isAway = isDatabaseUnavailable(error);
       if (jsonRoutes.has(ctx.oidc.route)) {
-        ctx.body = { ...out };
+        ctx.body = presentError(out);
         return;
       }
       const status = isAway ? 503 : ctx.status >= 500 ? 500 : 400;

@@ -37,7 +37,9 @@ async function answerEndedSession(
   { removals }: RequestWork,
 ): Promise<void> {
   if (ctx.oidc.route !== "resume") {
-    if (ctx.method === "GET") ctx.redirect(ctx.href);
+    if (ctx.method !== "GET") return;
+    ctx.redirect(ctx.href);
+    if (ctx.oidc.route === "end_session") ctx.status = 303;
     return;
   }
   await writeArtifacts(db.pool, { puts: [], removals: [...removals.values()] });

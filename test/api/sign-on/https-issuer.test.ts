@@ -2,6 +2,7 @@ import type { AddressInfo } from "node:net";
 import express from "express";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readConfig } from "../../../src/config/index.ts";
+import { loadDocument } from "../../../src/platform/http/index.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { makeSignOn } from "../../../src/sign-on/index.ts";
 import { oneForAll, testDatabase } from "../../support/database.ts";
@@ -17,7 +18,14 @@ let app: TestApp;
 beforeAll(async () => {
   const db = await testDatabase();
   const config = readConfig({ NODE_ENV: "test", ISSUER_URL: issuerUrl });
-  const signOn = await makeSignOn({ ...config, shares: oneForAll(db), clock: makeTestClock(), log: silentLog });
+  const signOn = await makeSignOn({
+    ...config,
+    shares: oneForAll(db),
+    clock: makeTestClock(),
+    log: silentLog,
+    document: await loadDocument("sign-on", config.platform),
+    checkAnswers: false,
+  });
   const server = express().use(signOn.router).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   afterAll(() => server.close());

@@ -1,0 +1,29 @@
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { inlineEnums } from "./inline-enums.ts";
+import { runProgram } from "./run-program.ts";
+import { respell } from "./spelling.ts";
+
+/** Makes `generated/openapi/` of the given project folder from its `openapi/`. */
+export async function generateContracts(root: string): Promise<void> {
+  const out = join(root, "generated", "openapi");
+  await mkdir(out, { recursive: true });
+  const roots = (await readdir(join(root, "openapi"))).filter((name) => name.endsWith(".yaml"));
+  for (const file of roots)
+    await runProgram("redocly", ["bundle", join("openapi", file), "--output", join(out, file)], root);
+  await writeFile(join(out, "schulconnex-1.7.yaml"), respell(await readFile(join(out, "schulconnex.yaml"), "utf8")));
+
+  const bundles = [...roots, "schulconnex-1.7.yaml"];
+  for (const file of bundles)
+    await runProgram("openapi-typescript", [join(out, file), "--output", join(out, typesOf(file))], root);
+
+  // Our own types keep the names of enums; what is published does without.
+  for (const file of bundles) await writeFile(join(out, file), inlineEnums(await readFile(join(out, file), "utf8")));
+
+  const current = new Set(bundles.flatMap((file) => [file, typesOf(file)]));
+  for (const file of await readdir(out)) if (!current.has(file)) await rm(join(out, file));
+}
+
+function typesOf(bundle: string): string {
+  return bundle.replace(/yaml$/, "ts");
+}

@@ -1,0 +1,25 @@
+import type { EnumsAgree, Takes } from "../platform/contract-types.ts";
+import type { components, operations } from "../../generated/openapi/schulconnex.ts";
+
+/** What the handlers read of a request. */
+export const takes: Takes<operations> = {
+  getPersonInfo: {},
+  listPersonenInfo: {
+    vollstaendig: true,
+    pid: true,
+    "personenkontext.id": true,
+    "gruppe.id": true,
+    "organisation.id": true,
+  },
+};
+
+/** The codes of the standard; records.ts says which of them people, groups and schools have here. */
+export const enums: EnumsAgree<
+  components["schemas"],
+  {
+    Gruppenrolle: "Lern" | "Lehr" | "KlLeit" | "Foerd" | "SchB" | "GMit" | "GLeit";
+    Gruppentyp: "Klasse" | "Kurs" | "Sonstig";
+    Organisationstyp: "SCHULE" | "ANBIETER" | "SONSTIGE";
+    Rolle: "LERN" | "LEHR" | "SORGBER" | "EXTERN" | "ORGADMIN" | "LEIT" | "SYSADMIN";
+  }
+> = { Gruppenrolle: true, Gruppentyp: true, Organisationstyp: true, Rolle: true };

@@ -1,0 +1,42 @@
+import type { components, operations } from "../../generated/openapi/webhooks.ts";
+import type { AppEventAction } from "../events/index.ts";
+import type { EnumsAgree, Same } from "../platform/contract-types.ts";
+import type { EventType } from "./payload.ts";
+
+/** The headers of every delivery. */
+export type EventHeaders = operations["receivePersonEvent"]["parameters"]["header"];
+
+/** The operations of the contract, each for one type of event. */
+export const operationTypes: Readonly<Record<keyof operations, EventType>> = {
+  receivePersonEvent: "person",
+  receiveGroupEvent: "group",
+  receiveSchoolEvent: "school",
+};
+
+export const agreed: {
+  headersOfGroups: Same<operations["receiveGroupEvent"]["parameters"]["header"], EventHeaders>;
+  headersOfSchools: Same<operations["receiveSchoolEvent"]["parameters"]["header"], EventHeaders>;
+  eventType: Same<EventHeaders["X-EP-Event-Type"], EventType>;
+  test: Same<NonNullable<EventHeaders["X-EP-Test"]>, "true">;
+} = { headersOfGroups: true, headersOfSchools: true, eventType: true, test: true };
+
+export const enums: EnumsAgree<
+  components["schemas"],
+  {
+    EventAction: AppEventAction;
+    PersonEventType: "person";
+    GroupEventType: "group";
+    SchoolEventType: "school";
+    PersonEventProperty: "name" | "role" | "status" | "groups";
+    GroupEventProperty: "name" | "status";
+    SchoolEventProperty: "name" | "address" | "schooling_level" | "official_id";
+  }
+> = {
+  EventAction: true,
+  PersonEventType: true,
+  GroupEventType: true,
+  SchoolEventType: true,
+  PersonEventProperty: true,
+  GroupEventProperty: true,
+  SchoolEventProperty: true,
+};

@@ -1,0 +1,161 @@
+import { execFile } from "node:child_process";
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { parse, stringify } from "yaml";
+import { generateContracts } from "../../openapi/tools/generate-contracts.ts";
+import { readContract } from "../../src/sign-on/contract.ts";
+import type { OpenApiDocument } from "../../src/platform/http/index.ts";
+
+// Changes the YAML of every document in every way, generates from it, and asks the compiler: each change is an error of its own.
+const project = join(import.meta.dirname, "..", "..");
+
+type Yaml = Record<string, unknown> & {
+  properties: Record<string, unknown>;
+  required?: string[];
+  parameters?: unknown[];
+  enum: string[];
+  paths: Record<string, unknown>;
+};
+/** `name` is what the compiler names, `at` the file in which it does. */
+type Plant = { document: string; kind: Kind; file: string; name: string; at: string; change: (yaml: Yaml) => void };
+
+const kinds = ["required property", "required parameter", "enum value", "operation", "removed property"] as const;
+type Kind = (typeof kinds)[number];
+const documents = ["idm", "schulconnex", "sign-on", "webhooks"];
+
+type Places = Record<Kind, { file: string; name: string; at: string }>;
+const places: Record<string, Places & { in: "query" | "header"; path: string; method: "get" | "post" }> = {
+  idm: {
+    "required property": { file: "schemas/School.yaml", name: "plantedName", at: "idm/records.ts" },
+    "required parameter": { file: "idm/listSchools.yaml", name: "planted-parameter", at: "idm/contract.ts" },
+    "enum value": { file: "schemas/PersonRole.yaml", name: "PLANTED", at: "idm/contract.ts" },
+    operation: { file: "idm.yaml", name: "getPlanted", at: "idm/index.ts" },
+    "removed property": { file: "schemas/SchoolAddress.yaml", name: "zipCode", at: "idm/records.ts" },
+    ...{ in: "query", path: "/idm/ep/v1/planted", method: "get" },
+  },
+  schulconnex: {
+    "required property": { file: "schemas/Anschrift.yaml", name: "geplant", at: "schulconnex/records.ts" },
+    "required parameter": {
+      ...{ file: "schulconnex/listPersonenInfo.yaml", name: "geplant.id", at: "schulconnex/contract.ts" },
+    },
+    "enum value": { file: "schemas/Gruppentyp.yaml", name: "Geplant", at: "schulconnex/contract.ts" },
+    operation: { file: "schulconnex.yaml", name: "getGeplant", at: "schulconnex/index.ts" },
+    "removed property": { file: "schemas/Gruppe.yaml", name: "bezeichnung", at: "schulconnex/records.ts" },
+    ...{ in: "query", path: "/idm/schulconnex/v1/geplant", method: "get" },
+  },
+  "sign-on": {
+    "required property": { file: "schemas/TokenResponse.yaml", name: "tenant", at: "sign-on/provider/answers.ts" },
+    "required parameter": { file: "sign-on/authorize.yaml", name: "planted_parameter", at: "sign-on/contract.ts" },
+    "enum value": { file: "schemas/GrantType.yaml", name: "planted_grant", at: "sign-on/contract.ts" },
+    operation: { file: "sign-on.yaml", name: "getTenant", at: "sign-on/contract.ts" },
+    "removed property": { file: "schemas/Introspection.yaml", name: "sid", at: "sign-on/provider/answers.ts" },
+    ...{ in: "query", path: "/oauth2/tenant", method: "get" },
+  },
+  webhooks: {
+    "required property": { file: "schemas/PersonEvent.yaml", name: "plantedName", at: "webhooks/payload.ts" },
+    "required parameter": {
+      file: "webhooks/receivePersonEvent.yaml",
+      name: "X-EP-Planted",
+      at: "webhooks/signature.ts",
+    },
+    "enum value": { file: "schemas/PersonEventProperty.yaml", name: "planted", at: "webhooks/contract.ts" },
+    operation: { file: "webhooks.yaml", name: "receivePlantedEvent", at: "webhooks/contract.ts" },
+    "removed property": { file: "schemas/GroupEvent.yaml", name: "updatedProperties", at: "webhooks/payload.ts" },
+    ...{ in: "header", path: "/webhooks/planted", method: "post" },
+  },
+};
+
+const plants = documents.flatMap((document): Plant[] => {
+  const place = places[document]!;
+  const schema = { type: "string", description: "Planted." };
+  const changes: Record<Kind, (yaml: Yaml, name: string) => void> = {
+    "required property": (yaml, name) => {
+      yaml.properties[name] = schema;
+      yaml.required = [...(yaml.required ?? []), name];
+    },
+    "required parameter": (yaml, name) => {
+      const parameter = { name, in: place.in, required: true, description: "Planted.", schema, example: "x" };
+      yaml.parameters = [...(yaml.parameters ?? []), parameter];
+    },
+    "enum value": (yaml, name) => void yaml.enum.push(name),
+    operation: (yaml, name) => {
+      const responses = { "200": { description: "Planted." } };
+      yaml.paths[place.path] = { [place.method]: { operationId: name, summary: "Planted", security: [], responses } };
+    },
+    "removed property": (yaml, name) => {
+      Reflect.deleteProperty(yaml.properties, name);
+      if (yaml.required) yaml.required = yaml.required.filter((other) => other !== name);
+    },
+  };
+  return kinds.map((kind) => ({
+    document,
+    kind,
+    ...place[kind],
+    change: (yaml) => changes[kind](yaml, place[kind].name),
+  }));
+});
+
+let copy: string;
+/** The errors of the compiler, each with the file that it names. */
+let errors: string[] = [];
+
+beforeAll(async () => {
+  await mkdir(join(project, ".cache"), { recursive: true });
+  copy = await mkdtemp(join(project, ".cache", "planted-"));
+  for (const source of ["openapi", "src", "package.json"])
+    await cp(join(project, source), join(copy, source), { recursive: true });
+  await mkdir(join(copy, "generated"));
+  for (const kept of ["prisma", "tables"])
+    await symlink(join(project, "generated", kept), join(copy, "generated", kept));
+  await symlink(join(project, "node_modules"), join(copy, "node_modules"));
+  for (const { file, change } of plants) {
+    const path = join(copy, "openapi", file);
+    const yaml = parse(await readFile(path, "utf8")) as Yaml;
+    change(yaml);
+    await writeFile(path, stringify(yaml));
+  }
+  await generateContracts(copy);
+  const files = documents.map((name) => `src/${name}/index.ts`);
+  await writeFile(
+    join(copy, "tsconfig.json"),
+    JSON.stringify({ extends: join(project, "tsconfig.json"), files, include: [] }),
+  );
+  errors = (await compile()).split(/^(?=src\/)/m);
+}, 120_000);
+afterAll(() => rm(copy, { recursive: true, force: true }));
+
+function compile(): Promise<string> {
+  const program = join(project, "node_modules/typescript/bin/tsc");
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [program, "-p", copy, "--pretty", "false"],
+      { cwd: copy, maxBuffer: 1 << 26 },
+      (_, stdout) => resolve(stdout),
+    );
+  });
+}
+
+test("a change of every kind is planted in every document", () => {
+  expect(new Set(plants.map(({ document, kind }) => `${document}: ${kind}`)).size).toBe(
+    documents.length * kinds.length,
+  );
+});
+
+test.each(plants)("in $document, a $kind ($name) does not compile", ({ name, at }) => {
+  expect(errors.filter((error) => error.startsWith(`src/${at}(`) && error.includes(name))).not.toEqual([]);
+});
+
+test("nothing else fails to compile", () => {
+  const planted = plants.map(({ at }) => at);
+  const other = errors.filter((error) => /^src\//.test(error) && !planted.some((at) => error.startsWith(`src/${at}(`)));
+  expect(other.filter((error) => !plants.some(({ name }) => error.includes(name)))).toEqual([]);
+});
+
+test("what the compiler cannot see of sign-on keeps the service from starting", async () => {
+  const given = await readFile(join(copy, "generated/openapi/sign-on.yaml"), "utf8");
+  expect(() => readContract(parse(given) as OpenApiDocument)).toThrow(
+    "differ in the operations. Only in the contract: getTenant.",
+  );
+});

@@ -1,0 +1,155 @@
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, describe, expect, test } from "vitest";
+import { loadDocument, makeAnswerCheck } from "../../src/platform/http/index.ts";
+import { checkLibrary } from "../../src/platform/http/validator-library.ts";
+import { silentLog } from "../../src/platform/log.ts";
+import { readContract } from "../../src/sign-on/contract.ts";
+
+const document = await loadDocument("sign-on", "schultor");
+const { checkRequest, claimsByScope } = readContract(document);
+
+const closings: (() => void)[] = [];
+afterAll(() => closings.forEach((close) => close()));
+
+async function serve(listener: RequestListener): Promise<string> {
+  const check = makeAnswerCheck(document, silentLog);
+  const server = createServer((req, res) => {
+    res.setHeader("X-Request-Id", "019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10");
+    check(req, res);
+    listener(req, res);
+  }).listen(0, "127.0.0.1");
+  closings.push(() => server.close());
+  await new Promise((resolve) => server.once("listening", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const tokens = { access_token: "a", token_type: "bearer", expires_in: 60, scope: "openid" };
+
+describe("an answer of sign-on", () => {
+  const json = { "Content-Type": "application/json; charset=utf-8" };
+
+  test.each([
+    ["the described tokens", "/oauth2/token", "POST", { body: JSON.stringify(tokens) }, ""],
+    ["tokens without a scope", "/oauth2/token", "POST", { body: '{"access_token":"a"}' }, "the body of status 200"],
+    ["an unknown status", "/oauth2/token", "POST", { status: 418, body: "{}" }, "status 418 is not described"],
+    [
+      "a page where JSON is described",
+      "/oauth2/userinfo",
+      "GET",
+      { headers: { "Content-Type": "text/html" }, body: "x" },
+      "text/html",
+    ],
+    ["a redirect to nowhere", "/oauth2/auth", "GET", { status: 302 }, "lacks the header Location"],
+    ["an address of no operation", "/oauth2/other", "GET", { status: 418 }, ""],
+  ])("with %s", async (_what, path, method, given, fault) => {
+    const url = await serve((_req, res) => {
+      const { status = 200, body = "", headers = json } = given as { status?: number; body?: string; headers?: object };
+      res.statusCode = status;
+      for (const [name, value] of Object.entries(headers)) res.setHeader(name, value as string);
+      res.end(body);
+    });
+    const response = await fetch(url + path, { method, redirect: "manual" });
+    const text = await response.text();
+    if (fault === "") expect(response.status).toBe((given as { status?: number }).status ?? 200);
+    else expect([response.status, text]).toEqual([500, expect.stringContaining(fault)]);
+  });
+});
+
+describe("a request to sign-on", () => {
+  test.each([
+    ["authorize", { state: "x".repeat(2049) }, "state is longer than 2048 characters"],
+    ["authorize", { client_id: "x".repeat(257) }, "client_id is longer than 256 characters"],
+    [
+      "authorize",
+      { redirect_uri: `https://a.example/${"x".repeat(2100)}` },
+      "redirect_uri is longer than 2048 characters",
+    ],
+    ["authorize", { max_age: "99999999999" }, "max_age is not as described"],
+    ["authorize", { prompt: "select_account" }, "prompt is not as described"],
+    ["authorize", { nonce: "a\0" }, "a parameter contains a NUL character"],
+    ["issueToken", { redirect_uri: "nowhere" }, "redirect_uri is not as described"],
+    ["endSession", { state: "x".repeat(2049) }, "state is longer than 2048 characters"],
+  ] as const)("to %s with %o is refused", (operation, values, message) => {
+    expect(checkRequest[operation](values)?.message).toBe(message);
+  });
+
+  test.each([
+    ["authorize", { client_id: "app", max_age: "0", prompt: "none", unknown: "y", id_token_hint: "x".repeat(9000) }],
+    ["issueToken", { grant_type: "password", code_verifier: "short", code: "x".repeat(9000), unknown: "y" }],
+    ["introspectToken", { token: "x", token_type_hint: "unknown" }],
+  ] as const)("to %s with %o is left to the protocol", (operation, values) => {
+    expect(checkRequest[operation](values)).toBeNull();
+  });
+});
+
+test("the claims of each scope are those of the contract", () => {
+  expect(claimsByScope).toEqual({
+    openid: ["sub", "jti", "sid", "at_hash", "auth_time", "rat"],
+    profile: ["given_name", "call_name", "family_name"],
+    role: ["role"],
+    school: ["school", "school_name", "school_official_id", "school_location", "schooling_level"],
+    groups: ["groups"],
+  });
+});
+
+test("the table of scopes in the text says the same", () => {
+  const { tags = [] } = document as unknown as { tags?: { description: string }[] };
+  for (const [scope, claims] of Object.entries(claimsByScope).filter(([name]) => name !== "openid"))
+    expect(tags[0]?.description).toContain(`| \`${scope}\` | ${claims.map((claim) => `\`${claim}\``).join(", ")} |`);
+});
+
+describe("a service whose sign-on differs from its contract does not start", () => {
+  const changed = (
+    change: (schemas: Record<string, { properties: Record<string, unknown>; required: string[] }>) => void,
+  ) => {
+    const copy = structuredClone(document);
+    change(copy.components.schemas as never);
+    return () => readContract(copy);
+  };
+
+  test("a claim that no scope brings", () => {
+    const plant = changed(({ IdTokenClaims }) => void (IdTokenClaims!.properties["tenant"] = { type: "string" }));
+    expect(plant).toThrow("differ in the claims of an ID token. Only in the contract: tenant.");
+  });
+
+  test("a claim that userinfo lacks", () => {
+    const plant = changed(({ Userinfo }) => void delete Userinfo!.properties["role"]);
+    expect(plant).toThrow("differ in the claims of userinfo. Only in the contract: none. Only in the code: role.");
+  });
+
+  test("a scoped claim that is always there", () => {
+    const plant = changed(({ IdTokenClaims }) => void IdTokenClaims!.required.push("role"));
+    expect(plant).toThrow("differ in the claims that every sign-on brings. Only in the contract: role.");
+  });
+
+  test("a code verifier of another form", () => {
+    const plant = changed(({ TokenRequest }) =>
+      Object.assign(TokenRequest!.properties["code_verifier"]!, { minLength: 64 }),
+    );
+    expect(plant).toThrow("openapi/sign-on.yaml and the library differ in what a code_verifier is.");
+  });
+
+  test("a scope that no app can be granted", () => {
+    const copy = structuredClone(document);
+    copy.components.securitySchemes!["userContext"]!.flows!["authorizationCode"]!.scopes!["tenant"] = "";
+    expect(() => readContract(copy)).toThrow("The contract names a scope that no app can be granted: tenant");
+  });
+
+  test("a scope that the contract does not name", () => {
+    const copy = structuredClone(document);
+    delete copy.components.securitySchemes!["userContext"]!.flows!["authorizationCode"]!.scopes!["groups"];
+    expect(() => readContract(copy)).toThrow(
+      "differ in the scopes. Only in the contract: none. Only in the code: groups.",
+    );
+  });
+});
+
+test("a library that lacks what is used of it is named", () => {
+  class Changed {
+    ajv = {};
+  }
+  expect(() => checkLibrary(Changed as never)).toThrow(
+    /^express-openapi-validator is not as src\/platform\/http\/validator-library.ts needs it: a request that follows its operation passes/,
+  );
+});
