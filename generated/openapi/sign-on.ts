@@ -963,7 +963,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description A wrong client, ID token or post-logout redirect URI. The person sees a page. */
+        /** @description A wrong client, ID token or post-logout redirect URI. The person sees a page; what asks for no page gets JSON. */
         LogoutErrorPage: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -971,6 +971,19 @@ export interface components {
             };
             content: {
                 "text/html": components["schemas"]["HtmlPage"];
+                "application/json": components["schemas"]["OAuthError"];
+            };
+        };
+        /** @description Something went wrong on our side. The person sees a page; what asks for no page gets JSON. */
+        LogoutFailed: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": components["schemas"]["HtmlPage"];
+                "application/json": components["schemas"]["OAuthError"];
             };
         };
     };
@@ -1367,7 +1380,7 @@ export interface operations {
             200: components["responses"]["LogoutPage"];
             303: components["responses"]["LogoutRedirect"];
             400: components["responses"]["LogoutErrorPage"];
-            500: components["responses"]["SignOnFailedPage"];
+            500: components["responses"]["LogoutFailed"];
             503: components["responses"]["SignOnBusyPage"];
         };
     };
