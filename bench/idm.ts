@@ -6,7 +6,7 @@ import express from "express";
 import type pg from "pg";
 import { makeIdmRouter } from "../src/idm/index.ts";
 import { readConfig } from "../src/config/index.ts";
-import type { Db } from "../src/platform/db.ts";
+import type { PrismaDb } from "../src/platform/db.ts";
 import { loadDocument, makeReading } from "../src/platform/http/index.ts";
 import { silentLog } from "../src/platform/log.ts";
 import { makeMakers } from "../test/support/make.ts";
@@ -44,7 +44,7 @@ try {
   await database.close();
 }
 
-async function makeWorld(db: Db): Promise<World> {
+async function makeWorld(db: PrismaDb): Promise<World> {
   const make = makeMakers(db);
   const app = await make.app({ redirectUris: ["https://app.example/callback"] });
   const [school, other] = [await make.school(), await make.school()];
@@ -64,7 +64,7 @@ async function makeWorld(db: Db): Promise<World> {
 }
 
 /** The statements that the service itself sends for these addresses; a record's for itself alone, without the company of others. */
-async function recordStatements(db: Db, { app, user, people }: World): Promise<Record<string, Statement>> {
+async function recordStatements(db: PrismaDb, { app, user, people }: World): Promise<Record<string, Statement>> {
   const scopes = new Set(["users:read", "people:read"] as const);
   let last: Statement | undefined;
   const client = {

@@ -2,7 +2,7 @@
  * What it costs to hold `GET /users/:id` against the contract in three ways, token check and statement included: with the short-cut
  * for addresses that carry one id, with the validator of express-openapi-validator alone, and with its own middleware in front.
  */
-import type { Db } from "../src/platform/db.ts";
+import type { PrismaDb } from "../src/platform/db.ts";
 import { makeMakers } from "../test/support/make.ts";
 import { getAppToken, type TestApp } from "../test/support/token.ts";
 import { openBenchDatabase } from "./database.ts";
@@ -37,7 +37,7 @@ try {
   await database.close();
 }
 
-async function makeWorld(db: Db): Promise<{ app: TestApp; path: string }> {
+async function makeWorld(db: PrismaDb): Promise<{ app: TestApp; path: string }> {
   const make = makeMakers(db);
   const app = await make.app({ redirectUris: ["https://app.example/callback"] });
   const school = await make.school();

@@ -183,15 +183,15 @@ export type SharedSecret = Prisma.SharedSecretModel
  */
 export type RateLimit = Prisma.RateLimitModel
 /**
- * Model SignInBrake
+ * Model SignInLimit
  * 
  */
-export type SignInBrake = Prisma.SignInBrakeModel
+export type SignInLimit = Prisma.SignInLimitModel
 /**
- * Model SignInPlace
+ * Model KnownDevice
  * 
  */
-export type SignInPlace = Prisma.SignInPlaceModel
+export type KnownDevice = Prisma.KnownDeviceModel
 /**
  * Model WebhookEndpoint
  * 

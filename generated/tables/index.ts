@@ -413,7 +413,7 @@ export const tables = {
     name: "sign_in_place",
     columns: {
       personId: "person_id",
-      place: "place",
+      device: "place",
       lastUsedAt: "last_used_at",
     },
   },
@@ -794,7 +794,7 @@ export type Rows = {
   };
   signInPlace: {
     personId: string;
-    place: Buffer;
+    device: Buffer;
     lastUsedAt: Date;
   };
   webhookEndpoint: {
@@ -886,7 +886,7 @@ export type Required = {
   sharedSecret: "name" | "encrypted" | "createdAt";
   rateLimit: "key" | "fullAt";
   signInBrake: "key" | "failures" | "waitUntil" | "forgetAt";
-  signInPlace: "personId" | "place" | "lastUsedAt";
+  signInPlace: "personId" | "device" | "lastUsedAt";
   webhookEndpoint: "id" | "clientId" | "url" | "stateChangedAt" | "createdAt" | "updatedAt";
   webhookSecret: "id" | "endpointId" | "sealed" | "createdAt";
   webhookDelivery: "messageId" | "endpointId" | "eventType" | "subjectId" | "body" | "createdAt";

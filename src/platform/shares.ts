@@ -1,17 +1,17 @@
 import type pg from "pg";
 import { readSettings } from "./read-settings.ts";
 import { splitConnections, type Role, type ShareName } from "./share-sizes.ts";
-import { closePool, makePool, openDatabase, type DatabaseOptions, type Db, type OpenDb } from "./db.ts";
+import { closePool, makePool, openDatabase, type DatabaseOptions, type Db, type OpenDb, type PrismaDb } from "./db.ts";
 
 /** Where records and lists are read; `canceller` reaches the same server to cancel a statement there. */
 export type ReadShare = Db & { canceller: pg.Pool; isReplica: boolean };
 
+/** Shares whose work reads and writes records. */
+type RecordShareName = "signOn" | "changes" | "jobs";
+
 /** The database connections of one process, in shares: work that uses up its own takes nothing from the others. */
-export type DatabaseShares = Record<Exclude<ShareName, "reads" | "changes" | "jobs">, Db> & {
-  reads: ReadShare;
-  changes: OpenDb;
-  jobs: OpenDb;
-};
+export type DatabaseShares = Record<Exclude<ShareName, RecordShareName | "reads">, Db> &
+  Record<RecordShareName, PrismaDb> & { reads: ReadShare };
 
 export type ShareOptions = Omit<DatabaseOptions, "poolSize"> & {
   poolSize: number;
@@ -24,15 +24,10 @@ export function openShares(options: ShareOptions): DatabaseShares & { close(): P
   const { replicaUrl, poolSize, role } = options;
   const sizes = splitConnections(poolSize, role);
   const open = (name: ShareName): Db => ({ pool: makePool({ ...options, poolSize: sizes[name] }) });
+  const openRecords = (name: RecordShareName): OpenDb => openDatabase({ ...options, poolSize: sizes[name] });
   const reading = { ...options, settings: readSettings };
-  const small = {
-    checks: open("checks"),
-    signOn: open("signOn"),
-    tokens: open("tokens"),
-    firstSignIns: open("firstSignIns"),
-  };
-  const changes = openDatabase({ ...options, poolSize: sizes.changes });
-  const jobs = openDatabase({ ...options, poolSize: sizes.jobs });
+  const small = { checks: open("checks"), tokens: open("tokens"), firstSignIns: open("firstSignIns") };
+  const ofRecords = { signOn: openRecords("signOn"), changes: openRecords("changes"), jobs: openRecords("jobs") };
   const atReplica = (size: number) => makePool({ ...reading, url: replicaUrl!, poolSize: size });
   const reads: ReadShare =
     replicaUrl === undefined
@@ -45,11 +40,11 @@ export function openShares(options: ShareOptions): DatabaseShares & { close(): P
   ];
   return {
     ...small,
-    changes,
-    jobs,
+    ...ofRecords,
     reads,
     async close() {
-      await Promise.all([changes.close(), jobs.close(), ...pools.map((pool) => closePool(pool))]);
+      const closing = Object.values(ofRecords).map((share) => share.close());
+      await Promise.all([...closing, ...pools.map((pool) => closePool(pool))]);
     },
   };
 }

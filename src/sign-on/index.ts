@@ -1,12 +1,14 @@
 /*
- * sign-on: who somebody is, told to the apps that may know it (OAuth 2.0, OpenID Connect).
+ * sign-on: finds out who a person is and tells the apps that may know it (OAuth 2.0, OpenID Connect).
  *
- * Nouns:      session (a browser signed in to the platform), interaction (what a person is asked in between), consent,
- *             authorization code, access, refresh and ID token, grant (all that one authorization gave), signing key,
- *             login hint, logout notice.
- * Invariants: tokens are stored as hashes only and used up once, together with what they gave; revoked is refused at
- *             once in every process; a new password, a block and a sign-out by staff void what was signed in before them; addresses come from ISSUER_URL alone; whether somebody may sign in is asked of
- *             access at every sign-on and refresh; no key that signs was unpublished before.
+ * Nouns:      session (a browser signed in to the platform), interaction (the pages between an app's request and
+ *             its answer), consent, authorization code, access, refresh and ID token, OAuth grant (everything issued
+ *             from one authorization), unit of work (what one request wants written), signing key, login hint,
+ *             logout notice.
+ * Invariants: tokens are stored as hashes; a code or refresh token is used up once, together with what was issued
+ *             for it; a revoked token is refused at once in every process; a new password, a block and a sign-out by
+ *             staff void earlier sign-ins; addresses come from ISSUER_URL alone; access decides at every sign-on and
+ *             refresh whether the person may sign in; a key is published before it signs.
  * Never knows: what the IDM API or Schulconnex answer; who sees which data.
  */
 export { findLogin, findPersonIdOf } from "./find-login.ts";

@@ -2,22 +2,33 @@ import { createHmac } from "node:crypto";
 import type { PersonId } from "../directory/index.ts";
 import type { Queryable } from "../platform/db.ts";
 import { seal, unseal } from "../platform/seal.ts";
+import { findRows, sql, statement, table } from "../platform/sql.ts";
 import { foldUsername } from "./login/index.ts";
 
 const purpose = "login hint";
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** Makes the hint that a tile carries: it names a person to us alone, and is of use to that one app. */
+/** Makes the hint that a tile carries: only this service can read whom it names, and only for that app. */
 export function makeLoginHint(key: Buffer, personId: string, clientId: string): string {
   return seal([key], `${purpose} ${clientId}`, Buffer.from(personId)).toString("base64url");
 }
 
 type AskedHint = { hint: string; clientId: string };
 
+const person = table("person");
+const credential = table("credential");
+
+const findPerson = statement<{ personId: string | null; username: string | null }>(
+  ({ personId, username }) => sql`
+    SELECT ${person.id} AS id FROM ${person} WHERE ${person.id} = ${personId}
+    UNION ALL SELECT ${credential.personId} FROM ${credential} WHERE ${credential.username} = ${username} LIMIT 1`,
+  "sign-on.findHintedPerson",
+);
+
 /**
- * Finds out whom a hint means: a hint of ours, a person's id or a user name.
+ * Finds the person that a hint names: a hint of a tile, a person's id or a user name.
  *
- * Shape: `personId` is null when it means nobody known; `sure` where nobody but us can have made the hint.
+ * Shape: `personId` is null when it names nobody; `sure` when only this service can have made the hint.
  */
 export async function findHintedPerson(
   db: Queryable,
@@ -25,12 +36,10 @@ export async function findHintedPerson(
   { hint, clientId }: AskedHint,
 ): Promise<{ personId: PersonId | null; sure: boolean }> {
   const opened = open(key, { hint, clientId });
-  const { rows } = await db.query<{ id: PersonId }>({
-    name: "sign-on.findHintedPerson",
-    text: "SELECT id FROM person WHERE id = $1 UNION ALL SELECT person_id FROM credential WHERE username = $2 LIMIT 1",
-    values: [opened ?? (uuid.test(hint) ? hint : null), opened === null ? foldUsername(hint) : null],
+  const [found] = await findRows<{ id: PersonId }>(db, findPerson, {
+    personId: opened ?? (uuid.test(hint) ? hint : null),
+    username: opened === null ? foldUsername(hint) : null,
   });
-  const [found] = rows;
   return { personId: found?.id ?? null, sure: opened !== null && found !== undefined };
 }
 

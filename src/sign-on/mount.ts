@@ -81,7 +81,7 @@ export function makeMount({ issuerUrl, provider, checkLogout, checkAnswer }: Mou
   };
 }
 
-/** Lets every request look as if it had come to ISSUER_URL: the Host and X-Forwarded headers of a request count for nothing. */
+/** Makes every request look as if it had come to ISSUER_URL, whatever its Host and X-Forwarded headers say. */
 function makeSpeakAsIssuer(issuerUrl: string): (req: IncomingMessage) => void {
   const { host, protocol } = new URL(issuerUrl);
   return ({ headers }) => {

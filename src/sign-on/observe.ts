@@ -5,7 +5,7 @@ export type Count = { signIn(outcome: string): void; token(grant: string): void 
 
 const answered = ["authorization.success", "authorization.error", "grant.success", "grant.error"] as const;
 
-/** Tells log and metrics which app was answered and what was issued. */
+/** Records in log and metrics which app was answered and what was issued. */
 export function observeProvider(provider: Provider, count: Count | undefined): void {
   const noteClient = ({ res, oidc }: KoaContextWithOIDC) => {
     const { locals } = res as Response;

@@ -1,7 +1,7 @@
 import { againAfterDeadlock } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
-import { withTransaction, type Db, type Queryable } from "../platform/db.ts";
+import { withPrismaTransaction, type PrismaDb, type Queryable, type Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { endSignIns } from "./end-sign-ins.ts";
 import { checkPasswordLength, hashPassword, writeCredential } from "./login/index.ts";
@@ -9,7 +9,7 @@ import { checkPasswordLength, hashPassword, writeCredential } from "./login/inde
 type Login = { personId: PersonId; username: string; password: string };
 
 /**
- * Gives a person a user name and a password, or new ones, within a transaction of the caller. What they had under way ends.
+ * Gives a person a user name and a password, or new ones, in a transaction of the caller. The person's sign-ins end.
  *
  * Errors: conflict for a user name that another person has; invalid for one that cannot be.
  */
@@ -22,7 +22,7 @@ export async function setCredential(
 }
 
 /** As `setCredential`, with its audit line in a transaction of its own. Errors: not_found too. */
-export async function setLogin(db: Pick<Db, "pool">, { password, ...login }: Login, origin: Origin): Promise<void> {
+export async function setLogin(db: PrismaDb, { password, ...login }: Login, origin: Origin): Promise<void> {
   checkPasswordLength(password);
   const passwordHash = await hashPassword(password);
   await inTransaction(db, async (tx) => {
@@ -37,8 +37,8 @@ async function writeAndEnd(tx: Queryable, credential: Parameters<typeof writeCre
   await endSignIns(tx, { personId: credential.personId, at: credential.now });
 }
 
-/** Ends whatever the person has under way; they may sign in again at once. Errors: not_found. */
-export function signOutPerson(db: Pick<Db, "pool">, personId: PersonId, origin: Origin): Promise<void> {
+/** Ends all sign-ins of the person, who may sign in again at once. Errors: not_found. */
+export function signOutPerson(db: PrismaDb, personId: PersonId, origin: Origin): Promise<void> {
   return inTransaction(db, async (tx) => {
     await checkExists(tx, personId);
     await endSignIns(tx, { personId, at: origin.at });
@@ -47,12 +47,12 @@ export function signOutPerson(db: Pick<Db, "pool">, personId: PersonId, origin: 
 }
 
 /**
- * Keeps the person from signing in anywhere until they are unblocked, and ends what they have under way. Apps go on seeing the person
- * and are told of no change.
+ * Keeps the person from signing in until they are unblocked, and ends their sign-ins. Apps still see the person and
+ * get no event.
  *
- * Errors: not_found; conflict for somebody who is blocked already.
+ * Errors: not_found; conflict for a person who is blocked already.
  */
-export function blockPerson(db: Pick<Db, "pool">, personId: PersonId, origin: Origin): Promise<void> {
+export function blockPerson(db: PrismaDb, personId: PersonId, origin: Origin): Promise<void> {
   return inTransaction(db, async (tx) => {
     if (!(await setBlock(tx, personId, origin.at)))
       throw new AppError("conflict", "person_blocked", "The person is blocked already.");
@@ -61,8 +61,8 @@ export function blockPerson(db: Pick<Db, "pool">, personId: PersonId, origin: Or
   });
 }
 
-/** Lets the person sign in again; a session that was begun while they were blocked ends too. Errors: not_found; conflict. */
-export function unblockPerson(db: Pick<Db, "pool">, personId: PersonId, origin: Origin): Promise<void> {
+/** Lets the person sign in again. A session that was started during the block ends too. Errors: not_found; conflict. */
+export function unblockPerson(db: PrismaDb, personId: PersonId, origin: Origin): Promise<void> {
   return inTransaction(db, async (tx) => {
     if (!(await setBlock(tx, personId, null)))
       throw new AppError("conflict", "person_not_blocked", "The person is not blocked.");
@@ -71,17 +71,20 @@ export function unblockPerson(db: Pick<Db, "pool">, personId: PersonId, origin: 
   });
 }
 
-async function setBlock(tx: Queryable, personId: PersonId, blockedAt: Date | null): Promise<boolean> {
+/** Whether the person's block was changed. */
+async function setBlock(tx: Transaction, personId: PersonId, blockedAt: Date | null): Promise<boolean> {
   await checkExists(tx, personId);
-  const text = "UPDATE person SET blocked_at = $2 WHERE id = $1 AND (blocked_at IS NULL) <> ($2::timestamptz IS NULL)";
-  return (await tx.query(text, [personId, blockedAt])).rowCount === 1;
+  const isOther = { blockedAt: blockedAt === null ? { not: null } : null };
+  const { count } = await tx.prisma.person.updateMany({ where: { id: personId, ...isOther }, data: { blockedAt } });
+  return count === 1;
 }
 
-async function checkExists(tx: Queryable, personId: PersonId): Promise<void> {
-  const { rowCount } = await tx.query("SELECT FROM person WHERE id = $1", [personId]);
-  if (rowCount === 0) throw new AppError("not_found", "person_not_found", "The person does not exist.");
+/** Errors: not_found. */
+async function checkExists({ prisma }: Transaction, personId: PersonId): Promise<void> {
+  const found = await prisma.person.findUnique({ where: { id: personId }, select: { id: true } });
+  if (found === null) throw new AppError("not_found", "person_not_found", "The person does not exist.");
 }
 
-// Requests that use several tokens up together take the rows in an order of their own.
-const inTransaction = <T>(db: Pick<Db, "pool">, work: (tx: Queryable) => Promise<T>): Promise<T> =>
-  againAfterDeadlock(() => withTransaction(db, work));
+// Requests that use up several tokens in one batch lock the rows in an order of their own.
+const inTransaction = <T>(db: PrismaDb, work: (tx: Transaction) => Promise<T>): Promise<T> =>
+  againAfterDeadlock(() => withPrismaTransaction(db, work));

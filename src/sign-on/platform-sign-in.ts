@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import express, { type Request, type Response, Router } from "express";
 import type { PersonId } from "../directory/index.ts";
 import type { Queryable } from "../platform/db.ts";
+import { fields, findRows, sql, statement, table } from "../platform/sql.ts";
 import { type PageContext, readLocale } from "../platform/pages/index.ts";
 import { readDevice, rememberDevice } from "./interaction/device.ts";
 import type { InteractionDeps } from "./interaction/deps.ts";
@@ -9,12 +10,13 @@ import { fieldOf, sendPage } from "./interaction/step.ts";
 import type { LoginProblem } from "./interaction/show.ts";
 import { endSession } from "./logout/end-session.ts";
 import { checkCsrfToken, makeCsrfToken, renderLoginPage } from "./pages/index.ts";
+import { startSession } from "./provider/library.ts";
 import { signingIn } from "./storage/signing-in.ts";
 
 export const signInPath = "/sign-in";
 const browserCookie = "_sign_in";
 
-/** Serves the sign-in to the platform itself, where no app asks. */
+/** Serves the sign-in to the platform itself, without an app. */
 export function makePlatformSignIn(deps: InteractionDeps): Router {
   const router = Router();
   router.get(signInPath, async (req, res) => {
@@ -25,7 +27,7 @@ export function makePlatformSignIn(deps: InteractionDeps): Router {
   return router;
 }
 
-/** Who is signed in with this browser; null for a person who is no longer active or is blocked. */
+/** Finds who is signed in with this browser; null for a person who is not active or is blocked. */
 export async function findSignedInPerson(
   { db, provider }: Pick<InteractionDeps, "db" | "provider">,
   req: Request,
@@ -37,18 +39,25 @@ export async function findSignedInPerson(
     : null;
 }
 
-const selectStatus =
-  'SELECT status = \'ACTIVE\' AS "isActive", blocked_at IS NOT NULL AS "isBlocked" FROM person WHERE id = $1';
+type Status = { isActive: boolean; isBlocked: boolean };
+
+const person = table("person");
+
+const selectStatus = statement<{ personId: string }>(
+  ({ personId }) => sql`
+    SELECT ${fields<Status>({
+      isActive: sql`${person.status} = 'ACTIVE'`,
+      isBlocked: sql`${person.blockedAt} IS NOT NULL`,
+    })}
+    FROM ${person} WHERE ${person.id} = ${personId}`,
+  "sign-on.findRefusal",
+);
 
 /** Why the person may not sign in to the platform; null where they may. */
 async function findRefusal(db: Queryable, personId: string): Promise<"refused" | "blocked" | null> {
-  const { rows } = await db.query<{ isActive: boolean; isBlocked: boolean }>({
-    name: "sign-on.findRefusal",
-    text: selectStatus,
-    values: [personId],
-  });
-  if (!rows[0]?.isActive) return "refused";
-  return rows[0].isBlocked ? "blocked" : null;
+  const [status] = await findRows<Status>(db, selectStatus, { personId });
+  if (!status?.isActive) return "refused";
+  return status.isBlocked ? "blocked" : null;
 }
 
 async function logIn(deps: InteractionDeps, req: Request, res: Response): Promise<void> {
@@ -70,21 +79,19 @@ async function logIn(deps: InteractionDeps, req: Request, res: Response): Promis
   const refusal = await findRefusal(deps.db.pool, check.personId);
   if (refusal !== null) return show({ kind: refusal });
   rememberDevice(deps, req, res, check.device);
-  await signingIn(check, () => startSession(deps, req, res, check.personId));
+  await signingIn(check, () => replaceSession(deps, req, res, check.personId));
   res.redirect(303, "/");
 }
 
-async function startSession(deps: InteractionDeps, req: Request, res: Response, personId: PersonId): Promise<void> {
+async function replaceSession(deps: InteractionDeps, req: Request, res: Response, personId: PersonId): Promise<void> {
   const provider = deps.provider();
   const present = await provider.Session.get(provider.createContext(req, res));
   if (present.accountId) {
     const requestId = res.locals["requestId"] as string | undefined;
     await endSession(deps.db, { uid: present.uid, at: deps.clock(), requestId });
   }
-  const session = new provider.Session();
-  session.loginAccount({ accountId: personId, transient: true });
-  await session.save(deps.sessionSeconds);
-  cookiesOf(deps, req, res).set(provider.cookieName("session"), session.jti, {
+  const cookie = await startSession(provider, { personId, seconds: deps.sessionSeconds });
+  cookiesOf(deps, req, res).set(provider.cookieName("session"), cookie, {
     httpOnly: true,
     sameSite: "lax",
     signed: true,

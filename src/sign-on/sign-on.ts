@@ -109,9 +109,9 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
   await useKeysOfNow();
 
   const { passwordHashConcurrency: atOnce } = options;
-  const judge = makeCheckPassword({ db, key: secrets.signInTraces, ...(atOnce !== undefined && { atOnce }) });
-  const checkPassword: typeof judge = async (attempt) => {
-    const result = await judge(attempt);
+  const classify = makeCheckPassword({ db, key: secrets.signInTraces, ...(atOnce !== undefined && { atOnce }) });
+  const checkPassword: typeof classify = async (attempt) => {
+    const result = await classify(attempt);
     options.count?.signIn(result.kind);
     if (result.kind === "ok") await limitSessions(db, { personId: result.personId, at: attempt.now });
     return result;

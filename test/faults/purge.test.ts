@@ -42,7 +42,7 @@ async function makePeople(count: number, { school, groups, app: clientId }: Plac
   await db.prisma.signIn.createMany(each(() => ({ clientId, firstSignInAt: start, lastSignInAt: start })));
   await db.prisma.consent.createMany(each(() => ({ clientId, scopes: ["openid"], grantedAt: start })));
   await db.prisma.schoolChoice.createMany(each(() => ({ clientId, schoolId: school })));
-  await db.prisma.signInPlace.createMany(each((id) => ({ place: new Uint8Array(hashId(id)), lastUsedAt: start })));
+  await db.prisma.knownDevice.createMany(each((id) => ({ device: new Uint8Array(hashId(id)), lastUsedAt: start })));
   await db.prisma.logoutNotice.createMany(
     each((id) => ({ id: makeUuid(start), clientId, sid: id, nextAttemptAt: later(60), createdAt: start })),
   );

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import type { Db } from "../../src/platform/db.ts";
+import type { PrismaDb } from "../../src/platform/db.ts";
 import { makeCheckPassword, type PasswordCheck, sweepSignInTraces } from "../../src/sign-on/login/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { chanceOf } from "../support/chance.ts";
@@ -10,7 +10,7 @@ const school = "203.0.113.10";
 // "password", made with the least argon2id allows: the mechanism is the same, and hundreds of tries fit into a test.
 const quickHash = "$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHRzYWx0c2FsdA$lMPgVYwd4ZAQkOipZGNRk1H0ZPrbAaRuGKXEIUYK9t8";
 
-let db: Db;
+let db: PrismaDb;
 let now: Date;
 let checkPassword: ReturnType<typeof makeCheckPassword>;
 let rounds = 0;

@@ -23,7 +23,7 @@ import type {
   SchoolId,
 } from "../../src/directory/index.ts";
 import { withTransaction } from "../../src/platform/db.ts";
-import type { Db } from "../../src/platform/db.ts";
+import type { Db, PrismaDb } from "../../src/platform/db.ts";
 import { makeUuid } from "../../src/platform/ids.ts";
 import { blockPerson } from "../../src/sign-on/index.ts";
 
@@ -51,7 +51,7 @@ type GrantWishes = {
 export type Make = ReturnType<typeof makeMakers>;
 
 /** Rows with sensible defaults, made through the doors that the service itself uses, so that apps are told of them. Each call commits. */
-export function makeMakers(db: Pick<Db, "pool">, now = new Date("2026-02-03T08:00:00Z")) {
+export function makeMakers(db: PrismaDb, now = new Date("2026-02-03T08:00:00Z")) {
   const origin = { at: now, actorId: "test" };
   let count = 0;
   const next = () => ++count;

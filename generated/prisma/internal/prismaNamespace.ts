@@ -430,8 +430,8 @@ export const ModelName = {
   SigningKey: 'SigningKey',
   SharedSecret: 'SharedSecret',
   RateLimit: 'RateLimit',
-  SignInBrake: 'SignInBrake',
-  SignInPlace: 'SignInPlace',
+  SignInLimit: 'SignInLimit',
+  KnownDevice: 'KnownDevice',
   WebhookEndpoint: 'WebhookEndpoint',
   WebhookSecret: 'WebhookSecret',
   WebhookDelivery: 'WebhookDelivery',
@@ -452,7 +452,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "announcedSignIn" | "viewVersion" | "school" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInBrake" | "signInPlace" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "announcedSignIn" | "viewVersion" | "school" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "knownDevice" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2898,151 +2898,151 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
-    SignInBrake: {
-      payload: Prisma.$SignInBrakePayload<ExtArgs>
-      fields: Prisma.SignInBrakeFieldRefs
+    SignInLimit: {
+      payload: Prisma.$SignInLimitPayload<ExtArgs>
+      fields: Prisma.SignInLimitFieldRefs
       operations: {
         findUnique: {
-          args: Prisma.SignInBrakeFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInBrakePayload> | null
+          args: Prisma.SignInLimitFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInLimitPayload> | null
         }
         findUniqueOrThrow: {
-          args: Prisma.SignInBrakeFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInBrakePayload>
+          args: Prisma.SignInLimitFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInLimitPayload>
         }
         findFirst: {
-          args: Prisma.SignInBrakeFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInBrakePayload> | null
+          args: Prisma.SignInLimitFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInLimitPayload> | null
         }
         findFirstOrThrow: {
-          args: Prisma.SignInBrakeFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInBrakePayload>
+          args: Prisma.SignInLimitFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInLimitPayload>
         }
         findMany: {
-          args: Prisma.SignInBrakeFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInBrakePayload>[]
+          args: Prisma.SignInLimitFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInLimitPayload>[]
         }
         create: {
-          args: Prisma.SignInBrakeCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInBrakePayload>
+          args: Prisma.SignInLimitCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInLimitPayload>
         }
         createMany: {
-          args: Prisma.SignInBrakeCreateManyArgs<ExtArgs>
+          args: Prisma.SignInLimitCreateManyArgs<ExtArgs>
           result: BatchPayload
         }
         createManyAndReturn: {
-          args: Prisma.SignInBrakeCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInBrakePayload>[]
+          args: Prisma.SignInLimitCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInLimitPayload>[]
         }
         delete: {
-          args: Prisma.SignInBrakeDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInBrakePayload>
+          args: Prisma.SignInLimitDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInLimitPayload>
         }
         update: {
-          args: Prisma.SignInBrakeUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInBrakePayload>
+          args: Prisma.SignInLimitUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInLimitPayload>
         }
         deleteMany: {
-          args: Prisma.SignInBrakeDeleteManyArgs<ExtArgs>
+          args: Prisma.SignInLimitDeleteManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateMany: {
-          args: Prisma.SignInBrakeUpdateManyArgs<ExtArgs>
+          args: Prisma.SignInLimitUpdateManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateManyAndReturn: {
-          args: Prisma.SignInBrakeUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInBrakePayload>[]
+          args: Prisma.SignInLimitUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInLimitPayload>[]
         }
         upsert: {
-          args: Prisma.SignInBrakeUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInBrakePayload>
+          args: Prisma.SignInLimitUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInLimitPayload>
         }
         aggregate: {
-          args: Prisma.SignInBrakeAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateSignInBrake>
+          args: Prisma.SignInLimitAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSignInLimit>
         }
         groupBy: {
-          args: Prisma.SignInBrakeGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.SignInBrakeGroupByOutputType>[]
+          args: Prisma.SignInLimitGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SignInLimitGroupByOutputType>[]
         }
         count: {
-          args: Prisma.SignInBrakeCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.SignInBrakeCountAggregateOutputType> | number
+          args: Prisma.SignInLimitCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SignInLimitCountAggregateOutputType> | number
         }
       }
     }
-    SignInPlace: {
-      payload: Prisma.$SignInPlacePayload<ExtArgs>
-      fields: Prisma.SignInPlaceFieldRefs
+    KnownDevice: {
+      payload: Prisma.$KnownDevicePayload<ExtArgs>
+      fields: Prisma.KnownDeviceFieldRefs
       operations: {
         findUnique: {
-          args: Prisma.SignInPlaceFindUniqueArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPlacePayload> | null
+          args: Prisma.KnownDeviceFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload> | null
         }
         findUniqueOrThrow: {
-          args: Prisma.SignInPlaceFindUniqueOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPlacePayload>
+          args: Prisma.KnownDeviceFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>
         }
         findFirst: {
-          args: Prisma.SignInPlaceFindFirstArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPlacePayload> | null
+          args: Prisma.KnownDeviceFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload> | null
         }
         findFirstOrThrow: {
-          args: Prisma.SignInPlaceFindFirstOrThrowArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPlacePayload>
+          args: Prisma.KnownDeviceFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>
         }
         findMany: {
-          args: Prisma.SignInPlaceFindManyArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPlacePayload>[]
+          args: Prisma.KnownDeviceFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>[]
         }
         create: {
-          args: Prisma.SignInPlaceCreateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPlacePayload>
+          args: Prisma.KnownDeviceCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>
         }
         createMany: {
-          args: Prisma.SignInPlaceCreateManyArgs<ExtArgs>
+          args: Prisma.KnownDeviceCreateManyArgs<ExtArgs>
           result: BatchPayload
         }
         createManyAndReturn: {
-          args: Prisma.SignInPlaceCreateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPlacePayload>[]
+          args: Prisma.KnownDeviceCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>[]
         }
         delete: {
-          args: Prisma.SignInPlaceDeleteArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPlacePayload>
+          args: Prisma.KnownDeviceDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>
         }
         update: {
-          args: Prisma.SignInPlaceUpdateArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPlacePayload>
+          args: Prisma.KnownDeviceUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>
         }
         deleteMany: {
-          args: Prisma.SignInPlaceDeleteManyArgs<ExtArgs>
+          args: Prisma.KnownDeviceDeleteManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateMany: {
-          args: Prisma.SignInPlaceUpdateManyArgs<ExtArgs>
+          args: Prisma.KnownDeviceUpdateManyArgs<ExtArgs>
           result: BatchPayload
         }
         updateManyAndReturn: {
-          args: Prisma.SignInPlaceUpdateManyAndReturnArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPlacePayload>[]
+          args: Prisma.KnownDeviceUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>[]
         }
         upsert: {
-          args: Prisma.SignInPlaceUpsertArgs<ExtArgs>
-          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignInPlacePayload>
+          args: Prisma.KnownDeviceUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$KnownDevicePayload>
         }
         aggregate: {
-          args: Prisma.SignInPlaceAggregateArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.AggregateSignInPlace>
+          args: Prisma.KnownDeviceAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateKnownDevice>
         }
         groupBy: {
-          args: Prisma.SignInPlaceGroupByArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.SignInPlaceGroupByOutputType>[]
+          args: Prisma.KnownDeviceGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.KnownDeviceGroupByOutputType>[]
         }
         count: {
-          args: Prisma.SignInPlaceCountArgs<ExtArgs>
-          result: runtime.Types.Utils.Optional<Prisma.SignInPlaceCountAggregateOutputType> | number
+          args: Prisma.KnownDeviceCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.KnownDeviceCountAggregateOutputType> | number
         }
       }
     }
@@ -3886,23 +3886,23 @@ export const RateLimitScalarFieldEnum = {
 export type RateLimitScalarFieldEnum = (typeof RateLimitScalarFieldEnum)[keyof typeof RateLimitScalarFieldEnum]
 
 
-export const SignInBrakeScalarFieldEnum = {
+export const SignInLimitScalarFieldEnum = {
   key: 'key',
   failures: 'failures',
   waitUntil: 'waitUntil',
   forgetAt: 'forgetAt'
 } as const
 
-export type SignInBrakeScalarFieldEnum = (typeof SignInBrakeScalarFieldEnum)[keyof typeof SignInBrakeScalarFieldEnum]
+export type SignInLimitScalarFieldEnum = (typeof SignInLimitScalarFieldEnum)[keyof typeof SignInLimitScalarFieldEnum]
 
 
-export const SignInPlaceScalarFieldEnum = {
+export const KnownDeviceScalarFieldEnum = {
   personId: 'personId',
-  place: 'place',
+  device: 'device',
   lastUsedAt: 'lastUsedAt'
 } as const
 
-export type SignInPlaceScalarFieldEnum = (typeof SignInPlaceScalarFieldEnum)[keyof typeof SignInPlaceScalarFieldEnum]
+export type KnownDeviceScalarFieldEnum = (typeof KnownDeviceScalarFieldEnum)[keyof typeof KnownDeviceScalarFieldEnum]
 
 
 export const WebhookEndpointScalarFieldEnum = {
@@ -4464,8 +4464,8 @@ export type GlobalOmitConfig = {
   signingKey?: Prisma.SigningKeyOmit
   sharedSecret?: Prisma.SharedSecretOmit
   rateLimit?: Prisma.RateLimitOmit
-  signInBrake?: Prisma.SignInBrakeOmit
-  signInPlace?: Prisma.SignInPlaceOmit
+  signInLimit?: Prisma.SignInLimitOmit
+  knownDevice?: Prisma.KnownDeviceOmit
   webhookEndpoint?: Prisma.WebhookEndpointOmit
   webhookSecret?: Prisma.WebhookSecretOmit
   webhookDelivery?: Prisma.WebhookDeliveryOmit

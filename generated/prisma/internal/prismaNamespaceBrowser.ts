@@ -84,8 +84,8 @@ export const ModelName = {
   SigningKey: 'SigningKey',
   SharedSecret: 'SharedSecret',
   RateLimit: 'RateLimit',
-  SignInBrake: 'SignInBrake',
-  SignInPlace: 'SignInPlace',
+  SignInLimit: 'SignInLimit',
+  KnownDevice: 'KnownDevice',
   WebhookEndpoint: 'WebhookEndpoint',
   WebhookSecret: 'WebhookSecret',
   WebhookDelivery: 'WebhookDelivery',
@@ -540,23 +540,23 @@ export const RateLimitScalarFieldEnum = {
 export type RateLimitScalarFieldEnum = (typeof RateLimitScalarFieldEnum)[keyof typeof RateLimitScalarFieldEnum]
 
 
-export const SignInBrakeScalarFieldEnum = {
+export const SignInLimitScalarFieldEnum = {
   key: 'key',
   failures: 'failures',
   waitUntil: 'waitUntil',
   forgetAt: 'forgetAt'
 } as const
 
-export type SignInBrakeScalarFieldEnum = (typeof SignInBrakeScalarFieldEnum)[keyof typeof SignInBrakeScalarFieldEnum]
+export type SignInLimitScalarFieldEnum = (typeof SignInLimitScalarFieldEnum)[keyof typeof SignInLimitScalarFieldEnum]
 
 
-export const SignInPlaceScalarFieldEnum = {
+export const KnownDeviceScalarFieldEnum = {
   personId: 'personId',
-  place: 'place',
+  device: 'device',
   lastUsedAt: 'lastUsedAt'
 } as const
 
-export type SignInPlaceScalarFieldEnum = (typeof SignInPlaceScalarFieldEnum)[keyof typeof SignInPlaceScalarFieldEnum]
+export type KnownDeviceScalarFieldEnum = (typeof KnownDeviceScalarFieldEnum)[keyof typeof KnownDeviceScalarFieldEnum]
 
 
 export const WebhookEndpointScalarFieldEnum = {

@@ -268,7 +268,7 @@ export type PersonWhereInput = {
   credential?: Prisma.XOR<Prisma.CredentialNullableScalarRelationFilter, Prisma.CredentialWhereInput> | null
   signIns?: Prisma.SignInListRelationFilter
   consents?: Prisma.ConsentListRelationFilter
-  places?: Prisma.SignInPlaceListRelationFilter
+  knownDevices?: Prisma.KnownDeviceListRelationFilter
 }
 
 export type PersonOrderByWithRelationInput = {
@@ -293,7 +293,7 @@ export type PersonOrderByWithRelationInput = {
   credential?: Prisma.CredentialOrderByWithRelationInput
   signIns?: Prisma.SignInOrderByRelationAggregateInput
   consents?: Prisma.ConsentOrderByRelationAggregateInput
-  places?: Prisma.SignInPlaceOrderByRelationAggregateInput
+  knownDevices?: Prisma.KnownDeviceOrderByRelationAggregateInput
 }
 
 export type PersonWhereUniqueInput = Prisma.AtLeast<{
@@ -321,7 +321,7 @@ export type PersonWhereUniqueInput = Prisma.AtLeast<{
   credential?: Prisma.XOR<Prisma.CredentialNullableScalarRelationFilter, Prisma.CredentialWhereInput> | null
   signIns?: Prisma.SignInListRelationFilter
   consents?: Prisma.ConsentListRelationFilter
-  places?: Prisma.SignInPlaceListRelationFilter
+  knownDevices?: Prisma.KnownDeviceListRelationFilter
 }, "id">
 
 export type PersonOrderByWithAggregationInput = {
@@ -386,7 +386,7 @@ export type PersonCreateInput = {
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
-  places?: Prisma.SignInPlaceCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateInput = {
@@ -409,7 +409,7 @@ export type PersonUncheckedCreateInput = {
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
-  places?: Prisma.SignInPlaceUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUpdateInput = {
@@ -432,7 +432,7 @@ export type PersonUpdateInput = {
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
-  places?: Prisma.SignInPlaceUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateInput = {
@@ -455,7 +455,7 @@ export type PersonUncheckedUpdateInput = {
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
-  places?: Prisma.SignInPlaceUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateManyInput = {
@@ -727,18 +727,18 @@ export type PersonUpdateOneRequiredWithoutConsentsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutConsentsInput, Prisma.PersonUpdateWithoutConsentsInput>, Prisma.PersonUncheckedUpdateWithoutConsentsInput>
 }
 
-export type PersonCreateNestedOneWithoutPlacesInput = {
-  create?: Prisma.XOR<Prisma.PersonCreateWithoutPlacesInput, Prisma.PersonUncheckedCreateWithoutPlacesInput>
-  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutPlacesInput
+export type PersonCreateNestedOneWithoutKnownDevicesInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutKnownDevicesInput, Prisma.PersonUncheckedCreateWithoutKnownDevicesInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutKnownDevicesInput
   connect?: Prisma.PersonWhereUniqueInput
 }
 
-export type PersonUpdateOneRequiredWithoutPlacesNestedInput = {
-  create?: Prisma.XOR<Prisma.PersonCreateWithoutPlacesInput, Prisma.PersonUncheckedCreateWithoutPlacesInput>
-  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutPlacesInput
-  upsert?: Prisma.PersonUpsertWithoutPlacesInput
+export type PersonUpdateOneRequiredWithoutKnownDevicesNestedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutKnownDevicesInput, Prisma.PersonUncheckedCreateWithoutKnownDevicesInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutKnownDevicesInput
+  upsert?: Prisma.PersonUpsertWithoutKnownDevicesInput
   connect?: Prisma.PersonWhereUniqueInput
-  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutPlacesInput, Prisma.PersonUpdateWithoutPlacesInput>, Prisma.PersonUncheckedUpdateWithoutPlacesInput>
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutKnownDevicesInput, Prisma.PersonUpdateWithoutKnownDevicesInput>, Prisma.PersonUncheckedUpdateWithoutKnownDevicesInput>
 }
 
 export type PersonCreateWithoutSignInsInput = {
@@ -760,7 +760,7 @@ export type PersonCreateWithoutSignInsInput = {
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
-  places?: Prisma.SignInPlaceCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutSignInsInput = {
@@ -782,7 +782,7 @@ export type PersonUncheckedCreateWithoutSignInsInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
-  places?: Prisma.SignInPlaceUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutSignInsInput = {
@@ -820,7 +820,7 @@ export type PersonUpdateWithoutSignInsInput = {
   affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
-  places?: Prisma.SignInPlaceUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutSignInsInput = {
@@ -842,7 +842,7 @@ export type PersonUncheckedUpdateWithoutSignInsInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
-  places?: Prisma.SignInPlaceUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutHomeSchoolInput = {
@@ -864,7 +864,7 @@ export type PersonCreateWithoutHomeSchoolInput = {
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
-  places?: Prisma.SignInPlaceCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutHomeSchoolInput = {
@@ -886,7 +886,7 @@ export type PersonUncheckedCreateWithoutHomeSchoolInput = {
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
-  places?: Prisma.SignInPlaceUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutHomeSchoolInput = {
@@ -955,7 +955,7 @@ export type PersonCreateWithoutAffiliationsInput = {
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
-  places?: Prisma.SignInPlaceCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutAffiliationsInput = {
@@ -977,7 +977,7 @@ export type PersonUncheckedCreateWithoutAffiliationsInput = {
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
-  places?: Prisma.SignInPlaceUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutAffiliationsInput = {
@@ -1004,7 +1004,7 @@ export type PersonCreateWithoutHomeInput = {
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
-  places?: Prisma.SignInPlaceCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutHomeInput = {
@@ -1025,7 +1025,7 @@ export type PersonUncheckedCreateWithoutHomeInput = {
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
-  places?: Prisma.SignInPlaceUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutHomeInput = {
@@ -1068,7 +1068,7 @@ export type PersonUpdateWithoutAffiliationsInput = {
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
-  places?: Prisma.SignInPlaceUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutAffiliationsInput = {
@@ -1090,7 +1090,7 @@ export type PersonUncheckedUpdateWithoutAffiliationsInput = {
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
-  places?: Prisma.SignInPlaceUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUpsertWithWhereUniqueWithoutHomeInput = {
@@ -1128,7 +1128,7 @@ export type PersonCreateWithoutCredentialInput = {
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
-  places?: Prisma.SignInPlaceCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutCredentialInput = {
@@ -1150,7 +1150,7 @@ export type PersonUncheckedCreateWithoutCredentialInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
-  places?: Prisma.SignInPlaceUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutCredentialInput = {
@@ -1188,7 +1188,7 @@ export type PersonUpdateWithoutCredentialInput = {
   affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
-  places?: Prisma.SignInPlaceUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutCredentialInput = {
@@ -1210,7 +1210,7 @@ export type PersonUncheckedUpdateWithoutCredentialInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
-  places?: Prisma.SignInPlaceUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutConsentsInput = {
@@ -1232,7 +1232,7 @@ export type PersonCreateWithoutConsentsInput = {
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
-  places?: Prisma.SignInPlaceCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutConsentsInput = {
@@ -1254,7 +1254,7 @@ export type PersonUncheckedCreateWithoutConsentsInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
-  places?: Prisma.SignInPlaceUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutConsentsInput = {
@@ -1292,7 +1292,7 @@ export type PersonUpdateWithoutConsentsInput = {
   affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
-  places?: Prisma.SignInPlaceUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutConsentsInput = {
@@ -1314,10 +1314,10 @@ export type PersonUncheckedUpdateWithoutConsentsInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
-  places?: Prisma.SignInPlaceUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
 }
 
-export type PersonCreateWithoutPlacesInput = {
+export type PersonCreateWithoutKnownDevicesInput = {
   role: $Enums.PersonRole
   status?: $Enums.PersonStatus
   firstFull?: string | null
@@ -1339,7 +1339,7 @@ export type PersonCreateWithoutPlacesInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
 }
 
-export type PersonUncheckedCreateWithoutPlacesInput = {
+export type PersonUncheckedCreateWithoutKnownDevicesInput = {
   id: string
   homeSchoolId: string
   role: $Enums.PersonRole
@@ -1361,23 +1361,23 @@ export type PersonUncheckedCreateWithoutPlacesInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
 }
 
-export type PersonCreateOrConnectWithoutPlacesInput = {
+export type PersonCreateOrConnectWithoutKnownDevicesInput = {
   where: Prisma.PersonWhereUniqueInput
-  create: Prisma.XOR<Prisma.PersonCreateWithoutPlacesInput, Prisma.PersonUncheckedCreateWithoutPlacesInput>
+  create: Prisma.XOR<Prisma.PersonCreateWithoutKnownDevicesInput, Prisma.PersonUncheckedCreateWithoutKnownDevicesInput>
 }
 
-export type PersonUpsertWithoutPlacesInput = {
-  update: Prisma.XOR<Prisma.PersonUpdateWithoutPlacesInput, Prisma.PersonUncheckedUpdateWithoutPlacesInput>
-  create: Prisma.XOR<Prisma.PersonCreateWithoutPlacesInput, Prisma.PersonUncheckedCreateWithoutPlacesInput>
+export type PersonUpsertWithoutKnownDevicesInput = {
+  update: Prisma.XOR<Prisma.PersonUpdateWithoutKnownDevicesInput, Prisma.PersonUncheckedUpdateWithoutKnownDevicesInput>
+  create: Prisma.XOR<Prisma.PersonCreateWithoutKnownDevicesInput, Prisma.PersonUncheckedCreateWithoutKnownDevicesInput>
   where?: Prisma.PersonWhereInput
 }
 
-export type PersonUpdateToOneWithWhereWithoutPlacesInput = {
+export type PersonUpdateToOneWithWhereWithoutKnownDevicesInput = {
   where?: Prisma.PersonWhereInput
-  data: Prisma.XOR<Prisma.PersonUpdateWithoutPlacesInput, Prisma.PersonUncheckedUpdateWithoutPlacesInput>
+  data: Prisma.XOR<Prisma.PersonUpdateWithoutKnownDevicesInput, Prisma.PersonUncheckedUpdateWithoutKnownDevicesInput>
 }
 
-export type PersonUpdateWithoutPlacesInput = {
+export type PersonUpdateWithoutKnownDevicesInput = {
   role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
   status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
   firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1399,7 +1399,7 @@ export type PersonUpdateWithoutPlacesInput = {
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
 }
 
-export type PersonUncheckedUpdateWithoutPlacesInput = {
+export type PersonUncheckedUpdateWithoutKnownDevicesInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
   homeSchoolId?: Prisma.StringFieldUpdateOperationsInput | string
   role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
@@ -1457,7 +1457,7 @@ export type PersonUpdateWithoutHomeSchoolInput = {
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
-  places?: Prisma.SignInPlaceUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
@@ -1479,7 +1479,7 @@ export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
-  places?: Prisma.SignInPlaceUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateManyWithoutHomeSchoolInput = {
@@ -1534,7 +1534,7 @@ export type PersonUpdateWithoutHomeInput = {
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
-  places?: Prisma.SignInPlaceUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutHomeInput = {
@@ -1555,7 +1555,7 @@ export type PersonUncheckedUpdateWithoutHomeInput = {
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
-  places?: Prisma.SignInPlaceUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateManyWithoutHomeInput = {
@@ -1583,14 +1583,14 @@ export type PersonCountOutputType = {
   affiliations: number
   signIns: number
   consents: number
-  places: number
+  knownDevices: number
 }
 
 export type PersonCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   affiliations?: boolean | PersonCountOutputTypeCountAffiliationsArgs
   signIns?: boolean | PersonCountOutputTypeCountSignInsArgs
   consents?: boolean | PersonCountOutputTypeCountConsentsArgs
-  places?: boolean | PersonCountOutputTypeCountPlacesArgs
+  knownDevices?: boolean | PersonCountOutputTypeCountKnownDevicesArgs
 }
 
 /**
@@ -1627,8 +1627,8 @@ export type PersonCountOutputTypeCountConsentsArgs<ExtArgs extends runtime.Types
 /**
  * PersonCountOutputType without action
  */
-export type PersonCountOutputTypeCountPlacesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  where?: Prisma.SignInPlaceWhereInput
+export type PersonCountOutputTypeCountKnownDevicesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.KnownDeviceWhereInput
 }
 
 
@@ -1654,7 +1654,7 @@ export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   credential?: boolean | Prisma.Person$credentialArgs<ExtArgs>
   signIns?: boolean | Prisma.Person$signInsArgs<ExtArgs>
   consents?: boolean | Prisma.Person$consentsArgs<ExtArgs>
-  places?: boolean | Prisma.Person$placesArgs<ExtArgs>
+  knownDevices?: boolean | Prisma.Person$knownDevicesArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["person"]>
 
@@ -1724,7 +1724,7 @@ export type PersonInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   credential?: boolean | Prisma.Person$credentialArgs<ExtArgs>
   signIns?: boolean | Prisma.Person$signInsArgs<ExtArgs>
   consents?: boolean | Prisma.Person$consentsArgs<ExtArgs>
-  places?: boolean | Prisma.Person$placesArgs<ExtArgs>
+  knownDevices?: boolean | Prisma.Person$knownDevicesArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type PersonIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1745,7 +1745,7 @@ export type $PersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     credential: Prisma.$CredentialPayload<ExtArgs> | null
     signIns: Prisma.$SignInPayload<ExtArgs>[]
     consents: Prisma.$ConsentPayload<ExtArgs>[]
-    places: Prisma.$SignInPlacePayload<ExtArgs>[]
+    knownDevices: Prisma.$KnownDevicePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -2163,7 +2163,7 @@ export interface Prisma__PersonClient<T, Null = never, ExtArgs extends runtime.T
   credential<T extends Prisma.Person$credentialArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$credentialArgs<ExtArgs>>): Prisma.Prisma__CredentialClient<runtime.Types.Result.GetResult<Prisma.$CredentialPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   signIns<T extends Prisma.Person$signInsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$signInsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SignInPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   consents<T extends Prisma.Person$consentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$consentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ConsentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
-  places<T extends Prisma.Person$placesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$placesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SignInPlacePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  knownDevices<T extends Prisma.Person$knownDevicesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$knownDevicesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$KnownDevicePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2700,27 +2700,27 @@ export type Person$consentsArgs<ExtArgs extends runtime.Types.Extensions.Interna
 }
 
 /**
- * Person.places
+ * Person.knownDevices
  */
-export type Person$placesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+export type Person$knownDevicesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   /**
-   * Select specific fields to fetch from the SignInPlace
+   * Select specific fields to fetch from the KnownDevice
    */
-  select?: Prisma.SignInPlaceSelect<ExtArgs> | null
+  select?: Prisma.KnownDeviceSelect<ExtArgs> | null
   /**
-   * Omit specific fields from the SignInPlace
+   * Omit specific fields from the KnownDevice
    */
-  omit?: Prisma.SignInPlaceOmit<ExtArgs> | null
+  omit?: Prisma.KnownDeviceOmit<ExtArgs> | null
   /**
    * Choose, which related nodes to fetch as well
    */
-  include?: Prisma.SignInPlaceInclude<ExtArgs> | null
-  where?: Prisma.SignInPlaceWhereInput
-  orderBy?: Prisma.SignInPlaceOrderByWithRelationInput | Prisma.SignInPlaceOrderByWithRelationInput[]
-  cursor?: Prisma.SignInPlaceWhereUniqueInput
+  include?: Prisma.KnownDeviceInclude<ExtArgs> | null
+  where?: Prisma.KnownDeviceWhereInput
+  orderBy?: Prisma.KnownDeviceOrderByWithRelationInput | Prisma.KnownDeviceOrderByWithRelationInput[]
+  cursor?: Prisma.KnownDeviceWhereUniqueInput
   take?: number
   skip?: number
-  distinct?: Prisma.SignInPlaceScalarFieldEnum | Prisma.SignInPlaceScalarFieldEnum[]
+  distinct?: Prisma.KnownDeviceScalarFieldEnum | Prisma.KnownDeviceScalarFieldEnum[]
 }
 
 /**

@@ -4,7 +4,7 @@ import type { InteractionDeps } from "./deps.ts";
 const name = "_device";
 const yearMs = 365 * 24 * 3600 * 1000;
 
-/** Reads what the browser keeps to be known as one that a person signed in with before. */
+/** Reads the cookie by which a browser is recognised as one that a person signed in with before. */
 export function readDevice({ provider }: InteractionDeps, req: Request, res: Response): string | null {
   return provider().createContext(req, res).cookies.get(name, { signed: false }) ?? null;
 }

@@ -20,18 +20,19 @@ import {
   renderSwitchUserPage,
 } from "../pages/index.ts";
 import { mayOverrule } from "../provider/hints.ts";
+import { readInteractionSignature } from "../provider/library.ts";
 import type { InteractionDeps } from "./deps.ts";
 import { readTypedHint } from "./typed-hint.ts";
 
 export type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
 export type LoginProblem = Parameters<typeof renderLoginPage>[0]["problem"];
 
-/** A running interaction, with what its pages and steps need to know. */
+/** An interaction, with what its pages and steps need. */
 export type Visit = {
   interaction: Interaction;
   app: App;
   clientId: ClientId;
-  /** Who is signed in here; null until somebody is. */
+  /** The person who is signed in; null before that. */
   personId: PersonId | null;
   scopes: ScopeName[];
   browser: string;
@@ -45,6 +46,7 @@ export async function openVisit(deps: InteractionDeps, req: Request, res: Respon
   const clientId = interaction.params["client_id"] as ClientId;
   const app = await findApp(deps.db.pool, clientId);
   if (!app) return null;
+  const { cookies } = deps.provider().createContext(req, res);
   const asked = ((interaction.params["scope"] as string | undefined) ?? "").split(" ");
   return {
     interaction,
@@ -52,15 +54,9 @@ export async function openVisit(deps: InteractionDeps, req: Request, res: Respon
     clientId,
     personId: (interaction.session?.accountId ?? null) as PersonId | null,
     scopes: asked.map((scope) => scopeFromWire(deps.platform, scope)).filter((scope) => scope !== null),
-    browser: readBrowser(deps, req, res),
-    typedHint: readTypedHint(deps.provider().createContext(req, res).cookies),
+    browser: readInteractionSignature(deps.provider(), cookies),
+    typedHint: readTypedHint(cookies),
   };
-}
-
-// The signature of the interaction's cookie: nobody but this browser holds it.
-function readBrowser(deps: InteractionDeps, req: Request, res: Response): string {
-  const name = `${deps.provider().cookieName("interaction")}.sig`;
-  return deps.provider().createContext(req, res).cookies.get(name, { signed: false }) ?? "";
 }
 
 const boundOf = ({ interaction, browser }: Visit) => ({ interaction: interaction.uid, browser });
@@ -96,11 +92,11 @@ export async function renderVisit(deps: InteractionDeps, visit: Visit, req: Requ
   return renderChooseSchoolPage({ ...model("school"), schools: right.schools }, context);
 }
 
-/** Whether the person is asked to switch because the app hinted at somebody else. */
+/** Whether the person is asked to switch because the app hinted at another person. */
 export const asksToSwitch = ({ interaction }: Pick<Visit, "interaction">): boolean =>
   interaction.prompt.reasons.includes("login_hint");
 
-/** Whether the person may go on as they are: the app named somebody by a word that anybody can write, and asks for nothing else. */
+/** Whether the person may continue: the app gave a hint that anyone can write, and asks for nothing else. */
 export const mayStay = ({ interaction }: Pick<Visit, "interaction">): boolean =>
   interaction.prompt.reasons.every((reason) => reason === "login_hint") && mayOverrule(interaction.params);
 

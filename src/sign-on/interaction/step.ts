@@ -3,7 +3,7 @@ import type { Page } from "../../platform/pages/index.ts";
 import type { InteractionDeps } from "./deps.ts";
 import type { Visit } from "./show.ts";
 
-/** What happens when a person sends a form of the interaction. */
+/** Handles a form of the interaction. */
 export type Step = (deps: InteractionDeps, visit: Visit, req: Request, res: Response) => Promise<void>;
 
 export function fieldOf(req: Request, name: string): string {

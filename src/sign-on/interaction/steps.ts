@@ -1,8 +1,9 @@
 import { findSignOnRight } from "../../access/index.ts";
 import { recordAudit } from "../../events/index.ts";
-import { withTransaction } from "../../platform/db.ts";
+import { withPrismaTransaction } from "../../platform/db.ts";
 import { rememberConsent, rememberSchool } from "../consent.ts";
 import { endSession } from "../logout/end-session.ts";
+import { forgetSession } from "../provider/library.ts";
 import { describeRefusal } from "../provider/policy.ts";
 import { signingIn } from "../storage/signing-in.ts";
 import { readDevice, rememberDevice } from "./device.ts";
@@ -29,7 +30,7 @@ export const logIn: Step = async (deps, visit, req, res) => {
   );
 };
 
-/** Goes on as the present person, whom the app did not name. */
+/** Continues as the person who is signed in, whom the app did not name. */
 export const stay: Step = async (deps, visit, req, res) => {
   if (visit.personId === null || !asksToSwitch(visit) || !mayStay(visit)) return showAgain(deps, visit, req, res);
   await deps.provider().interactionFinished(req, res, { hint: { answered: true } });
@@ -39,7 +40,7 @@ export const allow: Step = async (deps, visit, req, res) => {
   const { personId, clientId, scopes, interaction } = visit;
   if (personId === null || interaction.prompt.name !== "consent") return showAgain(deps, visit, req, res);
   const at = deps.clock();
-  await withTransaction(deps.db, async (tx) => {
+  await withPrismaTransaction(deps.db, async (tx) => {
     await rememberConsent(tx, { personId, clientId, scopes, at });
     await recordAudit(tx, {
       at,
@@ -63,7 +64,7 @@ export const chooseSchool: Step = async (deps, visit, req, res) => {
   await deps.provider().interactionFinished(req, res, { choose_school: { schoolId: school.id } });
 };
 
-/** Signs the present person out; the same interaction then asks for another. */
+/** Signs the person out. The same interaction then asks for another person. */
 export const switchUser: Step = async (deps, visit, req, res) => {
   await leaveOtherSession(deps, visit, req, res, null);
   res.redirect(303, `/interaction/${visit.interaction.uid}`);
@@ -72,7 +73,7 @@ export const switchUser: Step = async (deps, visit, req, res) => {
 export const cancel: Step = async (deps, visit, req, res) => {
   const { personId, clientId, interaction } = visit;
   const action = interaction.prompt.name === "consent" ? "consent_denied" : "sign_in_cancelled";
-  // Of nobody there is nothing to record, and anybody could fill the database with it.
+  // Without a person there is nothing to record, and strangers could fill the database with it.
   if (personId !== null)
     await recordAudit(deps.db.pool, { at: deps.clock(), action, personId, clientId, requestId: requestIdOf(res) });
   const denial = { error: "access_denied", error_description: describe(interaction.prompt) };
@@ -86,19 +87,14 @@ async function showAgain(...[deps, visit, req, res]: Answer): Promise<void> {
   sendPage(res, await renderVisit(deps, visit, req));
 }
 
-// Ends whatever session the browser has, unless it is already that of the person who goes on. The library would send
-// the browser through a form posted by script instead.
+// Ends the session of the browser, unless it belongs to the person who continues. The library would send the browser
+// through a form that a script posts.
 async function leaveOtherSession(...[deps, visit, req, res, goesOn]: [...Answer, string | null]): Promise<void> {
   const provider = deps.provider();
   const session = await provider.Session.get(provider.createContext(req, res));
   if (session.accountId === undefined || session.accountId === goesOn) return;
-  await forgetSession(visit);
+  await forgetSession(visit.interaction);
   await endSession(deps.db, { uid: session.uid, at: deps.clock(), requestId: requestIdOf(res) });
-}
-
-async function forgetSession({ interaction }: Visit): Promise<void> {
-  Object.assign(interaction, { session: undefined });
-  await interaction.persist();
 }
 
 const requestIdOf = (res: Answer[3]): string | undefined => res.locals["requestId"] as string | undefined;

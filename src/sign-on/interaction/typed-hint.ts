@@ -9,7 +9,7 @@ type Cookies = {
   ): unknown;
 };
 
-/** Leaves the user name that the app wrote with the browser, for the login form: it is not stored. */
+/** Keeps the user name that the app wrote in a cookie, for the login form. It is not stored in the database. */
 export function keepTypedHint(
   cookies: Cookies,
   { typed, path, seconds }: { typed: string; path: string; seconds: number },

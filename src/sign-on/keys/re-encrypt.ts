@@ -1,32 +1,44 @@
 import { recordAudit } from "../../events/index.ts";
-import { withTransaction, type Db, type Queryable } from "../../platform/db.ts";
+import { withTransaction, type Db } from "../../platform/db.ts";
 import { DatabaseStartError } from "../../platform/postgres/index.ts";
 import { seal, unseal, type EncryptionKeys } from "../../platform/seal.ts";
-import { rootPurpose } from "./shared-secrets.ts";
+import { fields, findRows, run, sql, statement, table, update } from "../../platform/sql.ts";
+import { rootPurpose, wrongKeys } from "./shared-secrets.ts";
 import { purposeOf } from "./signing-keys.ts";
 
-type Stored = { table: "signing_key" | "shared_secret"; id: string; purpose: string; sealed: Buffer };
+type Sealed = { id: string; sealed: Buffer };
 
-const places = {
-  signing_key: { id: "kid", column: "encrypted_private" },
-  shared_secret: { id: "name", column: "encrypted" },
-} as const;
+const signingKey = table("signingKey");
+const secret = table("sharedSecret");
 
-async function listStored(tx: Queryable): Promise<Stored[]> {
-  const keys = await tx.query<{ id: string; sealed: Buffer }>(
-    "SELECT kid AS id, encrypted_private AS sealed FROM signing_key FOR UPDATE",
-  );
-  const secrets = await tx.query<{ id: string; sealed: Buffer }>(
-    "SELECT name AS id, encrypted AS sealed FROM shared_secret FOR UPDATE",
-  );
-  return [
-    ...keys.rows.map((row) => ({ ...row, table: "signing_key" as const, purpose: purposeOf(row.id) })),
-    ...secrets.rows.map((row) => ({ ...row, table: "shared_secret" as const, purpose: rootPurpose(row.id) })),
-  ];
-}
+/** What is kept encrypted: how it is read, written and sealed. */
+const kinds = [
+  {
+    list: statement(
+      () => sql`
+        SELECT ${fields<Sealed>({ id: signingKey.kid, sealed: signingKey.encryptedPrivate })}
+        FROM ${signingKey} FOR UPDATE`,
+    ),
+    write: statement<Sealed>(
+      ({ id, sealed }) => sql`
+        ${update("signingKey", "signing_key", { encryptedPrivate: sealed })} WHERE ${signingKey.kid} = ${id}`,
+    ),
+    purposeOf,
+  },
+  {
+    list: statement(
+      () => sql`SELECT ${fields<Sealed>({ id: secret.name, sealed: secret.encrypted })} FROM ${secret} FOR UPDATE`,
+    ),
+    write: statement<Sealed>(
+      ({ id, sealed }) => sql`
+        ${update("sharedSecret", "shared_secret", { encrypted: sealed })} WHERE ${secret.name} = ${id}`,
+    ),
+    purposeOf: rootPurpose,
+  },
+];
 
 /**
- * Encrypts everything that is kept encrypted anew with the first key, so that the others can be taken away.
+ * Encrypts again, with the first key, everything that is kept encrypted, so that the other keys can be removed.
  *
  * Shape:  answers how many values there are; all of them or none are changed.
  * Errors: DatabaseStartError when none of the keys opens one of them.
@@ -41,20 +53,16 @@ export async function reEncryptSecrets({
   now: Date;
 }): Promise<number> {
   return withTransaction(db, async (tx) => {
-    const stored = await listStored(tx);
-    for (const { table, id, purpose, sealed } of stored) {
-      const plain = unseal(keys, purpose, sealed);
-      if (plain === null)
-        throw new DatabaseStartError(
-          "None of the encryption keys opens what this database holds. Put the key that was used before into ENCRYPTION_KEYS.",
-        );
-      const place = places[table];
-      await tx.query(`UPDATE ${table} SET ${place.column} = $2 WHERE ${place.id} = $1`, [
-        id,
-        seal(keys, purpose, plain),
-      ]);
+    let values = 0;
+    for (const { list, write, purposeOf: purpose } of kinds) {
+      for (const { id, sealed } of await findRows<Sealed>(tx, list, {})) {
+        const plain = unseal(keys, purpose(id), sealed);
+        if (plain === null) throw new DatabaseStartError(wrongKeys);
+        await run(tx, write, { id, sealed: seal(keys, purpose(id), plain) });
+        values += 1;
+      }
     }
-    await recordAudit(tx, { at: now, action: "secrets_re_encrypted", detail: { values: stored.length } });
-    return stored.length;
+    await recordAudit(tx, { at: now, action: "secrets_re_encrypted", detail: { values } });
+    return values;
   });
 }

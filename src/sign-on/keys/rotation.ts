@@ -2,34 +2,54 @@ import { recordAudit } from "../../events/index.ts";
 import type { Db, Queryable } from "../../platform/db.ts";
 import { withTransaction } from "../../platform/db.ts";
 import type { EncryptionKeys } from "../../platform/seal.ts";
+import { fields, findRows, insert, run, sql, statement, table, update } from "../../platform/sql.ts";
 import { type Algorithm, algorithms, makeSigningKey, type NewKey } from "./signing-keys.ts";
 
 type Deps = { db: Db; keys: EncryptionKeys; now: Date };
 
 // One process at a time makes or changes signing keys.
-const lockKeys = "SELECT pg_advisory_xact_lock(hashtext('schultor signing keys'))";
+const lockKeys = statement(() => sql`SELECT pg_advisory_xact_lock(hashtext('schultor signing keys'))`);
+
+const key = table("signingKey");
+
+const selectStates = statement<{ algorithm: Algorithm }>(
+  ({ algorithm }) => sql`
+    SELECT ${key.state}::text AS state FROM ${key} WHERE ${key.algorithm} = ${algorithm}::id_token_algorithm`,
+);
 
 /** Makes the first keys: for every algorithm one that signs and the one that will be next. */
 export async function ensureSigningKeys({ db, keys, now }: Deps): Promise<void> {
   if (await hasAllKeys(db.pool)) return;
   await withTransaction(db, async (tx) => {
-    await tx.query(lockKeys);
+    await run(tx, lockKeys, {});
     for (const algorithm of algorithms) {
-      const { rows } = await tx.query<{ state: string }>("SELECT state::text FROM signing_key WHERE algorithm = $1", [
-        algorithm,
-      ]);
+      const rows = await findRows<{ state: string }>(tx, selectStates, { algorithm });
       for (const state of ["ACTIVE", "NEXT"] as const) {
         if (!rows.some((row) => row.state === state))
-          await insertKey(tx, { algorithm, state, now, key: await makeSigningKey(algorithm, keys) });
+          await insertKey(tx, { algorithm, state, now, made: await makeSigningKey(algorithm, keys) });
       }
     }
   });
 }
 
+const selectUsable = statement(() => sql`SELECT FROM ${key} WHERE ${key.state} IN ('ACTIVE', 'NEXT')`);
+
 async function hasAllKeys(db: Queryable): Promise<boolean> {
-  const { rows } = await db.query("SELECT FROM signing_key WHERE state IN ('ACTIVE', 'NEXT')");
-  return rows.length >= algorithms.length * 2;
+  return (await run(db, selectUsable, {})) >= algorithms.length * 2;
 }
+
+const retire = statement<{ now: Date }>(
+  ({ now }) => sql`
+    ${update("signingKey", "signing_key", { state: sql`'RETIRED'`, retiredAt: now })} WHERE ${key.state} = 'ACTIVE'`,
+);
+
+const activate = statement<{ now: Date }>(
+  ({ now }) => sql`
+    ${update("signingKey", "signing_key", { state: sql`'ACTIVE'`, activatedAt: now })} WHERE ${key.state} = 'NEXT'
+    RETURNING ${fields<Activated>({ algorithm: sql`${key.algorithm}::text`, kid: key.kid })}`,
+);
+
+type Activated = { algorithm: Algorithm; kid: string };
 
 /**
  * Lets the next key of each algorithm sign, retires the one that did, and publishes a new next one.
@@ -37,22 +57,23 @@ async function hasAllKeys(db: Queryable): Promise<boolean> {
  * Shape: apps have seen the key that now begins to sign since the rotation before; the retired one stays published
  *        until the tokens it signed have expired (`dropRetiredKeys`).
  */
-export async function rotateSigningKeys({ db, keys, now }: Deps): Promise<{ algorithm: Algorithm; kid: string }[]> {
-  const made = await Promise.all(
-    algorithms.map(async (algorithm) => ({ algorithm, key: await makeSigningKey(algorithm, keys) })),
+export async function rotateSigningKeys({ db, keys, now }: Deps): Promise<Activated[]> {
+  const next = await Promise.all(
+    algorithms.map(async (algorithm) => ({ algorithm, made: await makeSigningKey(algorithm, keys) })),
   );
   return withTransaction(db, async (tx) => {
-    await tx.query(lockKeys);
-    await tx.query("UPDATE signing_key SET state = 'RETIRED', retired_at = $1 WHERE state = 'ACTIVE'", [now]);
-    const { rows } = await tx.query<{ algorithm: Algorithm; kid: string }>(
-      "UPDATE signing_key SET state = 'ACTIVE', activated_at = $1 WHERE state = 'NEXT' RETURNING algorithm::text, kid",
-      [now],
-    );
-    for (const { algorithm, key } of made) await insertKey(tx, { algorithm, state: "NEXT", now, key });
+    await run(tx, lockKeys, {});
+    await run(tx, retire, { now });
+    const rows = await findRows<Activated>(tx, activate, { now });
+    for (const key of next) await insertKey(tx, { ...key, state: "NEXT", now });
     await recordAudit(tx, { at: now, action: "signing_key_rotated", detail: { active: rows.map(({ kid }) => kid) } });
     return rows;
   });
 }
+
+const deleteRetired = statement<{ before: Date }>(
+  ({ before }) => sql`DELETE FROM ${key} WHERE ${key.state} = 'RETIRED' AND ${key.retiredAt} < ${before}`,
+);
 
 /** Deletes retired keys whose last tokens have expired. */
 export async function dropRetiredKeys({
@@ -65,27 +86,46 @@ export async function dropRetiredKeys({
   idTokenSeconds: number;
 }): Promise<void> {
   const before = new Date(now.getTime() - (idTokenSeconds + clockSkewSeconds) * 1000);
-  await db.pool.query("DELETE FROM signing_key WHERE state = 'RETIRED' AND retired_at < $1", [before]);
+  await run(db.pool, deleteRetired, { before });
 }
 
 // Other processes sign with the old key until they have noticed, and clocks differ.
 const clockSkewSeconds = 600;
 
+type KeyRow = {
+  kid: string;
+  algorithm: Algorithm;
+  state: "ACTIVE" | "NEXT";
+  publicJwk: string;
+  encryptedPrivate: Buffer;
+  createdAt: Date;
+  activatedAt: Date | null;
+};
+
+const insertStatement = statement<KeyRow>((given) =>
+  insert("signingKey", {
+    kid: given.kid,
+    publicJwk: given.publicJwk,
+    encryptedPrivate: given.encryptedPrivate,
+    createdAt: given.createdAt,
+    activatedAt: given.activatedAt,
+    algorithm: sql`${given.algorithm}::id_token_algorithm`,
+    state: sql`${given.state}::signing_key_state`,
+  }),
+);
+
 async function insertKey(
   tx: Queryable,
-  { algorithm, state, now, key }: { algorithm: Algorithm; state: "ACTIVE" | "NEXT"; now: Date; key: NewKey },
+  { algorithm, state, now, made }: { algorithm: Algorithm; state: "ACTIVE" | "NEXT"; now: Date; made: NewKey },
 ): Promise<void> {
-  await tx.query(
-    `INSERT INTO signing_key (kid, algorithm, state, public_jwk, encrypted_private, created_at, activated_at)
-     VALUES ($1, $2::id_token_algorithm, $3::signing_key_state, $4, $5, $6, $7)`,
-    [
-      key.kid,
-      algorithm,
-      state,
-      JSON.stringify(key.publicJwk),
-      key.encryptedPrivate,
-      now,
-      state === "ACTIVE" ? now : null,
-    ],
-  );
+  const { kid, publicJwk, encryptedPrivate } = made;
+  await run(tx, insertStatement, {
+    kid,
+    algorithm,
+    state,
+    publicJwk: JSON.stringify(publicJwk),
+    encryptedPrivate,
+    createdAt: now,
+    activatedAt: state === "ACTIVE" ? now : null,
+  });
 }

@@ -2,6 +2,7 @@ import { hkdfSync, randomBytes } from "node:crypto";
 import type { Db } from "../../platform/db.ts";
 import { DatabaseStartError } from "../../platform/postgres/index.ts";
 import { type EncryptionKeys, seal, unseal } from "../../platform/seal.ts";
+import { findRows, insert, run, sql, statement, table } from "../../platform/sql.ts";
 
 /** Secrets that all processes share; each is derived from one root and is of use for its purpose only. */
 export type SharedSecrets = { cookies: Buffer; csrf: Buffer; loginHint: Buffer; signInTraces: Buffer; replay: Buffer };
@@ -9,7 +10,25 @@ export type SharedSecrets = { cookies: Buffer; csrf: Buffer; loginHint: Buffer; 
 const rootName = "root";
 export const rootPurpose = (name: string): string => `shared secret ${name}`;
 
-/** Makes the root at the first start; whoever comes second takes the first one's. */
+export const wrongKeys =
+  "None of the encryption keys opens what this database holds. Put the key that was used before into ENCRYPTION_KEYS.";
+
+type Secret = { name: string; encrypted: Buffer; createdAt: Date };
+
+const secret = table("sharedSecret");
+const insertRoot = statement<Secret>(({ name, encrypted, createdAt }) => {
+  const row = insert("sharedSecret", { name, encrypted, createdAt });
+  return sql`${row} ON CONFLICT DO NOTHING`;
+});
+const selectRoot = statement<{ name: string }>(
+  ({ name }) => sql`SELECT ${secret.encrypted} AS encrypted FROM ${secret} WHERE ${secret.name} = ${name}`,
+);
+
+/**
+ * Loads the shared secrets. The first process to start makes the root, the others use it.
+ *
+ * Errors: DatabaseStartError when none of the keys opens the root.
+ */
 export async function loadSharedSecrets({
   db,
   keys,
@@ -19,18 +38,11 @@ export async function loadSharedSecrets({
   keys: EncryptionKeys;
   now: Date;
 }): Promise<SharedSecrets> {
-  await db.pool.query(
-    "INSERT INTO shared_secret (name, encrypted, created_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-    [rootName, seal(keys, rootPurpose(rootName), randomBytes(32)), now],
-  );
-  const { rows } = await db.pool.query<{ encrypted: Buffer }>("SELECT encrypted FROM shared_secret WHERE name = $1", [
-    rootName,
-  ]);
-  const root = rows[0] && unseal(keys, rootPurpose(rootName), rows[0].encrypted);
-  if (!root)
-    throw new DatabaseStartError(
-      "None of the encryption keys opens what this database holds. Put the key that was used before into ENCRYPTION_KEYS.",
-    );
+  const encrypted = seal(keys, rootPurpose(rootName), randomBytes(32));
+  await run(db.pool, insertRoot, { name: rootName, encrypted, createdAt: now });
+  const [found] = await findRows<{ encrypted: Buffer }>(db.pool, selectRoot, { name: rootName });
+  const root = found && unseal(keys, rootPurpose(rootName), found.encrypted);
+  if (!root) throw new DatabaseStartError(wrongKeys);
   const derive = (purpose: string) => Buffer.from(hkdfSync("sha256", root, "", purpose, 32));
   return {
     cookies: derive("cookies"),

@@ -5,46 +5,61 @@ import { valuesOf } from "../../platform/contract-types.ts";
 import type { Queryable } from "../../platform/db.ts";
 import { DatabaseStartError } from "../../platform/postgres/index.ts";
 import { type EncryptionKeys, seal, unseal } from "../../platform/seal.ts";
+import { fields, findRows, run, sql, statement, table } from "../../platform/sql.ts";
 import type { JsonWebKey } from "../contract.ts";
 
 export type Algorithm = JsonWebKey["alg"];
 export const algorithms = valuesOf<Algorithm>({ RS256: true, ES256: true, EdDSA: true });
 
-/** NEXT is published and does not sign yet; RETIRED is published and signs no more. */
+/** NEXT is published and does not sign yet; RETIRED is published and does not sign. */
 export type SigningKey = { kid: string; algorithm: Algorithm; state: "NEXT" | "ACTIVE" | "RETIRED"; privateJwk: JWK };
 
 type KeyRow = Omit<SigningKey, "privateJwk"> & { encryptedPrivate: Buffer };
 
-/** Newest states first: the library signs with the first key of an algorithm. */
-const selectKeys = `
-  SELECT kid, algorithm::text, state::text, encrypted_private AS "encryptedPrivate" FROM signing_key
-  ORDER BY array_position(ARRAY['ACTIVE', 'NEXT', 'RETIRED'], state::text), created_at DESC, kid`;
+const key = table("signingKey");
+
+// The library signs with the first key of an algorithm.
+const selectKeys = statement(
+  () => sql`
+    SELECT ${fields<KeyRow>({
+      kid: key.kid,
+      algorithm: sql`${key.algorithm}::text`,
+      state: sql`${key.state}::text`,
+      encryptedPrivate: key.encryptedPrivate,
+    })}
+    FROM ${key}
+    ORDER BY array_position(ARRAY['ACTIVE', 'NEXT', 'RETIRED'], ${key.state}::text), ${key.createdAt} DESC, ${key.kid}`,
+);
 
 export async function listSigningKeys(db: Queryable, keys: EncryptionKeys): Promise<SigningKey[]> {
-  const { rows } = await db.query<KeyRow>(selectKeys);
+  const rows = await findRows<KeyRow>(db, selectKeys, {});
   return rows.map(({ encryptedPrivate, ...row }) => {
     const plain = unseal(keys, purposeOf(row.kid), encryptedPrivate);
     if (!plain)
       throw new DatabaseStartError(
-        `None of the encryption keys opens the signing key ${row.kid}. Put the key that was used before into ENCRYPTION_KEYS.`,
+        `None of the encryption keys opens the signing key ${row.kid}. ` +
+          "Put the key that was used before into ENCRYPTION_KEYS.",
       );
     return { ...row, privateJwk: JSON.parse(plain.toString()) as JWK };
   });
 }
 
-/** Tells whether anything about the keys has changed, without opening them. */
+const selectVersion = statement(
+  () => sql`SELECT string_agg(${key.kid} || ' ' || ${key.state}, ',' ORDER BY ${key.kid}) AS version FROM ${key}`,
+  "sign-on.findKeysVersion",
+);
+
+/** Finds the version of the keys, which differs when one of them has changed; no key is decrypted for it. */
 export async function findKeysVersion(db: Queryable): Promise<string> {
-  const { rows } = await db.query<{ version: string | null }>({
-    name: "sign-on.findKeysVersion",
-    text: "SELECT string_agg(kid || ' ' || state, ',' ORDER BY kid) AS version FROM signing_key",
-  });
-  return rows[0]?.version ?? "";
+  const [row] = await findRows<{ version: string | null }>(db, selectVersion, {});
+  return row?.version ?? "";
 }
 
-/** Throws unless there is a key that signs. */
+const selectActive = statement(() => sql`SELECT FROM ${key} WHERE ${key.state} = 'ACTIVE' LIMIT 1`);
+
+/** Errors: thrown when no key signs. */
 export async function checkSigningKeys(db: Queryable): Promise<void> {
-  const { rowCount } = await db.query("SELECT FROM signing_key WHERE state = 'ACTIVE' LIMIT 1");
-  if (rowCount === 0) throw new Error("no signing key is active");
+  if ((await run(db, selectActive, {})) === 0) throw new Error("no signing key is active");
 }
 
 export type NewKey = { kid: string; publicJwk: JWK; encryptedPrivate: Buffer };

@@ -1,9 +1,9 @@
 export type Bounded = <T>(work: () => Promise<T>) => Promise<T | "full">;
 
 /**
- * Lets only some of a work run at once and some more wait; beyond that it answers "full" at once.
+ * Limits how many calls run at the same time and how many wait. Further calls get "full" at once.
  *
- * Shape: first come, first served.
+ * Shape: in the order of arrival.
  */
 export function makeBounded(limit: { atOnce: number; waiting: number }): Bounded {
   let running = 0;
@@ -27,7 +27,7 @@ export function makeBounded(limit: { atOnce: number; waiting: number }): Bounded
 
 export type BoundedByKey = <T>(key: string, work: () => Promise<T>) => Promise<T | "full">;
 
-/** The same for each key apart; a key costs nothing while no work of it runs. */
+/** The same for each key separately. A key uses memory only while it is in use. */
 export function makeBoundedByKey(limit: { atOnce: number; waiting: number }): BoundedByKey {
   const byKey = new Map<string, { bounded: Bounded; users: number }>();
   return async (key, work) => {

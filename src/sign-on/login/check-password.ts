@@ -2,17 +2,19 @@ import { randomBytes } from "node:crypto";
 import { availableParallelism } from "node:os";
 import type { PersonId } from "../../directory/index.ts";
 import type { Db } from "../../platform/db.ts";
+import { fields, findRows, sql, statement, table } from "../../platform/sql.ts";
 import { secondsUntil } from "../../platform/token-bucket.ts";
 import { makeBounded, makeBoundedByKey } from "./bounded.ts";
 import { chooseLimits, forgiveLimits, giveLimitsBack, type Limits, type Taken, takeLimits } from "./limits.ts";
 import { isPasswordOf, longestPassword, makeUnmatchableHash } from "./password.ts";
-import { countedAddress, isAddressOf, makeKeyMaker, rememberPlaces } from "./places.ts";
+import { countedAddress, isAddressOf, makeKeyMaker, rememberDevices } from "./known-devices.ts";
 import { foldUsername } from "./username.ts";
 
 /**
- * Shape: `refused` covers an unknown user name and a wrong password; `device` is what the browser keeps in a cookie
- *        for a year, so that it is known next time; `generation` is that of the credential whose password was right. A person who may not sign in any more is `ok` here: whether they
- *        may is decided elsewhere.
+ * What a user name and a password are worth.
+ *
+ * Shape: `refused` is an unknown user name or a wrong password; `device` is for a cookie that the browser keeps for a
+ *        year; `generation` is that of the credential. Whether the person may sign in anywhere is decided elsewhere.
  */
 export type PasswordCheck =
   | { kind: "ok"; personId: PersonId; generation: number; device: string }
@@ -24,7 +26,7 @@ export type Attempt = {
   username: string;
   password: string;
   address: string;
-  /** The device cookie as it came; anything the person never signed in with counts as no cookie. */
+  /** The device cookie as it came. */
   device: string | null;
   now: Date;
 };
@@ -32,8 +34,10 @@ export type Attempt = {
 const busy: PasswordCheck = { kind: "busy", retryAfterSeconds: 5 };
 
 /**
- * Shape: `key` is a secret that all processes share; `atOnce` and `waiting` bound the hashing of this process; `unmatchable`
- *        is the hash that stands in for an account that does not exist.
+ * Makes the check of user names and passwords, with its limits.
+ *
+ * Shape: `key` is a secret that all processes share; `atOnce` and `waiting` bound the hashing of this process;
+ *        `unmatchable` is the hash used for an account that does not exist.
  */
 export function makeCheckPassword(deps: {
   db: Db;
@@ -49,32 +53,36 @@ export function makeCheckPassword(deps: {
     atOnce: deps.atOnce ?? Math.min(availableParallelism(), 3),
     waiting: deps.waiting ?? 200,
   });
-  // Tries count as failed while they run, so more of them at once than come free would slow honest ones.
+  // Tries count as failed while they run: more at once than are free would slow down people who typed correctly.
   const oneByOne = makeBoundedByKey({ atOnce: 2, waiting: 200 });
 
   return async (attempt) => {
     const username = foldUsername(attempt.username);
     const device = isDevice(attempt.device) ? attempt.device : null;
-    const places = {
+    const devices = {
       device: makeKey("device", device ?? ""),
       address: makeKey("address", countedAddress(attempt.address)),
     };
-    const found = await findCredential(db, username, places.device);
+    const found = await findCredential(db, username, devices.device);
     const limits = chooseLimits({ username, address: attempt.address, device, ...found }, makeKey);
-    const result = await oneByOne(limits.place.key.toString("hex"), () =>
-      limited(attempt, { ...found, places }, limits),
+    const result = await oneByOne(limits.origin.key.toString("hex"), () =>
+      limited(attempt, { ...found, devices }, limits),
     );
     return result === "full" ? busy : result;
   };
 
-  async function limited(attempt: Attempt, found: Found & { places: Places }, limits: Limits): Promise<PasswordCheck> {
+  async function limited(
+    attempt: Attempt,
+    found: Found & { devices: Devices },
+    limits: Limits,
+  ): Promise<PasswordCheck> {
     const { password, now } = attempt;
     const taken = await takeLimits(db.pool, limits, now);
     if (taken instanceof Date) return slowed(taken, now);
 
     const { credential } = found;
     const isRight = await hashing(() =>
-      isPasswordOf(credential?.password_hash ?? unmatchable, password.slice(0, longestPassword)),
+      isPasswordOf(credential?.passwordHash ?? unmatchable, password.slice(0, longestPassword)),
     );
     if (isRight === "full") {
       await giveLimitsBack(db.pool, taken);
@@ -83,22 +91,22 @@ export function makeCheckPassword(deps: {
     const maySignIn = credential !== null && isRight && password.length <= longestPassword;
     const isHeld =
       taken.heldUntil !== null &&
-      !(maySignIn && (await isAddressOf(db.pool, credential.person_id, found.places.address)));
-    if (maySignIn && !isHeld) return signedIn(attempt, credential, { taken, places: found.places });
+      !(maySignIn && (await isAddressOf(db.pool, credential.personId, found.devices.address)));
+    if (maySignIn && !isHeld) return signedIn(attempt, credential, { taken, devices: found.devices });
     return taken.heldUntil === null ? { kind: "refused" } : slowed(taken.heldUntil, now);
   }
 
   async function signedIn(
     attempt: Attempt,
-    { person_id: personId, generation }: Credential,
-    { taken, places }: { taken: Taken; places: Places },
+    { personId, generation }: Credential,
+    { taken, devices }: { taken: Taken; devices: Devices },
   ): Promise<PasswordCheck> {
     const device = isDevice(attempt.device) ? attempt.device : randomBytes(16).toString("base64url");
     await forgiveLimits(db.pool, taken);
-    await rememberPlaces(db.pool, {
+    await rememberDevices(db.pool, {
       personId,
       generation,
-      places: [makeKey("device", device), places.address],
+      devices: [makeKey("device", device), devices.address],
       now: attempt.now,
     });
     return { kind: "ok", personId, generation, device };
@@ -110,8 +118,8 @@ const slowed = (until: Date, now: Date): PasswordCheck => ({
   retryAfterSeconds: secondsUntil(until, now),
 });
 
-type Places = { device: Buffer; address: Buffer };
-type Credential = { person_id: PersonId; password_hash: string; generation: number };
+type Devices = { device: Buffer; address: Buffer };
+type Credential = { personId: PersonId; passwordHash: string; generation: number };
 type Found = {
   credential: Credential | null;
   /** Whether this person signed in with the device. */
@@ -124,18 +132,31 @@ function isDevice(device: string | null): device is string {
   return device !== null && /^[A-Za-z0-9_-]{22}$/.test(device);
 }
 
+type FoundRow = Omit<Found, "credential"> & { [Field in keyof Credential]: Credential[Field] | null };
+
+const credential = table("credential");
+const known = table("signInPlace", "known");
+
+// One row whether or not the user name exists, so that both take the same time.
+const findByUsername = statement<{ username: string | null; device: Buffer }>(
+  ({ username, device }) => sql`
+    SELECT ${fields<FoundRow>({
+      personId: credential.personId,
+      passwordHash: credential.passwordHash,
+      generation: credential.generation,
+      isOwnDevice: sql`EXISTS (SELECT FROM ${known}
+        WHERE ${known.personId} = ${credential.personId} AND ${known.device} = ${device})`,
+      isKnownDevice: sql`EXISTS (SELECT FROM ${known} WHERE ${known.device} = ${device})`,
+    })}
+    FROM (SELECT) AS once LEFT JOIN ${credential} ON ${credential.username} = ${username}`,
+  "find-credential",
+);
+
 async function findCredential(db: Db, username: string, device: Buffer): Promise<Found> {
-  const { rows } = await db.pool.query<
-    Omit<Found, "credential"> & Omit<Credential, "person_id"> & { person_id: PersonId | null }
-  >({
-    name: "find-credential",
-    text: `SELECT person_id, password_hash, generation,
-             EXISTS (SELECT FROM sign_in_place known WHERE known.person_id = credential.person_id AND place = $2) AS "isOwnDevice",
-             EXISTS (SELECT FROM sign_in_place known WHERE place = $2) AS "isKnownDevice"
-           FROM (SELECT) AS once LEFT JOIN credential ON username = $1`,
-    // PostgreSQL takes no NUL character; nobody has one in the name.
-    values: [username.includes("\0") ? null : username, device],
-  });
-  const { person_id, password_hash, generation, ...known } = rows[0]!;
-  return { ...known, credential: person_id === null ? null : { person_id, password_hash, generation } };
+  // PostgreSQL takes no NUL character, and no user name has one.
+  const given = { username: username.includes("\0") ? null : username, device };
+  const [row] = await findRows<FoundRow>(db.pool, findByUsername, given);
+  const { personId, passwordHash, generation, ...devices } = row!;
+  const isFound = personId !== null && passwordHash !== null && generation !== null;
+  return { ...devices, credential: isFound ? { personId, passwordHash, generation } : null };
 }

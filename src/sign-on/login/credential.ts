@@ -2,33 +2,39 @@ import { checkText } from "../../directory/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { Queryable } from "../../platform/db.ts";
 import { AppError } from "../../platform/errors.ts";
+import { columnNames, insert, run, sql, statement } from "../../platform/sql.ts";
 import { longestPassword } from "./password.ts";
 import { foldUsername } from "./username.ts";
 
+/** Errors: RangeError for a password that is too long to be hashed. */
 export function checkPasswordLength(password: string): void {
   if (password.length > longestPassword) throw new RangeError("the password is too long");
 }
 
+type Row = { personId: PersonId; username: string; passwordHash: string; updatedAt: Date };
+
+const excluded = (field: keyof Row) =>
+  sql`${columnNames("credential", field)} = excluded.${columnNames("credential", field)}`;
+
+const upsertCredential = statement<Row>(({ personId, username, passwordHash, updatedAt }) => {
+  const row = insert("credential", { personId, username, passwordHash, updatedAt });
+  return sql`
+    ${row} ON CONFLICT (${columnNames("credential", "personId")}) DO UPDATE
+    SET ${excluded("username")}, ${excluded("passwordHash")}, ${excluded("updatedAt")}`;
+}, "set-credential");
+
 /**
- * Writes a person's user name and password hash. The sign-ins that the old password gave are ended by the caller.
+ * Writes a person's user name and password hash. The caller ends the sign-ins that the old password gave.
  *
- * Errors: conflict for a user name that another person has; invalid for one that cannot be, with characters that nobody sees for instance.
+ * Errors: conflict for a user name that another person has; invalid for one that is refused, such as one with
+ *         invisible characters.
  */
 export async function writeCredential(
   tx: Queryable,
   { personId, username, passwordHash, now }: { personId: PersonId; username: string; passwordHash: string; now: Date },
 ): Promise<void> {
-  const text = `
-    INSERT INTO credential (person_id, username, password_hash, updated_at) VALUES ($1, $2, $3, $4)
-    ON CONFLICT (person_id) DO UPDATE
-    SET username = excluded.username, password_hash = excluded.password_hash, updated_at = excluded.updated_at`;
-  await tx
-    .query({
-      name: "set-credential",
-      text,
-      values: [personId, foldUsername(checkText("username", username, 255)), passwordHash, now],
-    })
-    .catch(explain);
+  const folded = foldUsername(checkText("username", username, 255));
+  await run(tx, upsertCredential, { personId, username: folded, passwordHash, updatedAt: now }).catch(explain);
 }
 
 function explain(error: unknown): never {

@@ -1,33 +1,42 @@
 import type { Queryable } from "../../platform/db.ts";
 import { type Bucket, giveTokensBack, takeToken, takeTokens } from "../../platform/token-bucket.ts";
-import { accountBrake, type Brake, type BrakeKind, giveTryBack, placeBrake, releaseBrake, takeTry } from "./brakes.ts";
-import { countedAddress, countedSite, type MakeKey } from "./places.ts";
+import { countedAddress, countedSite, type MakeKey } from "./known-devices.ts";
+import {
+  accountLimit,
+  forgetTries,
+  giveTryBack,
+  originLimit,
+  type RateLimit,
+  type RateLimitKind,
+  takeTry,
+} from "./rate-limits.ts";
 
 type BucketSize = Omit<Bucket, "key">;
 
-/** One address at many accounts: wide enough for the first day of a whole school, and it goes on at about that rate. */
+/** Tries from one address at many accounts: enough for the first day of a whole school, then about the same rate. */
 const addressBucket: BucketSize = { capacity: 500, refillSeconds: 300 };
 
-/** The networks of one IPv6 site together. */
+/** Tries from all networks of one IPv6 site. */
 const siteBucket: BucketSize = { capacity: 1000, refillSeconds: 300 };
 
-/** A device that signed in before, instead of its address: a tablet that a class shares. */
+/** Tries from a device that signed in before, such as a tablet that a class shares; counted instead of its address. */
 const deviceBucket: BucketSize = { capacity: 20, refillSeconds: 600 };
 
-/** Passwords that are still looked at where an address is held up, for people of a school that signs in there. */
+/** Passwords that are checked for an address over its limit, for people of a school that signs in there. */
 const heldUpBucket: BucketSize = { capacity: 100, refillSeconds: 20 };
 
-/** The same at one account. */
-const heldUpBrake: BrakeKind = { ...placeBrake, forgetSeconds: 3600 };
+/** The same for one account. */
+const heldUpLimit: RateLimitKind = { ...originLimit, forgetSeconds: 3600 };
 
 /**
  * What counts one try.
  *
- * Shape: `shared` is what others can use up too; null for a device that the person themselves signed in with.
+ * Shape: `origin` is the account at this device or address; `shared` can be used up by others too, and is null for a
+ *        device that the person signed in with before.
  */
 export type Limits = {
-  place: Brake;
-  shared: { buckets: Bucket[]; account: Brake; heldUp: { bucket: Bucket; place: Brake } } | null;
+  origin: RateLimit;
+  shared: { buckets: Bucket[]; account: RateLimit; heldUp: { bucket: Bucket; origin: RateLimit } } | null;
 };
 
 type Counted = {
@@ -38,11 +47,11 @@ type Counted = {
   isKnownDevice: boolean;
 };
 
-/** The choice depends on the user name only where the browser proves by its cookie that the person signed in with it. */
+/** Chooses by the user name only where a cookie proves that the person signed in with this browser before. */
 export function chooseLimits(counted: Counted, makeKey: MakeKey): Limits {
   const { username, device, isOwnDevice, isKnownDevice } = counted;
   if (device !== null && isOwnDevice)
-    return { place: { key: makeKey("place", username, "device", device), kind: placeBrake }, shared: null };
+    return { origin: { key: makeKey("place", username, "device", device), kind: originLimit }, shared: null };
   const address = countedAddress(counted.address);
   const site = countedSite(counted.address);
   const addressBuckets = [
@@ -50,41 +59,41 @@ export function chooseLimits(counted: Counted, makeKey: MakeKey): Limits {
     { key: makeKey("address bucket", address), ...addressBucket },
   ];
   return {
-    place: { key: makeKey("place", username, "address", address), kind: placeBrake },
+    origin: { key: makeKey("place", username, "address", address), kind: originLimit },
     shared: {
       buckets:
         device !== null && isKnownDevice
           ? [{ key: makeKey("device bucket", device), ...deviceBucket }]
           : addressBuckets,
-      account: { key: makeKey("account", username), kind: accountBrake },
+      account: { key: makeKey("account", username), kind: accountLimit },
       heldUp: {
         bucket: { key: makeKey("held up bucket", address), ...heldUpBucket },
-        place: { key: makeKey("held up place", username, address), kind: heldUpBrake },
+        origin: { key: makeKey("held up place", username, address), kind: heldUpLimit },
       },
     },
   };
 }
 
 /**
- * What a try has taken before its password is looked at.
+ * What a try has taken before its password is checked.
  *
- * Shape: with `heldUntil` the address or the account is held up: only somebody whom the address is known for gets in, and
- *        everybody else is told to wait, whatever the password.
+ * Shape: `heldUntil` is set when the address or the account is over its limit: only a person who is known at the
+ *        address gets in, all others have to wait, whatever the password.
  */
-export type Taken = { buckets: Bucket[]; brakes: Brake[]; heldUntil: Date | null };
+export type Taken = { buckets: Bucket[]; limits: RateLimit[]; heldUntil: Date | null };
 
-/** Answers a date where the password is not looked at: until then the try has to wait. */
-export async function takeLimits(db: Queryable, { place, shared }: Limits, now: Date): Promise<Taken | Date> {
-  if (shared === null) return (await takeTry(db, place, now)) ?? { buckets: [], brakes: [place], heldUntil: null };
+/** Takes what a try costs. A date means that the password must not be checked before then. */
+export async function takeLimits(db: Queryable, { origin, shared }: Limits, now: Date): Promise<Taken | Date> {
+  if (shared === null) return (await takeTry(db, origin, now)) ?? { buckets: [], limits: [origin], heldUntil: null };
   const { buckets, account } = shared;
   const addressWait = await takeTokens(db, buckets, now);
   if (addressWait !== null) return takeHeldUp(db, shared.heldUp, [], addressWait, now);
   const accountWait = await takeTry(db, account, now);
   if (accountWait !== null) return takeHeldUp(db, shared.heldUp, buckets, accountWait, now);
-  const placeWait = await takeTry(db, place, now);
-  if (placeWait === null) return { buckets, brakes: [place, account], heldUntil: null };
-  await giveLimitsBack(db, { buckets, brakes: [account], heldUntil: null });
-  return placeWait;
+  const originWait = await takeTry(db, origin, now);
+  if (originWait === null) return { buckets, limits: [origin, account], heldUntil: null };
+  await giveLimitsBack(db, { buckets, limits: [account], heldUntil: null });
+  return originWait;
 }
 
 type HeldUp = NonNullable<Limits["shared"]>["heldUp"];
@@ -98,20 +107,20 @@ async function takeHeldUp(
 ): Promise<Taken | Date> {
   const buckets = taken.length > 0 ? taken : [heldUp.bucket];
   if (taken.length === 0 && (await takeToken(db, heldUp.bucket, now)) !== null) return heldUntil;
-  if ((await takeTry(db, heldUp.place, now)) === null) return { buckets, brakes: [heldUp.place], heldUntil };
+  if ((await takeTry(db, heldUp.origin, now)) === null) return { buckets, limits: [heldUp.origin], heldUntil };
   await giveTokensBack(db, buckets);
   return heldUntil;
 }
 
-/** Undoes a try that was not made after all. */
-export async function giveLimitsBack(db: Queryable, { buckets, brakes }: Taken): Promise<void> {
+/** Undoes a try that was not made. */
+export async function giveLimitsBack(db: Queryable, { buckets, limits }: Taken): Promise<void> {
   await giveTokensBack(db, buckets);
-  for (const brake of brakes) await giveTryBack(db, brake);
+  for (const limit of limits) await giveTryBack(db, limit);
 }
 
-/** A try that was right costs nothing, and forgets the wrong ones before it at the same place. */
-export async function forgiveLimits(db: Queryable, { buckets, brakes: [place, ...shared] }: Taken): Promise<void> {
+/** Undoes a try that succeeded, and forgets the failed ones before it from the same device or address. */
+export async function forgiveLimits(db: Queryable, { buckets, limits: [origin, ...shared] }: Taken): Promise<void> {
   await giveTokensBack(db, buckets);
-  for (const brake of shared) await giveTryBack(db, brake);
-  if (place) await releaseBrake(db, place);
+  for (const limit of shared) await giveTryBack(db, limit);
+  if (origin) await forgetTries(db, origin);
 }

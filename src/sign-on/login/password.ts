@@ -11,9 +11,9 @@ const hashBytes = 32;
 export const longestPassword = 256;
 
 /**
- * Hashes a password for keeping.
+ * Hashes a password for storage.
  *
- * Shape:  PHC string, argon2id version 19; the parameters stand in it, so they can grow later.
+ * Shape:  PHC string, argon2id version 19, with its parameters.
  * Source: OWASP Password Storage Cheat Sheet (19 MiB, 2 passes, 1 lane).
  */
 export async function hashPassword(password: string): Promise<string> {
@@ -21,12 +21,12 @@ export async function hashPassword(password: string): Promise<string> {
   return phc(salt, await run({ nonce: salt, memory: memoryKib, passes, parallelism, tagLength: hashBytes }, password));
 }
 
-/** A hash that no password has, for accounts that do not exist: checking it costs the same. */
+/** Makes a hash that no password has. Checking it takes as long as checking the hash of an account. */
 export function makeUnmatchableHash(): string {
   return phc(randomBytes(saltBytes), randomBytes(hashBytes));
 }
 
-/** Errors: a string that is no such hash throws. */
+/** Compares a password with its hash. Errors: thrown for a hash of another kind. */
 export async function isPasswordOf(hash: string, password: string): Promise<boolean> {
   const parts = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/.exec(hash);
   if (parts === null) throw new Error("the stored password hash is not an argon2id PHC string");

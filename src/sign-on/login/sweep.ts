@@ -1,25 +1,35 @@
 import type { Queryable } from "../../platform/db.ts";
+import { columnNames, run, sql, statement, table } from "../../platform/sql.ts";
 import { sweepTokenBuckets } from "../../platform/token-bucket.ts";
 
-const placeDays = 180;
+const deviceDays = 180;
 const batch = 5_000;
 
-/** Deletes brakes that are forgotten, buckets that are full and places unused for half a year; one batch each, answers how many went. */
+const limit = table("signInBrake");
+const unused = table("signInPlace");
+const old = table("signInPlace", "old");
+const deviceKey = columnNames("signInPlace", "personId", "device");
+
+const deleteLimits = statement<{ now: Date }>(
+  ({ now }) => sql`
+    DELETE FROM ${limit} WHERE ${limit.key} = ANY (ARRAY(
+      SELECT ${limit.key} FROM ${limit} WHERE ${limit.forgetAt} < ${now} LIMIT ${batch} FOR UPDATE SKIP LOCKED))`,
+  "sweep-sign-in-brakes",
+);
+
+const deleteDevices = statement<{ now: Date }>(
+  ({ now }) => sql`
+    DELETE FROM ${old} USING (
+      SELECT ${deviceKey} FROM ${unused}
+      WHERE ${unused.lastUsedAt} < ${now}::timestamptz - make_interval(days => ${deviceDays})
+      LIMIT ${batch}) AS gone (id, hash)
+    WHERE ${old.personId} = gone.id AND ${old.device} = gone.hash`,
+  "sweep-sign-in-places",
+);
+
+/** Deletes forgotten tries, full buckets and devices unused for half a year; one batch each. Answers how many rows. */
 export async function sweepSignInTraces(db: Queryable, now: Date): Promise<number> {
-  const brakes = await db.query({
-    name: "sweep-sign-in-brakes",
-    text: `DELETE FROM sign_in_brake WHERE key = ANY (ARRAY(
-             SELECT key FROM sign_in_brake WHERE forget_at < $1 LIMIT $2 FOR UPDATE SKIP LOCKED))`,
-    values: [now, batch],
-  });
-  const places = await db.query({
-    name: "sweep-sign-in-places",
-    text: `DELETE FROM sign_in_place AS old
-           USING (SELECT person_id, place FROM sign_in_place
-                  WHERE last_used_at < $1::timestamptz - make_interval(days => $2) LIMIT $3) AS gone
-           WHERE old.person_id = gone.person_id AND old.place = gone.place`,
-    values: [now, placeDays, batch],
-  });
-  const buckets = await sweepTokenBuckets(db, now, batch);
-  return buckets + (brakes.rowCount ?? 0) + (places.rowCount ?? 0);
+  const limits = await run(db, deleteLimits, { now });
+  const devices = await run(db, deleteDevices, { now });
+  return limits + devices + (await sweepTokenBuckets(db, now, batch));
 }

@@ -12,7 +12,7 @@ const retryDelaysSeconds = [5, 60, 600, 3600];
 const leaseSeconds = 60;
 const atOnce = 20;
 
-/** Tells apps of logouts, each until it has answered or the tries are spent. */
+/** Notifies apps of logouts. Each notice is sent until the app accepts it or the tries are used up. */
 export function makeLogoutJob(deps: Deps): WorkerJob {
   return {
     name: "sign-on.tellLogouts",
@@ -39,7 +39,9 @@ async function deliver(deps: Deps, notice: LogoutNotice): Promise<void> {
     const delaySeconds = retryDelaysSeconds[notice.attempts - 1];
     log.warn(
       { err, clientId: notice.clientId, attempts: notice.attempts },
-      delaySeconds === undefined ? "an app was not told of a logout" : "an app will be told of a logout again",
+      delaySeconds === undefined
+        ? "logout notice failed; no tries are left"
+        : "logout notice failed; it will be sent again",
     );
     if (delaySeconds === undefined) await deleteLogoutNotice(db.pool, notice.id);
     else await postponeLogoutNotice(db.pool, notice.id, new Date(clock().getTime() + delaySeconds * 1000));

@@ -1,16 +1,17 @@
 import type { PersonId } from "../../directory/index.ts";
-import type { Db } from "../../platform/db.ts";
+import type { PrismaDb } from "../../platform/db.ts";
 import { endSession } from "./end-session.ts";
 
 /** More browsers than anybody uses at the same time. */
 const sessionsPerPerson = 100;
 
 /** Ends the oldest sessions of a person who signs in again and again. */
-export async function limitSessions(db: Db, { personId, at }: { personId: PersonId; at: Date }): Promise<void> {
-  const { rows } = await db.pool.query<{ uid: string }>({
-    name: "sign-on.listSurplusSessions",
-    text: `SELECT session_uid AS uid FROM oidc_artifact WHERE person_id = $1 AND kind = 'Session' ORDER BY expires_at DESC OFFSET $2`,
-    values: [personId, sessionsPerPerson - 1],
+export async function limitSessions(db: PrismaDb, { personId, at }: { personId: PersonId; at: Date }): Promise<void> {
+  const surplus = await db.prisma.oidcArtifact.findMany({
+    where: { personId, kind: "Session" },
+    orderBy: { expiresAt: "desc" },
+    skip: sessionsPerPerson - 1,
+    select: { sessionUid: true },
   });
-  for (const { uid } of rows) await endSession(db, { uid, at, requestId: undefined });
+  for (const { sessionUid: uid } of surplus) if (uid !== null) await endSession(db, { uid, at, requestId: undefined });
 }

@@ -37,7 +37,7 @@ export async function makeLogoutToken(
 
 export type Sender = { send(uri: string, logoutToken: string): Promise<void>; close(): Promise<void> };
 
-/** Makes what posts logout tokens: no redirects, and outside development no plain http and no address inside the network. */
+/** Makes what posts logout tokens: without redirects, and outside development to public https addresses only. */
 export function makeSender({ allowPrivateAddresses }: { allowPrivateAddresses: boolean }): Sender {
   const sender = makeGuardedSender({ allowPrivateAddresses, timeoutMs });
   return {

@@ -5,21 +5,23 @@ import type { Every } from "../../platform/contract-types.ts";
 import { makeUuid } from "../../platform/ids.ts";
 import type { Decisions, Pair } from "../consent.ts";
 import type { TokenClaims } from "../contract.ts";
-import { memoryKeys, once } from "../storage/request-work.ts";
+import { once, questions } from "../storage/request-memory.ts";
+import { whileConsuming } from "../storage/request.ts";
+import { recordSignIn } from "../storage/unit-of-work.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { presentClaims } from "./claims.ts";
 
 /** Whether the person may use the app now; asked once a request. */
 export function findRight(deps: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair): Promise<SignOnRight> {
-  return once(deps.workOf(ctx), memoryKeys.right(pair), () => deps.store.findRight(pair));
+  return once(deps.requestOf(ctx).memory, questions.right(pair), () => deps.store.findRight(pair));
 }
 
 /** What the person decided about the app earlier; asked once a request. */
 export function findPastDecisions(deps: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair): Promise<Decisions> {
-  return once(deps.workOf(ctx), memoryKeys.decisions(pair), () => deps.store.findDecisions(pair));
+  return once(deps.requestOf(ctx).memory, questions.decisions(pair), () => deps.store.findDecisions(pair));
 }
 
-/** The school that a sign-on is for: the only one, or the remembered choice while it still holds; null asks for a choice. */
+/** The school that a sign-on is for: the only one, or the remembered choice while it holds; null asks for a choice. */
 export async function findSchool(deps: ProviderDeps, ctx: KoaContextWithOIDC, pair: Pair): Promise<SchoolId | null> {
   const right = await findRight(deps, ctx, pair);
   if (right.kind === "refused") return null;
@@ -47,7 +49,9 @@ export function makeFindAccount(deps: ProviderDeps) {
       accountId: sub,
       async claims(use, _scope, requested) {
         const schoolId = await findSchool(deps, ctx, pair);
-        const subject = await once(deps.workOf(ctx), memoryKeys.subject(pair), () => findSubject(deps.db.pool, pair));
+        const subject = await once(deps.requestOf(ctx).memory, questions.subject(pair), () =>
+          findSubject(deps.db.pool, pair),
+        );
         if (!subject) throw new Error("the person vanished during the request");
         return {
           sub,
@@ -66,14 +70,15 @@ function makeTokenClaims({ clock }: ProviderDeps, ctx: KoaContextWithOIDC, reque
 }
 
 async function noteSignIn(
-  { firstSignIns, clock, workOf }: ProviderDeps,
+  { firstSignIns, clock, requestOf }: ProviderDeps,
   ctx: KoaContextWithOIDC,
   pair: Pair,
   right: SignOnRight,
 ): Promise<void> {
   const at = clock();
   if (right.kind === "allowed" && !right.isUser) await recordFirstSignIn(firstSignIns, { ...pair, at });
-  workOf(ctx).signIn = { ...pair, at, requestId: requestIdOf(ctx) };
+  const request = requestOf(ctx);
+  request.work = recordSignIn(whileConsuming(request), { ...pair, at, requestId: requestIdOf(ctx) });
 }
 
 export function requestIdOf(ctx: { res: object }): string | undefined {

@@ -5,10 +5,10 @@ import { recordAudit } from "../../events/index.ts";
 import { responseTypes } from "../contract.ts";
 import { findRight, makeFindAccount, requestIdOf } from "./account.ts";
 import { appMetadata, isOriginOf } from "./client.ts";
-import { makeCookieSignatures } from "./cookie-signatures.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { checkScopes, makeExtraParams, makeLoadGrant } from "./grant.ts";
 import { interactionSeconds } from "./open-interactions.ts";
+import { makeCookieSignatures } from "./library.ts";
 import { makePolicy } from "./policy.ts";
 import type { ShowPages } from "./pages.ts";
 
@@ -117,15 +117,15 @@ function checkRequestedScopes(platform: string, ctx: KoaContextWithOIDC): void {
   checkScopes(platform, ctx.oidc.client?.scope, [...ctx.oidc.requestParamScopes]);
 }
 
-// At the token endpoint a grant is revoked for one reason only: a code or refresh token came back.
-async function recordReuse({ db, clock, workOf }: ProviderDeps, ctx: KoaContextWithOIDC): Promise<boolean> {
+// At the token endpoint an OAuth grant is revoked for one reason only: a code or refresh token was used again.
+async function recordReuse({ db, clock, requestOf }: ProviderDeps, ctx: KoaContextWithOIDC): Promise<boolean> {
   if (ctx.oidc.route === "token") {
-    const [token] = workOf(ctx).found.values();
+    const [token] = requestOf(ctx).tokens;
     await recordAudit(db.pool, {
       at: clock(),
       action: "token_reused",
       clientId: ctx.oidc.client?.clientId,
-      personId: token?.accountId,
+      personId: token?.personId ?? undefined,
       requestId: requestIdOf(ctx),
       detail: { token: String(ctx.oidc.params?.["grant_type"]) },
     });

@@ -6,7 +6,7 @@ import type { Pair } from "../consent.ts";
 import type { SignOnContract } from "../contract.ts";
 import type { SharedSecrets } from "../keys/shared-secrets.ts";
 import type { SigningKey } from "../keys/signing-keys.ts";
-import type { RequestWork } from "../storage/request-work.ts";
+import type { ProviderRequest } from "../storage/request.ts";
 import type { Store } from "../storage/store.ts";
 
 export type Lifetimes = {
@@ -33,8 +33,8 @@ export type ProviderDeps = {
   store: Store;
   /** The address that a request comes from. */
   readAddress(req: IncomingMessage): string;
-  /** Told of each exchange: deletes the oldest tokens of a person and an app that exchange in a loop. */
+  /** Called at each exchange: deletes the oldest tokens of a person and an app that exchange in a loop. */
   limitTokens(pair: Pair): Promise<void>;
-  /** The work of the request that `ctx` belongs to. */
-  workOf(ctx: object): RequestWork;
+  /** The request that `ctx` belongs to. */
+  requestOf(ctx: object): ProviderRequest;
 };

@@ -1,8 +1,8 @@
 import { type KoaContextWithOIDC, Provider } from "oidc-provider";
 import type { App } from "../../access/index.ts";
 import { hashId, type Key } from "../storage/artifact.ts";
-import { memoryKeys, once } from "../storage/request-work.ts";
 import type { OperationId } from "../contract.ts";
+import { once, questions } from "../storage/request-memory.ts";
 import { presentClient } from "./client.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { checkParameters } from "./parameters.ts";
@@ -16,7 +16,7 @@ const operationOf: Record<string, OperationId> = {
 const clientIdShape = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Finds an app for the library, at the token endpoint together with the code or refresh token that it presents. */
-export function makeFindClient({ store, clock, platform, workOf, contract }: ProviderDeps) {
+export function makeFindClient({ store, clock, platform, requestOf, contract }: ProviderDeps) {
   return async (clientId: string) => {
     const { ctx } = Provider;
     // The first thing that the library asks for once it has read a form.
@@ -25,17 +25,18 @@ export function makeFindClient({ store, clock, platform, workOf, contract }: Pro
     if (operation) checkParameters(contract.checkRequest[operation], oidc?.body ?? {});
     if (!clientIdShape.test(clientId)) return undefined;
     const app = await (ctx
-      ? once(workOf(ctx), memoryKeys.app(clientId), () => findAppWithToken(ctx, clientId))
+      ? once(requestOf(ctx).memory, questions.app(clientId), () => findAppWithToken(ctx, clientId))
       : store.findApp(clientId));
     return app ? presentClient(app, { platform, now: clock() }) : undefined;
   };
 
-  // Of an app that presents a code or a refresh token, the token is asked for next.
+  // An app that presents a code or a refresh token: the library asks for the token next.
   async function findAppWithToken(ctx: KoaContextWithOIDC, clientId: string): Promise<App | null> {
     const presented = readToken(ctx);
     if (!presented) return store.findApp(clientId);
-    return (await once(workOf(ctx), memoryKeys.token(presented), () => store.findToken({ ...presented, clientId })))
-      .app;
+    const { memory } = requestOf(ctx);
+    const { app } = await once(memory, questions.token(presented), () => store.findToken({ ...presented, clientId }));
+    return app;
   }
 }
 

@@ -5,6 +5,7 @@ import { findPastDecisions } from "./account.ts";
 import { checkMaxAgeSpelling } from "./check-spelling.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { readHints } from "./hints.ts";
+import { requestTokenClaims, setParameters } from "./library.ts";
 import { checkParameters } from "./parameters.ts";
 
 /**
@@ -19,8 +20,7 @@ export function makeLoadGrant(deps: ProviderDeps) {
     const personId = session?.accountId as PersonId;
     const decisions = await findPastDecisions(deps, ctx, { clientId, personId });
 
-    // The library copies these into the code, from there into the tokens.
-    Object.assign((ctx.oidc.claims.id_token ??= {}), { sid: null, rat: { value: Number(params?.["rat"]) } });
+    requestTokenClaims(ctx, { sid: null, rat: { value: Number(params?.["rat"]) } });
     session?.sidFor(clientId, session.uid);
 
     const grant = new provider.Grant({ clientId, accountId: personId });
@@ -40,12 +40,10 @@ export function makeLoadGrant(deps: ProviderDeps) {
 export function makeExtraParams(deps: ProviderDeps) {
   return {
     rat(ctx: KoaContextWithOIDC) {
-      const params = ctx.oidc.params as Record<string, unknown>;
-      params["rat"] = String(Math.floor(Date.now() / 1000));
-      params["hinted"] = undefined;
+      setParameters(ctx, { rat: String(Math.floor(Date.now() / 1000)), hinted: undefined });
       checkMaxAgeSpelling(ctx);
-      checkParameters(deps.contract.checkRequest.authorize, { ...params, rat: undefined });
-      params["scope"] = readScope(deps, ctx);
+      checkParameters(deps.contract.checkRequest.authorize, { ...ctx.oidc.params, rat: undefined });
+      setParameters(ctx, { scope: readScope(deps, ctx) });
       return readHints(deps, ctx);
     },
     hinted: null,

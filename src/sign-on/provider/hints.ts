@@ -3,6 +3,7 @@ import type { ClientId } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import { findHintedPerson, hashHintedPerson, readableHint } from "../login-hint.ts";
 import type { ProviderDeps } from "./deps.ts";
+import { readIdTokenHint, setParameters } from "./library.ts";
 
 /** Whom an authorization request names: a keyed hash of the person; `sure` where only we can have made the hint. */
 type Hinted = { sure: boolean; hash: string };
@@ -10,32 +11,28 @@ type Hinted = { sure: boolean; hash: string };
 const nobody = "nobody";
 
 /**
- * Turns `login_hint` and `id_token_hint` into what the rest of the sign-on needs: whether somebody is the hinted person.
+ * Turns `login_hint` and `id_token_hint` into what the sign-on needs: whether somebody is the hinted person.
  *
- * Shape: the parameters go; `hinted` takes their place in what is stored, and tells nothing of the person.
+ * Shape: the parameters are removed; `hinted` is stored instead and says nothing about the person.
  */
 export async function readHints(deps: ProviderDeps, ctx: KoaContextWithOIDC): Promise<void> {
-  const params = ctx.oidc.params as Record<string, string | undefined>;
-  const { login_hint: hint } = params;
-  const idToken = ctx.oidc.entities.IdTokenHint as { payload: { sub?: string } } | undefined;
+  const { login_hint: hint } = ctx.oidc.params as Record<string, string | undefined>;
+  const idToken = readIdTokenHint(ctx);
   const hinted: Hinted[] = [];
-  if (idToken)
-    hinted.push({ sure: true, hash: hashHintedPerson(deps.secrets.loginHint, idToken.payload.sub ?? nobody) });
+  if (idToken) hinted.push({ sure: true, hash: hashHintedPerson(deps.secrets.loginHint, idToken.sub ?? nobody) });
   if (hint !== undefined) hinted.push(await readLoginHint(deps, ctx, hint));
-  params["hinted"] =
-    hinted.length === 0 ? undefined : hinted.map(({ sure, hash }) => `${sure ? "sure" : "perhaps"}:${hash}`).join(" ");
-  params["login_hint"] = undefined;
-  params["id_token_hint"] = undefined;
+  const written = hinted.map(({ sure, hash }) => `${sure ? "sure" : "perhaps"}:${hash}`).join(" ");
+  setParameters(ctx, { hinted: written || undefined, login_hint: undefined, id_token_hint: undefined });
 }
 
 async function readLoginHint(
-  { db, secrets, workOf }: ProviderDeps,
+  { db, secrets, requestOf }: ProviderDeps,
   ctx: KoaContextWithOIDC,
   hint: string,
 ): Promise<Hinted> {
   const asked = { hint, clientId: ctx.oidc.client?.clientId as ClientId };
   const { personId, sure } = await findHintedPerson(db.pool, secrets.loginHint, asked);
-  workOf(ctx).typedHint = readableHint(secrets.loginHint, asked);
+  requestOf(ctx).typedHint = readableHint(secrets.loginHint, asked);
   return { sure, hash: hashHintedPerson(secrets.loginHint, personId ?? nobody) };
 }
 
@@ -49,14 +46,14 @@ function parseHinted(params: Record<string, unknown> | undefined): Hinted[] {
 
 export const isHinted = (ctx: KoaContextWithOIDC): boolean => parseHinted(ctx.oidc.params).length > 0;
 
-/** Whether the hints of a stored request leave it to the person to go on as somebody else: an app may have guessed. */
+/** Whether the person may continue as somebody else: the app may have guessed the hints. */
 export const mayOverrule = (params: Record<string, unknown>): boolean => parseHinted(params).every(({ sure }) => !sure);
 
 /**
  * Whether the person has to be asked to switch.
  *
- * Shape: a user name or id that is another's and one that is nobody's count the same, so that nobody learns which exist:
- *        each is settled once the person was asked and has answered.
+ * Shape: a user name or id of another person and one that does not exist count the same, so that nobody learns which
+ *        exist. Once the person has answered, neither is asked about again.
  */
 export function asksForAnother({ secrets }: ProviderDeps, ctx: KoaContextWithOIDC, personId: PersonId): boolean {
   const own = hashHintedPerson(secrets.loginHint, personId);
@@ -67,7 +64,7 @@ export function asksForAnother({ secrets }: ProviderDeps, ctx: KoaContextWithOID
 
 const silentFailures = new Set(["login_required", "consent_required", "interaction_required", "access_denied"]);
 
-/** Gives one answer to every silent request with a hint that fails: another would tell who is signed in, or who exists. */
+/** Gives all failed silent requests with a hint one answer: it says neither who is signed in nor who exists. */
 export function hideReason(ctx: KoaContextWithOIDC): void {
   const location = URL.parse(ctx.response.get("Location"));
   if (!location || !isHinted(ctx) || !ctx.oidc.prompts.has("none")) return;

@@ -1,30 +1,29 @@
 import { type KoaContextWithOIDC, Provider } from "oidc-provider";
-import { makeAuditStatement } from "../../events/index.ts";
-import { makeNoticeStatement } from "../logout/notice.ts";
+import { beforeChange } from "../storage/request.ts";
+import { notify, recordLogout } from "../storage/unit-of-work.ts";
 import { requestIdOf } from "./account.ts";
 import type { ProviderDeps } from "./deps.ts";
 
-/** Has the app told of the end of the session, once the end is committed. */
-export function recordLogout(
-  { clock, workOf }: ProviderDeps,
+/** Has the app notified of the end of the session, once the end is committed. */
+export function notifyOfLogout(
+  { clock, requestOf }: ProviderDeps,
   notice: { clientId: string; personId: string; sid: string },
 ): void {
   const { ctx } = Provider;
   if (!ctx) throw new Error("a logout happens in a request only");
-  workOf(ctx).facts.push(makeNoticeStatement({ ...notice, at: clock() }));
+  const request = requestOf(ctx);
+  request.work = notify(beforeChange(request), { ...notice, at: clock() });
 }
 
 /** Records the end of a session together with it. */
-export function auditLogout({ clock, workOf }: ProviderDeps, ctx: KoaContextWithOIDC): void {
-  const work = workOf(ctx);
-  const personId = work.session?.personId;
-  if (!work.sessionEnds || !personId) return;
-  const line = {
+export function auditLogout({ clock, requestOf }: ProviderDeps, ctx: KoaContextWithOIDC): void {
+  const request = requestOf(ctx);
+  const { work, session } = request;
+  if (work.state !== "changing" || work.session.kind !== "ended" || !session?.personId) return;
+  request.work = recordLogout(work, {
     at: clock(),
-    action: "logged_out",
-    personId,
+    personId: session.personId,
     clientId: ctx.oidc.client?.clientId,
     requestId: requestIdOf(ctx),
-  };
-  work.facts.push(makeAuditStatement(line));
+  });
 }

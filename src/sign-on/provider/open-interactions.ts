@@ -3,12 +3,13 @@ import type { KoaContextWithOIDC } from "oidc-provider";
 import { type Bucket, giveTokensBack, takeTokens } from "../../platform/token-bucket.ts";
 import { keepTypedHint } from "../interaction/typed-hint.ts";
 import { countedAddress, countedSite } from "../login/index.ts";
-import type { RequestWork } from "../storage/request-work.ts";
+import type { ProviderRequest } from "../storage/request.ts";
+import type { UnitOfWork } from "../storage/unit-of-work.ts";
 import type { ProviderDeps } from "./deps.ts";
 
 export const interactionSeconds = 3600;
 
-/** Open interactions of one address: a school of 2,000 people that all sign in at once, and some that never finish. */
+/** Open interactions of one address: a school of 2,000 people who all sign in at once, and some who never finish. */
 const atAddress = { capacity: 3000, refillSeconds: interactionSeconds };
 
 /** The same for the networks of one IPv6 site together. */
@@ -17,28 +18,35 @@ const atSite = { capacity: 6000, refillSeconds: interactionSeconds };
 /**
  * Counts what a request adds to the open interactions of its address.
  *
- * Shape: null where it may go on, else the time at which the address may open one more. One that ends gives its place back; one
- *        that nobody ends gives it back when it expires.
+ * Shape: null where it may go on, else the time at which the address may open one more. An interaction counts until it
+ *        ends or expires.
  */
-export async function takePlace(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: RequestWork): Promise<Date | null> {
+export async function countInteraction(
+  deps: ProviderDeps,
+  ctx: KoaContextWithOIDC,
+  work: UnitOfWork,
+): Promise<Date | null> {
   const { opens, ends } = readChange(work);
   if (!opens || ends) return null;
   return takeTokens(deps.db.pool, bucketsOf(deps, ctx), deps.clock());
 }
 
-export async function givePlaceBack(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: RequestWork): Promise<void> {
+/** Takes an interaction that has ended out of the count. */
+export async function uncountInteraction(deps: ProviderDeps, ctx: KoaContextWithOIDC, work: UnitOfWork): Promise<void> {
   const { opens, ends } = readChange(work);
   if (ends && !opens) await giveTokensBack(deps.db.pool, bucketsOf(deps, ctx));
 }
 
 /** Lets the login form show what the app wrote as the user name. */
-export function keepHintOfInteraction(ctx: KoaContextWithOIDC, work: RequestWork): void {
-  if (work.typedHint === "" || !readChange(work).opens) return;
+export function keepHintOfInteraction(ctx: KoaContextWithOIDC, { typedHint, work }: ProviderRequest): void {
+  if (typedHint === "" || !readChange(work).opens) return;
   const path = new URL(ctx.response.get("Location"), ctx.oidc.issuer).pathname;
-  keepTypedHint(ctx.cookies, { typed: work.typedHint, path, seconds: interactionSeconds });
+  keepTypedHint(ctx.cookies, { typed: typedHint, path, seconds: interactionSeconds });
 }
 
-function readChange({ puts, removals }: RequestWork): { opens: boolean; ends: boolean } {
+function readChange(work: UnitOfWork): { opens: boolean; ends: boolean } {
+  if (work.state !== "changing") return { opens: false, ends: false };
+  const { puts, removals } = work;
   const isInteraction = ({ kind }: { kind: string }) => kind === "Interaction";
   return { opens: [...puts.values()].some(isInteraction), ends: [...removals.values()].some(isInteraction) };
 }

@@ -5,24 +5,21 @@ import type { PersonId } from "../../directory/index.ts";
 import { recordAudit } from "../../events/index.ts";
 import { type Bucket, takeToken } from "../../platform/token-bucket.ts";
 import type { Pair } from "../consent.ts";
-import { once } from "../storage/request-work.ts";
+import { once, questions } from "../storage/request-memory.ts";
 import { findRight, findSchool, requestIdOf } from "./account.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { asksForAnother } from "./hints.ts";
+import { makeBasePolicy } from "./library.ts";
 
-const { Check, Prompt, base } = interactionPolicy;
+const { Check, Prompt } = interactionPolicy;
 
 /**
  * What a person is asked before an app gets its answer, in this order: who they are, whether the app is theirs to use,
  * for which school, and whether they agree.
  */
 export function makePolicy(deps: ProviderDeps): interactionPolicy.DefaultPolicy {
-  const policy = base();
-  // One check for both hints: the library's own forgets the ID token once somebody has signed in.
-  policy.get("login")?.checks.remove("id_token_hint");
+  const policy = makeBasePolicy();
   policy.get("login")?.checks.add(makeHintCheck(deps));
-  // Phone apps with a scheme of their own agree once, like every other app.
-  policy.get("consent")?.checks.remove("native_client_prompt");
   policy.add(new Prompt({ name: "refusal", requestable: false }, ...makeRightChecks(deps)), 1);
   policy.add(new Prompt({ name: "choose_school", requestable: false }, makeSchoolCheck(deps)), 2);
   return policy;
@@ -42,13 +39,13 @@ function makeHintCheck(deps: ProviderDeps) {
   return new Check("login_hint", "the app asks for another user", "login_required", withPerson(check));
 }
 
-// An app may ask again and again, without the person even seeing it: of the same refusal the first few are recorded.
+// An app can repeat a request without the person seeing it: only the first few of the same refusal are recorded.
 function recordedRefusals({ secrets }: ProviderDeps, { personId, clientId }: Pair): Bucket {
   const key = createHmac("sha256", secrets.signInTraces).update(`recorded refusals\0${personId}\0${clientId}`).digest();
   return { key, capacity: 10, refillSeconds: 3600 };
 }
 
-/** What an app is told of a refusal. A block has a description of its own, so that its support can tell people whom to ask. */
+/** Describes a refusal to the app. A block has its own description, so that the app can tell people whom to ask. */
 export const describeRefusal = (reason: unknown): string =>
   reason === "person_blocked" ? "the user's account is blocked" : "the user may not sign in to this app";
 
@@ -69,7 +66,7 @@ function makeRightChecks(deps: ProviderDeps): interactionPolicy.Check[] {
         requestId: requestIdOf(ctx),
         detail: { reason },
       };
-      await once(deps.workOf(ctx), "refusal recorded", async () => {
+      await once(deps.requestOf(ctx).memory, questions.refusal(pair), async () => {
         if ((await takeToken(db.pool, recordedRefusals(deps, pair), clock())) === null)
           await recordAudit(db.pool, audit);
       });

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { Provider, type Adapter, type AdapterPayload, type KoaContextWithOIDC } from "oidc-provider";
+import { errors, Provider, type Adapter, type AdapterPayload, type KoaContextWithOIDC } from "oidc-provider";
 import type { Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/db.ts";
 import {
@@ -10,11 +10,22 @@ import {
   type FoundArtifact,
   hashId,
 } from "./artifact.ts";
-import type { Lookup } from "./lookup.ts";
-import { memoryKeys, noteGeneration, once, remember, type RequestWork } from "./request-work.ts";
+import { findTokenOfGrant, type Lookup, toFoundToken } from "./lookup.ts";
+import { once, questions, remember } from "./request-memory.ts";
+import { beforeChange, beforeConsume, beforePut, noteGeneration, type ProviderRequest } from "./request.ts";
 import { findGeneration } from "./signing-in.ts";
 import type { Store } from "./store.ts";
-import { writeArtifacts } from "./write.ts";
+import {
+  changeSession,
+  consume,
+  endSession,
+  type FoundToken,
+  keepSession,
+  put,
+  remove,
+  type UnitOfWork,
+} from "./unit-of-work.ts";
+import { nothing, writeArtifacts } from "./write.ts";
 
 export type StorageDeps = {
   db: Db;
@@ -24,8 +35,8 @@ export type StorageDeps = {
   findClient(clientId: string): Promise<AdapterPayload | undefined>;
   /** The app that an authorization request names, before it is known. */
   readClientId(ctx: KoaContextWithOIDC): string | null;
-  /** The work of a running request; undefined outside of one, where everything is written at once. */
-  findWork(ctx: object): RequestWork | undefined;
+  /** The request under way; undefined outside of one, where everything is written at once. */
+  findRequest(ctx: object): ProviderRequest | undefined;
 };
 
 /** Makes what oidc-provider keeps its models in. */
@@ -54,30 +65,34 @@ function makeRefusingAdapter(kind: string): Adapter {
   };
 }
 
-const currentWork = ({ findWork }: StorageDeps): RequestWork | undefined => {
+const currentRequest = ({ findRequest }: StorageDeps): ProviderRequest | undefined => {
   const ctx = Provider.ctx;
-  return ctx === undefined ? undefined : findWork(ctx);
+  return ctx === undefined ? undefined : findRequest(ctx);
 };
 
-// A grant is what its tokens say: nothing is stored for it, and it is there as long as one of them was found.
+// Nothing is stored for an OAuth grant: it is what its tokens say, and exists as long as one of them does.
 function makeGrantAdapter(deps: StorageDeps): Adapter {
+  const { db } = deps;
   return {
     ...makeRefusingAdapter("Grant"),
     upsert: async () => {},
-    destroy: (grantId) => deleteGrant(deps.db.pool, grantId),
+    destroy: (grantId) => deleteGrant(db.pool, grantId),
     async find(grantId) {
-      const token = currentWork(deps)?.found.get(grantId);
-      if (!token) return undefined;
-      return {
-        jti: grantId,
-        kind: "Grant",
-        accountId: token.accountId,
-        clientId: token.clientId,
-        openid: { scope: token.scope, claims: Object.keys(token.claims?.id_token ?? {}) },
-      } as AdapterPayload;
+      const read = currentRequest(deps)?.tokens.find((token) => token.grantId === grantId);
+      const token = read ?? (await findTokenOfGrant(db.pool, grantId));
+      return token ? presentGrant(grantId, token) : undefined;
     },
   };
 }
+
+const presentGrant = (grantId: string, { personId, clientId, scope, idTokenClaims }: FoundToken): AdapterPayload =>
+  ({
+    jti: grantId,
+    kind: "Grant",
+    accountId: personId,
+    clientId,
+    openid: { scope, claims: idTokenClaims },
+  }) as AdapterPayload;
 
 function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
   const { db } = deps;
@@ -85,23 +100,14 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
     ...makeRefusingAdapter(kind),
 
     async find(id) {
-      const found = await findWithLookup(deps, kind, hashId(id));
+      const idHash = hashId(id);
+      const found = await findWithLookup(deps, kind, idHash);
       if (!found) return undefined;
       const payload: AdapterPayload = { ...found.payload, jti: id };
       if (found.expiresAt <= deps.clock()) payload.exp = 1;
       if (found.consumedAt && !isInGrace(found, deps)) payload.consumed = Math.floor(found.consumedAt.getTime() / 1000);
-      const work = currentWork(deps);
-      if (work) noteGeneration(work, found);
-      if (work && payload.grantId) work.found.set(payload.grantId, payload);
-      // A copy: the library changes the part about apps in place.
-      if (work && kind === "Session" && payload.uid)
-        work.session = {
-          uid: payload.uid,
-          personId: payload.accountId ?? null,
-          idHash: hashId(id),
-          payload: structuredClone(found.payload),
-          expiresAt: found.expiresAt,
-        };
+      const request = currentRequest(deps);
+      if (request) noteFound(request, { kind, idHash }, found);
       return payload;
     },
 
@@ -110,29 +116,30 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
     },
 
     async upsert(id, payload, expiresInSeconds = 0) {
-      // Nobody is signed in: there is nothing to keep, and anybody could fill the database with it.
+      // Without a person there is nothing to keep, and strangers could fill the database with it.
       if (kind === "Session" && payload.accountId === undefined) return;
-      const work = currentWork(deps);
+      const request = currentRequest(deps);
       const expiresAt = new Date(deps.clock().getTime() + expiresInSeconds * 1000);
-      const kept = work && kind === "Session" ? keepUsedApps(work, payload) : payload;
-      const artifact = toArtifact(kind, id, kept, { expiresAt, generations: work?.generations });
-      if (!work) await writeArtifacts(db.pool, { puts: [artifact] });
-      else if (kind === "Session" && work.session && work.session.uid === payload.uid) changeSession(work, artifact);
-      else work.puts.set(`${kind} ${id}`, artifact);
+      const kept = request && kind === "Session" ? keepUsedApps(request, payload) : payload;
+      const artifact = toArtifact(kind, id, kept, { expiresAt, generations: request?.generations });
+      if (!request) await writeArtifacts(db.pool, { ...nothing, puts: [artifact] });
+      else if (kind === "Session" && request.session?.uid === payload.uid) saveSession(request, artifact);
+      else request.work = put(beforePut(request), artifact);
     },
 
     async consume(id) {
-      const work = currentWork(deps);
-      if (!work) throw new Error("a token is used up in a request only");
-      const grantId = [...work.found.values()].find((token) => token.jti === id)?.grantId ?? null;
-      work.consumption = { kind, id, idHash: hashId(id), grantId, at: deps.clock() };
+      const request = currentRequest(deps);
+      if (!request) throw new Error("a token is used up in a request only");
+      const token = await getToken(deps, request, { kind, idHash: hashId(id) });
+      request.work = consume(beforeConsume(request), token, deps.clock());
     },
 
     async destroy(id) {
-      const work = currentWork(deps);
-      if (work && kind === "Session") work.sessionEnds = true;
-      else if (work) work.removals.set(`${kind} ${id}`, { kind, idHash: hashId(id) });
-      else await deleteArtifact(db.pool, kind, hashId(id));
+      const request = currentRequest(deps);
+      const key = { kind, idHash: hashId(id) };
+      if (!request) await deleteArtifact(db.pool, key);
+      else if (kind !== "Session") request.work = remove(beforeChange(request), key);
+      else if (request.session) request.work = endSession(beforeChange(request), request.session.uid);
     },
 
     // The library asks for each kind of token; one statement ends them all.
@@ -140,36 +147,64 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
   };
 }
 
-// What these bring a person for; who they are and what they may is asked next.
+type AskedKey = { kind: string; idHash: Buffer };
+
+async function getToken({ store }: StorageDeps, { tokens }: ProviderRequest, key: AskedKey): Promise<FoundToken> {
+  const read = tokens.find(({ kind, idHash }) => kind === key.kind && idHash.equals(key.idHash));
+  if (read) return read;
+  const found = await store.findArtifact(key);
+  if (!found) throw new errors.InvalidGrant("the token was not found");
+  return toFoundToken(key, found);
+}
+
+const tokenKinds = new Set(["AuthorizationCode", "RefreshToken", "AccessToken"]);
+
+function noteFound(request: ProviderRequest, key: AskedKey, found: FoundArtifact): void {
+  const { payload, expiresAt } = found;
+  noteGeneration(request, found);
+  if (tokenKinds.has(key.kind)) request.tokens.push(toFoundToken(key, found));
+  // A copy: the library changes the part about apps in place.
+  if (key.kind === "Session" && payload.uid)
+    request.session = {
+      uid: payload.uid,
+      personId: payload.accountId ?? null,
+      idHash: key.idHash,
+      payload: structuredClone(payload),
+      expiresAt,
+    };
+}
+
+// The kinds whose statement answers for the person too: who they are and what they may do is asked next.
 const lookedUp = new Set(["AuthorizationCode", "RefreshToken"]);
 
 async function findWithLookup(deps: StorageDeps, kind: string, idHash: Buffer): Promise<FoundArtifact | null> {
   const { store, readClientId } = deps;
-  const work = currentWork(deps);
+  const request = currentRequest(deps);
   const clientId = kind === "Session" && Provider.ctx ? readClientId(Provider.ctx) : null;
-  if (work && clientId !== null) {
+  if (request && clientId !== null) {
     const session = await store.findSession({ idHash, clientId });
-    if (session) remember(work, memoryKeys.app(clientId), session.app);
-    return rememberLookup(work, session);
+    if (session) remember(request.memory, questions.app(clientId), session.app);
+    return rememberLookup(request, session);
   }
-  if (!work || !lookedUp.has(kind)) return store.findArtifact({ kind, idHash });
-  const { token } = await once(work, memoryKeys.token({ kind, idHash }), () =>
+  if (!request || !lookedUp.has(kind)) return store.findArtifact({ kind, idHash });
+  const { token } = await once(request.memory, questions.token({ kind, idHash }), () =>
     store.findToken({ kind, idHash, clientId: null }),
   );
-  if (token?.personId) remember(work, memoryKeys.subject({ ...token, personId: token.personId }), token.subject);
-  return rememberLookup(work, token);
+  if (token?.personId)
+    remember(request.memory, questions.subject({ ...token, personId: token.personId }), token.subject);
+  return rememberLookup(request, token);
 }
 
-function rememberLookup(work: RequestWork, found: Lookup | null): FoundArtifact | null {
+function rememberLookup({ memory }: ProviderRequest, found: Lookup | null): FoundArtifact | null {
   if (!found?.personId) return found;
   const pair = { clientId: found.clientId, personId: found.personId };
-  remember(work, memoryKeys.right(pair), found.right);
-  remember(work, memoryKeys.decisions(pair), found.decisions);
+  remember(memory, questions.right(pair), found.right);
+  remember(memory, questions.decisions(pair), found.decisions);
   return found;
 }
 
-// Inside the grace time a used refresh token goes through the whole check again; writing finds that it was used, and
-// the stored answer is given once more.
+// Inside the grace time a used refresh token passes the whole check again. Writing then finds that it was used, and the
+// stored answer is given once more.
 function isInGrace(
   found: { consumedAt: Date | null; replay: Buffer | null },
   { clock, refreshGraceSeconds }: StorageDeps,
@@ -179,16 +214,20 @@ function isInGrace(
 }
 
 // The library gives a session a new id by destroying the old one first, and saves it at every request.
-function changeSession(work: RequestWork, { idHash, payload, personId, generation, expiresAt }: Artifact): void {
-  work.sessionEnds = false;
-  if (work.session && isSameSession(work.session, { idHash, payload, expiresAt })) return;
-  work.sessionChange = { uid: payload.uid ?? "", idHash, payload, personId, generation, expiresAt };
+function saveSession(request: ProviderRequest, { idHash, payload, personId, generation, expiresAt }: Artifact): void {
+  const work = beforeChange(request);
+  const isSame = request.session !== null && isSameSession(request.session, { idHash, payload, expiresAt });
+  request.work = isSame
+    ? keepSession(work)
+    : changeSession(work, { uid: payload.uid ?? "", idHash, payload, personId, generation, expiresAt });
 }
 
-// The library notes every app that asked; only those that got a code are told of the session's end.
-function keepUsedApps({ session, puts }: RequestWork, payload: AdapterPayload): AdapterPayload {
+const listPuts = (work: UnitOfWork): Artifact[] => ("puts" in work ? [...work.puts.values()] : []);
+
+// The library notes every app that asked; only those that got a code are notified of the session's end.
+function keepUsedApps({ session, work }: ProviderRequest, payload: AdapterPayload): AdapterPayload {
   const used = new Set(Object.keys(session?.payload.authorizations ?? {}));
-  for (const { kind, clientId } of puts.values())
+  for (const { kind, clientId } of listPuts(work))
     if (kind === "AuthorizationCode" && clientId !== null) used.add(clientId);
   const authorizations = Object.fromEntries(
     Object.entries(payload.authorizations ?? {}).filter(([clientId]) => used.has(clientId)),
@@ -207,7 +246,7 @@ function isSameSession(before: SessionState, after: SessionState): boolean {
   return isDeepStrictEqual(lastingPart(before.payload), lastingPart(after.payload));
 }
 
-// A grant is of one authorization only, and is not looked up in the session again.
+// An OAuth grant belongs to one authorization and is not looked up in the session again.
 function lastingPart({ exp: _exp, iat: _iat, authorizations, ...payload }: AdapterPayload): unknown {
   const apps = Object.entries(authorizations ?? {}).map(([clientId, { grantId: _grantId, ...state }]) => [
     clientId,
@@ -243,7 +282,7 @@ function toArtifact(
   };
 }
 
-/** Whose sign-in an artifact stands on: of an interaction, whoever has just signed in there, else the person of the session. */
+/** The person whose sign-in an artifact stands on; of an interaction who has just signed in, else who has the session. */
 function findPersonOf(kind: string, { accountId, result, session }: AdapterPayload): string | null {
   if (kind !== "Interaction") return accountId ?? null;
   const { login } = (result ?? {}) as { login?: { accountId?: string } };

@@ -1,6 +1,8 @@
 import { hash } from "node:crypto";
 import type { AdapterPayload } from "oidc-provider";
-import { arrayParameter, type Queryable } from "../../platform/db.ts";
+import type { Queryable } from "../../platform/db.ts";
+import { columnNames, fields, findRows, insert, run, sql, type Sql, statement, table } from "../../platform/sql.ts";
+import { arrayOf } from "./parameters-sql.ts";
 
 export type Artifact = {
   kind: string;
@@ -8,7 +10,7 @@ export type Artifact = {
   payload: AdapterPayload;
   clientId: string | null;
   personId: string | null;
-  /** Of what belongs to a person: the generation of the credential that they signed in with; null where it is not known here. */
+  /** The generation of the person's credential at the sign-in; null where it is not known or there is no person. */
   generation: number | null;
   grantId: string | null;
   sessionUid: string | null;
@@ -24,48 +26,70 @@ export type FoundArtifact = {
   expiresAt: Date;
 };
 
+export type Key = { kind: string; idHash: Buffer };
+
 /** The library's id of an artifact is the token itself; only its hash is stored. */
 export const hashId = (id: string): Buffer => hash("sha256", id, "buffer");
 
+type Columns<Field extends string> = { readonly [Name in Field]: Sql };
+
+const v_credential = table("credential", "v_credential");
+
 /**
- * The artifact is of no person, or of one whose sign-ins have not been ended since. Everything that finds artifacts asks for it, so
- * that what a request still writes after the end of the sign-in that it stands on is void.
+ * The artifact belongs to no person, or to one whose sign-ins have not been ended since.
+ *
+ * Shape: every statement that finds artifacts asks for it. So what a request writes after the end of the sign-in that
+ *        it stands on is void.
  */
-export const isCurrent = (artifact: string): string => `(${artifact}.person_id IS NULL OR EXISTS (
-  SELECT FROM credential v_credential WHERE v_credential.person_id = ${artifact}.person_id AND v_credential.generation = ${artifact}.generation))`;
+export const isCurrent = ({ personId, generation }: Columns<"personId" | "generation">): Sql =>
+  sql`(${personId} IS NULL OR EXISTS (SELECT FROM ${v_credential}
+    WHERE ${v_credential.personId} = ${personId} AND ${v_credential.generation} = ${generation}))`;
 
-/** The columns of `toRow` in a `jsonb_to_recordset`, but for the generation. */
-export const artifactRow =
-  "kind text, id_hash text, payload jsonb, client_id text, person_id uuid, grant_id text, session_uid text, expires_at timestamptz";
+/** The fields of `toRow` by their SQL types. */
+export const rowTypes = {
+  kind: "text",
+  idHash: "text",
+  payload: "jsonb",
+  clientId: "text",
+  personId: "uuid",
+  generation: "int",
+  grantId: "text",
+  sessionUid: "text",
+  expiresAt: "timestamptz",
+} as const;
 
-/** SQL that stores the rows of a relation with the columns of `artifactRow` and `generation`. An artifact that is there keeps its generation where none is given. */
-export const insertArtifactsFrom = (relation: string): string => `
-  INSERT INTO oidc_artifact AS present (kind, id_hash, payload, client_id, person_id, generation, grant_id, session_uid, expires_at)
-  SELECT kind, decode(id_hash, 'hex'), payload, client_id, person_id, generation, grant_id, session_uid, expires_at
-  FROM ${relation}
-  ON CONFLICT (kind, id_hash) DO UPDATE SET payload = excluded.payload, expires_at = excluded.expires_at, person_id = excluded.person_id,
-    generation = CASE WHEN excluded.generation IS NULL AND present.person_id = excluded.person_id THEN present.generation ELSE excluded.generation END`;
-
-export const toRow = (artifact: Artifact): Record<string, unknown> => ({
-  kind: artifact.kind,
-  id_hash: artifact.idHash.toString("hex"),
-  payload: artifact.payload,
-  client_id: artifact.clientId,
-  person_id: artifact.personId,
-  generation: artifact.generation,
-  grant_id: artifact.grantId,
-  session_uid: artifact.sessionUid,
-  expires_at: artifact.expiresAt,
+/** An artifact as JSON. */
+export const toRow = ({ idHash, ...artifact }: Artifact): Record<keyof typeof rowTypes, unknown> => ({
+  ...artifact,
+  idHash: idHash.toString("hex"),
 });
 
-export type Key = { kind: string; idHash: Buffer };
+type RowField = keyof typeof rowTypes;
+
+const present = table("oidcArtifact");
+const column = (field: RowField): Sql => columnNames("oidcArtifact", field);
+const given = (field: RowField): Sql => sql`excluded.${column(field)}`;
+
+/** Stores artifacts out of a relation. One that is there keeps its generation where none is given. */
+export const storeArtifacts = (row: Columns<RowField>, relation: Sql): Sql => sql`
+  ${insert("oidcArtifact", { ...row, idHash: sql`decode(${row.idHash}, 'hex')` }, sql`FROM ${relation}`)}
+  ON CONFLICT (${column("kind")}, ${column("idHash")}) DO UPDATE
+  SET ${column("payload")} = ${given("payload")}, ${column("expiresAt")} = ${given("expiresAt")},
+    ${column("personId")} = ${given("personId")},
+    ${column("generation")} = CASE WHEN ${given("generation")} IS NULL AND ${present.personId} = ${given("personId")}
+      THEN ${present.generation} ELSE ${given("generation")} END`;
 
 /** The columns of a `FoundArtifact`. */
-export const foundColumns = (artifact: string): string =>
-  `${artifact}.payload, ${artifact}.person_id AS "personId", ${artifact}.generation, ${artifact}.consumed_at AS "consumedAt", ${artifact}.replay,
-    ${artifact}.expires_at AS "expiresAt"`;
+export const foundColumns = (artifact: Columns<keyof FoundArtifact>): Columns<keyof FoundArtifact> => ({
+  payload: artifact.payload,
+  personId: artifact.personId,
+  generation: artifact.generation,
+  consumedAt: artifact.consumedAt,
+  replay: artifact.replay,
+  expiresAt: artifact.expiresAt,
+});
 
-/** Brings rows into the order of what was asked; null where nothing was found. */
+/** Brings rows into the order of the questions. Shape: `place` counts from 1; null where nothing was found. */
 export function answerEach<Row extends { place: number }, Answer>(
   asked: readonly unknown[],
   rows: readonly Row[],
@@ -76,16 +100,27 @@ export function answerEach<Row extends { place: number }, Answer>(
   return answers;
 }
 
+const artifact = table("oidcArtifact", "artifact");
+
+type Kinds = { kinds: string[]; idHashes: Buffer[] };
+
+const findByKeys = statement<Kinds>(
+  ({ kinds, idHashes }) => sql`
+    SELECT ${fields<FoundArtifact & { place: number }>({ place: sql`asked.place::int`, ...foundColumns(artifact) })}
+    FROM unnest(${arrayOf(kinds, "text")}, ${arrayOf(idHashes, "bytea")})
+      WITH ORDINALITY AS asked (kind, id_hash, place)
+    JOIN ${artifact} ON ${artifact.kind} = asked.kind AND ${artifact.idHash} = asked.id_hash
+    WHERE ${isCurrent(artifact)}`,
+  "sign-on.findArtifacts",
+);
+
+const splitKeys = (keys: readonly Key[]): Kinds => ({
+  kinds: keys.map(({ kind }) => kind),
+  idHashes: keys.map(({ idHash }) => idHash),
+});
+
 export async function findArtifacts(db: Queryable, keys: readonly Key[]): Promise<(FoundArtifact | null)[]> {
-  const { rows } = await db.query<FoundArtifact & { place: number }>({
-    name: "sign-on.findArtifacts",
-    text: `
-      SELECT asked.place::int, ${foundColumns("artifact")}
-      FROM unnest(${arrayParameter("$1", "text")}, ${arrayParameter("$2", "bytea")}) WITH ORDINALITY AS asked (kind, id_hash, place)
-      JOIN oidc_artifact artifact USING (kind, id_hash)
-      WHERE ${isCurrent("artifact")}`,
-    values: [keys.map(({ kind }) => kind), keys.map(({ idHash }) => idHash)],
-  });
+  const rows = await findRows<FoundArtifact & { place: number }>(db, findByKeys, splitKeys(keys));
   return answerEach(keys, rows, (row) => row);
 }
 
@@ -93,44 +128,51 @@ export async function findArtifact(db: Queryable, key: Key): Promise<FoundArtifa
   return (await findArtifacts(db, [key]))[0] ?? null;
 }
 
+const session = table("oidcArtifact", "session");
+
+const findByUid = statement<{ uid: string }>(
+  ({ uid }) => sql`
+    SELECT ${session.payload} FROM ${session}
+    WHERE ${session.kind} = 'Session' AND ${session.sessionUid} = ${uid} AND ${isCurrent(session)}`,
+  "sign-on.findSessionByUid",
+);
+
 export async function findSessionByUid(db: Queryable, uid: string): Promise<AdapterPayload | null> {
-  const { rows } = await db.query<{ payload: AdapterPayload }>({
-    name: "sign-on.findSessionByUid",
-    text: `SELECT payload FROM oidc_artifact session WHERE kind = 'Session' AND session_uid = $1 AND ${isCurrent("session")}`,
-    values: [uid],
-  });
-  return rows[0]?.payload ?? null;
+  const [found] = await findRows<{ payload: AdapterPayload }>(db, findByUid, { uid });
+  return found?.payload ?? null;
 }
 
-export async function deleteArtifact(db: Queryable, kind: string, idHash: Buffer): Promise<void> {
-  await db.query({
-    name: "sign-on.deleteArtifact",
-    text: "DELETE FROM oidc_artifact WHERE kind = $1 AND id_hash = $2",
-    values: [kind, idHash],
-  });
+const deleteByKey = statement<Key>(
+  ({ kind, idHash }) =>
+    sql`DELETE FROM ${artifact} WHERE ${artifact.kind} = ${kind} AND ${artifact.idHash} = ${idHash}`,
+  "sign-on.deleteArtifact",
+);
+
+export async function deleteArtifact(db: Queryable, key: Key): Promise<void> {
+  await run(db, deleteByKey, key);
 }
+
+const deleteByGrant = statement<{ grantId: string }>(
+  ({ grantId }) => sql`DELETE FROM ${artifact} WHERE ${artifact.grantId} = ${grantId}`,
+  "sign-on.deleteGrant",
+);
 
 /**
  * Deletes everything issued from one authorization.
  *
- * A refresh that runs at the same time holds the row of the token it uses: the first DELETE waits for it, and only
- * the next one sees what it inserted.
+ * Shape: a refresh that runs at the same time holds the row of the token it uses. The first DELETE waits for that, and
+ *        only the next one sees what the refresh inserted.
  */
 export async function deleteGrant(db: Queryable, grantId: string): Promise<void> {
-  for (let deleted: number | null = 1; deleted;) {
-    ({ rowCount: deleted } = await db.query({
-      name: "sign-on.deleteGrant",
-      text: "DELETE FROM oidc_artifact WHERE grant_id = $1",
-      values: [grantId],
-    }));
-  }
+  while ((await run(db, deleteByGrant, { grantId })) > 0);
 }
 
-/** Ends a session and whatever ends with it; what was issued for offline access does not carry its uid. */
+const deleteByUid = statement<{ uid: string }>(
+  ({ uid }) => sql`DELETE FROM ${artifact} WHERE ${artifact.sessionUid} = ${uid}`,
+  "sign-on.deleteSession",
+);
+
+/** Ends a session and what ends with it. Tokens for offline access do not carry its uid. */
 export async function deleteSession(db: Queryable, uid: string): Promise<void> {
-  await db.query({
-    name: "sign-on.deleteSession",
-    text: "DELETE FROM oidc_artifact WHERE session_uid = $1",
-    values: [uid],
-  });
+  await run(db, deleteByUid, { uid });
 }

@@ -10,7 +10,7 @@ const isAtTokenEndpoint = (): boolean => tokenEndpoint.getStore() === true;
 /** Runs the work of one request at the token endpoint. */
 export const workAtTokenEndpoint = (work: () => Promise<void>): Promise<void> => tokenEndpoint.run(true, work);
 
-/** The connections for the request under way: the token endpoint has its own. Read `pool` when it is needed, do not keep it. */
+/** The connections for the request under way: the token endpoint has its own. Read `pool` at each use. */
 export function makeDbByRoute({ signOn, tokens }: Shares): Db {
   return {
     get pool() {
@@ -19,7 +19,7 @@ export function makeDbByRoute({ signOn, tokens }: Shares): Db {
   };
 }
 
-/** The same for what requests ask and write together. */
+/** The same for batches. */
 export function makeStoreByRoute({ signOn, tokens }: Shares): Store {
   const [store, tokenStore] = [makeStore(signOn), makeStore(tokens)];
   const byRoute =

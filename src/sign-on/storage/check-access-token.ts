@@ -3,9 +3,10 @@ import type { AccessToken, CheckAccessToken, ClientId, ScopeName, TokenCheck } f
 import { personMaySignIn, scopeFromWire } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { Clock } from "../../platform/clock.ts";
-import { arrayParameter, type Db } from "../../platform/db.ts";
-import { render, sql, table } from "../../platform/sql.ts";
+import type { Db } from "../../platform/db.ts";
+import { fields, findRows, sql, statement, table } from "../../platform/sql.ts";
 import { hashId, isCurrent } from "./artifact.ts";
+import { arrayOf } from "./parameters-sql.ts";
 
 type TokenRow = {
   idHash: Buffer;
@@ -16,23 +17,35 @@ type TokenRow = {
   expiresAt: Date;
 };
 
-const maySignIn = render(personMaySignIn(sql`token.client_id`, table("person"))).text;
+const token = table("oidcArtifact", "token");
+const app = table("app");
+const person = table("person");
 
-// A token dies with its app; one of a person holds as long as they may sign in to the app. A scope that the app lost is
-// lost for its tokens too.
-const selectTokens = `
-  SELECT token.id_hash AS "idHash", token.client_id AS "clientId", token.person_id AS "personId",
-    token.payload->>'scope' AS scope, app.scopes AS granted, token.expires_at AS "expiresAt"
-  FROM oidc_artifact token
-  JOIN app ON app.client_id = token.client_id
-  LEFT JOIN person ON person.id = token.person_id
-  WHERE token.kind IN ('AccessToken', 'ClientCredentials') AND token.id_hash = ANY (${arrayParameter("$1", "bytea")}::bytea[])
-    AND ${isCurrent("token")}
-    AND (token.person_id IS NULL OR person.blocked_at IS NULL AND ${maySignIn})`;
+// A token is valid as long as its app exists; one of a person as long as they may sign in to the app. A scope that the
+// app has lost is lost for its tokens too.
+const findByHash = statement<{ idHashes: Buffer[] }>(
+  ({ idHashes }) => sql`
+    SELECT ${fields<TokenRow>({
+      idHash: token.idHash,
+      clientId: token.clientId,
+      personId: token.personId,
+      scope: sql`${token.payload}->>'scope'`,
+      granted: app.scopes,
+      expiresAt: token.expiresAt,
+    })}
+    FROM ${token} JOIN ${app} ON ${app.clientId} = ${token.clientId}
+    LEFT JOIN ${person} ON ${person.id} = ${token.personId}
+    WHERE ${token.kind} IN ('AccessToken', 'ClientCredentials')
+      AND ${token.idHash} = ANY (${arrayOf(idHashes, "bytea")}::bytea[])
+      AND ${isCurrent(token)}
+      AND (${token.personId} IS NULL
+        OR ${person.blockedAt} IS NULL AND ${personMaySignIn(token.clientId, person)})`,
+  "sign-on.findTokens",
+);
 
 const shape = /^[A-Za-z0-9_-]{43}$/;
 
-/** Looks a presented token up every time; those that came in while the last input was read share one query. */
+/** Looks up each presented token. Tokens that arrived while the last input was read share one query. */
 export function makeCheckAccessToken({
   db,
   clock,
@@ -49,21 +62,21 @@ export function makeCheckAccessToken({
   });
   return async (bearer) => {
     const row = shape.test(bearer) ? await loader.load(bearer) : undefined;
-    return judge(row, clock(), platform);
+    return classify(row, clock(), platform);
   };
 }
 
 async function findTokens(db: Db, tokens: readonly string[]): Promise<(TokenRow | undefined)[]> {
-  const hashes = tokens.map(hashId);
-  const { rows } = await db.pool.query<TokenRow>({ name: "sign-on.findTokens", text: selectTokens, values: [hashes] });
-  return hashes.map((idHash) => rows.find((row) => row.idHash.equals(idHash)));
+  const idHashes = tokens.map(hashId);
+  const rows = await findRows<TokenRow>(db.pool, findByHash, { idHashes });
+  return idHashes.map((idHash) => rows.find((row) => row.idHash.equals(idHash)));
 }
 
-function judge(row: TokenRow | undefined, now: Date, platform: string): TokenCheck {
+function classify(row: TokenRow | undefined, now: Date, platform: string): TokenCheck {
   if (!row) return { kind: "unknown" };
   if (row.expiresAt <= now) return { kind: "expired" };
   const named = (row.scope ?? "").split(" ").map((scope) => scopeFromWire(platform, scope));
   const scopes = new Set(named.filter((scope) => scope !== null && row.granted.includes(scope)) as ScopeName[]);
-  const token: AccessToken = { clientId: row.clientId, personId: row.personId, scopes };
-  return { kind: "valid", token };
+  const found: AccessToken = { clientId: row.clientId, personId: row.personId, scopes };
+  return { kind: "valid", token: found };
 }

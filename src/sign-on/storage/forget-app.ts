@@ -1,20 +1,29 @@
 import type { ClientId } from "../../access/index.ts";
 import type { Queryable } from "../../platform/db.ts";
+import { run, sql, statement, table } from "../../platform/sql.ts";
 
-// An index each.
-const deletions = {
-  "sign-on.forgetClientTokens": "DELETE FROM oidc_artifact WHERE client_id = $1 AND kind = 'ClientCredentials'",
-  "sign-on.forgetUserTokens": "DELETE FROM oidc_artifact WHERE client_id = $1 AND kind <> 'ClientCredentials'",
-};
+const artifact = table("oidcArtifact");
+
+// One for each index.
+const deletions = [
+  statement<{ clientId: ClientId }>(
+    ({ clientId }) => sql`
+      DELETE FROM ${artifact} WHERE ${artifact.clientId} = ${clientId} AND ${artifact.kind} = 'ClientCredentials'`,
+    "sign-on.forgetClientTokens",
+  ),
+  statement<{ clientId: ClientId }>(
+    ({ clientId }) => sql`
+      DELETE FROM ${artifact} WHERE ${artifact.clientId} = ${clientId} AND ${artifact.kind} <> 'ClientCredentials'`,
+    "sign-on.forgetUserTokens",
+  ),
+];
 
 /**
- * Removes every code, token and interaction of an app; part of deleting it.
+ * Deletes every code, token and interaction of an app; part of deleting the app.
  *
- * What is in a session of the app is of no use once the app is gone, and ends with the session.
+ * Shape: what a session says of the app stays and ends with the session; without the app it is of no use.
  */
 export async function forgetApp(tx: Queryable, clientId: ClientId): Promise<void> {
-  for (const [name, text] of Object.entries(deletions)) {
-    // A refresh that runs at the same time holds the token it uses: the first DELETE waits for it, the next one sees what it gave.
-    for (let gone: number | null = 1; gone;) ({ rowCount: gone } = await tx.query({ name, text, values: [clientId] }));
-  }
+  // A refresh holds the token that it uses: the first DELETE waits for it, the next one sees what it issued.
+  for (const deletion of deletions) while ((await run(tx, deletion, { clientId })) > 0);
 }

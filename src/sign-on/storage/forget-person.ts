@@ -1,12 +1,19 @@
 import type { PersonId } from "../../directory/index.ts";
 import type { Queryable } from "../../platform/db.ts";
+import { run, sql, statement, table } from "../../platform/sql.ts";
 
-// What hangs on the person's row goes with it; these do not: tokens outlive what they were made for, until they are swept.
-const deleteTraces = `
-  WITH artifacts AS (DELETE FROM oidc_artifact WHERE person_id = $1)
-  DELETE FROM logout_notice WHERE person_id = $1`;
+const artifact = table("oidcArtifact");
+const notice = table("logoutNotice");
 
-/** Removes every session, code, token and notice of a person, of whichever app; part of deleting the person for good. */
+// These have no foreign key to the person: tokens are kept until they are swept.
+const deleteTraces = statement<{ personId: PersonId }>(
+  ({ personId }) => sql`
+    WITH artifacts AS (DELETE FROM ${artifact} WHERE ${artifact.personId} = ${personId})
+    DELETE FROM ${notice} WHERE ${notice.personId} = ${personId}`,
+  "sign-on.forgetPerson",
+);
+
+/** Deletes every session, code, token and notice of a person, of all apps; part of deleting the person for good. */
 export async function forgetPerson(tx: Queryable, personId: PersonId): Promise<void> {
-  await tx.query({ name: "sign-on.forgetPerson", text: deleteTraces, values: [personId] });
+  await run(tx, deleteTraces, { personId });
 }

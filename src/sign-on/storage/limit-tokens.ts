@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { Clock } from "../../platform/clock.ts";
 import type { Db, Queryable } from "../../platform/db.ts";
+import { columnNames, run, sql, statement, table } from "../../platform/sql.ts";
 import type { Pair } from "../consent.ts";
 
 /** The tokens of each kind, used up or not, that a person and an app keep once they ask for very many. */
@@ -12,21 +13,30 @@ const countedEach = 20;
 const hourMs = 3600_000;
 const slots = 2 ** 20;
 
-const deleteOldest = `
-  DELETE FROM oidc_artifact WHERE (kind, id_hash) IN (
-    SELECT kind, id_hash FROM (
-      SELECT kind, id_hash, row_number() OVER (PARTITION BY kind, consumed_at IS NULL ORDER BY expires_at DESC) AS place
-      FROM oidc_artifact WHERE person_id = $1 AND client_id = $2 AND kind IN ('AuthorizationCode', 'AccessToken', 'RefreshToken')) token
-    WHERE place > $3)`;
+const artifact = table("oidcArtifact");
+const key = columnNames("oidcArtifact", "kind", "idHash");
+
+const deleteOldest = statement<Pair>(
+  ({ personId, clientId }) => sql`
+    DELETE FROM ${artifact} WHERE (${key}) IN (
+      SELECT ${key} FROM (
+        SELECT ${key}, row_number() OVER (
+          PARTITION BY ${artifact.kind}, ${artifact.consumedAt} IS NULL ORDER BY ${artifact.expiresAt} DESC) AS place
+        FROM ${artifact} WHERE ${artifact.personId} = ${personId} AND ${artifact.clientId} = ${clientId}
+          AND ${artifact.kind} IN ('AuthorizationCode', 'AccessToken', 'RefreshToken')) token
+      WHERE place > ${keptTokens})`,
+  "sign-on.deleteOldestTokens",
+);
 
 export async function deleteOldestTokens(db: Queryable, { personId, clientId }: Pair): Promise<void> {
-  await db.query({ name: "sign-on.deleteOldestTokens", text: deleteOldest, values: [personId, clientId, keptTokens] });
+  await run(db, deleteOldest, { personId, clientId });
 }
 
 /**
- * Makes what is told of each exchange, and deletes the oldest tokens of a person and an app that exchange in a loop.
+ * Makes the function to call at each exchange: it deletes the oldest tokens of a person and an app that exchange in a
+ * loop.
  *
- * Shape: counted in this process, by a hash that several pairs share: at worst tokens are counted where there are few.
+ * Shape: counted in this process by a hash that several pairs share: at worst the statement runs where tokens are few.
  */
 export function makeLimitTokens({ db, clock }: { db: Db; clock: Clock }): (pair: Pair) => Promise<void> {
   const counts = new Uint16Array(slots);

@@ -6,8 +6,9 @@ export type SigningIn = { personId: string; generation: number };
 const current = new AsyncLocalStorage<SigningIn>();
 
 /**
- * Stores what `work` makes of a sign-in under the generation that the password was compared with: the library has no place to
- * hand it through. If a new password was set meanwhile, what is stored is void.
+ * Stores what `work` stores under the generation that the password was compared with. The library cannot pass it on.
+ *
+ * Shape: void at once if a new password was set meanwhile.
  */
 export function signingIn<T>({ personId, generation }: SigningIn, work: () => Promise<T>): Promise<T> {
   return current.run({ personId, generation }, work);

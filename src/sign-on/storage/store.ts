@@ -2,15 +2,22 @@ import { type App, findApp, listSignOnRights, type SignOnRight } from "../../acc
 import { type Db, isRefused } from "../../platform/db.ts";
 import { type Decisions, listDecisions, type Pair } from "../consent.ts";
 import { type Artifact, findArtifacts, type FoundArtifact, type Key } from "./artifact.ts";
-import { makeBundle } from "./bundle.ts";
-import { type AskedToken, findSessions, findTokens, type Presented, type SessionLookup } from "./lookup.ts";
+import { makeBatch } from "./batch.ts";
+import {
+  type AskedSession,
+  type AskedToken,
+  findSessions,
+  findTokens,
+  type Presented,
+  type SessionLookup,
+} from "./lookup.ts";
 import { type TokenUse, useTokens } from "./use-token.ts";
-import { writeArtifacts } from "./write.ts";
+import { nothing, writeArtifacts } from "./write.ts";
 
-/** What requests at the same time ask and write together. */
+/** Questions and writes of requests at the same time, sent to the database in batches. */
 export type Store = {
   findArtifact(key: Key): Promise<FoundArtifact | null>;
-  findSession(asked: { idHash: Buffer; clientId: string }): Promise<SessionLookup | null>;
+  findSession(asked: AskedSession): Promise<SessionLookup | null>;
   findToken(asked: AskedToken): Promise<Presented>;
   findApp(clientId: string): Promise<App | null>;
   findRight(pair: Pair): Promise<SignOnRight>;
@@ -21,33 +28,33 @@ export type Store = {
   useToken(use: TokenUse): Promise<boolean>;
 };
 
-const bundles = { atOnce: 4, largest: 100, patienceMs: 5 };
+const batches = { atOnce: 4, largest: 100, patienceMs: 5 };
 
 export function makeStore({ pool }: Db): Store {
   return {
-    findArtifact: makeBundle((keys) => findArtifacts(pool, keys), bundles),
-    findSession: makeBundle((asked) => findSessions(pool, asked), bundles),
-    findToken: makeBundle(
+    findArtifact: makeBatch((keys) => findArtifacts(pool, keys), batches),
+    findSession: makeBatch((asked) => findSessions(pool, asked), batches),
+    findToken: makeBatch(
       async (asked: AskedToken[]) =>
         (await findTokens(pool, asked)).map((found) => found ?? { token: null, app: null }),
-      bundles,
+      batches,
     ),
-    findApp: makeBundle(async (clientIds: string[]) => {
+    findApp: makeBatch(async (clientIds: string[]) => {
       const apps = new Map([...new Set(clientIds)].map((clientId) => [clientId, findApp(pool, clientId)]));
       return Promise.all(clientIds.map(async (clientId) => (await apps.get(clientId)) ?? null));
-    }, bundles),
-    findRight: makeBundle((pairs: Pair[]) => listSignOnRights(pool, pairs), bundles),
-    findDecisions: makeBundle((pairs: Pair[]) => listDecisions(pool, pairs), bundles),
-    put: makeBundle(async (puts: Artifact[]) => {
-      await writeArtifacts(pool, { puts });
+    }, batches),
+    findRight: makeBatch((pairs: Pair[]) => listSignOnRights(pool, pairs), batches),
+    findDecisions: makeBatch((pairs: Pair[]) => listDecisions(pool, pairs), batches),
+    put: makeBatch(async (puts: Artifact[]) => {
+      await writeArtifacts(pool, { ...nothing, puts });
       return puts;
-    }, bundles),
-    useToken: makeBundle((uses: TokenUse[]) => useTogether(pool, uses), bundles),
+    }, batches),
+    useToken: makeBatch((uses: TokenUse[]) => useTogether(pool, uses), batches),
   };
 }
 
-// Uses may get into each other's way, or into that of a change of the person: then each goes alone, and what fails
-// fails for itself. Where a connection broke they may have been written, and nobody asks again.
+// Uses in one batch may deadlock with each other or with a change of the person. Then each is sent alone, and fails
+// alone. Where a connection broke they may have been written, so they are not sent again.
 async function useTogether(pool: Db["pool"], uses: TokenUse[]): Promise<(boolean | Promise<boolean>)[]> {
   try {
     return await useTokens(pool, uses);

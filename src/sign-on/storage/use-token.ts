@@ -1,14 +1,16 @@
-import { type ClientId, recordSignInsFrom } from "../../access/index.ts";
+import type { ClientId } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
-import { recordAuditFrom } from "../../events/index.ts";
-import { arrayParameter, type Queryable } from "../../platform/db.ts";
+import type { Queryable } from "../../platform/db.ts";
 import { makeUuid } from "../../platform/ids.ts";
-import { type Artifact, artifactRow, insertArtifactsFrom, toRow } from "./artifact.ts";
+import { findRows, type Parameter, sql, type Sql, statement, table, update } from "../../platform/sql.ts";
+import { recordAuditFrom, recordSignInsFrom } from "./access-sql.ts";
+import { type Artifact, rowTypes, storeArtifacts, toRow } from "./artifact.ts";
+import { arrayOf, jsonRows } from "./parameters-sql.ts";
 
-/** A later sign-in of a person to an app, which a code brings about. */
+/** A later sign-in of a person to an app, which a code leads to. */
 export type SignIn = { clientId: ClientId; personId: PersonId; at: Date; requestId: string | undefined };
 
-/** A code or refresh token, what is given for it, and what it brings about. */
+/** A code or refresh token that is used up, what is issued for it, and the sign-in that it leads to. */
 export type TokenUse = {
   kind: string;
   idHash: Buffer;
@@ -19,51 +21,82 @@ export type TokenUse = {
   signIn: SignIn | null;
 };
 
-// Each use stands alone: what is written for it hangs on its own token being unused, and is of the generation of that token.
-const useTokensText = `
-  WITH asked AS (
-    SELECT place::int, kind, id_hash, at, replay
-    FROM unnest(${arrayParameter("$1", "text")}, ${arrayParameter("$2", "bytea")}, ${arrayParameter("$3", "timestamptz")}, ${arrayParameter("$4", "bytea")})
-      WITH ORDINALITY AS asked (kind, id_hash, at, replay, place)),
-  used AS (
-    UPDATE oidc_artifact token SET consumed_at = asked.at, replay = asked.replay
-    FROM asked WHERE token.kind = asked.kind AND token.id_hash = asked.id_hash AND token.consumed_at IS NULL
-    RETURNING asked.place, token.generation),
-  put AS (${insertArtifactsFrom(`jsonb_to_recordset($5::jsonb) AS put (place int, ${artifactRow}) JOIN used USING (place)`)}),
-  signed_in AS (
-    SELECT signed_in.* FROM jsonb_to_recordset($6::jsonb)
-      AS signed_in (place int, id uuid, at timestamptz, client_id text, person_id uuid, request_id text) JOIN used USING (place)),
-  sign_in_recorded AS (${recordSignInsFrom("signed_in")}),
-  audit_recorded AS (${recordAuditFrom("signed_in", "signed_in")})
-  SELECT place FROM used`;
+type Given = {
+  kinds: string[];
+  idHashes: Buffer[];
+  times: Date[];
+  replays: (Buffer | null)[];
+  puts: string;
+  signIns: string;
+};
+
+const token = table("oidcArtifact", "token");
+const signedIn = sql`signed_in`;
+
+function storePuts(puts: Parameter): Sql {
+  const { from, columns } = jsonRows(puts, "put", { place: "int", ...rowTypes });
+  const { place, ...row } = columns;
+  const relation = sql`${from} JOIN used ON used.place = ${place}`;
+  return storeArtifacts({ ...row, generation: sql`used.generation` }, relation);
+}
+
+const signInTypes = {
+  place: "int",
+  id: "uuid",
+  at: "timestamptz",
+  clientId: "text",
+  personId: "uuid",
+  requestId: "text",
+} as const;
+
+function listSignIns(signIns: Parameter): Sql {
+  const { from, columns: row } = jsonRows(signIns, "signing_in", signInTypes);
+  return sql`
+    SELECT ${row.id} AS id, ${row.at} AS at, ${row.clientId} AS client_id, ${row.personId} AS person_id,
+      ${row.requestId} AS request_id
+    FROM ${from} JOIN used ON used.place = ${row.place}`;
+}
+
+// What is written for a token is joined with its row in `used`: nothing where another request was faster.
+const useTokensStatement = statement<Given>(
+  (given) => sql`
+    WITH asked AS (
+      SELECT place::int, kind, id_hash, at, replay
+      FROM unnest(${arrayOf(given.kinds, "text")}, ${arrayOf(given.idHashes, "bytea")},
+          ${arrayOf(given.times, "timestamptz")}, ${arrayOf(given.replays, "bytea")})
+        WITH ORDINALITY AS asked (kind, id_hash, at, replay, place)),
+    used AS (
+      ${update("oidcArtifact", "token", { consumedAt: sql`asked.at`, replay: sql`asked.replay` })}
+      FROM asked WHERE ${token.kind} = asked.kind AND ${token.idHash} = asked.id_hash AND ${token.consumedAt} IS NULL
+      RETURNING asked.place, ${token.generation}),
+    put AS (${storePuts(given.puts)}),
+    signed_in AS (${listSignIns(given.signIns)}),
+    sign_in_recorded AS (${recordSignInsFrom(signedIn)}),
+    audit_recorded AS (${recordAuditFrom(signedIn, "signed_in")})
+    SELECT place FROM used`,
+  "sign-on.useTokens",
+);
 
 /**
- * Uses tokens up and writes what is given for them, each of them wholly or not at all.
+ * Uses tokens up and writes what is issued for them, each of them wholly or not at all.
  *
- * Shape: false, in the place of the use, where somebody was faster. One code twice among the uses counts once.
+ * Shape: false, at the index of the use, where somebody was faster. One code twice among the uses counts once.
  */
 export async function useTokens(db: Queryable, uses: readonly TokenUse[]): Promise<boolean[]> {
-  const { rows } = await db.query<{ place: number }>({
-    name: "sign-on.useTokens",
-    text: useTokensText,
-    values: [
-      uses.map(({ kind }) => kind),
-      uses.map(({ idHash }) => idHash),
-      uses.map(({ at }) => at),
-      uses.map(({ replay }) => replay),
-      JSON.stringify(uses.flatMap(({ puts }, index) => puts.map((put) => ({ place: index + 1, ...toRow(put) })))),
-      JSON.stringify(uses.flatMap(({ signIn }, index) => (signIn ? [toSignInRow(signIn, index + 1)] : []))),
-    ],
+  const rows = await findRows<{ place: number }>(db, useTokensStatement, {
+    kinds: uses.map(({ kind }) => kind),
+    idHashes: uses.map(({ idHash }) => idHash),
+    times: uses.map(({ at }) => at),
+    replays: uses.map(({ replay }) => replay),
+    puts: JSON.stringify(uses.flatMap(({ puts }, index) => puts.map((put) => ({ place: index + 1, ...toRow(put) })))),
+    signIns: JSON.stringify(uses.flatMap(({ signIn }, index) => (signIn ? [toSignInRow(signIn, index + 1)] : []))),
   });
   const used = new Set(rows.map(({ place }) => place));
   return uses.map((_use, index) => used.has(index + 1));
 }
 
-const toSignInRow = ({ clientId, personId, at, requestId }: SignIn, place: number): Record<string, unknown> => ({
+const toSignInRow = (signIn: SignIn, place: number): Record<keyof typeof signInTypes, unknown> => ({
+  ...signIn,
   place,
-  id: makeUuid(at),
-  at,
-  client_id: clientId,
-  person_id: personId,
-  request_id: requestId,
+  id: makeUuid(signIn.at),
 });

@@ -1,105 +1,167 @@
 import { hash } from "node:crypto";
-import { arrayParameter, type Queryable } from "../../platform/db.ts";
-import { type Artifact, artifactRow, insertArtifactsFrom, toRow } from "./artifact.ts";
+import type { Queryable } from "../../platform/db.ts";
+import { makeUuid } from "../../platform/ids.ts";
+import {
+  findRows,
+  join,
+  type Parameter,
+  sql,
+  type Sql,
+  statement,
+  type Statement,
+  table,
+  update,
+} from "../../platform/sql.ts";
+import { type NewNotice, storeNotices, toNoticeRows } from "../logout/notice.ts";
+import { recordAuditFrom } from "./access-sql.ts";
+import { type Artifact, type Key, rowTypes, storeArtifacts, toRow } from "./artifact.ts";
+import { arrayOf, jsonRows } from "./parameters-sql.ts";
 
 /**
- * Changes a session that exists.
+ * Changes a session.
  *
- * Shape: found by its uid, so that a change of its id meets a change of its content; the apps it was used for are
- *        added to those that other requests have stored meanwhile.
+ * Shape: found by its uid, because its id may change at the same time. The apps that it was used for are added to those
+ *        that other requests have stored meanwhile.
  */
 export type SessionChange = Pick<Artifact, "idHash" | "payload" | "personId" | "generation" | "expiresAt"> & {
   uid: string;
 };
 
-/** A statement that is written together with others; it changes other tables than theirs. */
-export type Statement = { text: string; values: unknown[] };
+/** What becomes of the session that a request came with. */
+export type SessionFate =
+  | { kind: "kept" }
+  | { kind: "changed"; change: SessionChange }
+  /** The session ends, with what ends with it. */
+  | { kind: "ended"; uid: string };
+
+/** Who logged out, for the audit log. */
+export type Logout = { at: Date; personId: string; clientId: string | undefined; requestId: string | undefined };
 
 export type Write = {
   puts: readonly Artifact[];
-  removals?: readonly { kind: string; idHash: Buffer }[];
-  /** The uid of a session that ends, with what ends with it. */
-  endedSession?: string | null;
-  sessionChange?: SessionChange | null;
-  facts?: readonly Statement[];
+  removals: readonly Key[];
+  session: SessionFate;
+  notices: readonly NewNotice[];
+  logout: Logout | null;
 };
+
+export const nothing: Write = { puts: [], removals: [], session: { kind: "kept" }, notices: [], logout: null };
 
 /**
  * Writes all of it in one statement, or nothing.
  *
- * Shape: false when the session that was to change has ended.
+ * Shape: false when the session that was to be changed has ended; then nothing was written.
  */
 export async function writeArtifacts(db: Queryable, write: Write): Promise<boolean> {
-  const parts = [...listParts(write)];
-  if (parts.length === 0) return true;
-  try {
-    await db.query(compose(parts));
-    return true;
-  } catch (error) {
-    if (isConditionMissed(error)) return false;
-    throw error;
-  }
+  const names = partNames.filter((name) => isNeeded[name](write));
+  if (names.length === 0) return true;
+  const [row] = await findRows<{ isWritten: boolean }>(db, findStatement(names), toGiven(write));
+  return row?.isWritten === true;
 }
 
-type Part = Statement & { name: string };
+const isNeeded = {
+  sessionChange: ({ session }: Write) => session.kind === "changed",
+  put: ({ puts }: Write) => puts.length > 0,
+  removal: ({ removals }: Write) => removals.length > 0,
+  ending: ({ session }: Write) => session.kind === "ended",
+  notice: ({ notices }: Write) => notices.length > 0,
+  logout: ({ logout }: Write) => logout !== null,
+};
 
-function* listParts({ puts, removals = [], endedSession, sessionChange, facts = [] }: Write): Generator<Part> {
-  if (sessionChange) yield { name: "condition", ...makeSessionChange(sessionChange) };
-  if (puts.length > 0) yield { name: "put", text: insertArtifacts, values: [JSON.stringify(puts.map(toRow))] };
-  if (removals.length > 0)
-    yield {
-      name: "removal",
-      text: deleteArtifacts,
-      values: [removals.map(({ kind }) => kind), removals.map(({ idHash }) => idHash)],
+type PartName = keyof typeof isNeeded;
+const partNames = Object.keys(isNeeded) as PartName[];
+
+const noChange: SessionChange = {
+  uid: "",
+  idHash: Buffer.alloc(0),
+  payload: {},
+  personId: null,
+  generation: null,
+  expiresAt: new Date(0),
+};
+
+function toGiven({ puts, removals, session, notices, logout }: Write) {
+  const { uid, idHash, payload, personId, generation, expiresAt } =
+    session.kind === "changed" ? session.change : noChange;
+  return {
+    sessionUid: session.kind === "ended" ? session.uid : uid,
+    sessionIdHash: idHash,
+    sessionPayload: JSON.stringify(payload),
+    sessionPersonId: personId,
+    sessionGeneration: generation,
+    sessionExpiresAt: expiresAt,
+    puts: JSON.stringify(puts.map(toRow)),
+    removedKinds: removals.map(({ kind }) => kind),
+    removedHashes: removals.map(({ idHash: removed }) => removed),
+    notices: toNoticeRows(notices),
+    logoutId: logout && makeUuid(logout.at),
+    logoutAt: logout?.at,
+    logoutPersonId: logout?.personId,
+    logoutClientId: logout?.clientId,
+    logoutRequestId: logout?.requestId,
+  };
+}
+
+type Given = ReturnType<typeof toGiven>;
+type Parameters = { readonly [Name in keyof Given]-?: Parameter };
+
+const artifact = table("oidcArtifact");
+const session = table("oidcArtifact", "session");
+
+const parts: Record<PartName, (given: Parameters, condition: Sql) => Sql> = {
+  sessionChange: (given) => {
+    const change = {
+      idHash: given.sessionIdHash,
+      personId: sql`coalesce(${given.sessionPersonId}::uuid, ${session.personId})`,
+      expiresAt: given.sessionExpiresAt,
+      generation: sql`CASE WHEN ${given.sessionPersonId}::uuid IS NULL THEN ${session.generation}
+        ELSE ${given.sessionGeneration}::int END`,
+      payload: sql`${session.payload} || ${given.sessionPayload}::jsonb || jsonb_build_object('authorizations',
+        coalesce(${session.payload}->'authorizations', '{}')
+          || coalesce(${given.sessionPayload}::jsonb->'authorizations', '{}'))`,
     };
-  if (endedSession)
-    yield { name: "ending", text: "DELETE FROM oidc_artifact WHERE session_uid = $1", values: [endedSession] };
-  for (const [index, fact] of facts.entries()) yield { name: `fact${index}`, ...fact };
-}
+    return sql`session_change AS (
+      ${update("oidcArtifact", "session", change)}
+      WHERE ${session.kind} = 'Session' AND ${session.sessionUid} = ${given.sessionUid} RETURNING 1)`;
+  },
+  put: (given, condition) => {
+    const { from, columns } = jsonRows(given.puts, "put", rowTypes);
+    return sql`put AS (${storeArtifacts(columns, sql`${from} WHERE ${condition}`)})`;
+  },
+  removal: (given, condition) => sql`removal AS (
+    DELETE FROM ${artifact} WHERE (${artifact.kind}, ${artifact.idHash}) IN (
+      SELECT * FROM unnest(${arrayOf(given.removedKinds, "text")}, ${arrayOf(given.removedHashes, "bytea")}))
+    AND ${condition})`,
+  ending: (given) => sql`ending AS (DELETE FROM ${artifact} WHERE ${artifact.sessionUid} = ${given.sessionUid})`,
+  notice: (given, condition) => sql`notice AS (${storeNotices(given.notices, condition)})`,
+  logout: (given, condition) => sql`logout AS (
+      SELECT ${given.logoutId}::uuid AS id, ${given.logoutAt}::timestamptz AS at,
+        ${given.logoutClientId}::text AS client_id, ${given.logoutPersonId}::uuid AS person_id,
+        ${given.logoutRequestId}::text AS request_id
+      WHERE ${condition}),
+    logout_recorded AS (${recordAuditFrom(sql`logout`, "logged_out")})`,
+};
 
-const insertArtifacts = insertArtifactsFrom(`jsonb_to_recordset($1::jsonb) AS put (${artifactRow}, generation int)`);
+// Without the session that was to be changed, no part writes anything: each asks whether the change found its row.
+const isChanged = sql`EXISTS (SELECT FROM session_change)`;
 
-const deleteArtifacts = `
-  DELETE FROM oidc_artifact WHERE (kind, id_hash) IN (SELECT * FROM unnest(${arrayParameter("$1", "text")}, ${arrayParameter("$2", "bytea")}))`;
-
-const makeSessionChange = ({ uid, idHash, payload, personId, generation, expiresAt }: SessionChange): Statement => ({
-  text: `
-    UPDATE oidc_artifact SET id_hash = $2, person_id = coalesce($4::uuid, person_id), expires_at = $5,
-      generation = CASE WHEN $4::uuid IS NULL THEN generation ELSE $6::int END,
-      payload = payload || $3::jsonb || jsonb_build_object('authorizations',
-        coalesce(payload->'authorizations', '{}') || coalesce($3::jsonb->'authorizations', '{}'))
-    WHERE kind = 'Session' AND session_uid = $1 RETURNING 1`,
-  values: [uid, idHash, JSON.stringify(payload), personId, expiresAt, generation],
-});
-
-// Dividing by the rows that the condition found rolls the whole statement back when there is none.
-const checkCondition = "SELECT 1 / (SELECT count(*)::int FROM condition)";
-const isConditionMissed = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === "22012";
-
-type Composed = { name: string; text: string };
-type Shape = { next: Map<string, Shape>; composed?: Composed };
-
-const shapes: Shape = { next: new Map() };
-
-function compose(parts: readonly Part[]): Statement & { name: string } {
-  let shape = shapes;
-  for (const { text } of parts) {
-    let next = shape.next.get(text);
-    if (!next) shape.next.set(text, (next = { next: new Map() }));
-    shape = next;
-  }
-  return { ...(shape.composed ??= composeText(parts)), values: parts.flatMap(({ values }) => values) };
-}
-
-// There are as many statements as kinds of requests: a handful.
-function composeText(parts: readonly Part[]): Composed {
-  let offset = 0;
-  const expressions = parts.map(({ name, text, values }) => {
-    const renumbered = text.replace(/\$(\d+)/g, (_all, number: string) => `$${Number(number) + offset}`);
-    offset += values.length;
-    return `${name} AS (${renumbered})`;
+function makeStatement(names: readonly PartName[]): Statement<Given> {
+  const condition = names.includes("sessionChange") ? isChanged : sql`true`;
+  const made = statement<Given>((given) => {
+    const expressions = names.map((name) => parts[name](given, condition));
+    return sql`WITH ${join(expressions, ", ")} SELECT ${condition} AS "isWritten"`;
   });
-  const text = `WITH ${expressions.join(", ")} ${parts[0]?.name === "condition" ? checkCondition : "SELECT 1"}`;
-  return { name: `sign-on.write.${hash("sha256", text, "hex").slice(0, 16)}`, text };
+  return { ...made, name: `sign-on.write.${hash("sha256", made.text, "hex").slice(0, 16)}` };
+}
+
+// One for each combination of parts that requests need: a handful.
+const made = new Map<string, Statement<Given>>();
+
+function findStatement(names: readonly PartName[]): Statement<Given> {
+  const key = names.join(" ");
+  const known = made.get(key);
+  if (known) return known;
+  const statementOfParts = makeStatement(names);
+  made.set(key, statementOfParts);
+  return statementOfParts;
 }

@@ -5,8 +5,8 @@ import type { PersonId } from "../../../src/directory/index.ts";
 import { withTransaction } from "../../../src/platform/db.ts";
 import { blockPerson, setLogin, signOutPerson, unblockPerson } from "../../../src/sign-on/index.ts";
 import { endSignIns } from "../../../src/sign-on/end-sign-ins.ts";
+import { rememberDevices } from "../../../src/sign-on/login/known-devices.ts";
 import { findSessionByUid } from "../../../src/sign-on/storage/artifact.ts";
-import { rememberPlaces } from "../../../src/sign-on/login/places.ts";
 import { makeBrowser } from "../../support/browser.ts";
 import { asOthers } from "../../support/one-connection.ts";
 import {
@@ -72,20 +72,20 @@ test("a sign-in that is under way while they are ended gives nothing that lives 
   expect(signedOn.back.searchParams.has("code")).toBe(false);
   expect((await signedOn.browser.open(askFor(service, app, { scopes }).address)).html).toContain("/login");
   expect(await countCurrent()).toBe(0);
-  expect(await service.db.prisma.signInPlace.count({ where: { personId: pupil } })).toBe(0);
+  expect(await service.db.prisma.knownDevice.count({ where: { personId: pupil } })).toBe(0);
 });
 
 test("neither does one whose password was compared before", async () => {
   const { db } = world.service;
   const { generation } = await db.prisma.credential.findUniqueOrThrow({ where: { personId: pupil } });
   await setLogin(db, { personId: pupil, username: login.username, password: "another password" }, origin());
-  await rememberPlaces(db.pool, {
+  await rememberDevices(db.pool, {
     personId: pupil,
     generation,
-    places: [Buffer.alloc(32)],
+    devices: [Buffer.alloc(32)],
     now: world.service.clock(),
   });
-  expect(await db.prisma.signInPlace.count({ where: { personId: pupil } })).toBe(0);
+  expect(await db.prisma.knownDevice.count({ where: { personId: pupil } })).toBe(0);
 });
 
 test("a password that is compared while a new one is set opens no session, on the platform's own page either", async () => {

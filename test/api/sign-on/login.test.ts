@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { PersonId } from "../../../src/directory/index.ts";
-import type { Db } from "../../../src/platform/db.ts";
+import type { PrismaDb } from "../../../src/platform/db.ts";
 import { setCredential } from "../../../src/sign-on/index.ts";
 import { makeCheckPassword, sweepSignInTraces, type PasswordCheck } from "../../../src/sign-on/login/index.ts";
 import { testDatabase } from "../../support/database.ts";
@@ -15,7 +15,7 @@ const slowed: PasswordCheck = { kind: "slowed", retryAfterSeconds: 10 };
 // "password", made with the least argon2id allows, so that a whole school signs in within a test.
 const quickHash = "$argon2id$v=19$m=8,t=1,p=1$c2FsdHNhbHRzYWx0c2FsdA$lMPgVYwd4ZAQkOipZGNRk1H0ZPrbAaRuGKXEIUYK9t8";
 
-let db: Db;
+let db: PrismaDb;
 let person: PersonId;
 let username: string;
 let now: Date;

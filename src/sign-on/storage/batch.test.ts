@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { makeBundle } from "./bundle.ts";
+import { makeBatch } from "./batch.ts";
 
 function makeCounting(options = { atOnce: 1, largest: 100, patienceMs: 1000 }) {
   const sent: number[][] = [];
-  const ask = makeBundle(async (items: number[]) => {
+  const ask = makeBatch(async (items: number[]) => {
     sent.push(items);
     await sleep(5);
     return items.map((item) => item * 2);
@@ -12,13 +12,13 @@ function makeCounting(options = { atOnce: 1, largest: 100, patienceMs: 1000 }) {
   return { ask, sent };
 }
 
-test("what is asked in one go is sent together, and everybody gets their own answer", async () => {
+test("questions asked at once are sent together, and each gets its own answer", async () => {
   const { ask, sent } = makeCounting();
   expect(await Promise.all([1, 2, 3].map(ask))).toEqual([2, 4, 6]);
   expect(sent).toEqual([[1, 2, 3]]);
 });
 
-test("who asks while a question is under way gets an answer that was asked for afterwards", async () => {
+test("a question asked while a batch is running goes into the next batch", async () => {
   const { ask, sent } = makeCounting();
   const first = ask(1);
   await sleep(1);
@@ -26,15 +26,15 @@ test("who asks while a question is under way gets an answer that was asked for a
   expect(sent).toEqual([[1], [2, 3]]);
 });
 
-test("a bundle is never larger than allowed, and nobody is forgotten", async () => {
+test("a batch is never larger than allowed, and every question is answered", async () => {
   const { ask, sent } = makeCounting({ atOnce: 2, largest: 2, patienceMs: 1000 });
   expect(await Promise.all([1, 2, 3, 4, 5].map(ask))).toEqual([2, 4, 6, 8, 10]);
   expect(sent.map(({ length }) => length)).toEqual([2, 2, 1]);
 });
 
-test("a failure reaches all of its bundle, and the next works", async () => {
+test("a failure reaches every question of its batch, and the next batch works", async () => {
   let fails = true;
-  const ask = makeBundle(
+  const ask = makeBatch(
     async (items: number[]) => {
       if (fails) throw new Error("down");
       return items;
@@ -46,10 +46,10 @@ test("a failure reaches all of its bundle, and the next works", async () => {
   expect(await ask(3)).toBe(3);
 });
 
-test("an answer that takes long keeps nobody waiting, while there is room", async () => {
+test("a slow batch does not hold up the next one, up to the limit", async () => {
   const sent: number[][] = [];
   const answers: (() => void)[] = [];
-  const ask = makeBundle(
+  const ask = makeBatch(
     (items: number[]) =>
       new Promise<number[]>((resolve) => {
         sent.push(items);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countedAddress, countedSite, makeKeyMaker } from "./places.ts";
+import { countedAddress, countedSite, makeKeyMaker } from "./known-devices.ts";
 
 test.each([
   ["203.0.113.9", "203.0.113.9"],

@@ -1,22 +1,22 @@
 /**
- * Puts together what is asked for while an earlier question is under way.
+ * Collects what is asked while an earlier batch is running and sends it as the next batch.
  *
- * Shape: `run` answers in the order of its items. Nobody gets an answer to a question that was sent before they asked,
- *        so that nothing is stale; at low load nobody waits. Where an answer takes longer than `patienceMs`, the next
- *        question does not wait for it, up to `atOnce` questions at a time.
+ * Shape: `run` answers in the order of its items. An answer never comes from a batch that was sent before its question,
+ *        so no answer is stale; at low load nothing waits. When a batch takes longer than `patienceMs`, the next one
+ *        does not wait for it, up to `atOnce` batches at a time.
  */
-export function makeBundle<Item, Answer>(
+export function makeBatch<Item, Answer>(
   run: (items: Item[]) => Promise<readonly (Answer | Promise<Answer>)[]>,
   { atOnce, largest, patienceMs }: { atOnce: number; largest: number; patienceMs: number },
 ): (item: Item) => Promise<Answer> {
   type Waiting = { item: Item; resolve(answer: Answer | Promise<Answer>): void; reject(error: unknown): void };
   let waiting: Waiting[] = [];
   let underWay = 0;
-  /** Of those under way, the ones that nobody waits for any more. */
+  /** The batches under way that the next one does not wait for. */
   let slow = 0;
 
   const send = async (): Promise<void> => {
-    const bundle = waiting.slice(0, largest);
+    const batch = waiting.slice(0, largest);
     waiting = waiting.slice(largest);
     underWay++;
     let isSlow = false;
@@ -26,10 +26,10 @@ export function makeBundle<Item, Answer>(
       sendIfFree();
     }, patienceMs);
     try {
-      const answers = await run(bundle.map(({ item }) => item));
-      bundle.forEach(({ resolve }, index) => resolve(answers[index] as Answer));
+      const answers = await run(batch.map(({ item }) => item));
+      batch.forEach(({ resolve }, index) => resolve(answers[index] as Answer));
     } catch (error) {
-      for (const { reject } of bundle) reject(error);
+      for (const { reject } of batch) reject(error);
     } finally {
       clearTimeout(patience);
       underWay--;
@@ -38,7 +38,7 @@ export function makeBundle<Item, Answer>(
     }
   };
 
-  // After the input that has arrived was read, so that all of it goes together.
+  // setImmediate runs after all input that has arrived was read, so that all of it is in one batch.
   const sendIfFree = (): void => {
     if (waiting.length > 0 && underWay === slow && underWay < atOnce) void send();
   };

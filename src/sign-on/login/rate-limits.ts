@@ -1,0 +1,99 @@
+import type { Queryable } from "../../platform/db.ts";
+import { columnNames, findRows, insert, run, sql, statement, table, update } from "../../platform/sql.ts";
+
+/**
+ * How failed tries of one kind are slowed down.
+ *
+ * Shape: the first `free` tries cost no wait; each further try doubles the wait, up to the longest.
+ */
+export type RateLimitKind = {
+  free: number;
+  firstWaitSeconds: number;
+  longestWaitSeconds: number;
+  forgetSeconds: number;
+};
+
+/** Tries at one account from one device or address. */
+export const originLimit: RateLimitKind = {
+  free: 5,
+  firstWaitSeconds: 10,
+  longestWaitSeconds: 900,
+  forgetSeconds: 43_200,
+};
+
+/** Tries at one account from all devices and addresses that it does not know. */
+export const accountLimit: RateLimitKind = {
+  free: 20,
+  firstWaitSeconds: 30,
+  longestWaitSeconds: 900,
+  forgetSeconds: 43_200,
+};
+
+export type RateLimit = { key: Buffer; kind: RateLimitKind };
+
+const limit = table("signInBrake");
+const l = table("signInBrake", "l");
+
+type Try = RateLimitKind & { key: Buffer; now: Date };
+
+// No wait is a time long past, not the time of the try: tries that queued arrive with older times.
+const takeTryStatement = statement<Try>((given) => {
+  const now = sql`${given.now}::timestamptz`;
+  const forgetAfter = sql`make_interval(secs => ${given.forgetSeconds})`;
+  return sql`
+    ${insert("signInBrake", {
+      key: given.key,
+      failures: 1,
+      waitUntil: sql`to_timestamp(0)`,
+      forgetAt: sql`${now} + ${forgetAfter}`,
+    })}
+    ON CONFLICT (${columnNames("signInBrake", "key")})
+    DO UPDATE SET (${columnNames("signInBrake", "failures", "waitUntil", "forgetAt")}) = (
+      SELECT counted.failures,
+        CASE WHEN counted.failures < ${given.free} THEN to_timestamp(0) ELSE ${now} + wait END,
+        CASE WHEN counted.failures = 1 THEN ${now} + ${forgetAfter}
+             WHEN counted.failures < ${given.free} THEN ${limit.forgetAt}
+             ELSE ${now} + wait + ${forgetAfter} END
+      FROM (SELECT CASE WHEN ${limit.forgetAt} > ${now} THEN ${limit.failures} + 1 ELSE 1 END AS failures) AS counted,
+        make_interval(secs => least(${given.longestWaitSeconds},
+          ${given.firstWaitSeconds} * power(2, least(greatest(counted.failures - ${given.free}, 0), 30)))) AS wait)
+    WHERE ${limit.waitUntil} <= ${now}`;
+}, "sign-in-brake-take");
+
+const findWait = statement<{ key: Buffer }>(
+  ({ key }) => sql`SELECT ${limit.waitUntil} AS "waitUntil" FROM ${limit} WHERE ${limit.key} = ${key}`,
+  "sign-in-brake-wait",
+);
+
+/**
+ * Counts a try as failed before it is made; `giveTryBack` and `forgetTries` undo that when it succeeds.
+ *
+ * Shape: null lets the try through, a date says until when to wait; a try that has to wait is not counted.
+ */
+export async function takeTry(db: Queryable, { key, kind }: RateLimit, now: Date): Promise<Date | null> {
+  if ((await run(db, takeTryStatement, { ...kind, key, now })) === 1) return null;
+  const [waiting] = await findRows<{ waitUntil: Date }>(db, findWait, { key });
+  return waiting?.waitUntil ?? now;
+}
+
+const giveBack = statement<{ key: Buffer }>(
+  ({ key }) => sql`
+    ${update("signInBrake", "l", { failures: sql`greatest(${l.failures} - 1, 0)`, waitUntil: sql`to_timestamp(0)` })}
+    WHERE ${l.key} = ${key}`,
+  "sign-in-brake-give-back",
+);
+
+/** Undoes a try that did not fail, and the wait that it began. */
+export async function giveTryBack(db: Queryable, { key }: RateLimit): Promise<void> {
+  await run(db, giveBack, { key });
+}
+
+const forget = statement<{ key: Buffer }>(
+  ({ key }) => sql`DELETE FROM ${limit} WHERE ${limit.key} = ${key}`,
+  "sign-in-brake-release",
+);
+
+/** Forgets all failed tries. */
+export async function forgetTries(db: Queryable, { key }: RateLimit): Promise<void> {
+  await run(db, forget, { key });
+}

@@ -1,0 +1,65 @@
+import type { Artifact } from "./artifact.ts";
+import type { Memory } from "./request-memory.ts";
+import {
+  type Changing,
+  type Consuming,
+  type FoundToken,
+  reading,
+  type Reading,
+  type UnitOfWork,
+} from "./unit-of-work.ts";
+
+/** The session that a request came with. */
+export type FoundSession = Pick<Artifact, "idHash" | "payload" | "expiresAt"> & {
+  uid: string;
+  personId: string | null;
+};
+
+/** One request at the provider: what it has read, and what it wants written. */
+export type ProviderRequest = {
+  readonly memory: Memory;
+  readonly tokens: FoundToken[];
+  session: FoundSession | null;
+  /** The generation of the credential that each person signed in with, by what was found of them. */
+  readonly generations: Map<string, number>;
+  /** What the app wrote as the user name of the person it asks for. */
+  typedHint: string;
+  work: UnitOfWork;
+};
+
+export const startRequest = (): ProviderRequest => ({
+  memory: new Map(),
+  tokens: [],
+  session: null,
+  generations: new Map(),
+  typedHint: "",
+  work: reading,
+});
+
+/** Notes by which generation a person was found; of two, the one that ended first. */
+export function noteGeneration(
+  { generations }: ProviderRequest,
+  { personId, generation }: { personId: string | null; generation: number | null },
+): void {
+  if (personId === null || generation === null) return;
+  generations.set(personId, Math.min(generation, generations.get(personId) ?? generation));
+}
+
+// The library calls the adapter with ids alone, so the state is known when it runs only. A wrong order is a bug.
+function expectState<State extends UnitOfWork["state"]>(
+  { work }: ProviderRequest,
+  step: string,
+  allowed: readonly State[],
+): Extract<UnitOfWork, { state: State }> {
+  if (!allowed.some((state) => state === work.state))
+    throw new Error(`A request cannot ${step} in the state ${work.state}.`);
+  return work as Extract<UnitOfWork, { state: State }>;
+}
+
+export const beforePut = (request: ProviderRequest): Reading | Changing | Consuming =>
+  expectState(request, "store an artifact", ["reading", "changing", "consuming"]);
+export const beforeChange = (request: ProviderRequest): Reading | Changing =>
+  expectState(request, "change what is stored", ["reading", "changing"]);
+export const beforeConsume = (request: ProviderRequest): Reading => expectState(request, "use a token up", ["reading"]);
+export const whileConsuming = (request: ProviderRequest): Consuming =>
+  expectState(request, "record a sign-in", ["consuming"]);
