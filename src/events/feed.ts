@@ -1,4 +1,5 @@
 import type { Queryable } from "../platform/db.ts";
+import type { EventProperty } from "./app-event.ts";
 
 export type AppEventType = "person" | "group" | "school";
 export type AppEventAction = "create" | "update" | "delete" | "restore";
@@ -11,7 +12,7 @@ export type AppEvent = {
   action: AppEventAction;
   subjectId: string;
   schoolId: string | null;
-  updatedProperties: string[];
+  updatedProperties: EventProperty[AppEventType][];
   /** Of a deletion. */
   reason: DeleteReason | null;
   /** Until when who was soft-deleted may come back. */

@@ -14,9 +14,13 @@ export function writeChangeCursor(keys: EncryptionKeys, clientId: string, positi
   return sealRepeatably(keys, purpose(clientId), plain).toString("base64url");
 }
 
-/** Errors: invalid for whatever this app was not given. */
+/**
+ * Reads a cursor as a position of the feed.
+ *
+ * Errors: invalid for a cursor that this app was not given.
+ */
 export function readChangeCursor(keys: EncryptionKeys, clientId: string, cursor: string): string {
   const plain = unseal(keys, purpose(clientId), Buffer.from(cursor, "base64url"));
-  if (plain === null) throw new AppError("invalid", "invalid_cursor", "The query parameter after is not one of ours.");
+  if (plain === null) throw new AppError("invalid", "invalid_cursor", "Invalid cursor.");
   return plain.readBigInt64BE().toString();
 }

@@ -16,7 +16,7 @@ export function writeCursor(keys: EncryptionKeys, { sortKey, id }: Position, lis
 
 export function readCursor(keys: EncryptionKeys, cursor: string, list: string): Position {
   const plain = unseal(keys, list, Buffer.from(cursor, "base64url"));
-  if (plain === null) throw new AppError("invalid", "invalid_cursor", "The query parameter cursor is not one of ours.");
+  if (plain === null) throw new AppError("invalid", "invalid_cursor", "Invalid cursor.");
   const [sortKey, id] = JSON.parse(plain.toString()) as [string, string];
   return { sortKey, id };
 }

@@ -228,7 +228,7 @@ test("a place whose changes are no longer kept answers 410, one of today goes on
 });
 
 test.each(["x", "Y2hhbmdlcyB4", Buffer.from("changes 1").toString("base64url"), "A".repeat(48)])(
-  "the place %s is refused as none of ours",
+  "the cursor %s is refused as invalid",
   async (after) => {
     const { read } = await makeApp();
     expect((await read({ after })).error).toMatchObject({ status: 400, code: "invalid_cursor" });
