@@ -18,14 +18,16 @@ export type ApplyRules = {
   restoreWindowDays: number;
 };
 
-/** A school to be brought there once more: someone's home was missing, people moved away, or a guest's home has moved. */
+/**
+ * A school to be brought there once more: someone's home was missing, people moved away, or a guest's home has moved.
+ */
 export type Unfinished = { id: SchoolId; movedAway: number };
 
 /**
  * Brings one school to what an import says, in one transaction that also emits the events of apps.
  *
- * Shape:  `movedAway` is how many of its people other parts of the import have taken home to their schools; they count as
- *         there before. A school that stays as it is gets no audit line.
+ * Shape:  `movedAway` is how many of its people other parts of the import have taken home to their schools; they count
+ *         as there before. A school that stays as it is gets no audit line.
  * Errors: conflict when it would remove too much and nobody agreed to that, or when the lease is lost.
  */
 export async function applyPart(
@@ -71,7 +73,10 @@ const findOthers = statement<{ schoolId: SchoolId }>(
       SELECT FROM ${a} WHERE ${a.personId} = ${i.id} AND ${a.schoolId} = ${schoolId}))`,
 );
 
-/** Apps know people of other schools already, who come here or are deleted by this school's files; answers whether there are such people. */
+/**
+ * Apps know people of other schools already, who come here or are deleted by this school's files; answers whether there
+ * are such people.
+ */
 async function touchOthers(change: Change, schoolId: SchoolId): Promise<boolean> {
   const people = await findRows<{ id: PersonId }, { schoolId: SchoolId }>(change.tx, findOthers, { schoolId });
   if (people.length > 0) await change.touch({ people: people.map(({ id }) => id) });

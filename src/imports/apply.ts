@@ -14,7 +14,8 @@ import { deleteStaged, getImport, makePart, type ImportId, type ImportRecord } f
 /**
  * Brings every school of an import that waits to what it says, each in one transaction.
  *
- * Shape:  what ends in the middle, by whatever, leaves each school as it was or as it should be; applying again goes on.
+ * Shape:  what ends in the middle, by whatever, leaves each school as it was or as it should be; applying again goes
+ *         on.
  * Errors: conflict when the import is broken, done, held, or another import of one of its schools is running.
  */
 export async function applyImport(db: PrismaDb, id: ImportId, rules: Rules, origin: Origin): Promise<ImportRecord> {

@@ -47,7 +47,8 @@ function makeCheck(
   const findFaults = statement<Given>(
     (given) => sql`
     WITH found AS MATERIALIZED (
-      SELECT found.*, row_number() OVER (ORDER BY found.row) AS n, ${message} AS message FROM (${from(given)}) AS found),
+      SELECT found.*, row_number() OVER (ORDER BY found.row) AS n, ${message} AS message
+      FROM (${from(given)}) AS found),
     kept AS (
       ${insert(
         "importError",
@@ -69,10 +70,11 @@ function makeCheck(
 }
 
 /**
- * Looks for faults that only all rows together can show; they are written as those of reading, until `maxFaults` are kept.
+ * Looks for faults that only all rows together can show; they are written as those of reading, until `maxFaults` are
+ * kept.
  *
- * Shape: answers how many there are, those of reading included. With more than are kept not all rows are staged, so no more
- *        are looked for.
+ * Shape: answers how many there are, those of reading included. With more than are kept not all rows are staged, so no
+ *        more are looked for.
  */
 export async function checkStaged(
   tx: Queryable,

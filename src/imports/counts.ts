@@ -64,8 +64,10 @@ const selectCounts = statement<{ schoolId: string }>(
     removed: countWhere(sql`${im.change} = 'removed'`),
   })} AS memberships,
   json_build_object(
-    'people', (SELECT count(*) FROM ${person} WHERE ${person.homeSchoolId} = ${schoolId} AND ${person.status} = 'ACTIVE'),
-    'groups', (SELECT count(*) FROM ${group} WHERE ${group.schoolId} = ${schoolId} AND ${group.status} = 'ACTIVE')) AS before`,
+    'people', (SELECT count(*) FROM ${person}
+      WHERE ${person.homeSchoolId} = ${schoolId} AND ${person.status} = 'ACTIVE'),
+    'groups', (SELECT count(*) FROM ${group}
+      WHERE ${group.schoolId} = ${schoolId} AND ${group.status} = 'ACTIVE')) AS before`,
 );
 
 /** Counts what the tables of the difference hold. */
@@ -105,6 +107,7 @@ export function isHeld(
   );
 }
 
+/** Whether an import leaves a school as it is. */
 export const changesNothing = (counts: Counts): boolean =>
   [counts.people, counts.groups, counts.memberships].every((kind) =>
     Object.values(kind).every((number) => number === 0),

@@ -51,7 +51,8 @@ const insertEnding = statement<Pick<SchoolPart, "schoolId"> & { isWhole: boolean
   importGroup.insert(
     { ...ofDirectory, change: sql`'removed'`, isGone: sql`true` },
     sql`FROM ${g}
-     WHERE ${g.schoolId} = ${schoolId} AND ${allowsGroupStep(g.status, "delete")} AND ${g.sourceSystemIdentifier} IS NOT NULL
+     WHERE ${g.schoolId} = ${schoolId} AND ${allowsGroupStep(g.status, "delete")}
+       AND ${g.sourceSystemIdentifier} IS NOT NULL
        AND (${isWhole} OR ${g.sourceSystemIdentifier} IN (
          SELECT ${ig.sourceId} FROM ${ig} WHERE ${ig.change} = 'carried_over'))
        AND ${g.id} NOT IN (SELECT ${ig.id} FROM ${ig})`,
@@ -66,15 +67,17 @@ export async function findGroups(tx: Queryable, part: SchoolPart): Promise<void>
 }
 
 /**
- * SQL: whether an id in a membership of a delta means this person, if the files do not name them: who is at the school and
- * has the id from its own files, or from files of several schools. A guest's id from their home is no id of this school.
+ * SQL: whether an id in a membership of a delta means this person, if the files do not name them: who is at the school
+ * and has the id from its own files, or from files of several schools. A guest's id from their home is no id of this
+ * school.
  */
 export const isNamedAt = (person: typeof p, schoolId: Part): Sql =>
   sql`(${person.homeSchoolId} = ${schoolId} OR ${person.sourceIdIsShared})`;
 
 const sm = table("stagedMembership", "s");
 const named = (column: Sql, { importId, schoolId }: { importId: Part; schoolId: Part }) =>
-  sql`(SELECT DISTINCT ${column} AS source_id FROM ${sm} WHERE ${sm.importId} = ${importId} AND ${sm.schoolId} = ${schoolId})`;
+  sql`(SELECT DISTINCT ${column} AS source_id FROM ${sm}
+    WHERE ${sm.importId} = ${importId} AND ${sm.schoolId} = ${schoolId})`;
 
 const insertNamedPeople = statement<OfSchool>((given) =>
   importPerson.insert(

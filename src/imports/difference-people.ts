@@ -24,9 +24,9 @@ const isElsewhere = (schools: Part) => sql`cardinality(${schools}::uuid[]) > 1 A
   AND ${there.sourceSystemIdentifier} = ${s.sourceId}`;
 
 /**
- * SQL that selects the rows of people whose id fits two people of the directory, so that taking it for either could turn
- * one into the other: somebody at another of the files' schools whom files of several schools know by it, and somebody
- * else at the home school.
+ * SQL that selects the rows of people whose id fits two people of the directory, so that taking it for either could
+ * turn one into the other: somebody at another of the files' schools whom files of several schools know by it, and
+ * somebody else at the home school.
  *
  * Shape: `schools` are all schools that the import names; the rows are `s` in `where`.
  */
@@ -119,7 +119,9 @@ const insertMissing = statement<Omit<Given, "now">>(({ importId, schoolId, schoo
 
 const gone = importPerson.as("gone");
 
-/** Who is also at a school that the files do not name is not removed: that school becomes home, the longest of several. */
+/**
+ * Who is also at a school that the files do not name is not removed: that school becomes home, the longest of several.
+ */
 const setNextHomes = statement<Pick<Given, "schools">>(
   ({ schools }) => sql`
   UPDATE ${i} SET change = NULL, leaves = true, next_home = other.school_id
@@ -131,7 +133,9 @@ const setNextHomes = statement<Pick<Given, "schools">>(
   WHERE ${i.id} = other.person_id AND ${i.change} = 'removed'`,
 );
 
-/** The files name all schools of whoever they name, of those that they know; so a guest who is not named here leaves. */
+/**
+ * The files name all schools of whoever they name, of those that they know; so a guest who is not named here leaves.
+ */
 const insertLeavers = statement<Omit<Given, "now">>(({ importId, schoolId, schools }) =>
   importPerson.insert(
     {

@@ -21,8 +21,8 @@ export type SchoolPart = {
 };
 
 /**
- * Works out what an import would do to one school, in the temporary tables of tables.ts. Preview and import read the same
- * tables, so that they cannot differ.
+ * Works out what an import would do to one school, in the temporary tables of tables.ts. Preview and import read the
+ * same tables, so that they cannot differ.
  *
  * Errors: conflict when an id has come to fit two people since the files were checked.
  */

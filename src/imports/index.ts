@@ -1,14 +1,14 @@
 /*
  * imports: brings rosters of other programs into the directory.
  *
- * Nouns:      import (one roster handed in), staged row (a record of the file as it was read), fault (what is wrong, with
- *             its place), difference (what the import would do to a school), preview, hold, carry-over (a group that goes on
- *             under a new id).
- * Invariants: a roster with one fault changes nothing; preview and import work out the difference with the same statements;
- *             a school changes in one transaction or not at all; the same roster twice changes nothing, and where nothing
- *             changes there is no audit line; what a status allows comes from the directory's transitions; people and groups
- *             without a source id were made here and are never touched; ids of people and groups that go on stay the same;
- *             memory does not grow with the file.
+ * Nouns:      import (one roster handed in), staged row (a record of the file as it was read), fault (what is wrong,
+ *             with its place), difference (what the import would do to a school), preview, hold, carry-over (a group
+ *             that goes on under a new id).
+ * Invariants: a roster with one fault changes nothing; preview and import work out the difference with the same
+ *             statements; a school changes in one transaction or not at all; the same roster twice changes nothing, and
+ *             where nothing changes there is no audit line; what a status allows comes from the directory's
+ *             transitions; people and groups without a source id were made here and are never touched; ids of people
+ *             and groups that go on stay the same; memory does not grow with the file.
  * Never knows: HTTP, sign-on, who may hand in a roster.
  */
 export type { ApplyRules } from "./apply-part.ts";

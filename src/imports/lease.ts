@@ -6,9 +6,9 @@ import type { ImportId } from "./record.ts";
 export type Lease = { importId: ImportId; holder: string };
 
 /*
- * A row, not a lock of a session: nothing is held while a connection is waited for, and a proxy may give every transaction
- * another connection. While a school is being changed, its transaction keeps the row of its import locked, however long that
- * takes; the minute only covers the time between two schools.
+ * A row, not a lock of a session: nothing is held while a connection is waited for, and a proxy may give every
+ * transaction another connection. While a school is being changed, its transaction keeps the row of its import locked,
+ * however long that takes; the minute only covers the time between two schools.
  */
 const until = sql`clock_timestamp() + interval '1 minute'`;
 
@@ -30,10 +30,11 @@ const setLease = statement<Lease>(
 );
 
 /**
- * Takes the schools of an import for this application. A later application of the same import takes them over; the earlier
- * one then ends before its next school.
+ * Takes the schools of an import for this application. A later application of the same import takes them over; the
+ * earlier one then ends before its next school.
  *
- * Errors: conflict when another import of one of the schools is being applied, or this very one is in the middle of a school.
+ * Errors: conflict when another import of one of the schools is being applied, or this very one is in the middle of a
+ *         school.
  */
 export async function takeLease(db: Pick<Db, "pool">, lease: Lease): Promise<void> {
   const taken = await withTransaction(db, async (tx) => {
@@ -48,7 +49,8 @@ export async function takeLease(db: Pick<Db, "pool">, lease: Lease): Promise<voi
 const leased = (
   importId: Part,
 ) => sql`SELECT ${o.id} FROM ${o} WHERE ${o.leaseHolder} IS NOT NULL AND ${o.id} <> ${importId}
-  AND EXISTS (SELECT FROM ${theirs} JOIN ${ours} ON ${ours.schoolId} = ${theirs.schoolId} AND ${ours.importId} = ${importId}
+  AND EXISTS (
+    SELECT FROM ${theirs} JOIN ${ours} ON ${ours.schoolId} = ${theirs.schoolId} AND ${ours.importId} = ${importId}
     WHERE ${theirs.importId} = ${o.id})`;
 const findLeased = statement<OfImport>(({ importId }) => leased(importId));
 const endExpired = statement<OfImport>(
@@ -57,7 +59,9 @@ const endExpired = statement<OfImport>(
   WHERE ${i.id} IN (${leased(importId)} AND ${isFree(o)} FOR NO KEY UPDATE OF o SKIP LOCKED)`,
 );
 
-/** A locked row is that of an import in the middle of a school, also when its lease is over. Ends leases that are over. */
+/**
+ * A locked row is that of an import in the middle of a school, also when its lease is over. Ends leases that are over.
+ */
 async function isAnotherRunning(tx: Queryable, importId: ImportId): Promise<boolean> {
   const all = await findRows(tx, findLeased, { importId });
   return (await run(tx, endExpired, { importId })) !== all.length;
@@ -69,7 +73,11 @@ const prolong = statement<Lease>(
   WHERE ${i.id} = ${importId} AND ${i.leaseHolder} = ${holder} AND ${i.state} = 'READY'`,
 );
 
-/** Holds the import until the transaction ends, and its schools for a minute longer. Errors: conflict when the lease is lost. */
+/**
+ * Holds the import until the transaction ends, and its schools for a minute longer.
+ *
+ * Errors: conflict when the lease is lost.
+ */
 export async function renewLease(tx: Queryable, lease: Lease): Promise<void> {
   if ((await run(tx, prolong, lease)) === 0) throw isRunning();
 }
@@ -98,5 +106,5 @@ const isRunning = () =>
   new AppError(
     "conflict",
     "import_running",
-    "Another import of one of these schools is running. Try again when it has ended; one that was killed counts as running for a minute.",
+    "Another import of one of these schools is running. Try again when it has ended; after a crash, wait a minute.",
   );

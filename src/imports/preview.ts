@@ -215,8 +215,8 @@ const insertSchools = statement<{ importId: string; whole: readonly SchoolId[]; 
 );
 
 /**
- * A whole file is about its schools even where it names nobody there; a delta about those where somebody is whom it names,
- * and those that it puts them at: else it could not bring them from one to the other.
+ * A whole file is about its schools even where it names nobody there; a delta about those where somebody is whom it
+ * names, and those that it puts them at: else it could not bring them from one to the other.
  */
 async function recordSchools(tx: Transaction, importId: string, { mode, schools }: Read): Promise<void> {
   const named = [...schools];

@@ -26,7 +26,10 @@ export type ImportRecord = {
   schools: { id: SchoolId; state: "READY" | "HELD" | "APPLIED"; counts: Counts }[];
 };
 
-/** Units: line from 1; column is the number of the field in CSV and of the character in JSON; null where the whole line or file is meant. */
+/**
+ * Units: line from 1; column is the number of the field in CSV and of the character in JSON; null where the whole line
+ * or file is meant.
+ */
 export type ImportFault = {
   file: string;
   line: number;

@@ -5,7 +5,11 @@ import { makePersonSortKey, makeSortKey } from "../directory/index.ts";
 import type { Queryable } from "../platform/db.ts";
 import { columnNames, render, sql, table, type NewRow } from "../platform/sql.ts";
 
-/** Where in the files something stands. Units: line from 1; column is the number of the field in CSV, of the character in JSON. */
+/**
+ * Where in the files something stands.
+ *
+ * Units: line from 1; column is the number of the field in CSV, of the character in JSON.
+ */
 export type Place = { file: string; line: number; column: number | null; field: string | null };
 
 export type StagedPerson = {

@@ -8,8 +8,8 @@ const waitingDays = 7;
 const waiting = { state: { in: ["READING", "READY", "HELD"] } };
 
 /**
- * Makes the job that removes the staged rows of imports that waited for a week, because they hold names, also of people who
- * were deleted since; the numbers of these imports stay.
+ * Makes the job that removes the staged rows of imports that waited for a week, because they hold names, also of people
+ * who were deleted since; the numbers of these imports stay.
  *
  * Shape:  an import that is being applied is left to end; of several processes one expires it.
  * Errors: an import that cannot be expired is tried again at the next run and keeps no other from it.

@@ -3,8 +3,9 @@ import { render, sql, table, temporaryTable } from "../platform/sql.ts";
 /*
  * What an import would do to one school: temporary tables that go with the transaction, `change` null for what stays.
  *
- * `is_gone` marks people and groups that the files delete or do not name, whether or not that was done before; no statement
- * touches memberships of those. `leaves` with `next_home` is a person whose home ends and who stays at another school.
+ * `is_gone` marks people and groups that the files delete or do not name, whether or not that was done before; no
+ * statement touches memberships of those. `leaves` with `next_home` is a person whose home ends and who stays at
+ * another school.
  */
 const flag = "bool NOT NULL DEFAULT false";
 

@@ -13,7 +13,8 @@ const dropSome = (which: Sql, name: string) =>
   statement<Given>(
     ({ endpointId, now }) => sql`
     ${update("webhookDelivery", "d", { state: sql`'FAILED'`, dueAt: sql`NULL`, finishedAt: now })}
-    WHERE ${d.id} = ANY (ARRAY(SELECT ${d.id} FROM ${d} WHERE ${d.endpointId} = ${endpointId} AND ${which} LIMIT ${most}))`,
+    WHERE ${d.id} = ANY (ARRAY(
+      SELECT ${d.id} FROM ${d} WHERE ${d.endpointId} = ${endpointId} AND ${which} LIMIT ${most}))`,
     name,
   );
 

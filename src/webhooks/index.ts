@@ -1,19 +1,17 @@
 /*
  * webhooks: delivers events to the addresses that apps registered.
  *
- * Nouns:      endpoint (an app's address, its event types, secrets and state), delivery (one event for one endpoint, with
- *             the body that is sent), queue (what one subject has pending for one endpoint), attempt (one request and its
- *             result), lease (one process's right to deliver to an endpoint), endpoint worker (what that process has under
- *             way there), dispatcher (the loop that keeps them going).
- * Invariants: what is committed is delivered at least once and under one webhook-id; of one subject one delivery is under
- *             way at a time; no endpoint waits for another; secrets are shown once and kept sealed; no address inside the
- *             network is called.
+ * Nouns:      endpoint (an app's address, its event types, secrets and state), delivery (one event for one endpoint,
+ *             with the body that is sent), queue (what one subject has pending for one endpoint), attempt (one request
+ *             and its result), lease (one process's right to deliver to an endpoint), endpoint worker (what that
+ *             process has under way there), dispatcher (the loop that keeps them going).
+ * Invariants: what is committed is delivered at least once and under one webhook-id; of one subject one delivery is
+ *             under way at a time; no endpoint waits for another; secrets are shown once and kept sealed; no address
+ *             inside the network is called.
  * Never knows: what a school, a person or a group is, who may see what, or why something changed.
  */
 export {
   disableEndpoint,
-  getEndpoint,
-  listEndpoints,
   pauseEndpoint,
   registerEndpoint,
   removeDeliveries,
@@ -22,7 +20,9 @@ export {
   rotateEndpointSecret,
   updateEndpoint,
 } from "./endpoint.ts";
-export type { Endpoint, NewEndpoint } from "./endpoint.ts";
+export type { NewEndpoint } from "./endpoint.ts";
+export { getEndpoint, listEndpoints } from "./find-endpoint.ts";
+export type { Endpoint } from "./find-endpoint.ts";
 export { makeWebhooks } from "./jobs.ts";
 export type { WebhookDeps, WebhookSettings } from "./jobs.ts";
 export { getDelivery, listDeliveries, redeliver, redeliverFailed, sendTestEvent } from "./log.ts";

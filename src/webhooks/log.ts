@@ -3,8 +3,9 @@ import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platf
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/ids.ts";
 import { run, sql, statement, table, update } from "../platform/sql.ts";
-import { disabled, getEndpointState } from "./endpoint.ts";
+import { disabled } from "./endpoint.ts";
 import { deliveryChannel } from "./fan-out.ts";
+import { getEndpointState } from "./find-endpoint.ts";
 import { makeTestPayload, type EventType } from "./payload.ts";
 import { joinFirst, lockQueues } from "./queue.ts";
 

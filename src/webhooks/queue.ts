@@ -8,8 +8,8 @@ const locks = {
 };
 
 /**
- * Lets this transaction change queues. What one subject has pending for one endpoint is a queue; only its first has a time
- * when it is due, so that a search for what is due never reads what waits behind it.
+ * Lets this transaction change queues. What one subject has pending for one endpoint is a queue; only its first has a
+ * time when it is due, so that a search for what is due never reads what waits behind it.
  *
  * Shape:  `shared` is for recording results, which take a first away and promote the next; `exclusive` for all else. So
  *         nothing is appended to a queue that is being emptied, and none is left without its first; an index refuses a

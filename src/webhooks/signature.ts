@@ -22,8 +22,9 @@ export type Signed = { messageId: string; eventType: string; isTest: boolean; bo
 /**
  * Makes the headers of one attempt.
  *
- * Shape:  `secrets` are the valid ones, the newest first. Standard Webhooks takes a signature of each; `X-EP-Signature-Sha256` has room
- *         for one and stays with the oldest, which receivers know until the overlap of a rotation is over.
+ * Shape:  `secrets` are the valid ones, the newest first. Standard Webhooks takes a signature of each;
+ *         `X-EP-Signature-Sha256` has room for one and stays with the oldest, which receivers know until the overlap of
+ *         a rotation is over.
  * Source: openapi/webhooks.yaml; Standard Webhooks 1.0.
  */
 export function makeHeaders(

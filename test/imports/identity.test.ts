@@ -72,7 +72,8 @@ test("a whole roster that misses a teacher who is at another school too ends onl
   const before = await fingerprint(db);
   await plain(a, filler);
   expect(await fingerprint(db)).toBe(before);
-  // The number was one of the school that they left: the other school's roster does not speak of them, and its 7 is somebody else.
+  // The number was one of the school that they left: the other school's roster does not speak of them, and its 7 is
+  // somebody else.
   await plain(b, `7;student;Other;Test;5x;\n${filler}`);
   expect(await personOf(tom.id)).toMatchObject({ home: b.officialId, status: "ACTIVE", name: "Tom" });
   await plain(b, filler);

@@ -125,7 +125,8 @@ test(
       ...of,
       classes: of.classes.map((one) => ({ ...one, school: schools[Number(one.id.slice(1)) % 2]! })),
     });
-    // In a delta nobody changes schools here: who leaves a school keeps, for the standard, the enrollments that nobody deletes.
+    // In a delta nobody changes schools here: who leaves a school keeps, for the standard, the enrollments that nobody
+    // deletes.
     const settled = (of: Roster): Roster => {
       const { classes, pupils } = stable(of);
       const at = (id: string) => [schools[Number(id.slice(1)) % 2]!];

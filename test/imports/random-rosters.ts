@@ -21,7 +21,10 @@ const groupIds = ["c1", "c2", "c3"];
 const role = fc.constantFrom("student", "teacher");
 const seldom = fc.integer({ min: 0, max: 3 }).map((n) => n === 0);
 
-/** Rosters of every format and mode with few ids, in which whatever can be deleted sometimes is. Some of them have faults. */
+/**
+ * Rosters of every format and mode with few ids, in which whatever can be deleted sometimes is. Some of them have
+ * faults.
+ */
 export const randomRoster: fc.Arbitrary<RandomRoster> = fc.record({
   format: fc.constantFrom("plain", "schulconnex", "oneroster 1.1", "oneroster 1.2"),
   mode: fc.constantFrom("BULK", "DELTA"),

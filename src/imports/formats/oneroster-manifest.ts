@@ -9,7 +9,9 @@ export type Manifest = { mode: ImportMode; absent: ReadonlySet<string>; isThere:
 
 const ours = ["orgs.csv", "users.csv", "roles.csv", "classes.csv", "enrollments.csv"];
 
-/** Without a manifest, or where it does not say, the mode is the one that the caller names, and bulk if none is named. */
+/**
+ * Without a manifest, or where it does not say, the mode is the one that the caller names, and bulk if none is named.
+ */
 export async function readManifest(files: Files, { staging, onBytes, mode }: Reading): Promise<Manifest> {
   const file = files.get("manifest.csv");
   const modes = new Set<ImportMode>();

@@ -11,24 +11,32 @@ export type CsvReader = {
   readonly visited: number;
 };
 
-/** Units: characters. `again` is how much of a file is read a second time at most, to find where records begin again after faults. */
+/**
+ * Units: characters. `again` is how much of a file is read a second time at most, to find where records begin again
+ * after faults.
+ */
 export const csvLimits = { header: 65_536, record: 1_048_576, again: 16_777_216 };
 
 const messages = {
   quote_not_closed: "A quotation mark opens here and is never closed.",
   quote_misplaced: "Behind a closing quotation mark stands something else than the end of the field.",
-  record_too_long: `The record is longer than ${csvLimits.record} characters. Each record ends with a line break; is a quotation mark missing?`,
+  record_too_long:
+    `The record is longer than ${csvLimits.record} characters. ` +
+    "Each record ends with a line break; is a quotation mark missing?",
 };
 
 /**
- * Reads CSV piece by piece and keeps the place of everything, in linear time and with no more memory than one record needs.
+ * Reads CSV piece by piece and keeps the place of everything, in linear time and with no more memory than one record
+ * needs.
  *
- * Shape:  the delimiter is the one of `;`, `,` and tab that the first line has most of; quoted fields may hold delimiters,
- *         line breaks and doubled quotes; empty lines are passed over. After a fault it goes on with the next line.
- * Source: RFC 4180, with `;` and any line ending. Not csv-parse (7.0), which loses two kinds of place: of a quotation mark that
- *         is never closed it tells the last line of the file ("Quote Not Closed: the parsing is finished with an opening quote at
- *         line N") instead of the line where it opens, and after "Invalid Closing Quote" it does not go on with the next line, so
- *         that the faults behind it have no place at all. It also counts lines wrongly where CR and CRLF stand in one file.
+ * Shape:  the delimiter is the one of `;`, `,` and tab that the first line has most of; quoted fields may hold
+ *         delimiters, line breaks and doubled quotes; empty lines are passed over. After a fault it goes on with the
+ *         next line.
+ * Source: RFC 4180, with `;` and any line ending. Not csv-parse (7.0), which loses two kinds of place: of a quotation
+ *         mark that is never closed it tells the last line of the file ("Quote Not Closed: the parsing is finished with
+ *         an opening quote at line N") instead of the line where it opens, and after "Invalid Closing Quote" it does
+ *         not go on with the next line, so that the faults behind it have no place at all. It also counts lines wrongly
+ *         where CR and CRLF stand in one file.
  */
 export function makeCsvReader(onFault: (fault: CsvFault) => void, limits = csvLimits): CsvReader {
   let text = "";

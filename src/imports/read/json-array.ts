@@ -15,8 +15,8 @@ export const jsonLimits = { element: 1_048_576, depth: 32 };
 /**
  * Cuts a JSON array into its elements piece by piece, in linear time, without reading what is in them.
  *
- * Shape:  what holds no array is one fault, at the place where it was noticed; nothing after it is read. An element that is too
- *         long or too deep is a fault at its beginning, and the next ones are read.
+ * Shape:  what holds no array is one fault, at the place where it was noticed; nothing after it is read. An element
+ *         that is too long or too deep is a fault at its beginning, and the next ones are read.
  */
 export function makeJsonArrayReader(onFault: (fault: JsonFault) => void, limits = jsonLimits): JsonArrayReader {
   let state: "before" | "between" | "inside" | "after" | "broken" = "before";

@@ -11,7 +11,11 @@ export type JsonPlaces = {
   findError(): JsonPlace;
 };
 
-/** Finds places within an element. Shape: its tree is made at the first question, and no question goes through the whole of it. */
+/**
+ * Finds places within an element.
+ *
+ * Shape: its tree is made at the first question, and no question goes through the whole of it.
+ */
 export function makeJsonPlaces(element: JsonElement): JsonPlaces {
   const errors: ParseError[] = [];
   let root: Node | undefined;

@@ -4,9 +4,9 @@ import type { SourceFile } from "./source.ts";
 export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
 
 /**
- * Reads a file as text in pieces. What is not UTF-8 is Windows-1252, as older school programs write it, but a file whose first letters
- * beyond ASCII are UTF-8 stays UTF-8: what cannot be decoded in it is U+FFFD, and a fault where it stands in a value. UTF-16 is
- * read as such where its byte order mark is there. A byte order mark is dropped.
+ * Reads a file as text in pieces. What is not UTF-8 is Windows-1252, as older school programs write it, but a file
+ * whose first letters beyond ASCII are UTF-8 stays UTF-8: what cannot be decoded in it is U+FFFD, and a fault where it
+ * stands in a value. UTF-16 is read as such where its byte order mark is there. A byte order mark is dropped.
  *
  * Shape:  the file is read twice, first for its encoding; `onBytes` counts both.
  * Errors: invalid when the file cannot be unpacked.

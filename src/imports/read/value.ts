@@ -1,6 +1,9 @@
 import { cleanText, findTextFault } from "../../directory/index.ts";
 
-/** Units: characters. An id is compared by its exact characters, a name is kept in the one spelling that the directory keeps. */
+/**
+ * Units: characters. An id is compared by its exact characters, a name is kept in the one spelling that the directory
+ * keeps.
+ */
 export const idLength = 255;
 export const nameLength = 200;
 

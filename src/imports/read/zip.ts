@@ -10,8 +10,9 @@ export type Archive = { files: ReadonlyMap<string, SourceFile>; close(): void };
 /**
  * Opens a zip without unpacking it.
  *
- * Errors: invalid when it is no zip, is encrypted, holds two files of one name, or claims to unpack to more
- *         than 4 GiB or, where that is much, to a hundred times its size. What unpacks to another size than it claims ends with a fault.
+ * Errors: invalid when it is no zip, is encrypted, holds two files of one name, or claims to unpack to more than 4 GiB
+ *         or, where that is much, to a hundred times its size. What unpacks to another size than it claims ends with a
+ *         fault.
  */
 export async function openArchive(path: string): Promise<Archive> {
   const zip = await promisify<string, object, ZipFile>(openZip)(path, { lazyEntries: true, autoClose: false }).catch(

@@ -48,7 +48,10 @@ export async function attempt(delivery: Due, { url, secrets }: Target, deps: Att
   };
 }
 
-/** The code and the words of a failed connection, as the database can keep them; the first of several tried addresses stands for all. */
+/**
+ * The code and the words of a failed connection, as the database can keep them; the first of several tried addresses
+ * stands for all.
+ */
 function describeError(thrown: unknown): string {
   const error = thrown instanceof AggregateError && thrown.errors.length > 0 ? (thrown.errors[0] as unknown) : thrown;
   if (!(error instanceof Error)) return "unknown error";

@@ -31,11 +31,12 @@ const idleSeconds = 1;
 const mostRecorded = 1000;
 
 /**
- * Makes the delivery loop: it leases endpoints, keeps several deliveries of each under way, and records results in batches.
+ * Makes the delivery loop: it leases endpoints, keeps several deliveries of each under way, and records results in
+ * batches.
  *
  * Shape:  `run` ends when nothing is due and nothing under way.
- * Errors: those of the database. The next run goes on where this one stopped; what was delivered and could not be recorded
- *         while the lease lasted is delivered again, with the same webhook-id.
+ * Errors: those of the database. The next run goes on where this one stopped; what was delivered and could not be
+ *         recorded while the lease lasted is delivered again, with the same webhook-id.
  */
 export function makeDispatcher(deps: DispatcherDeps): { run(signal: AbortSignal): Promise<void> } {
   const { db, clock, wakeUp } = deps;

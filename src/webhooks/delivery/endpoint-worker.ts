@@ -26,7 +26,9 @@ export type EndpointWorker = Target & {
 
 const mostAtOnce = 8;
 
-/** How many deliveries an endpoint gets at once: the more it fails, the fewer, so that it takes nothing from the others. */
+/**
+ * How many deliveries an endpoint gets at once: the more it fails, the fewer, so that it takes nothing from the others.
+ */
 export const capOf = ({ failures }: Pick<EndpointWorker, "failures">): number =>
   Math.max(1, mostAtOnce >> Math.min(failures, 3));
 

@@ -20,8 +20,8 @@ export type LeasedEndpoint = {
 export type Holder = { holder: string; now: Date; until: Date };
 
 /**
- * SQL that lets this statement commit without waiting for the disk. After a crash of the database the last moments may be
- * missing: then something is sent again, with the same webhook-id.
+ * SQL that lets this statement commit without waiting for the disk. After a crash of the database the last moments may
+ * be missing: then something is sent again, with the same webhook-id.
  */
 export const asynchronous = sql`(SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL`;
 
@@ -77,7 +77,9 @@ const giveBack = statement<{ holder: string; ids: readonly string[] }>(
   "webhooks.release",
 );
 
-/** Takes endpoints for which something is due: no other process delivers to them until the lease is over or given back. */
+/**
+ * Takes endpoints for which something is due: no other process delivers to them until the lease is over or given back.
+ */
 export function lease(db: Queryable, held: Holder, limit: number): Promise<LeasedEndpoint[]> {
   return findRows<LeasedEndpoint, Holder & { limit: number }>(db, takeLeases, { ...held, limit });
 }

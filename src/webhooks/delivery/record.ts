@@ -25,7 +25,8 @@ const recordResults = statement<{ results: string; now: Date }>(
   ({ results, now }) => sql`
   WITH result AS MATERIALIZED (
     SELECT * FROM json_to_recordset(${results}::json) AS r (
-      id bigint, state text, "dueAt" timestamptz, at timestamptz, "durationMs" int, status int, error text, answer text)),
+      id bigint, state text, "dueAt" timestamptz, at timestamptz, "durationMs" int,
+      status int, error text, answer text)),
   changed AS (
     ${update("webhookDelivery", "d", {
       attempts: sql`${d.attempts} + 1`,

@@ -10,7 +10,10 @@ import { startWebhooks, type WebhookWorld } from "../../support/webhooks.ts";
 const waiting = 20_000;
 const start = "2026-02-03T08:00:00Z";
 
-/** A statement may read some pages to find its way, and some for each row that it is about; no large table from end to end. */
+/**
+ * A statement may read some pages to find its way, and some for each row that it is about; no large table from end to
+ * end.
+ */
 const listFaults = (costs: readonly Cost[], large = ["webhook_delivery"]): Cost[] =>
   costs.filter(
     ({ pages, things, scanned }) => pages > 400 + 60 * things || scanned.some((table) => large.includes(table)),

@@ -20,7 +20,8 @@ import { startService, type TestService } from "../../support/service.ts";
 import { inside, verify } from "../../support/webhooks.ts";
 import type { TestApp } from "../../support/token.ts";
 
-// The whole service, its jobs running, woken by PostgreSQL; the receiver does what the contract advises: it reads what an event names.
+// The whole service, its jobs running, woken by PostgreSQL; the receiver does what the contract advises: it reads what
+// an event names.
 const live = Object.assign(() => new Date(), { set: () => undefined, forwardSeconds: () => undefined });
 let service: TestService;
 let receiver: Receiver;
