@@ -1,5 +1,7 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { installedServers } from "./test/support/servers.ts";
+import { SlowestFirst } from "./test/support/slowest-first.ts";
 
 const everything = ["{src,openapi,demo,bench,prisma,test}/**/*.test.ts"];
 // Need a Chromium, or Java and Python, and have configurations of their own.
@@ -14,8 +16,13 @@ const sameEverywhere = [
 const shared = {
   include: everything,
   globalSetup: ["test/support/test-server.ts"],
-  testTimeout: 120_000,
-  hookTimeout: 180_000,
+  // Long, because they only end what hangs: a test waits for what it wants, also on a machine that is busy with other work.
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
+  expect: { poll: { timeout: 120_000, interval: 20 } },
+  setupFiles: ["test/support/compile-cache.ts"],
+  // Node reads the TypeScript itself, so that a file of tests starts quickly.
+  experimental: { viteModuleRunner: false },
 };
 
 // TEST_DATABASE_URL: a role that may make databases, on a server of yours, instead of the embedded one.
@@ -24,7 +31,9 @@ const onInstalled = process.env["TEST_SERVERS"] === "installed";
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    // More than the processors of a small machine, because many tests wait.
+    maxWorkers: Math.max(3, Math.ceil(availableParallelism() / 2)),
+    sequence: { sequencer: SlowestFirst },
     projects: onInstalled
       ? installedServers().map(({ name }) => ({ test: { ...shared, name, exclude: [apart, ...sameEverywhere] } }))
       : [{ test: { ...shared, name: "embedded", exclude: [apart] } }],

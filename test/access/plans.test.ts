@@ -33,7 +33,7 @@ beforeAll(async () => {
   } as typeof sendQuery;
   await callEverything(login);
   pg.Client.prototype.query = sendQuery;
-}, 120_000);
+});
 
 afterAll(() => void (pg.Client.prototype.query = sendQuery));
 

@@ -59,4 +59,4 @@ test("a broken roster prints every fault with its place, and a held one says how
   expect((await schultor("apply", idIn(held))).code).toBe(3);
   expect((await schultor("confirm", idIn(held))).code).toBe(0);
   expect(await db.prisma.person.count({ where: { homeSchoolId: school, status: "ACTIVE" } })).toBe(1);
-}, 60_000);
+});

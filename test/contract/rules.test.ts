@@ -57,7 +57,7 @@ beforeAll(async () => {
     findings.get(basename(document, ".yaml"))?.add(String(finding.code));
     found.push(finding);
   }
-}, 120_000);
+});
 afterAll(() => rm(folder, { recursive: true }));
 
 /** Runs the same program as `npm run lint:openapi`. */

@@ -19,7 +19,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
   findPlace,
   listOutsidePlaces,
@@ -30,7 +30,6 @@ import {
 import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
 
 // Servers are made, stopped and recovered here, which takes its time on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const say = () => undefined;
 const children = new Set<ChildProcess>();
@@ -140,7 +139,7 @@ describe.skipIf(process.platform !== "linux")("kill -9", () => {
     for (let round = 0; round < 6; round++) {
       const subject = await startSubject("write");
       await expect
-        .poll(() => subject.output().split("\nconfirmed ").length, { timeout: 60_000, interval: 5 })
+        .poll(() => subject.output().split("\nconfirmed ").length, { interval: 5 })
         .toBeGreaterThan(300 + 100 * round);
       if (round % 2 === 0) subject.child.kill("SIGKILL");
       await killServer(dataDir);
@@ -183,7 +182,7 @@ describe.skipIf(process.platform !== "linux")("kill -9", () => {
     const first = runSubject("hold");
     const isUnderWay = (name: string) =>
       name.startsWith("postgres.unfinished-") && existsSync(join(dataDir, name, "PG_VERSION"));
-    await expect.poll(() => readdirSync(dataDir).some(isUnderWay), { timeout: 60_000, interval: 2 }).toBe(true);
+    await expect.poll(() => readdirSync(dataDir).some(isUnderWay), { interval: 2 }).toBe(true);
     first.child.kill("SIGKILL");
     await first.exit;
     const server = await startEmbeddedPostgres({ dataDir, say });
@@ -224,7 +223,7 @@ describe("what a person has to put right is said", () => {
       ...(process.getuid?.() === 0 ? owner : {}),
     });
     children.add(byHand);
-    await expect.poll(() => findServer(dataDir), { timeout: 60_000 }).toBe(byHand.pid);
+    await expect.poll(() => findServer(dataDir)).toBe(byHand.pid);
     await expect(startEmbeddedPostgres({ dataDir, say })).rejects.toThrow(
       `A PostgreSQL server (pid ${byHand.pid}) that was started by hand`,
     );
@@ -492,7 +491,7 @@ async function killServer(ofDataDir: string): Promise<void> {
       // Gone with its server.
     }
   }
-  await expect.poll(() => findProcesses(ofDataDir), { timeout: 60_000 }).toEqual([]);
+  await expect.poll(() => findProcesses(ofDataDir)).toEqual([]);
 }
 
 function canMount(): boolean {

@@ -67,4 +67,4 @@ test("a file of 200 MB with 100,000 people is read with less than 300 MB of memo
   expect([state, created]).toEqual(["READY", 100_000]);
   expect(memoryMb).toBeLessThan(300);
   console.log(`read with ${memoryMb} MB`);
-}, 180_000);
+});

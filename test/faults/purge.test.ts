@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { changeDirectory, type ClientId } from "../../src/access/index.ts";
 import { softDeletePerson, type GroupId, type PersonId, type SchoolId } from "../../src/directory/index.ts";
 import { makeUuid } from "../../src/platform/ids.ts";
@@ -8,8 +8,6 @@ import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { startProgram } from "../support/program.ts";
 import { findTraces, listTablesOfPeople } from "../support/traces.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const db = await testDatabase();
 const make = makeMakers(db);

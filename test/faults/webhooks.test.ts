@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, expect, test, vi } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { systemClock } from "../../src/platform/clock.ts";
 import { openDatabase } from "../../src/platform/db.ts";
 import { silentLog } from "../../src/platform/log.ts";
@@ -15,8 +15,6 @@ import { makeMakers } from "../support/make.ts";
 import { startProgram } from "../support/program.ts";
 import { answer, startReceiver, type Receiver } from "../support/receiver.ts";
 import { inside, keys, settings } from "../support/webhooks.ts";
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 60_000 });
 
 const kills = 20;
 
@@ -62,9 +60,7 @@ test(`kill -9 ${kills} times in the middle of changes and deliveries: no event i
     const subject = startProgram(["test/faults/webhook-subject.ts"], {
       SUBJECT: JSON.stringify({ url: db.url, people, round }),
     });
-    await expect
-      .poll(() => receiver.received.length, { timeout: 30_000, interval: 1 })
-      .toBeGreaterThan(before + 3 + 2 * round);
+    await expect.poll(() => receiver.received.length, { interval: 1 }).toBeGreaterThan(before + 3 + 2 * round);
     subject.child.kill("SIGKILL");
     await subject.ended;
     confirmed += [...subject.output().matchAll(/^changed /gm)].length;
@@ -78,7 +74,7 @@ test(`kill -9 ${kills} times in the middle of changes and deliveries: no event i
     ).rows;
   const stop = startWebhookWorker(db);
   const events = await told();
-  await expect.poll(() => firstArrivals(receiver).length, { timeout: 60_000, interval: 50 }).toBe(events.length);
+  await expect.poll(() => firstArrivals(receiver).length, { interval: 50 }).toBe(events.length);
   await stop();
 
   const arrived = firstArrivals(receiver);
@@ -115,21 +111,21 @@ test("PostgreSQL is stopped for 10 s in the middle of deliveries and comes back:
     Array.from({ length: 400 }, () => ({ clientId })),
   );
   const stop = startWebhookWorker(db);
-  await expect.poll(() => receiver.received.length, { timeout: 20_000, interval: 5 }).toBeGreaterThan(40);
+  await expect.poll(() => receiver.received.length, { interval: 5 }).toBeGreaterThan(40);
 
   await server.stop();
   await sleep(10_000);
   const without = firstArrivals(receiver).length;
   expect(without).toBeLessThan(told.length);
   server = await startEmbeddedPostgres({ dataDir, say });
-  await expect.poll(() => firstArrivals(receiver).length, { timeout: 60_000, interval: 50 }).toBe(told.length);
+  await expect.poll(() => firstArrivals(receiver).length, { interval: 50 }).toBe(told.length);
   const pending = async () => (await db.pool.query("SELECT FROM webhook_delivery WHERE state = 'PENDING'")).rowCount;
-  await expect.poll(pending, { timeout: 20_000, interval: 50 }).toBe(0);
+  await expect.poll(pending, { interval: 50 }).toBe(0);
   expect(firstArrivals(receiver).toSorted()).toEqual(told.toSorted());
 
   const [later] = await insertEvents(db, new Date(), [{ clientId }]);
   await db.pool.query("NOTIFY app_event");
-  await expect.poll(() => firstArrivals(receiver).includes(later!), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => firstArrivals(receiver).includes(later!)).toBe(true);
   await stop();
   await db.close();
   await server.stop();
@@ -150,7 +146,7 @@ test("a clean stop finishes what is under way and gives the leases back", async 
     Array.from({ length: 50 }, () => ({ clientId })),
   );
   const stop = startWebhookWorker(db);
-  await expect.poll(() => receiver.received.length, { timeout: 20_000, interval: 5 }).toBeGreaterThan(4);
+  await expect.poll(() => receiver.received.length, { interval: 5 }).toBeGreaterThan(4);
   await stop();
   const { rows } = await db.pool.query<{ leased: boolean }>(
     "SELECT leased_by IS NOT NULL AS leased FROM webhook_endpoint",
@@ -160,7 +156,7 @@ test("a clean stop finishes what is under way and gives the leases back", async 
   expect(delivered.rowCount).toBe(receiver.received.length);
   receiver.script(answer(204));
   const again = startWebhookWorker(db);
-  await expect.poll(() => firstArrivals(receiver).length, { timeout: 20_000, interval: 20 }).toBe(50);
+  await expect.poll(() => firstArrivals(receiver).length, { interval: 20 }).toBe(50);
   await again();
   expect(receiver.received.length).toBe(50);
 });

@@ -93,7 +93,7 @@ test("a roster that is being applied when its week is over ends as if it were no
   const applying = applyImport(db, id, { ...rules, holdShare: 1 }, origin);
   const isWaiting =
     "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE import_school%' AND datname = current_database()";
-  await expect.poll(async () => (await db.pool.query(isWaiting)).rowCount, { timeout: 10_000 }).toBe(1);
+  await expect.poll(async () => (await db.pool.query(isWaiting)).rowCount).toBe(1);
   await sweepAt(8);
   await blocker.query("ROLLBACK");
   blocker.release();

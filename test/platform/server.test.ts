@@ -72,11 +72,11 @@ test("an answer that had begun before the stop ends too, and the stop does not w
   });
   const answer = await fetch(url);
   const startedAt = performance.now();
-  const stopped = server.stop(5);
+  const stopped = server.stop(600);
   release(undefined);
   expect(await answer.text()).toBe("first second");
   expect(await stopped).toEqual({ cutOff: 0 });
-  expect(performance.now() - startedAt).toBeLessThan(2000);
+  expect(performance.now() - startedAt).toBeLessThan(300_000);
 });
 
 test("a request that outlives the grace time is cut off and counted", async () => {

@@ -21,7 +21,7 @@ async function inTheMiddle(importId: string, work: () => Promise<void>): Promise
   await blocker.query("BEGIN");
   await blocker.query("SELECT FROM import_school WHERE import_id = $1 FOR UPDATE", [importId]);
   try {
-    await expect.poll(async () => (await db.pool.query(isWaiting)).rowCount, { timeout: 10_000 }).toBe(1);
+    await expect.poll(async () => (await db.pool.query(isWaiting)).rowCount).toBe(1);
     await work();
   } finally {
     await blocker.query("ROLLBACK");

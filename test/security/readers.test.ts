@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 import type pg from "pg";
-import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
 import type { GroupId } from "../../src/directory/index.ts";
 import { makeLog } from "../../src/platform/log.ts";
 import { leastPoolSize } from "../../src/platform/share-sizes.ts";
@@ -8,8 +8,6 @@ import { idm, schulconnex } from "../support/api.ts";
 import { makeMakers } from "../support/make.ts";
 import { startService, type TestService } from "../support/service.ts";
 import { basic, exchange, getAppToken, giveLogin, signOn, type Login, type TestApp } from "../support/token.ts";
-
-vi.setConfig({ testTimeout: 120_000 });
 
 const listsPerApp = 8;
 // The least pool: two lists are read at the same time, one of each app.
@@ -54,7 +52,7 @@ beforeAll(async () => {
     greedy: await getAppToken(service, greedy, ["people:read"]),
     other: await getAppToken(service, other, ["people:read"]),
   };
-}, 120_000);
+});
 
 const read = (path: string, token: string) =>
   fetch(service.url + path, { headers: { authorization: `Bearer ${token}` } });
@@ -73,7 +71,7 @@ async function signInAsUsual(): Promise<void> {
   expect((await exchange(service, app, signedOn)).status).toBe(200);
 }
 
-const eventually = <T>(observe: () => T) => expect.poll(observe, { timeout: 50_000 });
+const eventually = <T>(observe: () => T) => expect.poll(observe);
 
 const busyReaders = () => service.shares.reads.pool.totalCount - service.shares.reads.pool.idleCount;
 
@@ -94,7 +92,7 @@ async function holdLists(table = "synced_group"): Promise<() => Promise<void>> {
 }
 
 // Shorter than the pool lets a statement wait for a lock, which would end it too.
-const atOnce = <T>(observe: () => T) => expect.poll(observe, { timeout: 5000 });
+const atOnce = <T>(observe: () => T) => expect.poll(observe, { timeout: 8000 });
 
 /** The statements under way, each by its process and start. */
 async function listRunning(): Promise<string[]> {

@@ -95,7 +95,7 @@ test("one pupil who keeps on guessing does not lock the newcomers out of a schoo
   const newcomers = await makePupils(66);
   expect(await drain()).toBeLessThanOrEqual(540);
   expect(await letIn(newcomers)).toBeGreaterThan(50);
-}, 120_000);
+});
 
 test("where others of the school have signed in, all newcomers get in", async () => {
   const pupils = await makePupils(72);
@@ -105,7 +105,7 @@ test("where others of the school have signed in, all newcomers get in", async ()
   expect(await makePupils(1).then(async ([stranger]) => (await drain(), attempt(stranger!)))).toMatchObject({
     kind: "slowed",
   });
-}, 120_000);
+});
 
 test("the wait at a drained address is short, and tries do not make it longer", async () => {
   await drain();

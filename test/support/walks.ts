@@ -6,7 +6,7 @@ const asked = { seed: read("TEST_SEED"), runs: read("TEST_RUNS"), path: process.
 export const seed = asked.seed ?? 20_260_203;
 
 /** How long a property may take. Units: milliseconds. */
-export const walkTimeoutMs = asked.runs === undefined && asked.path === undefined ? 120_000 : 3_600_000;
+export const walkTimeoutMs = asked.runs === undefined && asked.path === undefined ? 600_000 : 3_600_000;
 
 /**
  * How a property is tried: `numRuns` times from the same seed, unless the environment says otherwise.

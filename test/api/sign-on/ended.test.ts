@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { beforeEach, expect, test, vi } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import type { BackchannelLogoutUri } from "../../../src/access/index.ts";
 import type { PersonId } from "../../../src/directory/index.ts";
 import { withTransaction } from "../../../src/platform/db.ts";
@@ -51,7 +51,7 @@ async function endDuring<T>(meanwhile: () => Promise<T>, { waits }: { waits: boo
     begun = asOthers(meanwhile);
     // What waits for the rows of the transaction goes on when it commits; what does not is done before.
     if (!waits) await begun;
-    else await vi.waitFor(async () => expect(await asOthers(countWaiting)).toBe(1), { timeout: 20_000, interval: 20 });
+    else await expect.poll(() => asOthers(countWaiting)).toBe(1);
   });
   return begun!;
 }

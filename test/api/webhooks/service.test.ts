@@ -135,8 +135,8 @@ test("a receiver that reads what each event names holds what the IDM API shows, 
     const before = receiver.received.length;
     await step();
     const shown = await readAll(school);
-    await expect.poll(() => ({ what, ...mirrored() }), { timeout: 5000, interval: 10 }).toEqual({ what, ...shown });
-    await expect.poll(() => receiver.received.length, { timeout: 5000, interval: 10 }).toBeGreaterThan(before);
+    await expect.poll(() => ({ what, ...mirrored() }), { interval: 10 }).toEqual({ what, ...shown });
+    await expect.poll(() => receiver.received.length, { interval: 10 }).toBeGreaterThan(before);
     if (expected !== null) expect(lastEvent()).toEqual(expected);
   }
   expect(receiver.received.every((call) => verify(call, secret).ep && verify(call, secret).standard)).toBe(true);

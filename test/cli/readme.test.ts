@@ -1,0 +1,91 @@
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
+import { startMain } from "../support/program.ts";
+
+const root = join(import.meta.dirname, "../..");
+const readme = readFileSync(join(root, "README.md"), "utf8");
+
+/** Commands of the README that no test types, by how they begin, each with the reason. */
+const notTyped: Readonly<Record<string, string>> = {
+  "npm ci": "replaces the packages that the tests run with; .ci/run types it",
+  "npm start": "the test starts the service with a port and a data folder of its own",
+  "WEBHOOK_ALLOW_PRIVATE_ADDRESSES=true npm start": "as npm start",
+  "NODE_ENV=production": "needs a database and keys of production; test/platform/start.test.ts starts it with some",
+  "npm test": "is what runs this test",
+  "npm run check": "runs this test; .ci/run types it",
+  "npm run generate": "writes into the sources; the gate `generated code is current` runs it on a copy",
+  "npm run migration": "writes into the sources",
+  "npm run docs:config": "writes into README.md; test/platform/config.test.ts compares what it would write",
+  "npm run clients": "needs Java; the gate `clients` runs it",
+  "npm run test:": "needs Chromium or Java; a gate of its own runs it",
+  "npm run bench": "takes minutes",
+  "npm run demo:app": "stays until it is ended; test/flows/demo-app.test.ts starts the same apps",
+  "npm run lint:": "a gate of its own runs it",
+  "TEST_SEED=7": "takes minutes",
+  "npx schultor database remove": "deletes the database that the other commands need",
+};
+
+type Typed = { text: string; isFenced: boolean };
+
+/** The commands in the order of the README: lines of shell blocks, and inline code that begins like a command. */
+function readCommands(): Typed[] {
+  const commands: Typed[] = [];
+  const pattern = /^( *)```sh\n([^]*?)^ *```$|`((?:[A-Z_]+=[^\s`]+ )*(?:npm|npx|eval) [^`]+)`/gm;
+  for (const [, indent, block, inline] of readme.matchAll(pattern)) {
+    if (inline !== undefined) commands.push({ text: inline, isFenced: false });
+    const lines = (block ?? "").replaceAll(new RegExp(`^${indent}`, "gm"), "").replaceAll(/\\\n\s*/g, "");
+    for (const text of lines.split("\n")) if (text.trim() !== "") commands.push({ text, isFenced: true });
+  }
+  return commands;
+}
+
+const commands = readCommands();
+const isTyped = ({ text }: Typed) => !Object.keys(notTyped).some((beginning) => text.startsWith(beginning));
+const typed = commands.filter(isTyped);
+
+const dataDir = makeDataDir();
+afterAll(() => removeDataDir(dataDir));
+
+type Ended = { text: string; code: number; output: string };
+
+/** Types the commands into one shell, each to its end, whatever became of the one before. */
+async function type(texts: readonly string[], env: Record<string, string>): Promise<Ended[]> {
+  const mark = "--- ended with";
+  const shell = spawn("bash", {
+    cwd: root,
+    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...env },
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [shell.stdout, shell.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+  // Commands read the shell's own input otherwise.
+  for (const text of texts) shell.stdin.write(`{ ${text}\n} 2>&1 </dev/null\ncode=$?; echo; echo "${mark} $code"\n`);
+  shell.stdin.end();
+  await new Promise((resolve) => shell.once("close", resolve));
+  const parts = output.split(new RegExp(`^${mark} (\\d+)\\n`, "m"));
+  return texts.map((text, at) => ({ text, output: parts[2 * at] ?? "", code: Number(parts[2 * at + 1]) }));
+}
+
+test("every command that is not typed is in the README", () => {
+  for (const beginning of Object.keys(notTyped))
+    expect(commands.map(({ text }) => text)).toContainEqual(expect.stringMatching(new RegExp(`^${beginning}`)));
+});
+
+test("every other command of the README runs as it is typed", async () => {
+  const service = await startMain({ DATA_DIR: dataDir, DEMO_WORLD: "true" });
+  const texts = typed.map(({ text }) => text.replaceAll("http://localhost:3000", service.url));
+  const ended = await type(texts, { DATA_DIR: dataDir });
+  expect(ended.filter(({ code }) => code !== 0)).toEqual([]);
+  const outputOf = (beginning: string) => ended.find(({ text }) => text.startsWith(beginning))!.output;
+  expect(outputOf("curl -s -H")).toContain("Goethe-Gymnasium Musterstadt");
+  expect(outputOf("npx schultor person list")).toContain('"Beispiel, Ada Marie"');
+  expect(outputOf("npx schultor import apply")).toContain("It has been applied.");
+  expect(outputOf("npx schultor webhook list")).toContain("http://127.0.0.1:5000/hook");
+  expect(outputOf("npx schultor app delete")).toContain("App deleted.");
+  service.child.kill("SIGTERM");
+  expect(await service.ended).toMatchObject({ code: 0 });
+});
