@@ -64,10 +64,11 @@ test("a server that is not there counts as unavailable, a wrong query does not",
 test("a full pool that nobody leaves counts as unavailable after a bounded wait", async () => {
   const own = openDatabase({ url: db.url, poolSize: 1 });
   expect(own.pool.options.connectionTimeoutMillis).toBe(10_000);
-  own.pool.options.connectionTimeoutMillis = 50;
   const held = await own.pool.connect();
+  own.pool.options.connectionTimeoutMillis = 50;
   const refused = await own.pool.query("SELECT 1").catch((error: unknown) => error);
   expect(isDatabaseUnavailable(refused)).toBe(true);
+  own.pool.options.connectionTimeoutMillis = 10_000;
   held.release();
   expect((await own.pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
   await own.close();
