@@ -17,11 +17,12 @@ const versionsOf = (schools: Sql): Sql => sql`(
  * and memberships of the schools. Null for an app that does not exist.
  *
  * Shape: `schools` is a SELECT of school ids, those through which the list finds its people. A person's version is in
- *        every one of their schools, so what a record shows of other schools is covered. Triggers keep the versions: see
- *        migration 0007.
+ *        every one of their schools, so what a record shows of other schools is covered. Triggers keep the versions:
+ *        see migration 0007.
  */
 export const viewVersion = (client: Value, schools: Sql | null): Sql => sql`(
   SELECT concat_ws('.',
     hash_record_extended(ROW(${app.schulconnexSpelling}, ${app.scopes}, ${app.updatedAt}), 0),
-    coalesce(${versionOf(sql`'app:' || ${app.clientId}`)}, 0)${schools === null ? sql`` : sql`, ${versionsOf(schools)}`})
+    coalesce(${versionOf(sql`'app:' || ${app.clientId}`)}, 0)
+    ${schools === null ? sql`` : sql`, ${versionsOf(schools)}`})
   FROM ${app} WHERE ${app.clientId} = ${client})`;

@@ -36,7 +36,7 @@ export const shownSchools = (client: Value): Sql =>
   sql`SELECT ${grant.schoolId} FROM ${grant} WHERE ${grant.clientId} = ${client} AND ${grant.sync}`;
 
 /**
- * The schools that sync to the app, in their order: sort keys and ids alone are sorted, the schools are read one by one.
+ * The schools that sync to the app, in their order. Sort keys and ids alone are sorted; schools are read one by one.
  *
  * Shape: a FROM, to be continued with WHERE; binds `listed` (sort_key, id) and `s` (school).
  */

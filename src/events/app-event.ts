@@ -34,6 +34,8 @@ const emitted = {
   ...{ updatedProperties: sql`updated_properties`, reason: sql`reason`, reasonUntil: sql`reason_until` },
 };
 
+const inOrder = sql`ORDER BY rank, client_id, subject_id`;
+
 /**
  * Makes the SQL that records what apps are sent, in the transaction of the change.
  *
@@ -44,7 +46,7 @@ const emitted = {
 export const appendAppEvents = (events: Sql, now: Value): Sql => sql`
   WITH emitted AS (${events}),
   written AS (
-    ${insert("appEvent", { id: makeId(now), at: now, ...emitted }, sql`FROM emitted ORDER BY rank, client_id, subject_id`)}
+    ${insert("appEvent", { id: makeId(now), at: now, ...emitted }, sql`FROM emitted ${inOrder}`)}
     RETURNING 1)
   SELECT count(*)::int AS events, CASE WHEN count(*) > 0 THEN pg_notify(${literal(appEventChannel)}, '') END
   FROM written`;

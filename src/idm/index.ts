@@ -3,7 +3,8 @@
  *
  * Nouns:      school, user (may sign in to the app, or ever did), group, member, person (whom a school syncs),
  *             change (an event of the app, in the feed).
- * Invariants: every answer but the feed is one prepared statement that builds the body; whom an app sees is composed from access.
+ * Invariants: every answer but the feed is one prepared statement that builds the body; what an app sees is decided by
+ *             the rules of access.
  * Must never know: how tokens are kept, what Schulconnex is, how anything is changed.
  */
 import type { Router } from "express";

@@ -12,8 +12,8 @@ import type { IdmHandler } from "./handler.ts";
 type Change = components["schemas"]["Change"];
 
 /**
- * Makes the handler of the change feed. What was committed before a call is in its answer, also when no worker runs; with a
- * replica, what that has received.
+ * Makes the handler of the change feed. What was committed before a call is in its answer, also when no worker runs;
+ * with a replica, what that has received.
  */
 export const makeListChanges =
   ({
@@ -32,8 +32,8 @@ export const makeListChanges =
       await sequenceEvents(changes);
       const types = typesFor(caller);
       const asked = { clientId: caller.clientId, types, after, limit: query.limit ?? 100 };
-      // From the server of the lists: a place is never ahead of what is read after it. To a replica that is behind, a place may
-      // seem never given; then nothing is new there, and what the primary knows would lead past what the lists show.
+      // Read from the server of the lists, so that a cursor is never ahead of what is read after it. A replica that is
+      // behind may not know the cursor; then it has nothing new, and the primary's events would lead past the lists.
       let read = await listEvents(reads.pool, asked);
       if (read.kind === "expired" && after !== null && reads.isReplica) {
         const known = await listEvents(changes.pool, { ...asked, limit: 1 });

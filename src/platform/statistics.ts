@@ -3,7 +3,8 @@ import type { WorkerJob } from "./worker.ts";
 
 const findGrown = `
   SELECT c.oid::regclass::text AS "table" FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid
-  WHERE s.schemaname = current_schema() AND s.n_live_tup > greatest(2 * c.reltuples, 1000) AND pg_has_role(c.relowner, 'USAGE')`;
+  WHERE s.schemaname = current_schema() AND s.n_live_tup > greatest(2 * c.reltuples, 1000)
+    AND pg_has_role(c.relowner, 'USAGE')`;
 
 /** Has PostgreSQL look again at tables that have doubled; answers which. */
 export async function analyzeGrown(db: Pick<Db, "pool">): Promise<string[]> {
@@ -12,7 +13,7 @@ export async function analyzeGrown(db: Pick<Db, "pool">): Promise<string[]> {
   return rows.map(({ table }) => table);
 }
 
-/** PostgreSQL itself looks once a minute, and until then reads from end to end what was small when a statement was prepared. */
+/** PostgreSQL looks by itself once a minute, and until then scans tables that were small when a statement was prepared. */
 export const makeStatisticsJob = (db: Pick<Db, "pool">): WorkerJob => ({
   name: "platform.analyze",
   everySeconds: 2,

@@ -101,8 +101,8 @@ const ofPeople = sql`${a.sortKey}, ${a.personId}`;
 
 /**
  * Everybody at the schools that sync to the app. Their order is cut into ranges of about the same size, by a sample of
- * some of the schools; range by range, the index of each school gives its people in it, and only these are sorted. So the
- * first people come at once and memory does not grow, however many there are.
+ * some of the schools; range by range, the index of each school gives its people in it, and only these are sorted. So
+ * the first people come at once and memory does not grow, however many there are.
  */
 export const allPeople = (client: Value): People => ({
   before: sql`

@@ -26,8 +26,8 @@ const g = table("group", "g");
 const m = table("membership", "m");
 const a = table("affiliation", "a");
 
-// Asked of the registration in a SELECT of its own, which a list runs once: a join could stand before the people and undo
-// their order.
+// Asked of the registration in a SELECT of its own, which a list runs once: a join could stand before the people and
+// undo their order.
 const spelled = (client: Value, v14: Sql, v17: Sql) =>
   sql`CASE (SELECT ${app.schulconnexSpelling} FROM ${app} WHERE ${app.clientId} = ${client})
     WHEN 'V1_7' THEN ${v17} ELSE ${v14} END`;

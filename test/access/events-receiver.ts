@@ -53,7 +53,8 @@ const selectAll = statement<{ client: ClientId }>(
     CASE WHEN ${personIsSynced(client, p)} THEN ${listedPersonWithStatus(client)} END,
     CASE WHEN ${personHasShownSchool(client, p.id)} THEN ${personendatensatz(client, allParts)} END,
     ARRAY(
-      SELECT a.school_id::text FROM ${a} WHERE a.person_id = p.id AND ${userIsShownAt(client, p, a.schoolId)} ORDER BY 1)
+      SELECT a.school_id::text FROM ${a}
+      WHERE a.person_id = p.id AND ${userIsShownAt(client, p, a.schoolId)} ORDER BY 1)
   FROM ${p} WHERE ${userIsShown(client, p)} OR ${personIsSynced(client, p)}`,
   "test.readAll",
 );

@@ -23,8 +23,8 @@ export const announceFrom = (snapshot: Sql, at: Value): Sql => {
 /**
  * SQL that takes what was announced of a change's subjects, so that it is read once.
  *
- * Shape: `subject` stands in a FROM, with columns as for `selectSnapshot`. What was announced before the snapshot is in it
- *        too.
+ * Shape: `subject` stands in a FROM, with columns as for `selectSnapshot`. What was announced before the snapshot is
+ *        in it too.
  */
 export const takeAnnounced = (subject: Sql): Sql => sql`
   WITH taken AS (

@@ -1,8 +1,9 @@
 /*
  * change-tracking: finds what a change alters in what each app sees, and emits the events that say so.
  *
- * Nouns:      subject (a person, group or school), snapshot (what apps saw of the subjects before the change), diff (how
- *             what they see differs from it), announced sign-in (what an app saw of a person after their first sign-in).
+ * Nouns:      subject (a person, group or school), snapshot (what apps saw of the subjects before the change), diff
+ *             (how what they see differs from it), announced sign-in (what an app saw of a person after their first
+ *             sign-in).
  * Invariants: a subject is in the snapshot before it is altered; the events of a change commit with it; a first sign-in
  *             and the end of a change of the same school never overlap.
  * Never knows: what a use case writes, how events are delivered.

@@ -96,8 +96,8 @@ export function makeSchoolLocks(tx: Queryable) {
 /**
  * Keeps changes of the person's schools from committing until the transaction ends, for a short while.
  *
- * Shape: false where a change of one of the schools is about to commit or the person is being deleted: to be tried again,
- *        after the transaction was rolled back.
+ * Shape: false where a change of one of the schools is about to commit or the person is being deleted: to be tried
+ *        again, after the transaction was rolled back.
  */
 export async function tryHoldForSignIn(tx: Queryable, personId: PersonId): Promise<boolean> {
   type Locked = { isThere: boolean; isFree: boolean | null; held: SchoolId[] };

@@ -142,7 +142,8 @@ export const selectSnapshotOf = (known: Part, subject: Part): Sql => sql`
 /**
  * Selects what apps see of a few subjects, all in one.
  *
- * Shape: `subject` stands in a FROM; its columns are type, id and client_id, where an empty client_id stands for every app.
+ * Shape: `subject` stands in a FROM; its columns are type, id and client_id, where an empty client_id stands for every
+ *        app.
  */
 export const selectSnapshot = (subject: Sql): Sql => sql`
   WITH subject AS (SELECT type, id, client_id FROM ${subject} AS named (type, id, client_id)),

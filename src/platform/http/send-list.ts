@@ -80,7 +80,7 @@ async function readWhole(list: JsonList<unknown>, { reading, caller }: Sending):
   return count > heldItems ? null : { body, etag: tagOf(list, version) };
 }
 
-/** Sends a long list in one snapshot. Of one app one at a time, so that its long lists leave places to its short ones. */
+/** Sends a long list in one snapshot; of one app one at a time, so that long lists leave places to its short ones. */
 async function stream(list: JsonList<unknown>, sending: Sending): Promise<void> {
   const { reading, caller, res, check } = sending;
   const { query, given } = list;
