@@ -50,9 +50,10 @@ export interface paths {
          * Get tokens
          * @description Exchanges an authorization code, refreshes, or issues a token to the app itself.
          *
-         *     Confidential clients authenticate with HTTP Basic; public clients send `client_id` in the body and never a secret. One scope that the app
-         *     was not granted makes the whole request fail with `invalid_scope`. A refresh token works once; a repetition within a few
-         *     seconds gets the same answer again, a later one revokes everything that came from the sign-on.
+         *     Confidential clients authenticate with HTTP Basic; public clients send `client_id` in the body and never a secret: with one, in the body or
+         *     with Basic, they are refused with `invalid_client`. One scope that the app was not granted makes the whole request fail with `invalid_scope`.
+         *     A refresh token works once; a repetition within a few seconds gets the same answer again, a later one revokes everything that came from
+         *     the sign-on.
          *
          *     Use a token until it expires. An app keeps its newest 200,000 tokens of its own, and, where it exchanges in a loop, the newest 500 of each
          *     kind for a person; older ones stop working.

@@ -28,6 +28,9 @@ export function polishAnswer(ctx: KoaContextWithOIDC): void {
 /** A page is a text. */
 function polishError(ctx: KoaContextWithOIDC): void {
   if (typeof ctx.body === "object" && ctx.body !== null) ctx.body = presentError(ctx.body as LibraryError);
+  // RFC 9110 section 15.5.2. The library sends it only to clients that tried Basic.
+  if (ctx.status === 401 && !ctx.response.get("WWW-Authenticate"))
+    ctx.set("WWW-Authenticate", `Basic realm="${ctx.oidc.issuer}", error="invalid_client"`);
 }
 
 type LibraryError = { error?: string; error_description?: string | undefined; scope?: string | undefined };

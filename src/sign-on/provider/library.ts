@@ -27,6 +27,10 @@ const policyCheck = (prompt: string, check: string): Reliance => ({
 /** What is relied on, and why. A method that is replaced must exist: the library would not call one of another name. */
 export const reliances: readonly Reliance[] = [
   method("OIDCContext.prototype.urlFor", "replaced: addresses come from ISSUER_URL, not from the request"),
+  method(
+    "OIDCContext.prototype.entity",
+    "replaced: a public client that sends a secret is refused as soon as it is known",
+  ),
   method("IdToken.prototype.issue", "replaced: the audience is an array"),
   { name: "IdToken.prototype.client", use: "gives issue() the audience", isThere: keepsClient },
   method("IdToken.validate", "checks the id_token_hint of a logout, whose audience is an array"),
@@ -80,6 +84,12 @@ export type Replacements = {
 export function replaceMethods(provider: Provider, { recordLogout }: Replacements): void {
   provider.OIDCContext.prototype.urlFor = (name, options) => provider.urlFor(name, options);
 
+  const { entity } = provider.OIDCContext.prototype;
+  provider.OIDCContext.prototype.entity = function entityWithoutSecret(name, value) {
+    entity.call(this, name, value);
+    if (name === "Client" && routesOfClients.has(this.route)) checkNoSecret(value as Client, this.body);
+  };
+
   const { issue } = provider.IdToken.prototype;
   provider.IdToken.prototype.issue = function issueWithAudienceArray(options) {
     if (options?.use === "idtoken") {
@@ -108,6 +118,14 @@ export function replaceMethods(provider: Provider, { recordLogout }: Replacement
       recordLogout({ clientId: this.clientId, personId, sid });
     },
   });
+}
+
+const routesOfClients = new Set(["token", "introspection", "revocation"]);
+
+// The library refuses a public client that uses Basic, and ignores a secret in the body.
+function checkNoSecret({ clientAuthMethod }: Client, body: Record<string, unknown> | undefined): void {
+  if (clientAuthMethod === "none" && body?.["client_secret"])
+    throw new errors.InvalidClientAuth("a public client sent a secret");
 }
 
 // RFC 6749 section 2.3: one way to authenticate per request.
