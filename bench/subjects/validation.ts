@@ -1,4 +1,5 @@
-// Sign-on and the IDM API in one express app; with BENCH_FRONT_DOOR=1 behind the middleware of express-openapi-validator.
+// Sign-on and the IDM API in one express app; with BENCH_FRONT_DOOR=1 behind the middleware of
+// express-openapi-validator.
 import type { AddressInfo } from "node:net";
 import express from "express";
 import { middleware } from "express-openapi-validator";

@@ -1,6 +1,6 @@
 /**
- * An object of a contract with every property named: one that the contract adds, optional or not, is missing here and does not
- * compile. What is optional there may be `undefined` here.
+ * An object of a contract with every property named: one that the contract adds, optional or not, is missing here and
+ * does not compile. What is optional there may be `undefined` here.
  */
 export type Every<T> = { [Key in keyof T]-?: object extends Pick<T, Key> ? T[Key] | undefined : T[Key] };
 
@@ -30,7 +30,8 @@ type EnumsOf<Schemas> = {
 };
 
 /**
- * Holds the enums of a contract against the types that the code works with: a value, or an enum, that only one side has does not compile.
+ * Holds the enums of a contract against the types that the code works with: a value, or an enum, that only one side has
+ * does not compile.
  *
  * Shape: `Code` has a type for each named enum; the object has `true` for each.
  */
@@ -50,9 +51,11 @@ type NamesOf<Place> = Place extends object ? keyof Place : never;
 type TakenByAll = "If-None-Match";
 
 /**
- * The parameters and form fields that the code takes, operation by operation: one that a contract adds or drops does not compile.
+ * The parameters and form fields that the code takes, operation by operation: one that a contract adds or drops does
+ * not compile.
  *
- * Shape: operations of a document by operationId, but for those that are not offered; header parameters count, but for `If-None-Match`.
+ * Shape: operations of a document by operationId, but for those that are not offered; header parameters count, but for
+ *        `If-None-Match`.
  */
 export type Takes<Operations> = {
   [

@@ -93,13 +93,14 @@ const takes: Takes<operations> = {
   listKeys: {},
 };
 
-// The library checks it by these rules once it has found the code, as a wrong code has to be `invalid_grant` whatever comes with it.
+// The library checks it by these rules once it has found the code, as a wrong code has to be `invalid_grant` whatever
+// comes with it.
 const verifier = { type: "string", minLength: 43, maxLength: 128, pattern: "^[A-Za-z0-9._~-]+$" };
 
 export type OperationId = keyof operations;
 
-// Another value than the listed ones has an error of its own in OAuth (unsupported_grant_type, unsupported_response_type),
-// and a hint that is not understood is passed over: RFC 7009 section 2.1.
+// Another value than the listed ones has an error of its own in OAuth (unsupported_grant_type,
+// unsupported_response_type), and a hint that is not understood is passed over: RFC 7009 section 2.1.
 const leftToLibrary = new Set(["grant_type", "response_type", "token_type_hint", "code_verifier"]);
 
 /** The parts of the document that the module works by. */

@@ -1,5 +1,5 @@
 import type { components, operations } from "../../generated/openapi/webhooks.ts";
-import type { AppEventAction } from "../events/index.ts";
+import type { AppEventAction, EventProperty } from "../events/index.ts";
 import type { EnumsAgree, Same } from "../platform/contract-types.ts";
 import type { EventType } from "./payload.ts";
 
@@ -27,9 +27,9 @@ export const enums: EnumsAgree<
     PersonEventType: "person";
     GroupEventType: "group";
     SchoolEventType: "school";
-    PersonEventProperty: "name" | "role" | "status" | "groups";
-    GroupEventProperty: "name" | "status";
-    SchoolEventProperty: "name" | "address" | "schooling_level" | "official_id";
+    PersonEventProperty: EventProperty["person"];
+    GroupEventProperty: EventProperty["group"];
+    SchoolEventProperty: EventProperty["school"];
   }
 > = {
   EventAction: true,

@@ -7,7 +7,8 @@ import { generateContracts } from "../../openapi/tools/generate-contracts.ts";
 import { readContract } from "../../src/sign-on/contract.ts";
 import type { OpenApiDocument } from "../../src/platform/http/index.ts";
 
-// Changes the YAML of every document in every way, generates from it, and asks the compiler: each change is an error of its own.
+// Changes the YAML of every document in every way, generates from it, and asks the compiler: each change is an error of
+// its own.
 const project = join(import.meta.dirname, "..", "..");
 
 type Yaml = Record<string, unknown> & {

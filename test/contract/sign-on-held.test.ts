@@ -150,6 +150,6 @@ test("a library that lacks what is used of it is named", () => {
     ajv = {};
   }
   expect(() => checkLibrary(Changed as never)).toThrow(
-    /^express-openapi-validator is not as src\/platform\/http\/validator-library.ts needs it: a request that follows its operation passes/,
+    /^express-openapi-validator is not as .*validator-library.ts needs it: a request that follows its operation passes/,
   );
 });

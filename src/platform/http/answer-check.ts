@@ -9,8 +9,8 @@ export type AnswerCheck = (req: IncomingMessage, res: ServerResponse) => void;
 type Described = { headers: [name: string, required: boolean, check: Check][]; bodies: Map<string, Check> | null };
 
 /**
- * Holds every answer of a document's operations against it: status, headers and body. For development and tests, where it may
- * cost time; paths have no parameters.
+ * Holds every answer of a document's operations against it: status, headers and body. For development and tests, where
+ * it may cost time; paths have no parameters.
  *
  * Shape: an answer that is not as described is not sent; a 500 goes out that says what is wrong, and the log has it.
  */

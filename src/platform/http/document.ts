@@ -10,6 +10,7 @@ export type Schema = {
   maxLength?: number;
   pattern?: string;
   nullable?: boolean;
+  default?: unknown;
   properties?: Record<string, Schema | Reference>;
   required?: string[];
   [keyword: `x-${string}`]: unknown;

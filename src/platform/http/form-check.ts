@@ -4,15 +4,20 @@ import { makeSchemaChecks, type Check } from "./validator-library.ts";
 /** What is wrong with one parameter, in words that name no value. */
 export type ParameterFault = { name: string; message: string };
 
-/** Holds the parameters of a request, as texts, against an operation; null where nothing is wrong. Names that it does not know pass. */
+/**
+ * Holds the parameters of a request, as texts, against an operation; null where nothing is wrong. Names that it does
+ * not know pass.
+ */
 export type FormCheck = (values: Readonly<Record<string, unknown>>) => ParameterFault | null;
 
 const formType = "application/x-www-form-urlencoded";
 
 /**
- * Makes checks of what an operation takes in its query or form, for endpoints where the protocol has unknown names passed over.
+ * Makes checks of what an operation takes in its query or form, for endpoints where the protocol has unknown names
+ * passed over.
  *
- * Shape: a parameter without `maxLength` is at most as long as its `x-max-length` or, without one, that of its operation.
+ * Shape: a parameter without `maxLength` is at most as long as its `x-max-length` or, without one, that of its
+ *        operation.
  */
 export function makeFormCheck(
   document: OpenApiDocument,

@@ -1,11 +1,14 @@
 import type { Request, RequestHandler } from "express";
 import { AppError } from "../errors.ts";
 import { resolve, type OpenApiDocument, type Parameter, type Schema } from "./document.ts";
-import { makeRequestValidator, makeSchemaChecks, uuid, type Place } from "./validator-library.ts";
+import { makeRequestValidator, makeSchemaChecks, type Place } from "./validator-library.ts";
 
-/** Makes the check of a request against its operation; what passes has its query read into numbers, booleans and lists. */
+/**
+ * Makes the check of a request against its operation; what passes has its query read into numbers, booleans and lists.
+ */
 export function makeRequestCheck(document: OpenApiDocument): (place: Place) => RequestHandler {
   const makeValidator = makeRequestValidator(document);
+  const schemas = makeSchemaChecks(document);
   return (place) => {
     const { operation } = place;
     const validate = makeValidator(place);
@@ -13,11 +16,15 @@ export function makeRequestCheck(document: OpenApiDocument): (place: Place) => R
     const queries = new Map(
       parameters.filter((parameter) => parameter.in === "query").map((parameter) => [parameter.name, parameter]),
     );
-    const pathNames = parameters.filter((parameter) => parameter.in === "path").map(({ name }) => name);
-    const plain = operation.requestBody === undefined && parameters.every(isUuidInPath) && pathNames.length > 0;
+    const inPath = parameters
+      .filter((parameter) => parameter.in === "path")
+      .map((parameter) => ({ parameter, check: schemas.text(parameter.schema ?? {}) }));
+    const isAllInPath = operation.requestBody === undefined && parameters.every(mayBeMissingOutsidePath);
     return (req, res, next) => {
-      // Most calls carry one id and nothing else: there is nothing more to ask the validator then.
-      if (plain && !req.url.includes("?") && pathNames.every((name) => uuid.test(String(req.params[name])))) {
+      // Most calls carry one id and nothing else: then its schema is all there is to ask.
+      if (isAllInPath && !req.url.includes("?")) {
+        const wrong = inPath.find(({ parameter, check }) => check(req.params[parameter.name]) !== null);
+        if (wrong) throw wrongParameter(wrong.parameter);
         next();
         return;
       }
@@ -36,9 +43,8 @@ export function makeRequestCheck(document: OpenApiDocument): (place: Place) => R
   };
 }
 
-/** Or left alone when it is not there. */
-const isUuidInPath = (parameter: Parameter) =>
-  parameter.in === "path" ? parameter.schema?.format === "uuid" : parameter.required !== true;
+const mayBeMissingOutsidePath = ({ in: where, required, schema }: Parameter) =>
+  where === "path" || (required !== true && schema?.default === undefined);
 
 function inOurWords(error: unknown, parameters: Parameter[]): unknown {
   if (!(error instanceof Error && "status" in error && error.status === 400)) return error;
@@ -99,7 +105,10 @@ function decode(part: string): string {
   throw invalid("The address is not correctly percent-encoded.");
 }
 
-/** The one spelling of each type; the validator behind reads whatever JavaScript takes for a number, such as 1e2 or 0x10. */
+/**
+ * The one spelling of each type; the validator behind reads whatever JavaScript takes for a number, such as 1e2 or
+ * 0x10.
+ */
 const spellings: Record<string, RegExp> = {
   integer: /^(0|-?[1-9]\d*)$/,
   number: /^-?(0|[1-9]\d*)(\.\d+)?$/,
@@ -114,7 +123,10 @@ function checkValues(req: Request, parameters: Parameter[]): void {
   }
 }
 
-/** Clients write a list as one value with commas or, where their generator passes over `explode: false`, as one after the other. */
+/**
+ * Clients write a list as one value with commas or, where their generator passes over `explode: false`, as one after
+ * the other.
+ */
 function joinLists(req: Request, parameters: Parameter[]): void {
   for (const { name } of parameters.filter(isList)) {
     const given = req.query[name];

@@ -3,9 +3,10 @@ import type { OpenApiRequest, OpenAPIV3 } from "express-openapi-validator/dist/f
 import type { Request, Response } from "express";
 import type { OpenApiDocument, Operation } from "./document.ts";
 
-// Everything that leans on the insides of express-openapi-validator stands here. Its own middleware compiles the pattern of every
-// path at every request, answers HEAD with 405 and adds path parameters to the whole app; bench/README.md has what it costs.
-export const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+// Everything that leans on the insides of express-openapi-validator stands here. Its own middleware compiles the
+// pattern of every path at every request, answers HEAD with 405 and adds path parameters to the whole app;
+// bench/README.md has what it costs.
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const options = {
   strict: false,
   validateSchema: false,
@@ -43,7 +44,8 @@ export function makeRequestValidator(document: OpenApiDocument): (place: Place) 
 /**
  * Makes checks of values against schemas of a document.
  *
- * Shape: `text` takes values as a query or form has them, where a number is written out; `json` takes them as a JSON body has them.
+ * Shape: `text` takes values as a query or form has them, where a number is written out; `json` takes them as a JSON
+ *        body has them.
  */
 export function makeSchemaChecks(document: OpenApiDocument): Record<"text" | "json", (schema: object) => Check> {
   checkLibrary();
@@ -107,7 +109,8 @@ export function checkLibrary(given: typeof RequestValidator = RequestValidator):
       reason = cause;
     }
     throw new Error(
-      `express-openapi-validator is not as src/platform/http/validator-library.ts needs it: ${what}. Install the version that package-lock.json names.`,
+      `express-openapi-validator is not as src/platform/http/validator-library.ts needs it: ${what}. ` +
+        "Install the version that package-lock.json names.",
       { cause: reason },
     );
   };
@@ -143,7 +146,9 @@ export function checkLibrary(given: typeof RequestValidator = RequestValidator):
   isChecked = true;
 }
 
-/** A copy that a validator may change, without the examples, in which it would take an `id` for the name of a schema. */
+/**
+ * A copy that a validator may change, without the examples, in which it would take an `id` for the name of a schema.
+ */
 function copyOf<T extends object>(part: object): T {
   return JSON.parse(
     JSON.stringify(part, (key, value: unknown) => (key === "example" || key === "examples" ? undefined : value)),
