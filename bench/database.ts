@@ -5,7 +5,10 @@ import { openDatabase, type PrismaDb } from "../src/platform/db.ts";
 import { applyMigrations } from "../src/platform/migrate.ts";
 import { openDatabaseServer } from "../src/platform/postgres/index.ts";
 
-/** A migrated database with the service's own server settings (BENCH_DATABASE_URL: an empty one of yours), gone after the run. */
+/**
+ * A migrated database with the service's own server settings (BENCH_DATABASE_URL: an empty one of yours), gone after
+ * the run.
+ */
 export async function openBenchDatabase(): Promise<{ url: string; db: PrismaDb; close(): Promise<void> }> {
   const dataDir = realpathSync(mkdtempSync(join(tmpdir(), "schultor-bench-")));
   chmodSync(dataDir, 0o711);

@@ -52,7 +52,9 @@ export async function startSubject(name: string, module: string, env: Record<str
 type Load = { connections: number; seconds: number };
 type BenchRequest = { method: "GET" | "POST"; path: string; headers?: Record<string, string>; body?: string };
 
-/** Requests per second over a number of connections, each asking one after another; anything but 2xx counts as failed. */
+/**
+ * Requests per second over a number of connections, each asking one after another; anything but 2xx counts as failed.
+ */
 export async function measureRequests(
   base: string,
   { requests, connections, seconds }: Load & { requests: BenchRequest[] },

@@ -63,7 +63,10 @@ async function makeWorld(db: PrismaDb): Promise<World> {
   return { app, user: `/idm/ep/v1/users/${rows[0]!.id}`, people: `/idm/ep/v1/schools/${school}/people` };
 }
 
-/** The statements that the service itself sends for these addresses; a record's for itself alone, without the company of others. */
+/**
+ * The statements that the service itself sends for these addresses; a record's for itself alone, without the company
+ * of others.
+ */
 async function recordStatements(db: PrismaDb, { app, user, people }: World): Promise<Record<string, Statement>> {
   const scopes = new Set(["users:read", "people:read"] as const);
   let last: Statement | undefined;

@@ -1,6 +1,7 @@
 /**
- * How long a roster takes from the file to the directory, compared with COPY of the very rows that it made into the same
- * tables, with their indexes and constraints. Both sides begin with the same schools and one app that syncs all of them.
+ * How long a roster takes from the file to the directory, compared with COPY of the very rows that it made into the
+ * same tables, with their indexes and constraints. Both sides begin with the same schools and one app that syncs all
+ * of them.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";

@@ -69,5 +69,6 @@ type DemoPerson = (typeof demo.people)[number];
 
 function describe({ role, schools, status }: DemoPerson): string {
   const names = schools.map((id) => demo.schools.find((school) => school.id === id)?.name);
-  return `${role === "TEACHER" ? "teacher" : "student"}, ${names.join(" and ")}${status === "SOFT_DELETED" ? " (deleted: may not sign in)" : ""}`;
+  const deleted = status === "SOFT_DELETED" ? " (deleted: may not sign in)" : "";
+  return `${role === "TEACHER" ? "teacher" : "student"}, ${names.join(" and ")}${deleted}`;
 }

@@ -16,12 +16,13 @@ function readConfigOrEnd(): Config {
   }
 }
 
-/** What a person can act on, in one or two lines; null for what nobody foresaw. */
+/** What an operator can do about the error, in one or two lines; null for an unexpected one. */
 function explainFailure(error: unknown, config: Config): string | null {
   if (error instanceof DatabaseStartError) return error.message;
   const { code, port } = error as NodeJS.ErrnoException & { port?: number };
+  const variable = port === config.metricsPort ? "METRICS_PORT" : "PORT";
   if (code === "EADDRINUSE")
-    return `Port ${port} is taken by another program. End that one, or set ${port === config.metricsPort ? "METRICS_PORT" : "PORT"} to a free port.`;
+    return `Port ${port} is taken by another program. Stop it, or set ${variable} to a free port.`;
   if (code === "EACCES" && port !== undefined)
     return `This user may not open port ${port}. Choose one above 1023 and put a proxy in front.`;
   return null;
@@ -33,7 +34,7 @@ const say = (line: string) => (config.production ? log.info(line) : console.log(
 let service: Running | null = null;
 let endingSince: number | null = null;
 
-// A terminal's Ctrl-C reaches us twice, directly and through npm: only a later signal means it.
+// Ctrl-C in a terminal arrives twice, directly and through npm: only a later signal is a second one.
 const echoMs = 500;
 
 async function end(reason: string, exitCode: number): Promise<void> {
@@ -44,21 +45,21 @@ async function end(reason: string, exitCode: number): Promise<void> {
   endingSince = performance.now();
   const stuck = setTimeout(() => process.exit(exitCodes.failed), (config.shutdownGraceSeconds + 30) * 1000);
   stuck.unref();
-  say(`Stopping: ${reason}. Running requests may end; once more ends at once.`);
+  say(`Stopping: ${reason}. Running requests are finished first; send the signal again to stop at once.`);
   await service?.stop();
   say("Stopped.");
   process.exit(exitCode);
 }
 
 function crash(error: unknown): void {
-  log.fatal({ err: error }, "the process cannot go on");
+  log.fatal({ err: error }, "unexpected error, the process ends");
   process.exit(exitCodes.failed);
 }
 
 process.on("uncaughtException", crash);
 process.stdout.on("error", () => undefined);
-process.on("SIGTERM", () => void end("asked to (SIGTERM)", 0));
-process.on("SIGINT", () => void end("asked to (SIGINT)", 0));
+process.on("SIGTERM", () => void end("received SIGTERM", 0));
+process.on("SIGINT", () => void end("received SIGINT", 0));
 
 try {
   service = await startService(config, { log, say, onLost: (what) => void end(what, exitCodes.failed) });

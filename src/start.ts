@@ -36,7 +36,7 @@ function makeEnds(log: Log) {
     add: (what: string, end: () => Promise<unknown>) => void ends.push({ what, end }),
     async run() {
       for (const { what, end } of ends.splice(0).reverse()) {
-        await end().catch((err: unknown) => log.error({ err, part: what }, "could not be ended cleanly"));
+        await end().catch((err: unknown) => log.error({ err, part: what }, "could not be stopped cleanly"));
       }
     },
   };
@@ -103,7 +103,7 @@ async function startParts(
       server.stop(config.shutdownGraceSeconds),
       worker.stop(config.shutdownGraceSeconds),
     ]);
-    if (cutOff > 0) log.warn({ cutOff }, "requests did not end in time and were cut off");
+    if (cutOff > 0) log.warn({ cutOff }, "requests did not finish in time and were aborted");
   });
 
   const demoApps = config.demoWorld && config.role !== "worker" ? await startDemoApps(config) : null;
@@ -127,8 +127,7 @@ async function openDatabaseOf(
     return server.stop();
   });
   void server.exited.then(() => {
-    if (!stopping)
-      onLost("the embedded PostgreSQL has ended by itself; its last lines are in postgres.log in the data folder");
+    if (!stopping) onLost("the embedded PostgreSQL stopped unexpectedly; the reason is in postgres.log in DATA_DIR");
   });
   return server.url;
 }

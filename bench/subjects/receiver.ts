@@ -1,4 +1,5 @@
-// A receiver of webhooks in its own process: answers 204, and remembers when each webhook-id came first. A path that begins with /hang gets no answer.
+// A receiver of webhooks in its own process: answers 204, and remembers when each webhook-id came first. A path that
+// begins with /hang gets no answer.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 

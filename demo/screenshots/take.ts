@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { chromium, type BrowserContextOptions, type Page } from "playwright-core";
 import demo from "../demo.json" with { type: "json" };
 
-// Takes the pictures of the README from a service that runs with the demo world: `npm start`, then `npm run screenshots`.
+// Takes the pictures of the README from a service that runs with the demo world: `npm start`, then `npm run
+// screenshots`.
 const serviceUrl = process.argv[2] ?? "http://localhost:3000";
 const folder = import.meta.dirname;
 

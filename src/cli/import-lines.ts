@@ -97,6 +97,6 @@ function sampleColumns({ kind, change, sourceId, name, previousSourceId }: Sampl
 function next({ id, state }: ImportRecord): string {
   if (state === "READY") return `To apply it: import apply ${id}`;
   if (state === "HELD")
-    return `It is held, because it would remove unusually much of a school. To apply it all the same: import confirm ${id}`;
+    return `It is held: it would remove unusually much of a school. To apply it all the same: import confirm ${id}`;
   return state === "APPLIED" ? "It has been applied." : "";
 }

@@ -19,7 +19,9 @@ type Read = { given: Record<string, unknown>; options: Record<string, unknown> }
 const isNamed = (value: unknown): boolean =>
   Array.isArray(value) ? value.some((item) => item instanceof Named) : value instanceof Named;
 
-/** Puts ids in place of the names in a call; groups come last, because the call's school says where to look for them. */
+/**
+ * Puts ids in place of the names in a call; groups come last, because the call's school says where to look for them.
+ */
 export async function resolveNames(call: Read, lookUp: LookUp): Promise<Read> {
   const values = [...Object.values(call.given), ...Object.values(call.options)];
   if (!values.some(isNamed)) return call;

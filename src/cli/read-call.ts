@@ -43,7 +43,9 @@ export const dashed = (name: string): string => name.replace(/[A-Z]/g, (letter) 
 
 type Read = { given: Record<string, unknown>; options: Record<string, unknown> };
 
-/** Reads the arguments and options of a command, all or none. Shape: `Named` stands for ids that are to be looked up. */
+/**
+ * Reads the arguments and options of a command, all or none. Shape: `Named` stands for ids that are to be looked up.
+ */
 export function readCall(command: Command, args: readonly string[]): Read {
   const { values, positionals } = parse(command, args);
   const names = Object.keys(command.takes);

@@ -8,7 +8,7 @@ export class ConfigError extends Error {
 
   constructor(problems: string[]) {
     super(
-      `The configuration has ${problems.length} problem(s):\n${problems.map((problem) => `  - ${problem}`).join("\n")}`,
+      `The configuration has ${problems.length === 1 ? "1 problem" : `${problems.length} problems`}:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`,
     );
     this.name = "ConfigError";
     this.problems = problems;

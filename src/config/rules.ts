@@ -40,11 +40,11 @@ export function findUnfitForProduction(values: Partial<Values>, env: NodeJS.Proc
     [
       env["ENCRYPTION_KEYS"] !== undefined &&
         values.ENCRYPTION_KEYS?.some((key) => key.toString("base64") === developmentKey) === true,
-      "ENCRYPTION_KEYS holds the published development key. Make one of your own with: openssl rand -base64 32",
+      "ENCRYPTION_KEYS holds the published development key. Make your own with: openssl rand -base64 32",
     ],
     [
       values.ENCRYPTION_KEYS?.some((key) => new Set(key).size < 8) === true,
-      "ENCRYPTION_KEYS holds a key that is no random one. Make one with: openssl rand -base64 32",
+      "ENCRYPTION_KEYS holds a key that is not random. Make one with: openssl rand -base64 32",
     ],
     [
       env["DATABASE_URL"] === undefined && values.ALLOW_EMBEDDED_DATABASE !== true,

@@ -53,7 +53,7 @@ test("a request that never ends is cut off when the grace time is over, and the 
   expect(await running).toBe("cut off");
   await giveBack();
   expect(await ended).toEqual({ code: 0, signal: null });
-  expect(output()).toContain("were cut off cutOff=1");
+  expect(output()).toContain("were aborted cutOff=1");
 });
 
 test("a second signal ends at once, unless it is the echo of the first", async () => {
@@ -87,7 +87,7 @@ test("when the embedded PostgreSQL is gone the process says so and ends with 1, 
   const { ended, says } = await startMain({ DATA_DIR: dataDir });
   const [pid] = readFileSync(join(dataDir, "postgres", "postmaster.pid"), "utf8").split("\n");
   process.kill(Number(pid), "SIGKILL");
-  await says(/the embedded PostgreSQL has ended by itself/);
+  await says(/the embedded PostgreSQL stopped unexpectedly/);
   expect(await ended).toEqual({ code: 1, signal: null });
   const next = await startMain({ DATA_DIR: dataDir });
   expect((await fetch(`${next.url}/health/ready`)).status).toBe(200);

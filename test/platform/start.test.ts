@@ -15,7 +15,7 @@ afterAll(() => removeDataDir(dataDir));
 test("a wrong configuration ends the start with code 78 and names every problem", async () => {
   const program = startProgram(["src/main.ts"], { PORT: "abc", PLATFORM: "No" });
   expect(await program.ended).toEqual({ code: 78, signal: null });
-  expect(program.output()).toMatch(/2 problem\(s\)[^]*PORT=abc[^]*PLATFORM=No/);
+  expect(program.output()).toMatch(/2 problems[^]*PORT=abc[^]*PLATFORM=No/);
 });
 
 test("production with an http issuer, no keys and the demo world does not start", async () => {

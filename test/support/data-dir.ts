@@ -6,7 +6,10 @@ import { join } from "node:path";
 
 const guards = new Map<string, ChildProcess>();
 
-/** A new data folder that the server's own user can enter when the tests run as root; it does not outlive this process. */
+/**
+ * A new data folder that the server's own user can enter when the tests run as root; it does not outlive this
+ * process.
+ */
 export function makeDataDir(): string {
   const dataDir = realpathSync(mkdtempSync(join(tmpdir(), "schultor-test-")));
   chmodSync(dataDir, 0o711);
@@ -22,7 +25,9 @@ export function removeDataDir(dataDir: string): void {
   rmSync(dataDir, { recursive: true, force: true });
 }
 
-/** Ends the folder's server and removes the folder when this process is gone without having done so, even by kill -9. */
+/**
+ * Ends the folder's server and removes the folder when this process is gone without having done so, even by kill -9.
+ */
 function startGuard(dataDir: string): ChildProcess {
   const script = `
     cat

@@ -8,7 +8,10 @@ import { onServer, withDatabase } from "./test-server.ts";
 
 export type TestDatabase = OpenDb & { url: string };
 
-/** A migrated, empty database of the test file's own; gone at its end. Its pool gives a transaction no second connection. Call it in `beforeAll`, or at the top of the file. */
+/**
+ * A migrated, empty database of the test file's own; gone at its end. Its pool gives a transaction no second
+ * connection. Call it in `beforeAll`, or at the top of the file.
+ */
 export async function testDatabase(options: { poolSize?: number } = {}): Promise<TestDatabase> {
   const { url, drop } = await createDatabase(inject("databaseServer").template);
   const db = openDatabase({ url, ...options });
@@ -20,7 +23,9 @@ export async function testDatabase(options: { poolSize?: number } = {}): Promise
   return { ...db, url };
 }
 
-/** The address of a database without a single table; gone when the test is over. Call it in a test or in `beforeEach`. */
+/**
+ * The address of a database without a single table; gone when the test is over. Call it in a test or in `beforeEach`.
+ */
 export async function emptyDatabase(): Promise<string> {
   const { url, drop } = await createDatabase("template0");
   onTestFinished(drop);

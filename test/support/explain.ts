@@ -43,7 +43,10 @@ type Named = { name: string; text: string; values?: unknown[] };
 const isNamed = (asked: unknown): asked is Named =>
   typeof asked === "object" && asked !== null && "name" in asked && /\b(FROM|UPDATE)\b/.test((asked as Named).text);
 
-/** A database whose named statements are measured before they run, with the plans that their sessions keep, as in the service. */
+/**
+ * A database whose named statements are measured before they run, with the plans that their sessions keep, as in the
+ * service.
+ */
 export function measureStatements(db: Db): { db: Db; costs: Cost[] } {
   const costs: Cost[] = [];
   const prepared = new WeakMap<object, Set<string>>();

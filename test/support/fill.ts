@@ -22,7 +22,9 @@ const groupsPerPerson = 3;
 const digest = (what: string, n: string) => `md5('${what}' || (${n}))::uuid`;
 const at = "timestamptz '2026-01-01'";
 
-/** The id that `fillDatabase` gave to the n-th of a kind, counted from 0; person n is at school n modulo their number. */
+/**
+ * The id that `fillDatabase` gave to the n-th of a kind, counted from 0; person n is at school n modulo their number.
+ */
 export async function findFilled(
   db: Pick<Db, "pool">,
   n: number,
@@ -34,7 +36,10 @@ export async function findFilled(
   return rows[0]!;
 }
 
-/** Fills an empty database with a country in small: one person in 51 has a second school, one in a hundred is soft-deleted. */
+/**
+ * Fills an empty database with a country in small: one person in 51 has a second school, one in a hundred is soft-
+ * deleted.
+ */
 export async function fillDatabase(
   db: Pick<Db, "pool">,
   { schools, people }: FillSize,

@@ -36,7 +36,10 @@ const noPath = { path: undefined as never };
 
 type Found = { clientId: ClientId; school?: SchoolId; person?: PersonId; group?: GroupId; affiliation?: string };
 
-/** Every list that concerns a school, a person, a group and an affiliation, with every filter; without any, those of the app as a whole. */
+/**
+ * Every list that concerns a school, a person, a group and an affiliation, with every filter; without any, those of
+ * the app as a whole.
+ */
 export function listsOf({ clientId, school, person, group, affiliation }: Found): List[] {
   const caller = appToken(clientId);
   const of = (label: string, { query, given }: Omit<List, "label">): List => ({ label, query, given });

@@ -50,7 +50,10 @@ type GrantWishes = {
 
 export type Make = ReturnType<typeof makeMakers>;
 
-/** Rows with sensible defaults, made through the doors that the service itself uses, so that apps are told of them. Each call commits. */
+/**
+ * Rows with sensible defaults, made with the same functions as in the service, so that apps get their events. Each
+ * call commits.
+ */
 export function makeMakers(db: PrismaDb, now = new Date("2026-02-03T08:00:00Z")) {
   const origin = { at: now, actorId: "test" };
   let count = 0;
@@ -125,7 +128,10 @@ export function makeMakers(db: PrismaDb, now = new Date("2026-02-03T08:00:00Z"))
   const signIn = (of: { app: ClientId; person: PersonId }): Promise<void> =>
     recordSignIn(db, { clientId: of.app, personId: of.person, at: now });
 
-  /** Many students at once, each in the next `groupsEach` of the groups; 100,000 take a few seconds. Apps are not told of them. */
+  /**
+   * Many students at once, each in the next `groupsEach` of the groups; 100,000 take a few seconds. Apps get no
+   * events.
+   */
   const people = async (of: {
     school: SchoolId;
     count: number;

@@ -9,7 +9,8 @@ type Connected = (
 ) => void;
 
 /**
- * Lets a pool refuse a second connection to work that has a transaction of it: with as many of them as connections, each would wait for
+ * Lets a pool refuse a second connection to work that has a transaction of it: with as many of them as connections,
+ * each would wait for
  * the others. Answers the pool.
  */
 export function refuseSecondConnections(pool: pg.Pool): pg.Pool {

@@ -24,7 +24,10 @@ afterAll(async () => {
   }
 });
 
-/** Runs one of our programs as a process of its own, with nothing in its environment but what is given; ends with the test file. */
+/**
+ * Runs one of our programs as a process of its own, with nothing in its environment but what is given; ends with the
+ * test file.
+ */
 export function startProgram(args: string[], env: Record<string, string> = {}): Program {
   const child = spawn(process.execPath, args, {
     cwd: root,

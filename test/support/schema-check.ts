@@ -2,7 +2,10 @@ import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
 import type { OpenApiDocument } from "../../src/platform/http/index.ts";
 
-/** Lists what a body has against a response of a document; a validator of its own, apart from the one that the service uses. */
+/**
+ * Lists what a body has against a response of a document; a validator of its own, apart from the one that the service
+ * uses.
+ */
 export function makeSchemaCheck(
   document: OpenApiDocument,
 ): (response: object | undefined, type: string, body: unknown) => string[] {

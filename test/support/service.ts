@@ -41,7 +41,10 @@ export function makeTestClock(start: Date | string = "2026-02-03T08:00:00Z"): Te
   });
 }
 
-/** The whole service on a free port of the loopback address, with a database of its own; ends with the test file. Jobs run when a test runs them. */
+/**
+ * The whole service on a free port of the loopback address, with a database of its own; ends with the test file. Jobs
+ * run when a test runs them.
+ */
 export async function startService(wishes: Wishes = {}): Promise<TestService> {
   const db = wishes.db ?? (await testDatabase());
   const clock = wishes.clock ?? makeTestClock();

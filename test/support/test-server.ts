@@ -13,7 +13,10 @@ declare module "vitest" {
   }
 }
 
-/** One PostgreSQL for the run: that of TEST_DATABASE_URL, or one that is thrown away, kept in memory as far as it can be. */
+/**
+ * One PostgreSQL for the run: that of TEST_DATABASE_URL, or one that is thrown away, kept in memory as far as it can
+ * be.
+ */
 export default async function startTestServer(project: TestProject): Promise<() => Promise<void>> {
   const installed = installedServers().find(({ name }) => name === project.name);
   const given = installed ? undefined : process.env["TEST_DATABASE_URL"];

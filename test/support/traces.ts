@@ -2,7 +2,10 @@ import type { Db } from "../../src/platform/db.ts";
 
 type Pool = Pick<Db, "pool">;
 
-/** The rows of every table, as text, that hold one of the words in whatever column; by table, and without tables that have none. */
+/**
+ * The rows of every table, as text, that hold one of the words in whatever column; by table, and without tables that
+ * have none.
+ */
 export async function findTraces({ pool }: Pool, words: readonly string[]): Promise<Record<string, string[]>> {
   const traces: Record<string, string[]> = {};
   for (const table of await listTables(pool, "true")) {

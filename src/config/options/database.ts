@@ -29,8 +29,8 @@ export const databaseOptions = {
     default: "20",
     meaning:
       "Database connections this process opens at most, per server. They are split into shares (sign-on, token " +
-      "endpoint, first sign-ins, token checks, reads, changes, jobs), so that one kind of work takes none from " +
-      "the others. All processes together must stay below the server's `max_connections`.",
+      "endpoint, first sign-ins, token checks, reads, changes, jobs), so that no kind of work takes the connections " +
+      "of another. All processes together must stay below the server's `max_connections`.",
     example: "40",
   },
   DATA_DIR: {
@@ -42,15 +42,15 @@ export const databaseOptions = {
   ALLOW_EMBEDDED_DATABASE: {
     value: flag,
     default: "false",
-    meaning:
-      "Lets production run on the embedded PostgreSQL: one process on one machine, and backups are yours to arrange.",
+    meaning: "Lets production run on the embedded PostgreSQL: one process on one machine, without backups of its own.",
     example: "true",
   },
   DEMO_WORLD: {
     value: flag,
     default: null,
     defaultMeaning: "`true`; in production `false`, and `true` is refused",
-    meaning: "Loads the demo schools, people and apps into an empty database, and starts the demo app on port 4000.",
+    meaning:
+      "Loads the demo schools, people and apps into an empty database, and starts the demo apps on the ports 4000 to 4003.",
     example: "false",
   },
 } as const satisfies Record<string, Option>;

@@ -20,13 +20,13 @@ export const listOptions = {
   LIST_STALL_SECONDS: {
     value: wholeNumber(1, 100),
     default: "30",
-    meaning: "Time in which a reader must take the next 64 KiB of a list. A slower one is cut off.",
+    meaning: "Time in which a reader must take the next 64 KiB of a list. A slower one is disconnected.",
     example: "60",
   },
   LIST_TOTAL_SECONDS: {
     value: wholeNumber(1, 7200),
     default: "900",
-    meaning: "Time in which a reader must take a whole list. A slower one is cut off; it can read pages instead.",
+    meaning: "Time in which a reader must take a whole list. A slower one is disconnected; it can read pages instead.",
     example: "1800",
   },
 } as const satisfies Record<string, Option>;

@@ -6,7 +6,7 @@ export const operationOptions = {
   LOG_LEVEL: {
     value: oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent"),
     default: "info",
-    meaning: "The least important line that is still logged. Requests are `info`.",
+    meaning: "The lowest level that is logged. Requests are `info`.",
     example: "warn",
   },
   METRICS_PORT: {
@@ -14,7 +14,7 @@ export const operationOptions = {
     default: null,
     defaultMeaning: "none: `/metrics` is on `PORT`",
     meaning:
-      "A port of its own for `/metrics` and the health checks, to be kept inside the network. Production needs " +
+      "A port of its own for `/metrics` and the health checks, reachable only inside the network. Production needs " +
       "this or `METRICS_TOKEN`.",
     example: "9464",
   },
@@ -25,7 +25,7 @@ export const operationOptions = {
     ),
     default: null,
     defaultMeaning: "none: `/metrics` is open",
-    meaning: "Bearer token that whoever reads `/metrics` must send.",
+    meaning: "Bearer token that a reader of `/metrics` must send.",
     example: "output of `openssl rand -hex 32`",
     secret: true,
   },

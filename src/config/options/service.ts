@@ -7,8 +7,8 @@ export const serviceOptions = {
     value: oneOf("production", "development", "test"),
     default: "development",
     meaning:
-      "`production` refuses whatever is only fit for development (demo world, default keys, http addresses) and " +
-      "logs JSON lines; anything else logs for reading and loads the demo world.",
+      "`production` refuses settings that are only fit for development (demo world, default keys, http) and " +
+      "logs JSON lines; other values log readable lines and load the demo world.",
     example: "production",
   },
   ISSUER_URL: {
@@ -17,7 +17,7 @@ export const serviceOptions = {
     defaultMeaning: "`http://localhost:<PORT>`",
     meaning:
       "Address of the sign-on as browsers and apps see it; it stands in every ID token as `iss`, and every " +
-      "address that the service hands out is built from it. Changing it later breaks every app.",
+      "address that the service hands out is built from it. If it changes later, every app has to be changed.",
     example: "https://login.example.org",
   },
   BASE_URL: {
@@ -50,7 +50,7 @@ export const serviceOptions = {
     defaultMeaning: "none",
     meaning:
       "Addresses or networks of the reverse proxies in front of the service, separated by commas. Only their " +
-      "`X-Forwarded-For` is believed; it decides which address a sign-in counts for.",
+      "`X-Forwarded-For` is trusted; it decides for which address a sign-in counts.",
     example: "10.0.0.0/8",
   },
   PLATFORM: {
@@ -58,7 +58,7 @@ export const serviceOptions = {
     default: "schultor",
     meaning:
       "The operator's name inside scope identifiers: `urn:<PLATFORM>:idm:v1:schools:read`. Apps write it into " +
-      "their requests, so it stays as it is once apps exist.",
+      "their requests, so it must not change once apps exist.",
     example: "schultor",
   },
   ROLE: {

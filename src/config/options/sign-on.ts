@@ -14,8 +14,8 @@ export const signOnOptions = {
     meaning:
       "Keys that encrypt signing keys and other secrets in the database: 32 bytes in base64, separated by " +
       "commas. The first encrypts, each can decrypt. To change the key, put the new one first and keep the old " +
-      "one behind it, restart, run `npm run schultor -- re-encrypt`, and take the old one away. A start with " +
-      "keys that do not open what the database holds is refused.",
+      "one behind it, restart, run `npx schultor re-encrypt`, and remove the old one. The service does not " +
+      "start with keys that do not decrypt the secrets in the database.",
     example: "output of `openssl rand -base64 32`",
     secret: true,
   },

@@ -21,7 +21,7 @@ export const webhookOptions = {
     value: secondsList,
     default: "5,300,1800",
     meaning:
-      "Times after which a failed delivery of a webhook is tried again, give or take a fifth, separated by " +
+      "Times after which a failed delivery of a webhook is tried again, plus or minus a fifth, separated by " +
       "commas. The contract promises apps three retries.",
     example: "5,300,1800",
   },
@@ -29,15 +29,14 @@ export const webhookOptions = {
     value: wholeNumber(1, 365),
     default: "5",
     meaning:
-      "Days of nothing but failures after which an endpoint is disabled and its events are dropped. Until then " +
+      "Days with only failures after which an endpoint is disabled and its events are dropped. Until then " +
       "they wait.",
     example: "5",
   },
   WEBHOOK_LOG_DAYS: {
     value: wholeNumber(1, 3650),
     default: "30",
-    meaning:
-      "Days for which deliveries and their attempts are kept, for looking into them and for delivering them again.",
+    meaning: "Days for which deliveries and their attempts are kept, to be inspected and delivered again.",
     example: "30",
   },
   WEBHOOK_CONCURRENCY: {
