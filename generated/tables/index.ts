@@ -73,7 +73,7 @@ export const tables = {
       personId: "person_id",
       clientId: "client_id",
       at: "at",
-      snapshot: "snapshot",
+      snapshot: "sight",
     },
   },
   viewVersion: {

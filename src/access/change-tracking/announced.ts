@@ -30,7 +30,7 @@ export const takeAnnounced = (subject: Sql): Sql => sql`
   WITH taken AS (
     DELETE FROM ${announced} USING ${subject} AS t (type, id, client_id)
     WHERE t.type = 'person' AND ${announced.personId} = t.id AND t.client_id IN ('', ${announced.clientId})
-    RETURNING ${announced.snapshot})
+    RETURNING ${announced.snapshot} AS snapshot)
   SELECT seen.* FROM taken CROSS JOIN LATERAL jsonb_to_record(taken.snapshot) AS seen (${snapshotRecord})`;
 
 const keptSeconds = 86_400;

@@ -1,1 +1,0 @@
-ALTER TABLE "announced_sign_in" RENAME COLUMN "sight" TO "snapshot";
