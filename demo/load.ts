@@ -10,7 +10,7 @@ import {
 } from "../src/directory/index.ts";
 import type { Change, GroupId, PersonId, PersonRole, SchoolId } from "../src/directory/index.ts";
 import type { Origin } from "../src/events/index.ts";
-import type { Db, Queryable } from "../src/platform/db.ts";
+import type { PrismaDb, Queryable } from "../src/platform/db.ts";
 import world from "./demo.json" with { type: "json" };
 
 export type SetCredential = (
@@ -29,7 +29,7 @@ const lockKey = 7_269_001;
  * Shape:  false where the database holds anything already; then nothing is changed.
  * Errors: in production always; its passwords and secrets are public.
  */
-export async function loadDemoWorld(db: Pick<Db, "pool">, options: LoadOptions): Promise<boolean> {
+export async function loadDemoWorld(db: PrismaDb, options: LoadOptions): Promise<boolean> {
   if (options.production) throw new Error("the demo world has public passwords and is never loaded in production");
   const origin: Origin = { at: options.now, actorId: "demo" };
   return changeDirectory(db, origin, async (change) => {

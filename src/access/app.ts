@@ -1,35 +1,32 @@
+import type { Prisma } from "../../generated/prisma/client.ts";
 import { checkText, cleanText } from "../directory/index.ts";
 import { recordAudit } from "../events/index.ts";
 import type { Origin } from "../events/index.ts";
-import type { Queryable } from "../platform/db.ts";
+import type { Queryable, RecordStore, Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/ids.ts";
+import { findRows, sql, statement, table } from "../platform/sql.ts";
 import type { BackchannelLogoutUri } from "./backchannel-logout.ts";
 import { hashSecret, makeSecret } from "./client-secret.ts";
 import { checkUri } from "./redirect-uri.ts";
 import type { ClientId, ScopeName } from "./token.ts";
 
-export type App = {
-  clientId: ClientId;
-  name: string;
-  type: "CONFIDENTIAL" | "PUBLIC";
+/** The columns that hold client secrets. */
+type Secrets = {
   /** SHA-256 of the client secret; null exactly for public apps. */
   secretHash: Buffer | null;
   /** The secret before it, which is valid too until it ends. */
   oldSecretHash: Buffer | null;
   oldSecretEndsAt: Date | null;
-  pkceRequired: boolean;
-  redirectUris: string[];
-  postLogoutRedirectUris: string[];
-  loginUrl: string | null;
-  backchannelLogoutUri: BackchannelLogoutUri | null;
-  scopes: ScopeName[];
-  idTokenAlgorithm: "RS256" | "ES256" | "EdDSA";
-  schulconnexSpelling: "V1_4" | "V1_7";
 };
 
-/** What an operator writes of an app. */
-export type Registration = Omit<App, "secretHash" | "oldSecretHash" | "oldSecretEndsAt">;
+/** Columns whose values were checked. */
+type Checked = { clientId: ClientId; scopes: ScopeName[]; backchannelLogoutUri: BackchannelLogoutUri | null };
+
+/** What an operator writes of an app: every column of the record but secrets and times. */
+export type Registration = Omit<Prisma.AppModel, keyof Secrets | keyof Checked | "createdAt" | "updatedAt"> & Checked;
+
+export type App = Registration & Secrets;
 
 const appColumns = `
   client_id AS "clientId", name, type::text, secret_hash AS "secretHash", old_secret_hash AS "oldSecretHash",
@@ -43,7 +40,7 @@ const selectApp = (clientId: string): string => `SELECT ${appColumns} FROM app W
 /** An app as one value, for statements that ask for more than it; `readApp` reads it. */
 export const appOf = (clientId: string): string => `(SELECT to_json(found) FROM (${selectApp(clientId)}) found)`;
 
-export type AppValue = Registration & Record<"secretHash" | "oldSecretHash" | "oldSecretEndsAt", string | null>;
+export type AppValue = Registration & Record<keyof Secrets, string | null>;
 
 // JSON shows bytes as \x and hexadecimal digits, and times as text.
 const readBytes = (text: string | null): Buffer | null => (text === null ? null : Buffer.from(text.slice(2), "hex"));
@@ -60,9 +57,32 @@ export async function findApp(db: Queryable, clientId: string): Promise<App | nu
   return rows[0] ?? null;
 }
 
+const toBuffer = (bytes: Uint8Array | null): Buffer | null => bytes && Buffer.from(bytes);
+
+/** An app from its record, whose values were checked when it was written. */
+function appFrom({ createdAt: _created, updatedAt: _updated, ...app }: Prisma.AppModel): App {
+  const { clientId, scopes, backchannelLogoutUri, secretHash, oldSecretHash, ...rest } = app;
+  const checked = { clientId, scopes, backchannelLogoutUri } as Record<keyof Checked, unknown> as Checked;
+  return { ...rest, ...checked, secretHash: toBuffer(secretHash), oldSecretHash: toBuffer(oldSecretHash) };
+}
+
 /** All apps by name. */
-export async function listApps(db: Queryable): Promise<App[]> {
-  return (await db.query<App>(`SELECT ${appColumns} FROM app ORDER BY name, client_id`)).rows;
+export async function listApps({ prisma }: RecordStore): Promise<App[]> {
+  return (await prisma.app.findMany({ orderBy: [{ name: "asc" }, { clientId: "asc" }] })).map(appFrom);
+}
+
+const a = table("app", "a");
+
+const lockRow = statement<{ clientId: ClientId }>(
+  ({ clientId }) => sql`SELECT FROM ${a} WHERE ${a.clientId} = ${clientId} FOR NO KEY UPDATE`,
+  "access.lockApp",
+);
+
+/** Reads an app, whose row is locked until the end of the transaction; null where there is none. */
+export async function lockApp(tx: Transaction, clientId: ClientId): Promise<App | null> {
+  await findRows(tx, lockRow, { clientId });
+  const found = await tx.prisma.app.findUnique({ where: { clientId } });
+  return found && appFrom(found);
 }
 
 export type NewApp = Pick<App, "name" | "type" | "scopes" | "redirectUris"> &
@@ -71,104 +91,76 @@ export type NewApp = Pick<App, "name" | "type" | "scopes" | "redirectUris"> &
     clientSecret?: string | undefined;
   };
 
-const insertApp = `
-  INSERT INTO app (client_id, name, type, secret_hash, pkce_required, redirect_uris, post_logout_redirect_uris, login_url,
-    backchannel_logout_uri, scopes, id_token_algorithm, schulconnex_spelling, created_at, updated_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13)`;
+/** Where a registration comes from, and whether its addresses may be http on this machine. */
+type RegistrationOrigin = Origin & { allowLoopbackHttp: boolean };
 
 /**
- * Registers an app. The secret is told here and never again.
+ * Registers an app. The secret is answered here and never again.
  *
- * Errors: invalid for an address that a browser must not be sent to, for a client id or secret that Basic auth would garble,
- *         and for a public app with a secret or without PKCE; conflict for a client id that another app has or had.
+ * Errors: invalid for an address that a browser must not be sent to (uri_refused), for a client id or secret that Basic
+ *         authentication would garble (client_id_refused, client_secret_refused), for a text that cannot be kept
+ *         (text_empty, text_too_long, text_unprintable), and for a public app with a secret or without PKCE (public_app);
+ *         conflict for a client id that another app has (client_id_taken) or had (client_id_retired).
  */
 export async function createApp(
-  tx: Queryable,
+  tx: Transaction,
   app: NewApp,
-  origin: Origin & { allowLoopbackHttp: boolean },
+  { allowLoopbackHttp, ...origin }: RegistrationOrigin,
 ): Promise<{ clientId: ClientId; clientSecret: string | null }> {
   checkRegistration(app);
-  checkAddresses(app, origin.allowLoopbackHttp);
+  checkAddresses(app, allowLoopbackHttp);
   const clientId = app.clientId ?? (makeUuid(origin.at) as ClientId);
   const clientSecret = app.type === "PUBLIC" ? null : (app.clientSecret ?? makeSecret());
   if (await findApp(tx, clientId)) throw new AppError("conflict", "client_id_taken", "Another app has this client id.");
-  await tx.query(insertApp, [
-    clientId,
-    cleanText(app.name),
-    app.type,
-    clientSecret && hashSecret(clientSecret),
-    app.pkceRequired ?? true,
-    app.redirectUris,
-    app.postLogoutRedirectUris ?? [],
-    app.loginUrl,
-    app.backchannelLogoutUri,
-    app.scopes,
-    app.idTokenAlgorithm ?? "RS256",
-    app.schulconnexSpelling ?? "V1_4",
-    origin.at,
-  ]);
+  const registration = fillRegistration({ ...app, clientId });
+  const secretHash = clientSecret === null ? null : new Uint8Array(hashSecret(clientSecret));
+  const times = { createdAt: origin.at, updatedAt: origin.at };
+  await tx.prisma.app.create({ data: { ...registration, secretHash, ...times } });
   // After the insert, which waits for a deletion of the same client id that is under way.
-  if (await isRetired(tx, clientId))
-    throw new AppError(
-      "conflict",
-      "client_id_retired",
-      "An app that was deleted had this client id, and none is given twice.",
-    );
-  await recordAudit(tx, {
-    at: origin.at,
-    actorId: origin.actorId,
-    requestId: origin.requestId,
-    action: "app_created",
-    clientId,
-  });
+  if ((await tx.prisma.retiredClientId.count({ where: { clientId } })) > 0) {
+    const message = "An app that was deleted had this client id, and none is given twice.";
+    throw new AppError("conflict", "client_id_retired", message);
+  }
+  await recordAudit(tx, { ...origin, action: "app_created", clientId });
   return { clientId, clientSecret };
 }
 
-async function isRetired(db: Queryable, clientId: ClientId): Promise<boolean> {
-  return (await db.query("SELECT FROM retired_client_id WHERE client_id = $1", [clientId])).rowCount !== 0;
-}
+/** The whole registration, with defaults; a column of the schema that is missing here does not compile. */
+const fillRegistration = (app: NewApp & { clientId: ClientId }): Registration => ({
+  clientId: app.clientId,
+  name: cleanText(app.name),
+  type: app.type,
+  pkceRequired: app.pkceRequired ?? true,
+  redirectUris: app.redirectUris,
+  postLogoutRedirectUris: app.postLogoutRedirectUris ?? [],
+  loginUrl: app.loginUrl ?? null,
+  backchannelLogoutUri: app.backchannelLogoutUri ?? null,
+  scopes: app.scopes,
+  idTokenAlgorithm: app.idTokenAlgorithm ?? "RS256",
+  schulconnexSpelling: app.schulconnexSpelling ?? "V1_4",
+});
 
 export type AppUpdate = { clientId: ClientId } & Partial<Omit<Registration, "clientId" | "type">>;
 
-const updateColumns = `
-  UPDATE app SET name = $2, pkce_required = $3, redirect_uris = $4, post_logout_redirect_uris = $5, login_url = $6,
-    backchannel_logout_uri = $7, scopes = $8, id_token_algorithm = $9, schulconnex_spelling = $10, updated_at = $11
-  WHERE client_id = $1`;
-
-/** Changes what is given of a registration and leaves the rest. A scope that is taken away is lost for tokens at once. */
+/**
+ * Changes what is given of a registration and leaves the rest. Tokens lose a scope that is taken away at once.
+ *
+ * Errors: not_found app_not_found; invalid as `createApp`.
+ */
 export async function updateApp(
-  tx: Queryable,
+  tx: Transaction,
   update: AppUpdate,
-  origin: Origin & { allowLoopbackHttp: boolean },
+  { allowLoopbackHttp, ...origin }: RegistrationOrigin,
 ): Promise<void> {
-  const before = await findApp(tx, update.clientId);
+  const before = await lockApp(tx, update.clientId);
   if (before === null) throw appNotFound();
-  const { secretHash: _, oldSecretHash: _old, oldSecretEndsAt: _ends, ...after } = { ...before, ...update };
+  const after = fillRegistration({ ...before, ...update });
   checkRegistration(after);
-  checkAddresses(after, origin.allowLoopbackHttp);
-  await tx.query(updateColumns, [
-    after.clientId,
-    cleanText(after.name),
-    after.pkceRequired,
-    after.redirectUris,
-    after.postLogoutRedirectUris,
-    after.loginUrl,
-    after.backchannelLogoutUri,
-    after.scopes,
-    after.idTokenAlgorithm,
-    after.schulconnexSpelling,
-    origin.at,
-  ]);
-  const { at, actorId, requestId } = origin;
+  checkAddresses(after, allowLoopbackHttp);
+  const { clientId, ...data } = after;
+  await tx.prisma.app.update({ where: { clientId }, data: { ...data, updatedAt: origin.at } });
   const changed = Object.keys(update).filter((key) => key !== "clientId");
-  await recordAudit(tx, {
-    at,
-    actorId,
-    requestId,
-    action: "app_updated",
-    clientId: after.clientId,
-    detail: { changed },
-  });
+  await recordAudit(tx, { ...origin, action: "app_updated", clientId, detail: { changed } });
 }
 
 export const appNotFound = () => new AppError("not_found", "app_not_found", "There is no such app.");

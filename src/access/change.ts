@@ -1,7 +1,6 @@
 import type { Change } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
-import { withTransaction } from "../platform/db.ts";
-import type { Db } from "../platform/db.ts";
+import { withPrismaTransaction, type PrismaDb } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeChangeTracking } from "./change-tracking/index.ts";
 import { againAfterDeadlock, hasCode } from "./deadlock.ts";
@@ -14,7 +13,7 @@ import { againAfterDeadlock, hasCode } from "./deadlock.ts";
  * Errors: unavailable while another change of the school takes too long.
  */
 export async function changeDirectory<T>(
-  db: Pick<Db, "pool">,
+  db: PrismaDb,
   origin: Origin,
   work: (change: Change) => Promise<T>,
 ): Promise<T> {
@@ -34,8 +33,8 @@ export async function changeDirectory<T>(
 
 const lockTimeout = "55P03";
 
-function changeOnce<T>(db: Pick<Db, "pool">, origin: Origin, work: (change: Change) => Promise<T>): Promise<T> {
-  return withTransaction(db, async (tx) => {
+function changeOnce<T>(db: PrismaDb, origin: Origin, work: (change: Change) => Promise<T>): Promise<T> {
+  return withPrismaTransaction(db, async (tx) => {
     const { touch, touchSchool, finish } = makeChangeTracking(tx);
     const { at: now, actorId, requestId } = origin;
     const result = await work({ tx, now, actorId, requestId, touch, touchSchool });

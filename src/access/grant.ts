@@ -1,7 +1,10 @@
+import type { Prisma } from "../../generated/prisma/client.ts";
 import { originOf, type Change, type GroupId, type PersonRole, type SchoolId } from "../directory/index.ts";
 import { recordAudit } from "../events/index.ts";
-import type { Queryable } from "../platform/db.ts";
+import type { RecordStore, Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
+import type { Records } from "../platform/prisma.ts";
+import { findRows, sql, statement, table } from "../platform/sql.ts";
 import type { ClientId } from "./token.ts";
 
 export type SignOnAudience =
@@ -10,7 +13,7 @@ export type SignOnAudience =
   | { kind: "ROLES"; roles: readonly [PersonRole, ...PersonRole[]] }
   | { kind: "GROUPS"; groups: readonly GroupId[] };
 
-/** What names a grant: the app that has it and the school that gives it. */
+/** What names a school grant: the app that has it and the school that gives it. */
 export type GrantKey = { clientId: ClientId; schoolId: SchoolId };
 
 /** What a school gives an app. The synced groups are remembered while `sync` is off. */
@@ -20,23 +23,26 @@ export type GrantSettings = GrantKey & {
   syncedGroups: readonly GroupId[];
 };
 
-/** Sets the whole grant of a school for an app, whatever it was. */
+/**
+ * Sets the whole grant of a school for an app, whatever it was.
+ *
+ * Errors: not_found app_or_school_not_found; invalid group_of_other_school.
+ */
 export async function setGrant(change: Change, grant: GrantSettings): Promise<void> {
   const { clientId, schoolId, signOn, sync } = grant;
   await openGrant(change, grant);
   await writeAudience(change, grant, signOn);
   await writeSync(change, grant, sync);
-  await replaceGroups(change.tx, "synced_group", grant, grant.syncedGroups);
-  await recordAudit(change.tx, {
-    ...originOf(change),
-    action: "grant_set",
-    clientId,
-    schoolId,
-    detail: { signOn: signOn.kind, sync },
-  });
+  await replaceGroups(change.tx, "syncedGroup", { ...grant, groups: grant.syncedGroups });
+  const line = { action: "grant_set", clientId, schoolId, detail: { signOn: signOn.kind, sync } };
+  await recordAudit(change.tx, { ...originOf(change), ...line });
 }
 
-/** Sets who of the school may sign in to the app; sync stays as it is. */
+/**
+ * Sets who of the school may sign in to the app; sync stays as it is.
+ *
+ * Errors: as `setGrant`.
+ */
 export async function setSignOn(
   change: Change,
   { signOn, ...key }: GrantKey & { signOn: SignOnAudience },
@@ -47,128 +53,137 @@ export async function setSignOn(
   await recordAudit(change.tx, { ...originOf(change), action: "sign_on_set", ...key, detail: { signOn: kind, ...of } });
 }
 
-/** Switches sync; sign-on and the synced groups stay as they are. False: it was so already, nothing was written. */
+/**
+ * Switches sync; sign-on and the synced groups stay as they are.
+ *
+ * Shape:  false where it was so already; then nothing was written.
+ * Errors: not_found app_or_school_not_found.
+ */
 export async function setSync(change: Change, { sync, ...key }: GrantKey & { sync: boolean }): Promise<boolean> {
   const before = await openGrant(change, key);
   if (before.sync === sync) return false;
   await writeSync(change, key, sync);
-  await recordAudit(change.tx, {
-    ...originOf(change),
-    action: sync ? "sync_switched_on" : "sync_switched_off",
-    ...key,
-  });
+  const action = sync ? "sync_switched_on" : "sync_switched_off";
+  await recordAudit(change.tx, { ...originOf(change), action, ...key });
   return true;
 }
 
-/** Chooses the groups that the school syncs to the app, whether or not sync is on. False: nothing was written. */
+/**
+ * Chooses the groups that the school syncs to the app, whether or not sync is on.
+ *
+ * Shape:  false where they were so already; then nothing was written.
+ * Errors: as `setGrant`.
+ */
 export async function setSyncedGroups(
   change: Change,
   { groups, ...key }: GrantKey & { groups: readonly GroupId[] },
 ): Promise<boolean> {
   await openGrant(change, key);
-  const differs = await replaceGroups(change.tx, "synced_group", key, groups);
+  const differs = await replaceGroups(change.tx, "syncedGroup", { ...key, groups });
   if (!differs) return false;
   await recordAudit(change.tx, { ...originOf(change), action: "synced_groups_set", ...key, detail: { groups } });
   return true;
 }
 
-/** Takes everything back that the school gave the app. */
-export async function withdrawGrant(change: Change, key: GrantKey): Promise<void> {
-  await change.touchSchool(key.schoolId, key.clientId);
-  const { rowCount } = await change.tx.query(`DELETE FROM "grant" WHERE client_id = $1 AND school_id = $2`, [
-    key.clientId,
-    key.schoolId,
-  ]);
-  if (rowCount === 0) throw new AppError("not_found", "grant_not_found", "The school has given this app nothing.");
-  await recordAudit(change.tx, { ...originOf(change), action: "grant_withdrawn", ...key });
+/**
+ * Takes everything back that the school gave the app.
+ *
+ * Errors: not_found grant_not_found.
+ */
+export async function withdrawGrant(change: Change, { clientId, schoolId }: GrantKey): Promise<void> {
+  await change.touchSchool(schoolId, clientId);
+  const { count } = await change.tx.prisma.grant.deleteMany({ where: { clientId, schoolId } });
+  if (count === 0) throw new AppError("not_found", "grant_not_found", "The school has given this app nothing.");
+  await recordAudit(change.tx, { ...originOf(change), action: "grant_withdrawn", clientId, schoolId });
 }
 
-const selectGrants = `
-  SELECT client_id AS "clientId", school_id AS "schoolId", sync,
-    CASE sign_on_audience
-      WHEN 'ROLES' THEN json_build_object('kind', 'ROLES', 'roles', sign_on_roles::text[])
-      WHEN 'GROUPS' THEN json_build_object('kind', 'GROUPS', 'groups', ARRAY(
-        SELECT group_id FROM grant_sign_on_group chosen
-        WHERE chosen.client_id = given.client_id AND chosen.school_id = given.school_id ORDER BY group_id))
-      ELSE json_build_object('kind', sign_on_audience) END AS "signOn",
-    ARRAY(SELECT group_id FROM synced_group synced
-      WHERE synced.client_id = given.client_id AND synced.school_id = given.school_id ORDER BY group_id)::text[] AS "syncedGroups"
-  FROM "grant" given
-  WHERE ($1::text IS NULL OR client_id = $1) AND ($2::uuid IS NULL OR school_id = $2)
-  ORDER BY client_id, school_id LIMIT $3`;
+const withGroups = {
+  ...{ clientId: true, schoolId: true, signOnAudience: true, signOnRoles: true, sync: true },
+  syncedGroups: { select: { groupId: true }, orderBy: { groupId: "asc" } },
+  signOnGroups: { select: { groupId: true }, orderBy: { groupId: "asc" } },
+} satisfies Prisma.GrantSelect;
+
+type StoredGrant = Prisma.GrantGetPayload<{ select: typeof withGroups }>;
+
+const idsOf = (rows: readonly { groupId: string }[]): GroupId[] => rows.map(({ groupId }) => groupId as GroupId);
+
+function audienceOf({ signOnAudience: kind, signOnRoles, signOnGroups }: StoredGrant): SignOnAudience {
+  // An audience of roles has one at least, by a constraint.
+  if (kind === "ROLES") return { kind, roles: signOnRoles as [PersonRole, ...PersonRole[]] };
+  return kind === "GROUPS" ? { kind, groups: idsOf(signOnGroups) } : { kind };
+}
+
+const presentGrant = (grant: StoredGrant): GrantSettings => ({
+  ...{ clientId: grant.clientId as ClientId, schoolId: grant.schoolId as SchoolId, sync: grant.sync },
+  ...{ signOn: audienceOf(grant), syncedGroups: idsOf(grant.syncedGroups) },
+});
 
 /** The grants of an app, of a school, or of both. */
-export async function listGrants(db: Queryable, of: Partial<GrantKey> & { limit: number }): Promise<GrantSettings[]> {
-  return (await db.query<GrantSettings>(selectGrants, [of.clientId, of.schoolId, of.limit])).rows;
+export async function listGrants(
+  { prisma }: RecordStore,
+  { limit, clientId, schoolId }: Partial<GrantKey> & { limit: number },
+): Promise<GrantSettings[]> {
+  const where = { ...(clientId !== undefined && { clientId }), ...(schoolId !== undefined && { schoolId }) };
+  const orderBy: Prisma.GrantOrderByWithRelationInput[] = [{ clientId: "asc" }, { schoolId: "asc" }];
+  return (await prisma.grant.findMany({ where, select: withGroups, orderBy, take: limit })).map(presentGrant);
 }
 
-export async function findGrant(db: Queryable, key: GrantKey): Promise<GrantSettings | null> {
+/** Null where the school has given the app nothing. */
+export async function findGrant(db: RecordStore, key: GrantKey): Promise<GrantSettings | null> {
   return (await listGrants(db, { ...key, limit: 1 }))[0] ?? null;
 }
 
-const insertGrant = `
-  INSERT INTO "grant" (client_id, school_id, sign_on_audience, sign_on_roles, sync, created_at, updated_at)
-  SELECT app.client_id, school.id, 'NOBODY', '{}', false, $3, $3 FROM app, school WHERE app.client_id = $1 AND school.id = $2
-  ON CONFLICT DO NOTHING`;
+const whereKey = ({ clientId, schoolId }: GrantKey) => ({ clientId_schoolId: { clientId, schoolId } });
 
-/** The grant to be altered, held until the end of the change; one that gives nothing where there was none. */
-async function openGrant(change: Change, { clientId, schoolId }: GrantKey): Promise<{ sync: boolean }> {
+const given = table("grant", "given");
+
+const lockRow = statement<GrantKey>(
+  ({ clientId, schoolId }) => sql`
+  SELECT FROM ${given} WHERE ${given.clientId} = ${clientId} AND ${given.schoolId} = ${schoolId} FOR NO KEY UPDATE`,
+  "access.lockGrant",
+);
+
+/** The grant to be altered, locked until the end of the change; one that gives nothing where there was none. */
+async function openGrant({ tx, now, ...change }: Change, { clientId, schoolId }: GrantKey): Promise<{ sync: boolean }> {
   await change.touchSchool(schoolId, clientId);
-  await change.tx.query(insertGrant, [clientId, schoolId, change.now]);
-  const { rows } = await change.tx.query<{ sync: boolean }>(
-    `SELECT sync FROM "grant" WHERE client_id = $1 AND school_id = $2 FOR NO KEY UPDATE`,
-    [clientId, schoolId],
-  );
-  if (rows[0] === undefined)
-    throw new AppError("not_found", "app_or_school_not_found", "There is no such app or no such school.");
-  return rows[0];
+  const data = [{ clientId, schoolId, signOnRoles: [], createdAt: now, updatedAt: now }];
+  await tx.prisma.grant.createMany({ data, skipDuplicates: true }).catch((error: unknown) => {
+    const { constraint } = error as { constraint?: string };
+    throw constraint === "grant_client_id_fkey" || constraint === "grant_school_id_fkey" ? notFound() : error;
+  });
+  await findRows(tx, lockRow, { clientId, schoolId });
+  return tx.prisma.grant.findUniqueOrThrow({ where: whereKey({ clientId, schoolId }), select: { sync: true } });
 }
+
+const notFound = () => new AppError("not_found", "app_or_school_not_found", "There is no such app or no such school.");
 
 async function writeAudience({ tx, now }: Change, key: GrantKey, signOn: SignOnAudience): Promise<void> {
-  const { clientId, schoolId } = key;
-  const roles = signOn.kind === "ROLES" ? [...new Set(signOn.roles)] : [];
-  await tx.query(
-    `UPDATE "grant" SET sign_on_audience = $3, sign_on_roles = $4::person_role[], updated_at = $5 WHERE client_id = $1 AND school_id = $2`,
-    [clientId, schoolId, signOn.kind, roles, now],
-  );
-  await replaceGroups(tx, "grant_sign_on_group", key, signOn.kind === "GROUPS" ? signOn.groups : []);
+  const signOnRoles = signOn.kind === "ROLES" ? [...new Set(signOn.roles)] : [];
+  const data = { signOnAudience: signOn.kind, signOnRoles, updatedAt: now };
+  await tx.prisma.grant.update({ where: whereKey(key), data });
+  await replaceGroups(tx, "grantSignOnGroup", { ...key, groups: signOn.kind === "GROUPS" ? signOn.groups : [] });
 }
 
-async function writeSync({ tx, now }: Change, { clientId, schoolId }: GrantKey, sync: boolean): Promise<void> {
-  await tx.query(`UPDATE "grant" SET sync = $3, updated_at = $4 WHERE client_id = $1 AND school_id = $2`, [
-    clientId,
-    schoolId,
-    sync,
-    now,
-  ]);
+async function writeSync({ tx, now }: Change, key: GrantKey, sync: boolean): Promise<void> {
+  await tx.prisma.grant.update({ where: whereKey(key), data: { sync, updatedAt: now } });
 }
 
-type GroupTable = "grant_sign_on_group" | "synced_group";
+type ChosenGroups = GrantKey & { groups: readonly GroupId[] };
 
-/** Answers whether the groups are others than before. */
+/** Answers whether the groups are others than before. Errors: invalid group_of_other_school. */
 async function replaceGroups(
-  tx: Queryable,
-  table: GroupTable,
-  { clientId, schoolId }: GrantKey,
-  groups: readonly GroupId[],
+  { prisma }: Transaction,
+  of: "syncedGroup" | "grantSignOnGroup",
+  { clientId, schoolId, groups }: ChosenGroups,
 ): Promise<boolean> {
   const wanted = [...new Set(groups)];
-  const values = [clientId, schoolId, wanted];
-  const deleted = await tx.query(
-    `DELETE FROM ${table} WHERE client_id = $1 AND school_id = $2 AND group_id <> ALL ($3::uuid[])`,
-    values,
-  );
-  const added = await tx.query(
-    `INSERT INTO ${table} (client_id, school_id, group_id)
-     SELECT $1, g.school_id, g.id FROM "group" g WHERE g.school_id = $2 AND g.id = ANY ($3::uuid[])
-     ON CONFLICT DO NOTHING`,
-    values,
-  );
-  const { rowCount } = await tx.query(
-    `SELECT FROM ${table} WHERE client_id = $1 AND school_id = $2`,
-    values.slice(0, 2),
-  );
-  if (rowCount !== wanted.length)
+  if ((await prisma.group.count({ where: { schoolId, id: { in: wanted } } })) !== wanted.length)
     throw new AppError("invalid", "group_of_other_school", "A group is not of this school.");
-  return (deleted.rowCount ?? 0) + (added.rowCount ?? 0) > 0;
+  const rows: GroupRows = prisma[of];
+  const deleted = await rows.deleteMany({ where: { clientId, schoolId, groupId: { notIn: wanted } } });
+  const data = wanted.map((groupId) => ({ clientId, schoolId, groupId }));
+  const added = await rows.createMany({ data, skipDuplicates: true });
+  return deleted.count + added.count > 0;
 }
+
+type GroupRows = Pick<Records["syncedGroup"], "deleteMany" | "createMany">;

@@ -1,17 +1,17 @@
 import { listPurgeable, purgePerson, type ForgetPerson, type PersonId } from "../directory/index.ts";
 import type { Clock } from "../platform/clock.ts";
-import type { Db } from "../platform/db.ts";
+import type { PrismaDb } from "../platform/db.ts";
 import type { WorkerJob } from "../platform/worker.ts";
 import { changeDirectory } from "./change.ts";
 
-type Deps = { db: Db; clock: Clock; forget: ForgetPerson; batchSize?: number };
+type Deps = { db: PrismaDb; clock: Clock; forget: ForgetPerson; batchSize?: number };
 
 /**
- * Deletes for good whose restore window is over.
+ * Makes the job that deletes people for good whose restore window is over.
  *
- * Shape:  a change for each person, so that a crash loses nothing and nobody waits long; of several processes the one
- *         that comes second finds the person gone.
- * Errors: whoever cannot be deleted is tried again at the next run and stops nobody else.
+ * Shape:  a change for each person, so that a crash loses nothing and other changes wait for one person at most; of
+ *         several processes the second one finds the person gone.
+ * Errors: the run throws an AggregateError after all other people are deleted; those that failed are tried at the next run.
  */
 export function makePurgeJob({ db, clock, forget, batchSize = 100 }: Deps): WorkerJob {
   return {

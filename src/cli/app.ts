@@ -10,8 +10,8 @@ import {
   updateApp,
 } from "../access/index.ts";
 import type { App, ClientId, Registration } from "../access/index.ts";
-import { withTransaction } from "../platform/db.ts";
-import type { Queryable } from "../platform/db.ts";
+import { withPrismaTransaction } from "../platform/db.ts";
+import type { Transaction } from "../platform/db.ts";
 import { done, found, inDatabase } from "./change.ts";
 import { makeCommand, type Noun, type Tools } from "./command.ts";
 import { recordLines, wholeList } from "./lines.ts";
@@ -33,8 +33,8 @@ const properties = {
   pkce: option.flag("Require PKCE; the default for a new app."),
 };
 
-const write = <T>({ withDatabase }: Tools, work: (tx: Queryable) => Promise<T>): Promise<T> =>
-  withDatabase(({ db }) => withTransaction(db, work));
+const write = <T>({ withDatabase }: Tools, work: (tx: Transaction) => Promise<T>): Promise<T> =>
+  withDatabase(({ db }) => withPrismaTransaction(db, work));
 
 type Written = {
   name?: string | undefined;

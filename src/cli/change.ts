@@ -1,6 +1,6 @@
 import { changeDirectory } from "../access/index.ts";
 import type { Change } from "../directory/index.ts";
-import type { OpenDb, Queryable } from "../platform/db.ts";
+import { storeOf, type OpenDb, type Store } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import type { Result, Tools } from "./command.ts";
 
@@ -10,8 +10,8 @@ export function inChange<T>({ withDatabase, origin }: Tools, work: (change: Chan
 }
 
 /** Reads without changing anything. */
-export function inDatabase<T>({ withDatabase }: Tools, work: (db: Queryable, whole: OpenDb) => Promise<T>): Promise<T> {
-  return withDatabase(({ db }) => work(db.pool, db));
+export function inDatabase<T>({ withDatabase }: Tools, work: (db: Store, whole: OpenDb) => Promise<T>): Promise<T> {
+  return withDatabase(({ db }) => work(storeOf(db), db));
 }
 
 /** One line for a person, and for scripts the same as data. */

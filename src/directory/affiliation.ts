@@ -1,47 +1,58 @@
 import { recordAudit } from "../events/index.ts";
-import type { Queryable } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/ids.ts";
+import { run, sql, statement, table, update, type Part, type Sql } from "../platform/sql.ts";
 import { originOf, type Change } from "./change.ts";
 import type { PersonId, SchoolId } from "./ids.ts";
-import { insertAffiliation, lockPerson } from "./person.ts";
+import { lockPerson } from "./person.ts";
 import { write } from "./refusals.ts";
 
 type AtSchool = { personId: PersonId; schoolId: SchoolId };
 
-/** Makes the person one of the school. */
+/**
+ * Adds a school to those of a person.
+ *
+ * Errors: not_found person_not_found, school_not_found; conflict person_wrong_status, person_at_school.
+ */
 export async function joinSchool(change: Change, { personId, schoolId }: AtSchool): Promise<void> {
   await change.touch({ people: [personId], schools: [schoolId] });
   await lockPerson(change.tx, personId, "change");
-  await write(change.tx, insertAffiliation, [makeUuid(change.now), personId, schoolId]);
-  await recordAudit(change.tx, { ...originOf(change), action: "affiliation_added", personId, schoolId });
+  await addAffiliation(change, { personId, schoolId });
 }
 
-/** Ends the person's time at the school, and with it their memberships there. The home school is left by moving. */
+/**
+ * Ends a person's affiliation with a school that is not their home, and their memberships there.
+ *
+ * Errors: not_found person_not_found, affiliation_not_found; conflict person_wrong_status, home_school_left.
+ */
 export async function leaveSchool(change: Change, { personId, schoolId }: AtSchool): Promise<void> {
   await change.touch({ people: [personId], schools: [schoolId] });
   const { homeSchoolId } = await lockPerson(change.tx, personId, "change");
   if (homeSchoolId === schoolId) {
-    throw new AppError(
-      "conflict",
-      "home_school_left",
-      "It is the person's home school. Give them another home, or move them.",
-    );
+    const message = "It is the person's home school. Give them another home, or move them.";
+    throw new AppError("conflict", "home_school_left", message);
   }
   await endAffiliation(change, { personId, schoolId });
 }
 
-/** Makes another of the person's schools their home. */
+/**
+ * Makes another of a person's schools their home.
+ *
+ * Errors: not_found person_not_found, affiliation_not_found; conflict person_wrong_status.
+ */
 export async function setHomeSchool(change: Change, { personId, schoolId }: AtSchool): Promise<void> {
   await change.touch({ people: [personId], schools: [schoolId] });
   const { homeSchoolId } = await lockPerson(change.tx, personId, "change");
-  if (!(await isAtSchool(change.tx, { personId, schoolId }))) throw notAtSchool();
+  if (!(await isAtSchool(change, { personId, schoolId }))) throw notAtSchool();
   if (homeSchoolId !== schoolId) await changeHome(change, { personId, schoolId });
 }
 
 /**
- * A person changes schools: they come to `to` and leave `from`, their home unless said otherwise, with its groups.
- * Where the home is left, `to` becomes the home.
+ * Moves a person to the school `to` from the school `from`, where their memberships end.
+ *
+ * Shape:  `from` is the home school unless given. Where the home is left, `to` becomes the home.
+ * Errors: invalid move_to_same_school; not_found person_not_found, school_not_found, affiliation_not_found; conflict
+ *         person_wrong_status.
  */
 export async function movePerson(
   change: Change,
@@ -53,48 +64,49 @@ export async function movePerson(
   const from = move.from ?? homeSchoolId;
   if (from === to)
     throw new AppError("invalid", "move_to_same_school", "The person would move to the school that they leave.");
-  if (!(await isAtSchool(change.tx, { personId, schoolId: from }))) throw notAtSchool();
-  if (!(await isAtSchool(change.tx, { personId, schoolId: to }))) {
-    await write(change.tx, insertAffiliation, [makeUuid(change.now), personId, to]);
-    await recordAudit(change.tx, { ...originOf(change), action: "affiliation_added", personId, schoolId: to });
-  }
+  if (!(await isAtSchool(change, { personId, schoolId: from }))) throw notAtSchool();
+  if (!(await isAtSchool(change, { personId, schoolId: to }))) await addAffiliation(change, { personId, schoolId: to });
   if (from === homeSchoolId) await changeHome(change, { personId, schoolId: to });
   await endAffiliation(change, { personId, schoolId: from });
 }
 
+const p = table("person", "p");
+const other = table("person", "other");
+
 /**
- * SQL: the source system identifier that person `p` keeps when the school named by the expression `nextHome` becomes their home. One that
- * only the old home's own files know could be somebody else's at the next home, so it becomes null; so does one that is taken there.
+ * SQL: the source system identifier that person `p` keeps when another school becomes their home.
+ *
+ * Shape: null where only files of the old home name the person by it, as it could be somebody else's at the next home,
+ *        and where it is taken there.
  */
-export const sourceIdAtNextHome = (
-  nextHome: string,
-): string => `CASE WHEN p.source_id_is_shared AND NOT EXISTS (SELECT FROM person other
-  WHERE other.home_school_id = ${nextHome} AND other.source_system_identifier = p.source_system_identifier) THEN p.source_system_identifier END`;
+export const sourceIdAtNextHome = (nextHome: Part): Sql => sql`CASE WHEN ${p.sourceIdIsShared} AND NOT EXISTS (
+    SELECT FROM ${other} WHERE ${other.homeSchoolId} = ${nextHome}
+      AND ${other.sourceSystemIdentifier} = ${p.sourceSystemIdentifier}) THEN ${p.sourceSystemIdentifier} END`;
+
+const updateHome = statement<AtSchool & { now: Date }>(({ personId, schoolId, now }) => {
+  const sourceSystemIdentifier = sourceIdAtNextHome(sql`${schoolId}::uuid`);
+  const values = { homeSchoolId: sql`${schoolId}::uuid`, updatedAt: now, sourceSystemIdentifier };
+  return sql`${update("person", "p", values)} WHERE ${p.id} = ${personId}`;
+}, "directory.updateHome");
 
 async function changeHome(change: Change, { personId, schoolId }: AtSchool): Promise<void> {
-  await write(
-    change.tx,
-    `UPDATE person p SET home_school_id = $2, updated_at = $3, source_system_identifier = ${sourceIdAtNextHome("$2::uuid")} WHERE id = $1`,
-    [personId, schoolId, change.now],
-  );
+  await write(run(change.tx, updateHome, { personId, schoolId, now: change.now }));
   await recordAudit(change.tx, { ...originOf(change), action: "home_school_changed", personId, schoolId });
 }
 
+async function addAffiliation(change: Change, { personId, schoolId }: AtSchool): Promise<void> {
+  const { tx, now } = change;
+  await write(tx.prisma.affiliation.create({ data: { id: makeUuid(now), personId, schoolId } }));
+  await recordAudit(tx, { ...originOf(change), action: "affiliation_added", personId, schoolId });
+}
+
 async function endAffiliation(change: Change, { personId, schoolId }: AtSchool): Promise<void> {
-  const { rowCount } = await change.tx.query("DELETE FROM affiliation WHERE person_id = $1 AND school_id = $2", [
-    personId,
-    schoolId,
-  ]);
-  if (rowCount === 0) throw notAtSchool();
+  const { count } = await change.tx.prisma.affiliation.deleteMany({ where: { personId, schoolId } });
+  if (count === 0) throw notAtSchool();
   await recordAudit(change.tx, { ...originOf(change), action: "affiliation_removed", personId, schoolId });
 }
 
-async function isAtSchool(tx: Queryable, { personId, schoolId }: AtSchool): Promise<boolean> {
-  const { rowCount } = await tx.query("SELECT FROM affiliation WHERE person_id = $1 AND school_id = $2", [
-    personId,
-    schoolId,
-  ]);
-  return rowCount === 1;
-}
+const isAtSchool = async ({ tx }: Change, { personId, schoolId }: AtSchool): Promise<boolean> =>
+  (await tx.prisma.affiliation.count({ where: { personId, schoolId } })) === 1;
 
 const notAtSchool = () => new AppError("not_found", "affiliation_not_found", "The person is not at this school.");

@@ -1,38 +1,66 @@
-import type { Queryable } from "../platform/db.ts";
+import type { Prisma } from "../../generated/prisma/client.ts";
+import type { RecordStore, Store } from "../platform/db.ts";
+import { fields, findRows, sql, statement, table, type Part as SqlPart, type Sql } from "../platform/sql.ts";
 import type { GroupType } from "./group.ts";
 import type { GroupId, PersonId, SchoolId } from "./ids.ts";
-import type { PersonName, PersonRole } from "./person.ts";
+import { nameOf, type PersonName, type PersonRole } from "./person.ts";
 import type { NewSchool } from "./school.ts";
 import type { GroupStatus, PersonStatus } from "./transitions.ts";
 
-/** How much of a list: `search` is a part of the name, in whatever case; `after` the last id of the part before. */
+/** How much of a list: `search` is a part of the name, in any case; `after` the last id of the part before. */
 export type Part = { search?: string | undefined; limit: number; after?: string | undefined };
 
 export type School = Required<NewSchool> & { id: SchoolId };
 
-const schoolColumns = `
-  id, name, official_id AS "officialId", schooling_level AS "schoolingLevel",
-  json_build_object('address', address, 'addressAddition', address_addition, 'city', city, 'zipCode', zip_code) AS address,
-  json_build_object('country', country, 'state', state) AS location`;
-
-export async function findSchool(db: Queryable, schoolId: SchoolId): Promise<School | null> {
-  const { rows } = await db.query<School>(`SELECT ${schoolColumns} FROM school WHERE id = $1`, [schoolId]);
-  return rows[0] ?? null;
+/** Null for a school that does not exist. */
+export async function findSchool({ prisma }: RecordStore, schoolId: SchoolId): Promise<School | null> {
+  const found = await prisma.school.findUnique({ where: { id: schoolId } });
+  return found && presentSchool(found);
 }
 
-const cleanSearch = (search: string | undefined) => search?.normalize("NFC");
-const contains = (column: string, parameter: string) =>
-  `(${parameter}::text IS NULL OR position(lower(${parameter}) IN lower(${column})) > 0)`;
-const follows = (table: string, parameter: string) =>
-  `(${parameter}::uuid IS NULL OR (sort_key, id) > (SELECT sort_key, id FROM ${table} WHERE id = ${parameter}))`;
+function presentSchool(record: Prisma.SchoolModel): School {
+  const { id, sortKey: _key, createdAt: _created, updatedAt: _updated, ...written } = record;
+  const { address, addressAddition, city, zipCode, country, state, ...rest } = written;
+  return {
+    ...rest,
+    ...{ id: id as SchoolId, address: { address, addressAddition, city, zipCode }, location: { country, state } },
+  };
+}
 
-export async function listSchools(db: Queryable, { search, limit, after }: Part): Promise<School[]> {
-  const { rows } = await db.query<School>(
-    `SELECT ${schoolColumns} FROM school
-     WHERE ${contains("name || ' ' || official_id", "$1")} AND ${follows("school", "$3")} ORDER BY sort_key, id LIMIT $2`,
-    [cleanSearch(search), limit, after],
-  );
-  return rows;
+// Lists are found by named SQL: Prisma Client has no search for a part of several columns together, and takes % and _ for
+// wildcards. It reads the records that were found.
+
+type Found<Id extends string> = { id: Id };
+type Search = { search: string | undefined; limit: number; after: string | undefined };
+
+const searchOf = ({ search, limit, after }: Part): Search => ({ search: search?.normalize("NFC"), limit, after });
+
+const contains = (text: Sql, search: SqlPart): Sql =>
+  sql`(${search}::text IS NULL OR position(lower(${search}) IN lower(${text})) > 0)`;
+
+/** Records in the order of the ids that were found. */
+function inOrder<Id extends string, Record extends { id: string }>(ids: readonly Found<Id>[], records: Record[]) {
+  const byId = new Map(records.map((record) => [record.id, record]));
+  return ids.flatMap(({ id }) => byId.get(id) ?? []);
+}
+
+const s = table("school", "s");
+const lastSchool = table("school", "last_school");
+
+const searchSchools = statement<Search>(
+  ({ search, limit, after }) => sql`
+  SELECT ${fields<Found<SchoolId>>({ id: s.id })} FROM ${s}
+  WHERE ${contains(sql`${s.name} || ' ' || ${s.officialId}`, search)}
+    AND (${after}::uuid IS NULL OR (${s.sortKey}, ${s.id}) > (
+      SELECT ${lastSchool.sortKey}, ${lastSchool.id} FROM ${lastSchool} WHERE ${lastSchool.id} = ${after}))
+  ORDER BY ${s.sortKey}, ${s.id} LIMIT ${limit}`,
+);
+
+/** Schools by name. */
+export async function listSchools(db: Store, part: Part): Promise<School[]> {
+  const found = await findRows<Found<SchoolId>, Search>(db, searchSchools, searchOf(part));
+  const schools = await db.prisma.school.findMany({ where: { id: { in: found.map(({ id }) => id) } } });
+  return inOrder(found, schools).map(presentSchool);
 }
 
 export type Group = {
@@ -45,27 +73,42 @@ export type Group = {
   members: number;
 };
 
-const groupColumns = `
-  id, school_id AS "schoolId", name, type::text, status::text, source_system_identifier AS "sourceSystemIdentifier",
-  (SELECT count(*)::int FROM membership m WHERE m.group_id = "group".id) AS members`;
+const withMembers = {
+  ...{ id: true, schoolId: true, name: true, type: true, status: true, sourceSystemIdentifier: true },
+  _count: { select: { memberships: true } },
+} satisfies Prisma.GroupSelect;
 
-export async function findGroup(db: Queryable, groupId: GroupId): Promise<Group | null> {
-  const { rows } = await db.query<Group>(`SELECT ${groupColumns} FROM "group" WHERE id = $1`, [groupId]);
-  return rows[0] ?? null;
+const presentGroup = ({ _count, ...group }: Prisma.GroupGetPayload<{ select: typeof withMembers }>): Group => ({
+  ...group,
+  ...{ id: group.id as GroupId, schoolId: group.schoolId as SchoolId, members: _count.memberships },
+});
+
+/** Null for a group that does not exist. */
+export async function findGroup({ prisma }: RecordStore, groupId: GroupId): Promise<Group | null> {
+  const found = await prisma.group.findUnique({ where: { id: groupId }, select: withMembers });
+  return found && presentGroup(found);
 }
 
-/** The groups of a school, deleted ones too if `withDeleted`. */
-export async function listGroups(
-  db: Queryable,
-  { schoolId, withDeleted, search, limit, after }: Part & { schoolId: SchoolId; withDeleted: boolean },
-): Promise<Group[]> {
-  const { rows } = await db.query<Group>(
-    `SELECT ${groupColumns} FROM "group"
-     WHERE school_id = $4 AND ($5 OR status = 'ACTIVE') AND ${contains("name", "$1")} AND ${follows('"group"', "$3")}
-     ORDER BY sort_key, id LIMIT $2`,
-    [cleanSearch(search), limit, after, schoolId, withDeleted],
-  );
-  return rows;
+type GroupsOf = { schoolId: SchoolId; withDeleted: boolean };
+
+const g = table("group", "g");
+const lastGroup = table("group", "last_group");
+
+const searchGroups = statement<Search & GroupsOf>(
+  ({ search, limit, after, schoolId, withDeleted }) => sql`
+  SELECT ${fields<Found<GroupId>>({ id: g.id })} FROM ${g}
+  WHERE ${g.schoolId} = ${schoolId} AND (${withDeleted} OR ${g.status} = 'ACTIVE') AND ${contains(g.name, search)}
+    AND (${after}::uuid IS NULL OR (${g.sortKey}, ${g.id}) > (
+      SELECT ${lastGroup.sortKey}, ${lastGroup.id} FROM ${lastGroup} WHERE ${lastGroup.id} = ${after}))
+  ORDER BY ${g.sortKey}, ${g.id} LIMIT ${limit}`,
+);
+
+/** The groups of a school by name, deleted ones too if `withDeleted`. */
+export async function listGroups(db: Store, { schoolId, withDeleted, ...part }: Part & GroupsOf): Promise<Group[]> {
+  const asked = { ...searchOf(part), schoolId, withDeleted };
+  const found = await findRows<Found<GroupId>, Search & GroupsOf>(db, searchGroups, asked);
+  const where = { id: { in: found.map(({ id }) => id) } };
+  return inOrder(found, await db.prisma.group.findMany({ where, select: withMembers })).map(presentGroup);
 }
 
 export type Person = {
@@ -83,45 +126,81 @@ export type Person = {
   groups: { id: GroupId; schoolId: SchoolId; name: string; status: GroupStatus; role: PersonRole }[];
 };
 
-const personColumns = `
-  id, role::text, status::text, source_system_identifier AS "sourceSystemIdentifier", soft_deleted_at AS "softDeletedAt", purge_at AS "purgeAt", blocked_at AS "blockedAt",
-  CASE WHEN last IS NOT NULL THEN json_build_object('firstFull', first_full, 'firstCall', first_call, 'last', last) END AS name,
-  home_school_id AS "homeSchoolId",
-  (SELECT json_agg(json_build_object('id', s.id, 'name', s.name) ORDER BY s.sort_key, s.id)
-   FROM affiliation a JOIN school s ON s.id = a.school_id WHERE a.person_id = person.id) AS schools,
-  (SELECT coalesce(json_agg(json_build_object('id', g.id, 'schoolId', g.school_id, 'name', g.name, 'status', g.status, 'role', m.role)
-     ORDER BY g.sort_key, g.id), '[]')
-   FROM membership m JOIN "group" g ON g.id = m.group_id WHERE m.person_id = person.id) AS groups`;
+const atSchools = {
+  ...{ id: true, role: true, status: true, firstFull: true, firstCall: true, last: true },
+  ...{ sourceSystemIdentifier: true, softDeletedAt: true, purgeAt: true, blockedAt: true, homeSchoolId: true },
+  affiliations: {
+    select: {
+      school: { select: { id: true, name: true, sortKey: true } },
+      memberships: {
+        select: {
+          role: true,
+          group: { select: { id: true, schoolId: true, name: true, status: true, sortKey: true } },
+        },
+      },
+    },
+  },
+} satisfies Prisma.PersonSelect;
 
-export async function findPerson(db: Queryable, personId: PersonId): Promise<Person | null> {
-  const { rows } = await db.query<Person>(`SELECT ${personColumns} FROM person WHERE id = $1`, [personId]);
-  return rows[0] ?? null;
+/** Sort keys are ASCII, so this is their order in the database. */
+const bySortKey = (a: { sortKey: string; id: string }, b: { sortKey: string; id: string }): number => {
+  const [left, right] = a.sortKey === b.sortKey ? [a.id, b.id] : [a.sortKey, b.sortKey];
+  return left < right ? -1 : Number(left > right);
+};
+
+function presentPerson(found: Prisma.PersonGetPayload<{ select: typeof atSchools }>): Person {
+  const { id, firstFull, firstCall, last, homeSchoolId, affiliations, ...rest } = found;
+  const schools = affiliations.map(({ school }) => school).sort(bySortKey);
+  const memberships = affiliations.flatMap((affiliation) => affiliation.memberships);
+  const groups = memberships.map(({ role, group }) => ({ ...group, role })).sort(bySortKey);
+  return {
+    ...rest,
+    ...{ id: id as PersonId, name: nameOf({ firstFull, firstCall, last }), homeSchoolId: homeSchoolId as SchoolId },
+    schools: schools.map((school) => ({ id: school.id as SchoolId, name: school.name })),
+    groups: groups.map(({ id: groupId, schoolId, name, status, role }) => ({
+      ...{ id: groupId as GroupId, schoolId: schoolId as SchoolId, name, status, role },
+    })),
+  };
+}
+
+/** Null for a person who does not exist. */
+export async function findPerson({ prisma }: RecordStore, personId: PersonId): Promise<Person | null> {
+  const found = await prisma.person.findUnique({ where: { id: personId }, select: atSchools });
+  return found && presentPerson(found);
 }
 
 export type PeopleOf = { schoolId: SchoolId; groupId?: GroupId | undefined; status?: PersonStatus | undefined };
 
-/** The people at a school, of one of its groups and one status if these are given. */
+const p = table("person", "p");
+const a = table("affiliation", "a");
+const m = table("membership", "m");
+const lastPerson = table("person", "last_person");
+
+const searchPeople = statement<Search & PeopleOf>(
+  ({ search, limit, after, schoolId, groupId, status }) => sql`
+  SELECT ${fields<Found<PersonId>>({ id: p.id })} FROM ${p}
+  WHERE EXISTS (SELECT FROM ${a} WHERE ${a.personId} = ${p.id} AND ${a.schoolId} = ${schoolId})
+    AND (${groupId}::uuid IS NULL
+      OR EXISTS (SELECT FROM ${m} WHERE ${m.personId} = ${p.id} AND ${m.groupId} = ${groupId}))
+    AND (${status}::person_status IS NULL OR ${p.status} = ${status})
+    AND ${contains(sql`concat_ws(' ', ${p.firstFull}, ${p.last}, ${p.sourceSystemIdentifier})`, search)}
+    AND (${after}::uuid IS NULL OR (${p.sortKey}, ${p.id}) > (
+      SELECT ${lastPerson.sortKey}, ${lastPerson.id} FROM ${lastPerson} WHERE ${lastPerson.id} = ${after}))
+  ORDER BY ${p.sortKey}, ${p.id} LIMIT ${limit}`,
+);
+
+/** The people at a school by name; of one of its groups and of one status if these are given. */
 export async function listPeople(
-  db: Queryable,
-  { schoolId, groupId, status, search, limit, after }: Part & PeopleOf,
+  db: Store,
+  { schoolId, groupId, status, ...part }: Part & PeopleOf,
 ): Promise<Person[]> {
-  const { rows } = await db.query<Person>(
-    `SELECT ${personColumns} FROM person
-     WHERE EXISTS (SELECT FROM affiliation a WHERE a.person_id = person.id AND a.school_id = $4)
-       AND ($5::uuid IS NULL OR EXISTS (SELECT FROM membership m WHERE m.person_id = person.id AND m.group_id = $5))
-       AND ($6::person_status IS NULL OR status = $6)
-       AND ${contains("concat_ws(' ', first_full, last, source_system_identifier)", "$1")} AND ${follows("person", "$3")}
-     ORDER BY sort_key, id LIMIT $2`,
-    [cleanSearch(search), limit, after, schoolId, groupId, status],
-  );
-  return rows;
+  const asked = { ...searchOf(part), schoolId, groupId, status };
+  const found = await findRows<Found<PersonId>, Search & PeopleOf>(db, searchPeople, asked);
+  const where = { id: { in: found.map(({ id }) => id) } };
+  return inOrder(found, await db.prisma.person.findMany({ where, select: atSchools })).map(presentPerson);
 }
 
-/** When somebody was deleted for good; null for whoever was not. */
-export async function findTombstone(db: Queryable, personId: PersonId): Promise<{ deletedAt: Date } | null> {
-  const { rows } = await db.query<{ deletedAt: Date }>(
-    `SELECT deleted_at AS "deletedAt" FROM tombstone WHERE person_id = $1`,
-    [personId],
-  );
-  return rows[0] ?? null;
+/** When a person was deleted for good; null for one who was not. */
+export async function findTombstone({ prisma }: RecordStore, personId: PersonId): Promise<{ deletedAt: Date } | null> {
+  return prisma.tombstone.findUnique({ where: { personId }, select: { deletedAt: true } });
 }

@@ -1,7 +1,10 @@
+import type { Prisma } from "../../generated/prisma/client.ts";
+import type { GroupType } from "../../generated/prisma/enums.ts";
 import { recordAudit } from "../events/index.ts";
-import type { Queryable } from "../platform/db.ts";
+import type { Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/ids.ts";
+import { findRows, sql, statement, table } from "../platform/sql.ts";
 import { originOf, type Change } from "./change.ts";
 import type { GroupId, SchoolId } from "./ids.ts";
 import { write } from "./refusals.ts";
@@ -9,63 +12,72 @@ import { makeSortKey } from "./sort-key.ts";
 import { checkIdentifier, checkText } from "./text.ts";
 import { checkGroupStep, type GroupStatus, type GroupStep } from "./transitions.ts";
 
-export type GroupType = "KLASSE" | "KURS" | "SONSTIG";
+export type { GroupType };
 
-export type NewGroup = {
+/** What is written of a group: every column of the record but those that the directory keeps by itself. */
+type GroupRecord = Omit<Prisma.GroupModel, KeptByDirectory>;
+type KeptByDirectory = "id" | "schoolId" | "sortKey" | "status" | "deletedAt" | "createdAt" | "updatedAt";
+
+/** Shape: an import manages only groups with a source system identifier. */
+export type NewGroup = Omit<GroupRecord, "sourceSystemIdentifier"> & {
   id?: GroupId | undefined;
   schoolId: SchoolId;
-  name: string;
-  type: GroupType;
-  /** Without one no import takes the group for one of its own. */
   sourceSystemIdentifier?: string | null | undefined;
 };
 
-const insertGroup = `
-  INSERT INTO "group" (id, school_id, name, sort_key, type, source_system_identifier, created_at, updated_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $7)`;
-
+/**
+ * Makes a group of a school.
+ *
+ * Errors: invalid for a text that cannot be kept (text_empty, text_too_long, text_unprintable); not_found
+ *         school_not_found; conflict id_taken, source_system_identifier_taken.
+ */
 export async function createGroup(change: Change, group: NewGroup): Promise<GroupId> {
-  const { schoolId, type } = group;
-  const id = group.id ?? (makeUuid(change.now) as GroupId);
-  const name = checkText("name", group.name);
-  const source = group.sourceSystemIdentifier ?? null;
-  const identifier = source === null ? null : checkIdentifier("sourceSystemIdentifier", source);
+  const { tx, now } = change;
+  const { id: wanted, schoolId, sourceSystemIdentifier = null, ...rest } = group;
+  const id = wanted ?? (makeUuid(now) as GroupId);
+  const record = checkGroup({ ...rest, sourceSystemIdentifier });
   await change.touch({ groups: [id], schools: [schoolId] });
-  await write(change.tx, insertGroup, [id, schoolId, name, makeSortKey(name), type, identifier, change.now]);
-  await recordAudit(change.tx, { ...originOf(change), action: "group_created", schoolId, detail: { groupId: id } });
+  const kept = { schoolId, sortKey: makeSortKey(record.name), createdAt: now, updatedAt: now };
+  await write(tx.prisma.group.create({ data: { id, ...record, ...kept } }));
+  await recordAudit(tx, { ...originOf(change), action: "group_created", schoolId, detail: { groupId: id } });
   return id;
 }
 
-/** Answers false where the group has this name already; then nothing was written. */
+/**
+ * Gives a group another name.
+ *
+ * Shape:  false where the group has this name already; then nothing was written.
+ * Errors: invalid as `createGroup`; not_found group_not_found; conflict group_wrong_status.
+ */
 export async function renameGroup(
   change: Change,
   { groupId, name: wanted }: { groupId: GroupId; name: string },
 ): Promise<boolean> {
+  const { tx, now } = change;
   const name = checkText("name", wanted);
   await change.touch({ groups: [groupId] });
-  const before = await lockGroup(change.tx, groupId, "change");
+  const before = await lockGroup(tx, groupId, "change");
   if (before.name === name) return false;
-  await change.tx.query(`UPDATE "group" SET name = $2, sort_key = $3, updated_at = $4 WHERE id = $1`, [
-    groupId,
-    name,
-    makeSortKey(name),
-    change.now,
-  ]);
-  await recordAudit(change.tx, {
-    ...originOf(change),
-    action: "group_renamed",
-    schoolId: before.schoolId,
-    detail: { groupId },
-  });
+  await tx.prisma.group.update({ where: { id: groupId }, data: { name, sortKey: makeSortKey(name), updatedAt: now } });
+  const { schoolId } = before;
+  await recordAudit(tx, { ...originOf(change), action: "group_renamed", schoolId, detail: { groupId } });
   return true;
 }
 
-/** ACTIVE → DELETED; the members stay, so that a restored group has them. */
+/**
+ * ACTIVE → DELETED; the members stay, so that a restored group has them.
+ *
+ * Errors: not_found group_not_found; conflict group_wrong_status.
+ */
 export async function deleteGroup(change: Change, { groupId }: { groupId: GroupId }): Promise<void> {
   await changeStatus(change, { groupId, step: "delete", to: "DELETED" });
 }
 
-/** DELETED → ACTIVE. */
+/**
+ * DELETED → ACTIVE, with the members it had.
+ *
+ * Errors: not_found group_not_found; conflict group_wrong_status.
+ */
 export async function restoreGroup(change: Change, { groupId }: { groupId: GroupId }): Promise<void> {
   await changeStatus(change, { groupId, step: "restore", to: "ACTIVE" });
 }
@@ -73,29 +85,44 @@ export async function restoreGroup(change: Change, { groupId }: { groupId: Group
 type StatusChange = { groupId: GroupId; step: GroupStep; to: GroupStatus };
 
 async function changeStatus(change: Change, { groupId, step, to }: StatusChange): Promise<void> {
+  const { tx, now } = change;
   await change.touch({ groups: [groupId], membersOf: [groupId] });
-  const { schoolId } = await lockGroup(change.tx, groupId, step);
-  const deletedAt = to === "DELETED" ? change.now : null;
-  await change.tx.query(`UPDATE "group" SET status = $2, deleted_at = $3, updated_at = $4 WHERE id = $1`, [
-    groupId,
-    to,
-    deletedAt,
-    change.now,
-  ]);
+  const { schoolId } = await lockGroup(tx, groupId, step);
+  const deletedAt = to === "DELETED" ? now : null;
+  await tx.prisma.group.update({ where: { id: groupId }, data: { status: to, deletedAt, updatedAt: now } });
   const action = to === "DELETED" ? "group_deleted" : "group_restored";
-  await recordAudit(change.tx, { ...originOf(change), action, schoolId, detail: { groupId } });
+  await recordAudit(tx, { ...originOf(change), action, schoolId, detail: { groupId } });
 }
 
-type StoredGroup = { schoolId: SchoolId; name: string; status: GroupStatus };
+const g = table("group", "g");
 
-/** The group as it is, held until the end of the change; refuses a step that its state does not allow. */
-export async function lockGroup(tx: Queryable, groupId: GroupId, step: GroupStep): Promise<StoredGroup> {
-  const { rows } = await tx.query<StoredGroup>(
-    `SELECT school_id AS "schoolId", name, status::text FROM "group" WHERE id = $1 FOR NO KEY UPDATE`,
-    [groupId],
-  );
-  const group = rows[0];
-  if (group === undefined) throw new AppError("not_found", "group_not_found", "The group does not exist.");
+const lockRow = statement<{ groupId: GroupId }>(
+  ({ groupId }) => sql`SELECT FROM ${g} WHERE ${g.id} = ${groupId} FOR NO KEY UPDATE`,
+  "directory.lockGroup",
+);
+
+/**
+ * Reads a group, whose row is locked until the end of the change.
+ *
+ * Errors: not_found group_not_found; conflict group_wrong_status for a step that the group's status does not allow.
+ */
+export async function lockGroup(
+  tx: Transaction,
+  groupId: GroupId,
+  step: GroupStep,
+): Promise<{ schoolId: SchoolId; name: string }> {
+  await findRows(tx, lockRow, { groupId });
+  const select = { schoolId: true, name: true, status: true };
+  const group = await tx.prisma.group.findUnique({ where: { id: groupId }, select });
+  if (group === null) throw new AppError("not_found", "group_not_found", "The group does not exist.");
   checkGroupStep(group.status, step);
-  return group;
+  return { schoolId: group.schoolId as SchoolId, name: group.name };
 }
+
+/** The record with every field cleaned; a column of the schema that is missing here does not compile. */
+const checkGroup = ({ name, type, sourceSystemIdentifier }: GroupRecord): GroupRecord => ({
+  name: checkText("name", name),
+  type,
+  sourceSystemIdentifier:
+    sourceSystemIdentifier === null ? null : checkIdentifier("sourceSystemIdentifier", sourceSystemIdentifier),
+});

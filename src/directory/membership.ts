@@ -8,78 +8,64 @@ import { write } from "./refusals.ts";
 
 type InGroup = { groupId: GroupId; personId: PersonId };
 
-export type NewMembership = InGroup & {
-  /** The person's own role unless the group gives them another. */
-  role?: PersonRole | undefined;
-};
+/** Shape: without `role` the member has the person's own role. */
+export type NewMembership = InGroup & { role?: PersonRole | undefined };
 
-const insertMembership = `
-  INSERT INTO membership (group_id, person_id, school_id, role)
-  SELECT $1, a.person_id, a.school_id, $4::person_role FROM affiliation a WHERE a.person_id = $2 AND a.school_id = $3
-  RETURNING person_id`;
-
-/** Puts the person into the group; only who is at the group's school can be in it. */
+/**
+ * Puts a person into a group of one of their schools.
+ *
+ * Errors: not_found person_not_found, group_not_found; conflict person_wrong_status, group_wrong_status,
+ *         person_not_at_school, membership_exists.
+ */
 export async function addMembership(change: Change, { groupId, personId, role }: NewMembership): Promise<void> {
-  await change.touch({ people: [personId], groups: [groupId] });
-  const person = await lockPerson(change.tx, personId, "change");
-  const { schoolId } = await lockGroup(change.tx, groupId, "change");
-  const added = await write(change.tx, insertMembership, [groupId, personId, schoolId, role ?? person.role]);
-  if (added.length === 0)
-    throw new AppError("conflict", "person_not_at_school", "The person is not at the group's school.");
-  await recordAudit(change.tx, {
-    ...originOf(change),
-    action: "membership_added",
-    personId,
-    schoolId,
-    detail: { groupId },
-  });
+  const { person, schoolId } = await lockBoth(change, { groupId, personId });
+  const data = { groupId, personId, schoolId, role: role ?? person.before.role };
+  await write(change.tx.prisma.membership.create({ data }));
+  const line = { action: "membership_added", personId, schoolId, detail: { groupId } };
+  await recordAudit(change.tx, { ...originOf(change), ...line });
 }
 
+/**
+ * Takes a person out of a group.
+ *
+ * Errors: not_found person_not_found, group_not_found, membership_not_found; conflict person_wrong_status,
+ *         group_wrong_status.
+ */
 export async function removeMembership(change: Change, { groupId, personId }: InGroup): Promise<void> {
-  await change.touch({ people: [personId], groups: [groupId] });
-  await lockPerson(change.tx, personId, "change");
-  const { schoolId } = await lockGroup(change.tx, groupId, "change");
-  const { rowCount } = await change.tx.query("DELETE FROM membership WHERE group_id = $1 AND person_id = $2", [
-    groupId,
-    personId,
-  ]);
-  if (rowCount === 0) throw notInGroup();
-  await recordAudit(change.tx, {
-    ...originOf(change),
-    action: "membership_removed",
-    personId,
-    schoolId,
-    detail: { groupId },
-  });
+  const { schoolId } = await lockBoth(change, { groupId, personId });
+  const { count } = await change.tx.prisma.membership.deleteMany({ where: { groupId, personId } });
+  if (count === 0) throw notInGroup();
+  const line = { action: "membership_removed", personId, schoolId, detail: { groupId } };
+  await recordAudit(change.tx, { ...originOf(change), ...line });
 }
 
-/** Makes the member something else in the group, where a teacher may learn. False: it was so already, nothing was written. */
+/**
+ * Gives a member another role in the group, such as a teacher who learns there.
+ *
+ * Shape:  false where the member has this role already; then nothing was written.
+ * Errors: as `removeMembership`.
+ */
 export async function setMembershipRole(
   change: Change,
   { groupId, personId, role }: InGroup & { role: PersonRole },
 ): Promise<boolean> {
-  await change.touch({ people: [personId], groups: [groupId] });
-  await lockPerson(change.tx, personId, "change");
-  const { schoolId } = await lockGroup(change.tx, groupId, "change");
-  const { rows } = await change.tx.query<{ role: PersonRole }>(
-    "SELECT role::text FROM membership WHERE group_id = $1 AND person_id = $2",
-    [groupId, personId],
-  );
-  if (rows[0] === undefined) throw notInGroup();
-  if (rows[0].role === role) return false;
-  await change.tx.query("UPDATE membership SET role = $3 WHERE group_id = $1 AND person_id = $2", [
-    groupId,
-    personId,
-    role,
-  ]);
-  await recordAudit(change.tx, {
-    ...originOf(change),
-    action: "membership_role_changed",
-    personId,
-    schoolId,
-    detail: { groupId, role },
-  });
+  const { schoolId } = await lockBoth(change, { groupId, personId });
+  const { membership } = change.tx.prisma;
+  const where = { groupId_personId: { groupId, personId } };
+  const before = await membership.findUnique({ where, select: { role: true } });
+  if (before === null) throw notInGroup();
+  if (before.role === role) return false;
+  await membership.update({ where, data: { role } });
+  const line = { action: "membership_role_changed", personId, schoolId, detail: { groupId, role } };
+  await recordAudit(change.tx, { ...originOf(change), ...line });
   return true;
+}
+
+async function lockBoth(change: Change, { groupId, personId }: InGroup) {
+  await change.touch({ people: [personId], groups: [groupId] });
+  const person = await lockPerson(change.tx, personId, "change");
+  const { schoolId } = await lockGroup(change.tx, groupId, "change");
+  return { person, schoolId };
 }
 
 const notInGroup = () => new AppError("not_found", "membership_not_found", "The person is not in the group.");

@@ -1,93 +1,108 @@
 import { forgetInAudit, recordAudit } from "../events/index.ts";
-import type { Queryable } from "../platform/db.ts";
+import type { Queryable, Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
+import { fields, findRows, run, sql, statement, table } from "../platform/sql.ts";
 import { originOf, type Change } from "./change.ts";
 import type { PersonId } from "./ids.ts";
 import { lockPerson } from "./person.ts";
 
 /**
- * ACTIVE → SOFT_DELETED: the person signs in nowhere and comes back unchanged until the purge.
+ * ACTIVE → SOFT_DELETED: the person signs in nowhere and can be restored unchanged until the purge.
  *
- * Units: restoreWindowDays in days of 24 hours; answers when the person will be deleted for good.
+ * Shape:  answers when the person will be deleted for good.
+ * Units:  restoreWindowDays in days of 24 hours.
+ * Errors: not_found person_not_found; conflict person_wrong_status.
  */
 export async function softDeletePerson(
   change: Change,
   { personId, restoreWindowDays }: { personId: PersonId; restoreWindowDays: number },
 ): Promise<Date> {
+  const { tx, now } = change;
   await change.touch({ people: [personId] });
-  const { homeSchoolId } = await lockPerson(change.tx, personId, "softDelete");
-  const purgeAt = new Date(change.now.getTime() + restoreWindowDays * 86_400_000);
-  await change.tx.query(
-    "UPDATE person SET status = 'SOFT_DELETED', soft_deleted_at = $2, purge_at = $3, updated_at = $2 WHERE id = $1",
-    [personId, change.now, purgeAt],
-  );
-  await recordAudit(change.tx, {
-    ...originOf(change),
-    action: "person_soft_deleted",
-    personId,
-    schoolId: homeSchoolId,
-  });
+  const { homeSchoolId: schoolId } = await lockPerson(tx, personId, "softDelete");
+  const purgeAt = new Date(now.getTime() + restoreWindowDays * 86_400_000);
+  const data = { status: "SOFT_DELETED", softDeletedAt: now, purgeAt, updatedAt: now } as const;
+  await tx.prisma.person.update({ where: { id: personId }, data });
+  await recordAudit(tx, { ...originOf(change), action: "person_soft_deleted", personId, schoolId });
   return purgeAt;
 }
 
-/** SOFT_DELETED → ACTIVE, as long as the restore window is open, also when the purge is late. */
+/**
+ * SOFT_DELETED → ACTIVE, until the restore window ends, also when the purge is late.
+ *
+ * Errors: not_found person_not_found; conflict person_wrong_status, restore_window_over.
+ */
 export async function restorePerson(change: Change, { personId }: { personId: PersonId }): Promise<void> {
+  const { tx, now } = change;
   await change.touch({ people: [personId] });
-  const { homeSchoolId, purgeAt } = await lockPerson(change.tx, personId, "restore");
-  if (purgeAt !== null && purgeAt <= change.now) {
+  const { homeSchoolId: schoolId, purgeAt } = await lockPerson(tx, personId, "restore");
+  if (purgeAt !== null && purgeAt <= now) {
     throw new AppError("conflict", "restore_window_over", "The time in which the person could be restored is over.");
   }
-  await change.tx.query(
-    "UPDATE person SET status = 'ACTIVE', soft_deleted_at = NULL, purge_at = NULL, updated_at = $2 WHERE id = $1",
-    [personId, change.now],
-  );
-  await recordAudit(change.tx, { ...originOf(change), action: "person_restored", personId, schoolId: homeSchoolId });
+  const data = { status: "ACTIVE", softDeletedAt: null, purgeAt: null, updatedAt: now } as const;
+  await tx.prisma.person.update({ where: { id: personId }, data });
+  await recordAudit(tx, { ...originOf(change), action: "person_restored", personId, schoolId });
 }
 
-/** Removes what rooms that the directory does not know keep of a person, in the same transaction. */
-export type ForgetPerson = (tx: Queryable, personId: PersonId) => Promise<void>;
+/** Removes what modules that the directory does not know keep of a person, in the same transaction. */
+export type ForgetPerson = (tx: Transaction, personId: PersonId) => Promise<void>;
 
 /**
- * SOFT_DELETED → gone, with affiliations, memberships, sign-in data and whatever else hangs on the person.
- * What stays is a tombstone, which is the id and the time, and audit lines without the id.
+ * SOFT_DELETED → gone, with affiliations, memberships, sign-in data and all other rows of the person.
+ *
+ * Shape:  what stays is a tombstone, which is the id and the time, and audit lines without the id.
+ * Errors: not_found person_not_found; conflict person_wrong_status.
  */
 export async function deletePerson(
   change: Change,
   { personId, forget }: { personId: PersonId; forget: ForgetPerson },
 ): Promise<void> {
+  const { tx, now } = change;
   await change.touch({ people: [personId] });
-  const { homeSchoolId } = await lockPerson(change.tx, personId, "delete");
-  await forget(change.tx, personId);
-  await forgetInAudit(change.tx, personId);
-  await change.tx.query("DELETE FROM person WHERE id = $1", [personId]);
-  await change.tx.query("INSERT INTO tombstone (person_id, deleted_at) VALUES ($1, $2)", [personId, change.now]);
-  await recordAudit(change.tx, { ...originOf(change), action: "person_deleted", schoolId: homeSchoolId });
+  const { homeSchoolId: schoolId } = await lockPerson(tx, personId, "delete");
+  await forget(tx, personId);
+  await forgetInAudit(tx, personId);
+  await tx.prisma.person.delete({ where: { id: personId } });
+  await tx.prisma.tombstone.create({ data: { personId, deletedAt: now } });
+  await recordAudit(tx, { ...originOf(change), action: "person_deleted", schoolId });
 }
 
-/** Deletes the person for good if their restore window is over; false where they are gone already or were restored. */
+const p = table("person", "p");
+
+const lockIfDue = statement<{ personId: PersonId; now: Date }>(
+  ({ personId, now }) => sql`
+  SELECT FROM ${p} WHERE ${p.id} = ${personId} AND ${p.purgeAt} <= ${now} FOR NO KEY UPDATE`,
+  "directory.lockIfDue",
+);
+
+/**
+ * Deletes a person for good if their restore window is over.
+ *
+ * Shape:  false where the person is gone already or was restored.
+ */
 export async function purgePerson(
   change: Change,
   { personId, forget }: { personId: PersonId; forget: ForgetPerson },
 ): Promise<boolean> {
   await change.touch({ people: [personId] });
-  const { rowCount } = await change.tx.query("SELECT FROM person WHERE id = $1 AND purge_at <= $2 FOR NO KEY UPDATE", [
-    personId,
-    change.now,
-  ]);
-  if (rowCount === 1) await deletePerson(change, { personId, forget });
-  return rowCount === 1;
+  const isDue = (await run(change.tx, lockIfDue, { personId, now: change.now })) === 1;
+  if (isDue) await deletePerson(change, { personId, forget });
+  return isDue;
 }
 
-/** Soft-deleted people whose time is over, the longest due first. */
-export async function listPurgeable(
-  db: Queryable,
-  due: { at: Date; limit: number; except?: readonly PersonId[] },
-): Promise<PersonId[]> {
-  const { rows } = await db.query<{ id: PersonId }>({
-    name: "directory.listPurgeable",
-    text: `SELECT id FROM person WHERE status = 'SOFT_DELETED' AND purge_at <= $1 AND id <> ALL ($3::uuid[])
-           ORDER BY purge_at, id LIMIT $2`,
-    values: [due.at, due.limit, due.except ?? []],
-  });
+type Due = { at: Date; limit: number; except: readonly PersonId[] };
+
+// `except` is as long as there are people whose deletion fails; Prisma Client has a limit for lists.
+const selectPurgeable = statement<Due>(
+  ({ at, limit, except }) => sql`
+  SELECT ${fields<{ id: PersonId }>({ id: p.id })} FROM ${p}
+  WHERE ${p.status} = 'SOFT_DELETED' AND ${p.purgeAt} <= ${at} AND ${p.id} <> ALL (${except}::uuid[])
+  ORDER BY ${p.purgeAt}, ${p.id} LIMIT ${limit}`,
+  "directory.listPurgeable",
+);
+
+/** Soft-deleted people whose restore window is over at a time, the longest due first. */
+export async function listPurgeable(db: Queryable, due: Omit<Due, "except"> & Partial<Due>): Promise<PersonId[]> {
+  const rows = await findRows<{ id: PersonId }, Due>(db, selectPurgeable, { ...due, except: due.except ?? [] });
   return rows.map(({ id }) => id);
 }

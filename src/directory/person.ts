@@ -1,135 +1,140 @@
+import type { Prisma } from "../../generated/prisma/client.ts";
+import type { PersonRole } from "../../generated/prisma/enums.ts";
 import { recordAudit } from "../events/index.ts";
-import type { Queryable } from "../platform/db.ts";
+import type { Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/ids.ts";
+import { findRows, sql, statement, table } from "../platform/sql.ts";
 import { originOf, type Change } from "./change.ts";
+import { given, listDifferent } from "./given.ts";
 import type { PersonId, SchoolId } from "./ids.ts";
 import { write } from "./refusals.ts";
 import { makePersonSortKey } from "./sort-key.ts";
 import { checkIdentifier, checkText } from "./text.ts";
-import { checkPersonStep, type PersonStatus, type PersonStep } from "./transitions.ts";
+import { checkPersonStep, type PersonStep } from "./transitions.ts";
 
-export type PersonRole = "STUDENT" | "TEACHER" | "OTHER";
-export type PersonName = { firstFull: string; firstCall: string; last: string };
+export type { PersonRole };
 
-export type NewPerson = {
-  id?: PersonId | undefined;
-  /** The first one is the home school. */
-  schools: readonly [SchoolId, ...SchoolId[]];
-  role: PersonRole;
-  /** Null where the school keeps none. */
+/** What is written of a person: every column of the record but those that the directory keeps by itself. */
+export type PersonRecord = Omit<Prisma.PersonModel, KeptByDirectory>;
+type KeptByDirectory = "id" | "homeSchoolId" | "sortKey" | "sourceIdIsShared" | "createdAt" | "updatedAt" | Status;
+type Status = "status" | "softDeletedAt" | "purgeAt" | "blockedAt";
+
+export type PersonName = { [Part in "firstFull" | "firstCall" | "last"]: NonNullable<PersonRecord[Part]> };
+
+/** What a person has besides their schools, with the name as one value: null where the school keeps none. */
+type PersonFields = Omit<PersonRecord, keyof PersonName | "sourceSystemIdentifier"> & {
   name: PersonName | null;
   sourceSystemIdentifier?: string | null | undefined;
 };
 
-export type PersonUpdate = {
-  personId: PersonId;
-  role?: PersonRole | undefined;
-  name?: PersonName | null | undefined;
-  sourceSystemIdentifier?: string | null | undefined;
+/** Shape: the first of `schools` is the home school. */
+export type NewPerson = PersonFields & { id?: PersonId | undefined; schools: readonly [SchoolId, ...SchoolId[]] };
+
+/** What changes of a person; what is left out or undefined stays. */
+export type PersonUpdate = { personId: PersonId } & {
+  [Field in keyof PersonFields]?: PersonFields[Field] | undefined;
 };
 
-const insertPerson = `
-  INSERT INTO person (id, home_school_id, role, first_full, first_call, last, sort_key, source_system_identifier,
-    created_at, updated_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`;
-
+/**
+ * Registers a person at one or more schools.
+ *
+ * Errors: invalid for a text that cannot be kept (text_empty, text_too_long, text_unprintable); not_found
+ *         school_not_found; conflict id_taken, source_system_identifier_taken.
+ */
 export async function createPerson(change: Change, person: NewPerson): Promise<PersonId> {
-  const id = person.id ?? (makeUuid(change.now) as PersonId);
-  const row = checkPerson(person);
-  const schools = [...new Set(person.schools)];
+  const { tx, now } = change;
+  const { id: wanted, schools: given, name, sourceSystemIdentifier = null, ...rest } = person;
+  const id = wanted ?? (makeUuid(now) as PersonId);
+  const record = checkPerson({ ...rest, ...spreadName(name), sourceSystemIdentifier });
+  const schools = [...new Set(given)];
+  const [homeSchoolId] = given;
   await change.touch({ people: [id], schools });
-  await write(change.tx, insertPerson, [id, person.schools[0], ...valuesOf(row), change.now]);
-  for (const schoolId of schools) await write(change.tx, insertAffiliation, [makeUuid(change.now), id, schoolId]);
-  await recordAudit(change.tx, {
-    ...originOf(change),
-    action: "person_created",
-    personId: id,
-    schoolId: person.schools[0],
-    detail: { schools },
-  });
+  const kept = { homeSchoolId, sortKey: makePersonSortKey(nameOf(record)), createdAt: now, updatedAt: now };
+  await write(tx.prisma.person.create({ data: { id, ...record, ...kept } }));
+  const affiliations = schools.map((schoolId) => ({ id: makeUuid(now), personId: id, schoolId }));
+  await write(tx.prisma.affiliation.createMany({ data: affiliations }));
+  const line = { action: "person_created", personId: id, schoolId: homeSchoolId, detail: { schools } };
+  await recordAudit(tx, { ...originOf(change), ...line });
   return id;
 }
 
-export const insertAffiliation = "INSERT INTO affiliation (id, person_id, school_id) VALUES ($1, $2, $3)";
-
-const updateColumns = `
-  UPDATE person SET role = $2, first_full = $3, first_call = $4, last = $5, sort_key = $6, source_system_identifier = $7,
-    source_id_is_shared = source_id_is_shared AND source_system_identifier IS NOT DISTINCT FROM $7, updated_at = $8
-  WHERE id = $1`;
-
-// A member without a role of their own in the group keeps having the person's.
-const followRole = "UPDATE membership SET role = $3 WHERE person_id = $1 AND role = $2";
-
-/** Changes what is given and leaves the rest. Answers the names of what differs now; none: nothing was written. */
-export async function updatePerson(change: Change, update: PersonUpdate): Promise<string[]> {
-  const { personId } = update;
-  await change.touch({ people: [personId] });
-  const before = await lockPerson(change.tx, personId, "change");
-  const after = checkPerson({
-    role: update.role ?? before.role,
-    name: update.name === undefined ? nameOf(before) : update.name,
-    sourceSystemIdentifier:
-      update.sourceSystemIdentifier === undefined ? before.sourceSystemIdentifier : update.sourceSystemIdentifier,
-  });
-  const changed = (Object.keys(after) as (keyof PersonRow)[]).filter((column) => after[column] !== before[column]);
+/**
+ * Changes what is given of a person and leaves the rest.
+ *
+ * Shape:  answers the names of the fields that differ; with none, nothing was written.
+ * Errors: not_found person_not_found; invalid as `createPerson`; conflict person_wrong_status,
+ *         source_system_identifier_taken.
+ */
+export async function updatePerson(change: Change, update: PersonUpdate): Promise<(keyof PersonRecord)[]> {
+  const { tx, now } = change;
+  const { personId: id, name, ...rest } = update;
+  await change.touch({ people: [id] });
+  const { homeSchoolId, sourceIdIsShared, before } = await lockPerson(tx, id, "change");
+  const after = checkPerson({ ...before, ...given(rest), ...(name !== undefined && spreadName(name)) });
+  const changed = listDifferent(before, after);
   if (changed.length === 0) return [];
-  await write(change.tx, updateColumns, [personId, ...valuesOf(after), change.now]);
-  if (after.role !== before.role) await change.tx.query(followRole, [personId, before.role, after.role]);
-  await recordAudit(change.tx, {
-    ...originOf(change),
-    action: "person_updated",
-    personId,
-    schoolId: before.homeSchoolId,
-    detail: { changed },
-  });
+  const keepsSourceId = after.sourceSystemIdentifier === before.sourceSystemIdentifier;
+  const kept = { sortKey: makePersonSortKey(nameOf(after)), sourceIdIsShared: sourceIdIsShared && keepsSourceId };
+  await write(tx.prisma.person.update({ where: { id }, data: { ...after, ...kept, updatedAt: now } }));
+  // A member without a role of their own in the group keeps having the person's.
+  if (after.role !== before.role) {
+    await tx.prisma.membership.updateMany({ where: { personId: id, role: before.role }, data: { role: after.role } });
+  }
+  const line = { action: "person_updated", personId: id, schoolId: homeSchoolId, detail: { changed } };
+  await recordAudit(tx, { ...originOf(change), ...line });
   return changed;
 }
 
-type PersonRow = {
-  role: PersonRole;
-  firstFull: string | null;
-  firstCall: string | null;
-  last: string | null;
-  sourceSystemIdentifier: string | null;
+const p = table("person", "p");
+
+// FOR UPDATE would keep the person from signing in until the change ends.
+const lockRow = statement<{ personId: PersonId }>(
+  ({ personId }) => sql`SELECT FROM ${p} WHERE ${p.id} = ${personId} FOR NO KEY UPDATE`,
+  "directory.lockPerson",
+);
+
+export type LockedPerson = { homeSchoolId: SchoolId; purgeAt: Date | null; sourceIdIsShared: boolean } & {
+  before: PersonRecord;
 };
 
-export type StoredPerson = PersonRow & { homeSchoolId: SchoolId; status: PersonStatus; purgeAt: Date | null };
-
-const selectPerson = `
-  SELECT role::text, first_full AS "firstFull", first_call AS "firstCall", last, source_system_identifier AS "sourceSystemIdentifier",
-    home_school_id AS "homeSchoolId", status::text, purge_at AS "purgeAt"
-  FROM person WHERE id = $1 FOR NO KEY UPDATE`;
-
-/** The person as they are, held until the end of the change; refuses a step that their state does not allow. */
-export async function lockPerson(tx: Queryable, personId: PersonId, step: PersonStep): Promise<StoredPerson> {
-  const { rows } = await tx.query<StoredPerson>(selectPerson, [personId]);
-  const person = rows[0];
-  if (person === undefined) throw new AppError("not_found", "person_not_found", "The person does not exist.");
-  checkPersonStep(person.status, step);
-  return person;
+/**
+ * Reads a person, whose row is locked until the end of the change.
+ *
+ * Errors: not_found person_not_found; conflict person_wrong_status for a step that the person's status does not allow.
+ */
+export async function lockPerson(tx: Transaction, personId: PersonId, step: PersonStep): Promise<LockedPerson> {
+  await findRows(tx, lockRow, { personId });
+  const person = await tx.prisma.person.findUnique({
+    where: { id: personId },
+    omit: { id: true, sortKey: true, softDeletedAt: true, blockedAt: true, createdAt: true, updatedAt: true },
+  });
+  if (person === null) throw new AppError("not_found", "person_not_found", "The person does not exist.");
+  const { status, homeSchoolId, purgeAt, sourceIdIsShared, ...before } = person;
+  checkPersonStep(status, step);
+  return { homeSchoolId: homeSchoolId as SchoolId, purgeAt, sourceIdIsShared, before };
 }
 
-function checkPerson({
-  role,
-  name,
-  sourceSystemIdentifier,
-}: Pick<NewPerson, "role" | "name" | "sourceSystemIdentifier">): PersonRow {
-  const source = sourceSystemIdentifier ?? null;
+/** The record with every field cleaned; a column of the schema that is missing here does not compile. */
+function checkPerson({ role, firstFull, firstCall, last, sourceSystemIdentifier }: PersonRecord): PersonRecord {
+  const check = (field: string, text: string | null) => (text === null ? null : checkText(field, text));
   return {
     role,
-    firstFull: name && checkText("firstFull", name.firstFull),
-    firstCall: name && checkText("firstCall", name.firstCall),
-    last: name && checkText("last", name.last),
-    sourceSystemIdentifier: source === null ? null : checkIdentifier("sourceSystemIdentifier", source),
+    firstFull: check("firstFull", firstFull),
+    firstCall: check("firstCall", firstCall),
+    last: check("last", last),
+    sourceSystemIdentifier:
+      sourceSystemIdentifier === null ? null : checkIdentifier("sourceSystemIdentifier", sourceSystemIdentifier),
   };
 }
 
-function nameOf({ firstFull, firstCall, last }: PersonRow): PersonName | null {
+const spreadName = (name: PersonName | null): Pick<PersonRecord, keyof PersonName> => ({
+  firstFull: name?.firstFull ?? null,
+  firstCall: name?.firstCall ?? null,
+  last: name?.last ?? null,
+});
+
+/** The name of a record as one value. Shape: a name is whole or null. */
+export function nameOf({ firstFull, firstCall, last }: Pick<PersonRecord, keyof PersonName>): PersonName | null {
   return firstFull === null || firstCall === null || last === null ? null : { firstFull, firstCall, last };
 }
-
-const valuesOf = (row: PersonRow): unknown[] => [
-  ...[row.role, row.firstFull, row.firstCall, row.last],
-  ...[makePersonSortKey(nameOf(row)), row.sourceSystemIdentifier],
-];

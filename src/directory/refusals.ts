@@ -1,9 +1,8 @@
-import type { Queryable } from "../platform/db.ts";
 import { AppError, type ErrorKind } from "../platform/errors.ts";
 
 type Refusal = readonly [kind: ErrorKind, code: string, message: string];
 
-/** What the record itself refuses, in words; the rest of its constraints is checked before anything is written. */
+/** Constraints of the record that a write of the directory can break, as errors; the others are checked before a write. */
 const refusals: Readonly<Record<string, Refusal>> = {
   school_pkey: ["conflict", "id_taken", "The id is taken."],
   person_pkey: ["conflict", "id_taken", "The id is taken."],
@@ -21,19 +20,20 @@ const refusals: Readonly<Record<string, Refusal>> = {
   ],
   affiliation_pkey: ["conflict", "person_at_school", "The person is at this school already."],
   membership_pkey: ["conflict", "membership_exists", "The person is in the group already."],
+  membership_person_id_school_id_fkey: ["conflict", "person_not_at_school", "The person is not at the group's school."],
   person_home_school_id_fkey: ["not_found", "school_not_found", "The school does not exist."],
   affiliation_school_id_fkey: ["not_found", "school_not_found", "The school does not exist."],
   group_school_id_fkey: ["not_found", "school_not_found", "The school does not exist."],
 };
 
-/** Writes, and says in words what the record refuses. */
-export async function write<Row extends Record<string, unknown>>(
-  tx: Queryable,
-  text: string,
-  values: unknown[],
-): Promise<Row[]> {
+/**
+ * Awaits a write through Prisma Client or named SQL.
+ *
+ * Errors: an AppError of `refusals` where a constraint listed there was broken; any other error unchanged.
+ */
+export async function write<T>(written: PromiseLike<T>): Promise<T> {
   try {
-    return (await tx.query<Row>(text, values)).rows;
+    return await written;
   } catch (error) {
     const refusal = refusals[(error as { constraint?: string }).constraint ?? ""];
     throw refusal === undefined ? error : new AppError(refusal[0], refusal[1], refusal[2], undefined, { cause: error });

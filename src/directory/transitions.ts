@@ -1,13 +1,13 @@
+import type { GroupStatus, PersonStatus } from "../../generated/prisma/enums.ts";
 import { AppError } from "../platform/errors.ts";
 import { Sql, join, sql } from "../platform/sql.ts";
 
-export type PersonStatus = "ACTIVE" | "SOFT_DELETED";
-export type GroupStatus = "ACTIVE" | "DELETED";
+export type { GroupStatus, PersonStatus };
 
 /** Where a step leads, or why it is refused. */
 type Transition<To> = { to: To } | { refused: string };
 
-/** Every step in every state. `change` is whatever alters a person and leaves the state as it is. */
+/** Every step in every status. `change` alters a person and leaves the status as it is. */
 export const personTransitions = {
   ACTIVE: {
     change: { to: "ACTIVE" },
@@ -40,11 +40,13 @@ export const groupTransitions = {
 export type PersonStep = keyof (typeof personTransitions)[PersonStatus];
 export type GroupStep = keyof (typeof groupTransitions)[GroupStatus];
 
+/** Errors: conflict person_wrong_status for a step that the status does not allow. */
 export function checkPersonStep(status: PersonStatus, step: PersonStep): void {
   const transition: Transition<string> = personTransitions[status][step];
   if ("refused" in transition) throw new AppError("conflict", "person_wrong_status", transition.refused);
 }
 
+/** Errors: conflict group_wrong_status for a step that the status does not allow. */
 export function checkGroupStep(status: GroupStatus, step: GroupStep): void {
   const transition: Transition<string> = groupTransitions[status][step];
   if ("refused" in transition) throw new AppError("conflict", "group_wrong_status", transition.refused);

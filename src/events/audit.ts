@@ -1,5 +1,7 @@
-import type { Queryable } from "../platform/db.ts";
+import type { Prisma } from "../../generated/prisma/client.ts";
+import type { Queryable, RecordStore } from "../platform/db.ts";
 import { makeUuid } from "../platform/ids.ts";
+import { insert, run, statement } from "../platform/sql.ts";
 
 /** When a change was asked for, by whom and in which request. The actor is a program or an operator, never somebody in the directory. */
 export type Origin = { at: Date; actorId?: string | undefined; requestId?: string | undefined };
@@ -14,26 +16,35 @@ export type AuditLine = Origin & {
   detail?: Record<string, unknown> | undefined;
 };
 
-const insertAudit = `
-  INSERT INTO audit (id, at, action, actor_id, client_id, person_id, school_id, request_id, detail)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`;
+type AuditRow = Required<Prisma.AuditCreateManyInput>;
 
-/** The audit line as a statement, for those who write it together with their own. */
+const rowOf = (line: AuditLine): AuditRow => ({
+  id: makeUuid(line.at),
+  at: line.at,
+  action: line.action,
+  actorId: line.actorId ?? null,
+  clientId: line.clientId ?? null,
+  personId: line.personId ?? null,
+  schoolId: line.schoolId ?? null,
+  requestId: line.requestId ?? null,
+  detail: (line.detail ?? {}) as Prisma.InputJsonObject,
+});
+
+const insertAudit = statement<AuditRow>(
+  ({ id, at, action, actorId, clientId, personId, schoolId, requestId, detail }) =>
+    insert("audit", { id, at, action, actorId, clientId, personId, schoolId, requestId, detail }),
+  "events.recordAudit",
+);
+
+/** An audit line as a statement, for work that runs it together with statements of its own. */
 export function makeAuditStatement(line: AuditLine): { text: string; values: unknown[] } {
-  return {
-    text: insertAudit,
-    values: [
-      makeUuid(line.at),
-      line.at,
-      line.action,
-      line.actorId,
-      line.clientId,
-      line.personId,
-      line.schoolId,
-      line.requestId,
-      JSON.stringify(line.detail ?? {}),
-    ],
-  };
+  return { text: insertAudit.text, values: insertAudit.values(rowOf(line)) };
+}
+
+/** Records an audit line: through Prisma Client in a change, by a named statement in work that has none. */
+export async function recordAudit(tx: RecordStore | Queryable, line: AuditLine): Promise<void> {
+  if ("prisma" in tx) await tx.prisma.audit.createMany({ data: [rowOf(line)] });
+  else await run(tx, insertAudit, rowOf(line));
 }
 
 /** SQL that records one audit line for each row of a relation with the columns id (a UUIDv7), at, client_id, person_id and request_id. */
@@ -41,20 +52,12 @@ export const recordAuditFrom = (relation: string, action: string): string => `
   INSERT INTO audit (id, at, action, client_id, person_id, request_id)
   SELECT id, at, '${action}', client_id, person_id, request_id FROM ${relation}`;
 
-export async function recordAudit(tx: Queryable, line: AuditLine): Promise<void> {
-  await tx.query({ name: "events.recordAudit", ...makeAuditStatement(line) });
-}
-
 /**
  * Takes a person's id out of every line about them; part of deleting the person for good.
  *
- * What stays says that something was done at a school or for an app, and when. Who deleted a person is found by the
- * time of the tombstone.
+ * Shape: what stays says that something was done at a school or for an app, and when. Who deleted a person is found by
+ *        the time of the tombstone.
  */
-export async function forgetInAudit(tx: Queryable, personId: string): Promise<void> {
-  await tx.query({
-    name: "events.forgetInAudit",
-    text: "UPDATE audit SET person_id = NULL WHERE person_id = $1",
-    values: [personId],
-  });
+export async function forgetInAudit(tx: RecordStore, personId: string): Promise<void> {
+  await tx.prisma.audit.updateMany({ where: { personId }, data: { personId: null } });
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from "../platform/db.ts";
+import { fields, findRows, sql, statement, table, type Sql } from "../platform/sql.ts";
 import type { EventProperty } from "./app-event.ts";
 
 export type AppEventType = "person" | "group" | "school";
@@ -13,9 +14,9 @@ export type AppEvent = {
   subjectId: string;
   schoolId: string | null;
   updatedProperties: EventProperty[AppEventType][];
-  /** Of a deletion. */
+  /** Why a subject was deleted from the app's view. */
   reason: DeleteReason | null;
-  /** Until when who was soft-deleted may come back. */
+  /** Until when a soft-deleted person may be restored. */
   reasonUntil: Date | null;
 };
 
@@ -30,27 +31,42 @@ type Asked = {
 /** `expired`: events behind the position may have been swept away, or it was never given. */
 export type Events = { kind: "events"; events: AppEvent[]; next: string; more: boolean } | { kind: "expired" };
 
-const selectEvents = `
-  SELECT feed.last_position AS "lastPosition", feed.swept_position > $3::bigint OR feed.last_position < $3::bigint AS "isExpired", e.*
-  FROM event_feed feed LEFT JOIN LATERAL (
-    SELECT position, at, type, action, subject_id AS "subjectId", school_id AS "schoolId",
-      updated_properties AS "updatedProperties", reason, reason_until AS "reasonUntil"
-    FROM app_event WHERE client_id = $1 AND type = ANY ($2) AND app_event.position > $3::bigint
-    ORDER BY app_event.position LIMIT $4) e ON true`;
+const feed = table("eventFeed", "feed");
+const event = table("appEvent", "event");
+
+const eventFields: { readonly [Field in keyof AppEvent]: Sql } = {
+  position: event.position,
+  at: event.at,
+  type: event.type,
+  action: event.action,
+  subjectId: event.subjectId,
+  schoolId: event.schoolId,
+  updatedProperties: event.updatedProperties,
+  reason: event.reason,
+  reasonUntil: event.reasonUntil,
+};
+
+const selectEvents = statement<Asked>(
+  ({ clientId, types, after, limit }) => sql`
+  SELECT ${feed.lastPosition} AS "lastPosition",
+    ${feed.sweptPosition} > ${after}::bigint OR ${feed.lastPosition} < ${after}::bigint AS "isExpired", e.*
+  FROM ${feed} LEFT JOIN LATERAL (
+    SELECT ${fields<AppEvent>(eventFields)}
+    FROM ${event} WHERE ${event.clientId} = ${clientId} AND ${event.type} = ANY (${types})
+      AND ${event.position} > ${after}::bigint
+    ORDER BY ${event.position} LIMIT ${limit}) e ON true`,
+  "events.listEvents",
+);
 
 type Row = { lastPosition: string; isExpired: boolean | null } & (AppEvent | { position: null });
 
 /**
- * Lists what an app was told, in order.
+ * Lists what an app was sent, in order.
  *
  * Shape: `next` is where to go on; at the end of the feed that is the end, also when the last events were for others.
  */
 export async function listEvents(db: Queryable, { clientId, types, after, limit }: Asked): Promise<Events> {
-  const { rows } = await db.query<Row>({
-    name: "events.listEvents",
-    text: selectEvents,
-    values: [clientId, types, after, limit + 1],
-  });
+  const rows = await findRows<Row, Asked>(db, selectEvents, { clientId, types, after, limit: limit + 1 });
   const [{ lastPosition, isExpired }] = rows as [Row];
   if (isExpired) return { kind: "expired" };
   const found = rows.flatMap((row) => (row.position === null ? [] : [row]));

@@ -1,9 +1,17 @@
 import type { Db } from "../platform/db.ts";
+import { run, sql, statement, table } from "../platform/sql.ts";
 
-const deleteSome = `
-  DELETE FROM app_event WHERE id = ANY (ARRAY(SELECT id FROM app_event WHERE client_id = $1 LIMIT $2))`;
+const e = table("appEvent", "e");
+const some = table("appEvent", "some");
 
-/** Removes the events of an app that is gone, in batches: whoever gives events their positions never waits for long. */
+const deleteSome = statement<{ clientId: string; batch: number }>(
+  ({ clientId, batch }) => sql`
+  DELETE FROM ${e} WHERE ${e.id} = ANY (ARRAY(
+    SELECT ${some.id} FROM ${some} WHERE ${some.clientId} = ${clientId} LIMIT ${batch}))`,
+  "events.forgetSome",
+);
+
+/** Removes the events of a deleted app in batches, so that `sequenceEvents` never waits for long. */
 export async function forgetEventsOf(db: Pick<Db, "pool">, clientId: string, batch = 5000): Promise<void> {
-  while ((await db.pool.query({ name: "events.forgetSome", text: deleteSome, values: [clientId, batch] })).rowCount);
+  while ((await run(db.pool, deleteSome, { clientId, batch })) > 0);
 }

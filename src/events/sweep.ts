@@ -1,12 +1,25 @@
 import type { Clock } from "../platform/clock.ts";
-import { withTransaction } from "../platform/db.ts";
-import type { Db } from "../platform/db.ts";
+import { withTransaction, type Db } from "../platform/db.ts";
+import { findRows, run, sql, statement, table, update } from "../platform/sql.ts";
 import type { WorkerJob } from "../platform/worker.ts";
 
+const e = table("appEvent", "e");
+const feed = table("eventFeed", "feed");
+
 // Oldest first and without a gap, so that the end of what is gone is one position.
-const findBoundary = `
-  SELECT coalesce(min(position) FILTER (WHERE at >= $1) - 1, max(position)) AS boundary
-  FROM (SELECT position, at FROM app_event WHERE position IS NOT NULL ORDER BY position LIMIT $2) AS oldest`;
+const findBoundary = statement<{ before: Date; batch: number }>(
+  ({ before, batch }) => sql`
+  SELECT coalesce(min(position) FILTER (WHERE at >= ${before}) - 1, max(position)) AS boundary
+  FROM (SELECT ${e.position}, ${e.at} FROM ${e} WHERE ${e.position} IS NOT NULL ORDER BY ${e.position} LIMIT ${batch}) AS oldest`,
+);
+
+type Boundary = { boundary: string | null };
+
+const deleteUpTo = statement<Boundary>(({ boundary }) => sql`DELETE FROM ${e} WHERE ${e.position} <= ${boundary}`);
+
+const rememberBoundary = statement<Boundary>(({ boundary }) =>
+  update("eventFeed", "feed", { sweptPosition: sql`greatest(${feed.sweptPosition}, ${boundary})` }),
+);
 
 /** Takes events older than `before` from the feed and remembers up to where; answers how many there were. */
 export async function sweepEvents(db: Pick<Db, "pool">, before: Date, batch = 10_000): Promise<number> {
@@ -20,11 +33,10 @@ export async function sweepEvents(db: Pick<Db, "pool">, before: Date, batch = 10
 
 async function sweepBatch(db: Pick<Db, "pool">, before: Date, batch: number): Promise<number> {
   return withTransaction(db, async (tx) => {
-    const { rows } = await tx.query<{ boundary: string | null }>(findBoundary, [before, batch]);
-    const { rowCount } = await tx.query("DELETE FROM app_event WHERE position <= $1", [rows[0]!.boundary]);
-    if (rowCount)
-      await tx.query("UPDATE event_feed SET swept_position = greatest(swept_position, $1)", [rows[0]!.boundary]);
-    return rowCount ?? 0;
+    const [oldest] = await findRows<Boundary, { before: Date; batch: number }>(tx, findBoundary, { before, batch });
+    const gone = await run(tx, deleteUpTo, oldest!);
+    if (gone > 0) await run(tx, rememberBoundary, oldest!);
+    return gone;
   });
 }
 

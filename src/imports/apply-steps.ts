@@ -55,7 +55,7 @@ const people: Record<"create" | "join" | "change" | "remove" | "leave" | "change
     ${update("person", "p", {
       homeSchoolId: i.nextHome,
       updatedAt: now,
-      sourceSystemIdentifier: new Sql([sourceIdAtNextHome("i.next_home")], []),
+      sourceSystemIdentifier: sourceIdAtNextHome(i.nextHome),
     })}
     FROM ${i} WHERE ${i.nextHome} IS NOT NULL AND ${i.id} = ${p.id}`,
   ),

@@ -4,7 +4,7 @@ import pg from "pg";
 import type { PrismaClient } from "../../generated/prisma/client.ts";
 import { inPrismaTransaction, makePrisma, type Records } from "./prisma.ts";
 
-/** What a room needs to work with the database: connections that it may take. */
+/** What a module needs to work with the database: connections that it may take. */
 export type Db = { pool: pg.Pool };
 
 /** A database with what only its owner needs. Prisma and named SQL share the pool, so one limit holds for both. */
@@ -13,8 +13,20 @@ export type OpenDb = PrismaDb & { close(): Promise<void> };
 /** A database whose records Prisma Client writes. */
 export type PrismaDb = Db & { prisma: PrismaClient };
 
-/** One transaction: Prisma Client for what is persisted, the same connection for named SQL. */
-export type Transaction = Queryable & { prisma: Records };
+/** Prisma Client for what is persisted, and named SQL beside it: of one transaction, or of a pool. */
+export type Store = Queryable & { prisma: Records };
+
+/** One transaction: Prisma Client and named SQL on the same connection. */
+export type Transaction = Store;
+
+/** Where records are read and written: a database, or a transaction of it. */
+export type RecordStore = Pick<Store, "prisma">;
+
+/** Reads outside a transaction, each on any connection of the pool. */
+export const storeOf = ({ pool, prisma }: PrismaDb): Store => ({
+  prisma,
+  query: pool.query.bind(pool) as Queryable["query"],
+});
 
 /** A pool, or the client of a running transaction. */
 export type Queryable = Pick<pg.ClientBase, "query">;

@@ -41,11 +41,34 @@ export function makePrisma(pool: pg.Pool): PrismaClient {
 // How long a transaction and its statements may take is the server's to limit.
 const longMs = 86_400_000;
 
-async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+async function connect(pool: pg.Pool): Promise<Connection> {
   const client = await pool.connect();
   const slot = starting.getStore();
   if (slot !== undefined) slot.client = client;
-  return client;
+  return removingBroken(client);
+}
+
+/** What Prisma's adapter uses of the client of a transaction. */
+type Connection = Pick<pg.PoolClient, "on" | "removeListener" | "release"> & {
+  query(asked: pg.QueryConfig): Promise<pg.QueryResult>;
+};
+
+/** The connection of a client, which leaves the pool when it is released after it broke. */
+function removingBroken(client: pg.PoolClient): Connection {
+  let broken: Error | undefined;
+  return {
+    on: client.on.bind(client) as pg.PoolClient["on"],
+    removeListener: client.removeListener.bind(client),
+    release: (error) => client.release(error ?? broken),
+    async query(asked) {
+      try {
+        return await client.query(asked);
+      } catch (error) {
+        if (!(error instanceof pg.DatabaseError) || error.severity === "FATAL") broken = error as Error;
+        throw error;
+      }
+    },
+  };
 }
 
 /** Runs `work` in one transaction with Prisma Client and with the connection itself; whatever it throws rolls everything back. */
@@ -61,15 +84,30 @@ export async function inPrismaTransaction<T>(
   }
 }
 
-type DriverCause = { originalCode?: string; originalMessage?: string; constraint?: { index?: string } };
+type DriverCause = {
+  kind?: string;
+  originalCode?: string;
+  originalMessage?: string;
+  constraint?: { index?: string };
+};
 
-/** What PostgreSQL said, in place of Prisma's words, which may quote a row. Any other error stays as it is. */
+/** What the system said of a connection that could not be used. */
+const systemCodes: Readonly<Record<string, string>> = {
+  DatabaseNotReachable: "ECONNREFUSED",
+  ConnectionClosed: "ECONNRESET",
+  SocketTimeout: "ETIMEDOUT",
+};
+
+/** The error of PostgreSQL or of the connection, in place of Prisma's message, which may quote a row. Any other error stays. */
 function asDatabaseError(error: unknown): unknown {
   const { meta, cause } = error as { meta?: { driverAdapterError?: { cause?: DriverCause } }; cause?: DriverCause };
   const said =
     meta?.driverAdapterError?.cause ??
     (error instanceof Error && error.name === "DriverAdapterError" ? cause : undefined);
-  if (said?.originalMessage === undefined) return error;
-  const { originalCode: code, originalMessage: message, constraint } = said;
+  if (said === undefined) return error;
+  const { kind = "", originalCode: code, originalMessage: message, constraint } = said;
+  const systemCode = systemCodes[kind];
+  if (systemCode !== undefined) return Object.assign(new Error(`database connection: ${kind}`), { code: systemCode });
+  if (message === undefined) return error;
   return Object.assign(new pg.DatabaseError(message, message.length, "error"), { code, constraint: constraint?.index });
 }

@@ -14,7 +14,7 @@ import {
   updateApp,
 } from "../../src/access/index.ts";
 import type { App, AppUpdate, BackchannelLogoutUri, ClientId, ForgetApp, NewApp } from "../../src/access/index.ts";
-import { withTransaction, type Queryable } from "../../src/platform/db.ts";
+import { withPrismaTransaction, type Transaction } from "../../src/platform/db.ts";
 import { forgetApp } from "../../src/sign-on/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { allScopes, makeMakers } from "../support/make.ts";
@@ -28,7 +28,7 @@ const later = (seconds: number): Date => new Date(origin.at.getTime() + seconds 
 const matches = (app: App, secret: string, at = origin.at): boolean => secretMatches(listSecretHashes(app, at), secret);
 
 const register = (wishes: Partial<NewApp>, allowLoopbackHttp = false) =>
-  withTransaction(db, (tx) =>
+  withPrismaTransaction(db, (tx) =>
     createApp(
       tx,
       { name: "App", type: "CONFIDENTIAL", scopes: [], redirectUris: ["https://app.example/callback"], ...wishes },
@@ -81,7 +81,7 @@ test("a registration is changed in what is given, under the rules of a new one",
   const { clientId } = await register({ loginUrl: "https://app.example/login" });
   const before = (await findApp(db.pool, clientId))!;
   const update = (wishes: Omit<AppUpdate, "clientId">) =>
-    withTransaction(db, (tx) => updateApp(tx, { clientId, ...wishes }, { ...origin, allowLoopbackHttp: false }));
+    withPrismaTransaction(db, (tx) => updateApp(tx, { clientId, ...wishes }, { ...origin, allowLoopbackHttp: false }));
   await update({ name: "Lernwelt ", scopes: ["schools:read"], loginUrl: null });
   expect(await findApp(db.pool, clientId)).toEqual({
     ...before,
@@ -91,7 +91,7 @@ test("a registration is changed in what is given, under the rules of a new one",
   });
   await expect(update({ redirectUris: ["http://app.example/"] })).rejects.toMatchObject({ code: "uri_refused" });
   await expect(update({ name: " " })).rejects.toMatchObject({ code: "text_empty" });
-  const nobody = withTransaction(db, (tx) =>
+  const nobody = withPrismaTransaction(db, (tx) =>
     updateApp(tx, { clientId: "nobody" as ClientId, name: "X" }, { ...origin, allowLoopbackHttp: false }),
   );
   await expect(nobody).rejects.toMatchObject({ kind: "not_found", code: "app_not_found" });
@@ -118,7 +118,7 @@ test("a registration that waits for the deletion of the same client id is refuse
   const forget: ForgetApp = async (tx) => {
     const { rowCount } = await tx.query("SELECT FROM app WHERE client_id = $1", [clientId]);
     if (rowCount === 0)
-      again = asOthers(() => withTransaction(db, (other) => insertAgain(other, clientId))).catch(
+      again = asOthers(() => withPrismaTransaction(db, (other) => insertAgain(other, clientId))).catch(
         (error: unknown) => error,
       );
     await sleep(50);
@@ -128,7 +128,7 @@ test("a registration that waits for the deletion of the same client id is refuse
 });
 
 /** As a process that looked before the deletion began. */
-const insertAgain = (tx: Queryable, clientId: ClientId) => {
+const insertAgain = (tx: Transaction, clientId: ClientId) => {
   const query = (asked: unknown, values?: unknown[]) =>
     (asked as { name?: string }).name === "access.findApp"
       ? Promise.resolve({ rows: [] })
@@ -140,11 +140,11 @@ const insertAgain = (tx: Queryable, clientId: ClientId) => {
     scopes: [],
     redirectUris: ["https://app.example/callback"],
   };
-  return createApp({ query } as unknown as Queryable, wishes, { ...origin, allowLoopbackHttp: false });
+  return createApp({ ...tx, query: query as Transaction["query"] }, wishes, { ...origin, allowLoopbackHttp: false });
 };
 
 const rotate = (clientId: ClientId, keepOldSeconds: number, at = origin.at) =>
-  withTransaction(db, (tx) => rotateClientSecret(tx, { clientId, keepOldSeconds }, { at }));
+  withPrismaTransaction(db, (tx) => rotateClientSecret(tx, { clientId, keepOldSeconds }, { at }));
 
 test("a secret that is replaced stays valid until its end, beside the new one", async () => {
   const { clientId, clientSecret: first } = await register({});
@@ -174,7 +174,7 @@ test("two are valid at most: a second replacement ends the oldest, one without a
 test("an old secret can be ended before its time, once", async () => {
   const { clientId, clientSecret: first } = await register({});
   const { clientSecret: second } = await rotate(clientId, 3600);
-  const end = () => withTransaction(db, (tx) => endOldSecret(tx, clientId, { at: later(60) }));
+  const end = () => withPrismaTransaction(db, (tx) => endOldSecret(tx, clientId, { at: later(60) }));
   await end();
   const app = (await findApp(db.pool, clientId))!;
   expect([matches(app, first!, later(60)), matches(app, second, later(60))]).toEqual([false, true]);

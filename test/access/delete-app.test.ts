@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import type pg from "pg";
 import { expect, test } from "vitest";
 import { deleteApp, type ClientId, type ForgetApp } from "../../src/access/index.ts";
 import { sequenceEvents } from "../../src/events/index.ts";
@@ -116,7 +115,7 @@ test("a large app is deleted without a time limit on its statements, by indexes,
         );
         return client.query(asked);
       };
-      const client = tx as pg.ClientBase;
+      const client = tx;
       let count = 0;
       await forgetApp({ query } as unknown as Queryable, id);
     }

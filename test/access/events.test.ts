@@ -16,6 +16,7 @@ import {
 import type { Change } from "../../src/directory/index.ts";
 import { appEventChannel, sequenceEvents, sweepEvents } from "../../src/events/index.ts";
 import { testDatabase } from "../support/database.ts";
+import { interceptStatements } from "../support/intercept.ts";
 import { makeMakers } from "../support/make.ts";
 import { asOthers } from "../support/one-connection.ts";
 
@@ -179,17 +180,10 @@ test("a first sign-in waits for a change that has told what it did, and tells wh
 });
 
 /** The database, with something that happens when all is written and nothing committed. */
-function holdingCommit(beforeCommit: () => Promise<void>): Pick<typeof db, "pool"> {
-  const connect = async () => {
-    const client = await db.pool.connect();
-    const query = async (...asked: [string]) => {
-      if (asked[0] === "COMMIT") await beforeCommit();
-      return client.query(...asked);
-    };
-    return { query, release: (broken?: Error) => client.release(broken) };
-  };
-  return { pool: { connect } as unknown as typeof db.pool };
-}
+const holdingCommit = (beforeCommit: () => Promise<void>) =>
+  interceptStatements(db, async (text) => {
+    if (text === "COMMIT") await beforeCommit();
+  });
 
 test("events get their places after the commit, so that one that was late is not passed by", async () => {
   const { school } = await makeSynced();

@@ -18,6 +18,7 @@ import {
   type SchoolId,
 } from "../../src/directory/index.ts";
 import { testDatabase } from "../support/database.ts";
+import { interceptStatements } from "../support/intercept.ts";
 import { makeMakers } from "../support/make.ts";
 import { asOthers } from "../support/one-connection.ts";
 
@@ -122,20 +123,13 @@ test("before somebody who was touched is deleted for good: the deletion is told"
 });
 
 /** The database, where somebody signs in when a change has told apps what it did and has not yet kept others out. */
-function signingInLate(): Pick<typeof db, "pool"> {
+function signingInLate() {
   let isLate = true;
-  const connect = async () => {
-    const client = await db.pool.connect();
-    const query = async (...asked: [string]) => {
-      if (asked[0] === "SET CONSTRAINTS ALL IMMEDIATE" && isLate) {
-        isLate = false;
-        await signIn();
-      }
-      return client.query(...asked);
-    };
-    return { query, release: (broken?: Error) => client.release(broken) };
-  };
-  return { pool: { connect } as unknown as typeof db.pool };
+  return interceptStatements(db, async (text) => {
+    if (text !== "SET CONSTRAINTS ALL IMMEDIATE" || !isLate) return;
+    isLate = false;
+    await signIn();
+  });
 }
 
 test.each([

@@ -148,9 +148,9 @@ test("sign-on, sync and its groups are set each by itself, and what stays the sa
   const [school, { clientId }] = [await make.school(), await make.app()];
   const [one, two] = [await make.group({ school }), await make.group({ school })].sort() as [GroupId, GroupId];
   const key = { clientId, schoolId: school };
-  expect(await findGrant(db.pool, key)).toBeNull();
+  expect(await findGrant(db, key)).toBeNull();
   expect(await asSchool((change) => setSyncedGroups(change, { ...key, groups: [two, one, one] }))).toBe(true);
-  expect(await findGrant(db.pool, key)).toEqual({
+  expect(await findGrant(db, key)).toEqual({
     ...key,
     signOn: { kind: "NOBODY" },
     sync: false,
@@ -160,7 +160,7 @@ test("sign-on, sync and its groups are set each by itself, and what stays the sa
   expect(await asSchool((change) => setSync(change, { ...key, sync: true }))).toBe(true);
   expect(await asSchool((change) => setSync(change, { ...key, sync: true }))).toBe(false);
   await asSchool((change) => setSignOn(change, { ...key, signOn: { kind: "GROUPS", groups: [two] } }));
-  expect(await findGrant(db.pool, key)).toEqual({
+  expect(await findGrant(db, key)).toEqual({
     ...key,
     signOn: { kind: "GROUPS", groups: [two] },
     sync: true,
@@ -168,7 +168,7 @@ test("sign-on, sync and its groups are set each by itself, and what stays the sa
   });
   await asSchool((change) => setSignOn(change, { ...key, signOn: { kind: "ROLES", roles: ["TEACHER", "TEACHER"] } }));
   expect(await asSchool((change) => setSync(change, { ...key, sync: false }))).toBe(true);
-  expect(await listGrants(db.pool, { clientId, limit: 10 })).toEqual([
+  expect(await listGrants(db, { clientId, limit: 10 })).toEqual([
     { ...key, signOn: { kind: "ROLES", roles: ["TEACHER"] }, sync: false, syncedGroups: [one, two] },
   ]);
   const lines = await db.prisma.audit.findMany({
@@ -190,10 +190,7 @@ test("a withdrawn grant gives nothing and remembers nothing; there is none to wi
   const key = { clientId, schoolId: school };
   await make.grant({ app: clientId, school, groups: [await make.group({ school })] });
   await asSchool((change) => withdrawGrant(change, key));
-  expect([await findGrant(db.pool, key), await db.prisma.syncedGroup.count({ where: { clientId } })]).toEqual([
-    null,
-    0,
-  ]);
+  expect([await findGrant(db, key), await db.prisma.syncedGroup.count({ where: { clientId } })]).toEqual([null, 0]);
   await expect(asSchool((change) => withdrawGrant(change, key))).rejects.toMatchObject({
     kind: "not_found",
     code: "grant_not_found",

@@ -4,7 +4,7 @@ import { changeDirectory, deleteApp, setSync, updateApp } from "../../src/access
 import type { ClientId } from "../../src/access/index.ts";
 import { renameGroup, updatePerson } from "../../src/directory/index.ts";
 import type { GroupId, PersonId } from "../../src/directory/index.ts";
-import { withTransaction, type Queryable } from "../../src/platform/db.ts";
+import { withPrismaTransaction, type Queryable } from "../../src/platform/db.ts";
 import { AppError } from "../../src/platform/errors.ts";
 import { forgetApp } from "../../src/sign-on/index.ts";
 import { makeImporter } from "../imports/rosters.ts";
@@ -57,7 +57,7 @@ async function take(world: World, taken: Step): Promise<boolean> {
     if ("signIn" in taken) await signIn(db, world, taken.signIn);
     else if ("client" in taken) {
       const clientId = world.clients[taken.client % world.clients.length]!;
-      await withTransaction(db, (tx) =>
+      await withPrismaTransaction(db, (tx) =>
         updateApp(tx, { clientId, schulconnexSpelling: taken.schulconnexSpelling }, origin),
       );
     } else {

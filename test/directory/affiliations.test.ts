@@ -22,7 +22,7 @@ const move = (personId: PersonId, to: SchoolId, from?: SchoolId) =>
   changeDirectory(db, origin, (change) => movePerson(change, { personId, to, from }));
 
 async function placesOf(personId: PersonId) {
-  const { schools, homeSchoolId, groups } = (await findPerson(db.pool, personId))!;
+  const { schools, homeSchoolId, groups } = (await findPerson(db, personId))!;
   return { schools: schools.map(({ id }) => id), home: homeSchoolId, groups: groups.map(({ id }) => id) };
 }
 
@@ -100,7 +100,7 @@ test("somebody moved to where their identifier of the source system is taken lea
   await make.person({ school: second, sourceSystemIdentifier: "same" });
   const personId = await make.person({ school: first, sourceSystemIdentifier: "same" });
   await move(personId, second);
-  expect(await findPerson(db.pool, personId)).toMatchObject({ homeSchoolId: second, sourceSystemIdentifier: null });
+  expect(await findPerson(db, personId)).toMatchObject({ homeSchoolId: second, sourceSystemIdentifier: null });
 });
 
 test("a soft-deleted or unknown person goes nowhere", async () => {

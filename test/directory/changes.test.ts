@@ -77,7 +77,7 @@ test("a person deleted for good leaves nothing but their id and the date", async
     const { rowCount } = await db.pool.query(`SELECT FROM ${table} WHERE person_id = $1`, [id]);
     expect(rowCount, table).toBe(0);
   }
-  expect(await findTombstone(db.pool, id)).toEqual({ deletedAt: origin.at });
+  expect(await findTombstone(db, id)).toEqual({ deletedAt: origin.at });
 });
 
 const personSteps: Record<PersonStep, (personId: PersonId) => Promise<unknown>> = {
@@ -174,7 +174,7 @@ test("a new role is the role in the groups too, where the group gave no other", 
   const personId = await make.person({ school, role: "STUDENT", groups: [own] });
   await make.membership({ group: other, person: personId, role: "OTHER" });
   await update({ personId, role: "TEACHER" });
-  const { groups } = (await findPerson(db.pool, personId))!;
+  const { groups } = (await findPerson(db, personId))!;
   expect(new Map(groups.map(({ id, role }) => [id, role]))).toEqual(
     new Map([
       [own, "TEACHER"],
@@ -196,13 +196,13 @@ test("a school changes its name, address, level and official id; wrong ones are 
   const schoolId = await make.school({ officialId: "DE-NI-7" });
   const updateIt = (wishes: Omit<SchoolUpdate, "schoolId">) =>
     change((it) => updateSchool(it, { schoolId, ...wishes }));
-  const before = (await findSchool(db.pool, schoolId))!;
+  const before = (await findSchool(db, schoolId))!;
   expect(await updateIt({ name: "Ärzteschule", address: { city: "Stade" }, schoolingLevel: null })).toEqual([
     "name",
     "city",
     "schoolingLevel",
   ]);
-  expect(await findSchool(db.pool, schoolId)).toEqual({
+  expect(await findSchool(db, schoolId)).toEqual({
     ...before,
     name: "Ärzteschule",
     schoolingLevel: null,
@@ -240,7 +240,7 @@ test("nothing is made at a school that does not exist, nor twice under one id", 
 
 test("an identifier of the source system belongs to one group of a school", async () => {
   const groupId = await make.group({ school, sourceSystemIdentifier: " 5a " });
-  expect(await findGroup(db.pool, groupId)).toMatchObject({
+  expect(await findGroup(db, groupId)).toMatchObject({
     sourceSystemIdentifier: "5a",
     status: "ACTIVE",
     members: 0,
@@ -337,7 +337,7 @@ test("memberships need a person of the school and a group, and both as they are"
     });
   }
   await ways.remove({ groupId, personId: member });
-  expect((await findPerson(db.pool, member))!.groups.map(({ id }) => id)).toEqual([deleted]);
+  expect((await findPerson(db, member))!.groups.map(({ id }) => id)).toEqual([deleted]);
 });
 
 test("names are kept without outer white space; empty and endless ones are refused", async () => {
@@ -393,7 +393,7 @@ test("a school and all that is in it can be made in one change", async () => {
     await addMembership(it, { groupId, personId });
     return { schoolId, groupId, personId };
   });
-  expect(await findPerson(db.pool, made.personId)).toMatchObject({
+  expect(await findPerson(db, made.personId)).toMatchObject({
     homeSchoolId: made.schoolId,
     groups: [{ id: made.groupId }],
   });

@@ -38,7 +38,7 @@ test("the purge comes by itself when the restore window is over, and not before"
   clock.forwardSeconds(1);
   await job.run(signal);
   expect([await exists(gone), await exists(restored), await exists(active)]).toEqual([false, true, true]);
-  expect(await findTombstone(db.pool, gone)).toEqual({ deletedAt: clock() });
+  expect(await findTombstone(db, gone)).toEqual({ deletedAt: clock() });
   expect(await db.prisma.audit.findMany({ where: { at: clock(), action: "person_deleted" } })).toMatchObject([
     { actorId: "purge", personId: null, schoolId: school },
   ]);

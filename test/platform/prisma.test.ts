@@ -1,7 +1,14 @@
 import pg from "pg";
 import { expect, test } from "vitest";
 import type { SchoolId } from "../../src/directory/index.ts";
-import { isRefused, withPrismaTransaction, type Transaction } from "../../src/platform/db.ts";
+import {
+  isDatabaseUnavailable,
+  isRefused,
+  openDatabase,
+  withPrismaTransaction,
+  type PrismaDb,
+  type Transaction,
+} from "../../src/platform/db.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { asOthers } from "../support/one-connection.ts";
@@ -81,4 +88,44 @@ test("a refused write throws PostgreSQL's own error, which quotes no row", async
   expect(taken).toMatchObject({ code: "23505", constraint: "retired_client_id_pkey" });
   const deferred = await refused((tx) => tx.prisma.affiliation.deleteMany({ where: { personId: person } }));
   expect(deferred).toMatchObject({ code: "23503", constraint: "person_home_affiliation_fkey" });
+});
+
+const endOtherSessions = () =>
+  db.pool.query(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
+  );
+const errorOf = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+test.each([
+  ["Prisma Client", (tx: Transaction) => tx.prisma.school.count()],
+  ["named SQL", (tx: Transaction) => tx.query("SELECT 1")],
+  ["the commit", () => Promise.resolve()],
+])("a connection that was lost counts as unavailable when %s finds out", async (_what, ask) => {
+  const work = withPrismaTransaction(db, async (tx) => {
+    await tx.prisma.school.count();
+    await asOthers(endOtherSessions);
+    await ask(tx);
+  });
+  expect(isDatabaseUnavailable(await errorOf(work))).toBe(true);
+  expect(await db.prisma.school.count()).toBeGreaterThan(0);
+});
+
+test("a server that is not there and a pool that is full count as unavailable", async () => {
+  const count = (own: PrismaDb) => [
+    errorOf(own.prisma.school.count()),
+    errorOf(withPrismaTransaction(own, (tx) => tx.prisma.school.count())),
+    errorOf(withPrismaTransaction(own, (tx) => tx.query("SELECT 1"))),
+  ];
+  const nowhere = openDatabase({ url: "postgresql://nobody@127.0.0.1:1/nothing" });
+  const full = openDatabase({ url: db.url, poolSize: 1 });
+  full.pool.options.connectionTimeoutMillis = 50;
+  const held = await full.pool.connect();
+  const errors = await Promise.all([...count(nowhere), ...count(full)]);
+  expect(errors.map(isDatabaseUnavailable)).toEqual(errors.map(() => true));
+  held.release();
+  for (const own of [nowhere, full]) await own.close();
 });

@@ -16,7 +16,7 @@ import {
 } from "../../src/directory/index.ts";
 import { makeLog } from "../../src/platform/log.ts";
 import { escapeUnprintable } from "../../src/platform/unprintable.ts";
-import { withTransaction } from "../../src/platform/db.ts";
+import { storeOf, withPrismaTransaction } from "../../src/platform/db.ts";
 import { setCredential } from "../../src/sign-on/index.ts";
 import { runHere } from "../cli/program.ts";
 import { testDatabase } from "../support/database.ts";
@@ -138,11 +138,13 @@ test("every entrance refuses them", async () => {
     last: () => change((it) => updatePerson(it, { personId: person, name: { ...name, last: evil } })),
     source: () => change((it) => updatePerson(it, { personId: person, sourceSystemIdentifier: evil })),
     app: () =>
-      withTransaction(db, (tx) => createApp(tx, { name: evil, type: "PUBLIC", scopes: [], redirectUris: [] }, inApp)),
+      withPrismaTransaction(db, (tx) =>
+        createApp(tx, { name: evil, type: "PUBLIC", scopes: [], redirectUris: [] }, inApp),
+      ),
     appName: () =>
-      withTransaction(db, (tx) => updateApp(tx, { clientId: app.clientId as ClientId, name: evil }, inApp)),
+      withPrismaTransaction(db, (tx) => updateApp(tx, { clientId: app.clientId as ClientId, name: evil }, inApp)),
     username: () =>
-      withTransaction(db, (tx) =>
+      withPrismaTransaction(db, (tx) =>
         setCredential(tx, { personId: person, username: evil, password: "correct horse", now: origin.at }),
       ),
   };
@@ -158,9 +160,9 @@ test("every entrance refuses them", async () => {
 test("a name is found however its letters are composed", async () => {
   const school = await make.school();
   const id = await make.person({ school, name: { firstFull: "Zoe\u0308", firstCall: "Zoë", last: "Probe" } });
-  expect((await findPerson(db.pool, id))!.name!.firstFull).toBe("Zoë");
+  expect((await findPerson(db, id))!.name!.firstFull).toBe("Zoë");
   for (const search of ["zoë", "zoe\u0308"])
-    expect(await listPeople(db.pool, { schoolId: school, search, limit: 9 })).toHaveLength(1);
+    expect(await listPeople(storeOf(db), { schoolId: school, search, limit: 9 })).toHaveLength(1);
 });
 
 test("what is stored already is printed escaped by the command line, as text and as JSON", async () => {

@@ -1,5 +1,5 @@
 import pg from "pg";
-import type { Db } from "../../src/platform/db.ts";
+import type { Db, Queryable } from "../../src/platform/db.ts";
 
 export type Plan = {
   "Node Type": string;
@@ -16,7 +16,7 @@ export type Plan = {
 
 /** The plan of what was prepared under a name in the session of this client. */
 export async function explainPrepared(
-  client: pg.ClientBase,
+  client: Queryable,
   name: string,
   { values, options }: { values: readonly unknown[]; options: string },
 ): Promise<Plan> {

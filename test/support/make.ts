@@ -22,7 +22,7 @@ import type {
   PersonRole,
   SchoolId,
 } from "../../src/directory/index.ts";
-import { withTransaction } from "../../src/platform/db.ts";
+import { withPrismaTransaction, withTransaction } from "../../src/platform/db.ts";
 import type { Db, PrismaDb } from "../../src/platform/db.ts";
 import { makeUuid } from "../../src/platform/ids.ts";
 import { blockPerson } from "../../src/sign-on/index.ts";
@@ -109,7 +109,9 @@ export function makeMakers(db: PrismaDb, now = new Date("2026-02-03T08:00:00Z"))
       redirectUris: [redirectUri],
       ...wishes,
     };
-    const registered = await withTransaction(db, (tx) => createApp(tx, made, { ...origin, allowLoopbackHttp: true }));
+    const registered = await withPrismaTransaction(db, (tx) =>
+      createApp(tx, made, { ...origin, allowLoopbackHttp: true }),
+    );
     return { ...registered, redirectUri };
   };
 

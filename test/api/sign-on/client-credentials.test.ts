@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { rotateClientSecret } from "../../../src/access/index.ts";
-import { withTransaction } from "../../../src/platform/db.ts";
+import { withPrismaTransaction } from "../../../src/platform/db.ts";
 import { basic, postToken } from "../../support/token.ts";
 import { startWorld } from "./world.ts";
 
@@ -55,7 +55,7 @@ test("a wrong secret is 400 invalid_client without WWW-Authenticate", async () =
 test("while a secret is replaced, both are good wherever an app authenticates; when the overlap is over, only the new one is", async () => {
   const { service } = world;
   const old = await world.make.app();
-  const rotated = await withTransaction(service.db, (tx) =>
+  const rotated = await withPrismaTransaction(service.db, (tx) =>
     rotateClientSecret(tx, { clientId: old.clientId, keepOldSeconds: 3600 }, { at: service.clock() }),
   );
   const renewed = { ...old, clientSecret: rotated.clientSecret };
