@@ -1,89 +1,13 @@
-import type { Prisma } from "../../generated/prisma/client.ts";
 import { checkText, cleanText } from "../directory/index.ts";
 import { recordAudit } from "../events/index.ts";
 import type { Origin } from "../events/index.ts";
-import type { Queryable, RecordStore, Transaction } from "../platform/db.ts";
+import type { Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/ids.ts";
-import { findRows, sql, statement, table } from "../platform/sql.ts";
-import type { BackchannelLogoutUri } from "./backchannel-logout.ts";
 import { hashSecret, makeSecret } from "./client-secret.ts";
+import { findApp, lockApp, type App, type Registration } from "./find-app.ts";
 import { checkUri } from "./redirect-uri.ts";
-import type { ClientId, ScopeName } from "./token.ts";
-
-/** The columns that hold client secrets. */
-type Secrets = {
-  /** SHA-256 of the client secret; null exactly for public apps. */
-  secretHash: Buffer | null;
-  /** The secret before it, which is valid too until it ends. */
-  oldSecretHash: Buffer | null;
-  oldSecretEndsAt: Date | null;
-};
-
-/** Columns whose values were checked. */
-type Checked = { clientId: ClientId; scopes: ScopeName[]; backchannelLogoutUri: BackchannelLogoutUri | null };
-
-/** What an operator writes of an app: every column of the record but secrets and times. */
-export type Registration = Omit<Prisma.AppModel, keyof Secrets | keyof Checked | "createdAt" | "updatedAt"> & Checked;
-
-export type App = Registration & Secrets;
-
-const appColumns = `
-  client_id AS "clientId", name, type::text, secret_hash AS "secretHash", old_secret_hash AS "oldSecretHash",
-    old_secret_ends_at AS "oldSecretEndsAt", pkce_required AS "pkceRequired",
-    redirect_uris AS "redirectUris", post_logout_redirect_uris AS "postLogoutRedirectUris", login_url AS "loginUrl",
-    backchannel_logout_uri AS "backchannelLogoutUri", scopes, id_token_algorithm::text AS "idTokenAlgorithm",
-    schulconnex_spelling::text AS "schulconnexSpelling"`;
-
-const selectApp = (clientId: string): string => `SELECT ${appColumns} FROM app WHERE client_id = ${clientId}`;
-
-/** An app as one value, for statements that ask for more than it; `readApp` reads it. */
-export const appOf = (clientId: string): string => `(SELECT to_json(found) FROM (${selectApp(clientId)}) found)`;
-
-export type AppValue = Registration & Record<keyof Secrets, string | null>;
-
-// JSON shows bytes as \x and hexadecimal digits, and times as text.
-const readBytes = (text: string | null): Buffer | null => (text === null ? null : Buffer.from(text.slice(2), "hex"));
-
-export const readApp = ({ secretHash, oldSecretHash, oldSecretEndsAt, ...app }: AppValue): App => ({
-  ...app,
-  secretHash: readBytes(secretHash),
-  oldSecretHash: readBytes(oldSecretHash),
-  oldSecretEndsAt: oldSecretEndsAt === null ? null : new Date(oldSecretEndsAt),
-});
-
-export async function findApp(db: Queryable, clientId: string): Promise<App | null> {
-  const { rows } = await db.query<App>({ name: "access.findApp", text: selectApp("$1"), values: [clientId] });
-  return rows[0] ?? null;
-}
-
-const toBuffer = (bytes: Uint8Array | null): Buffer | null => bytes && Buffer.from(bytes);
-
-/** An app from its record, whose values were checked when it was written. */
-function appFrom({ createdAt: _created, updatedAt: _updated, ...app }: Prisma.AppModel): App {
-  const { clientId, scopes, backchannelLogoutUri, secretHash, oldSecretHash, ...rest } = app;
-  const checked = { clientId, scopes, backchannelLogoutUri } as Record<keyof Checked, unknown> as Checked;
-  return { ...rest, ...checked, secretHash: toBuffer(secretHash), oldSecretHash: toBuffer(oldSecretHash) };
-}
-
-/** All apps by name. */
-export async function listApps({ prisma }: RecordStore): Promise<App[]> {
-  return (await prisma.app.findMany({ orderBy: [{ name: "asc" }, { clientId: "asc" }] })).map(appFrom);
-}
-
-const a = table("app", "a");
-
-const lockRow = statement<{ clientId: ClientId }>(
-  ({ clientId }) => sql`SELECT FROM ${a} WHERE ${a.clientId} = ${clientId} FOR NO KEY UPDATE`,
-  "access.lockApp",
-);
-
-/** Reads an app, whose row is locked until the end of the transaction; null where there is none. */
-export async function lockApp(tx: Transaction, clientId: ClientId): Promise<App | null> {
-  await findRows(tx, lockRow, { clientId });
-  const found = await tx.prisma.app.findUnique({ where: { clientId } });
-  return found && appFrom(found);
-}
+import type { ClientId } from "./token.ts";
 
 export type NewApp = Pick<App, "name" | "type" | "scopes" | "redirectUris"> &
   Partial<Registration> & {

@@ -2,7 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { recordAudit, type Origin } from "../events/index.ts";
 import type { Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { lockApp, type App } from "./app.ts";
+import { lockApp, type App } from "./find-app.ts";
 import type { ClientId } from "./token.ts";
 
 /** 256 random bits. */

@@ -7,8 +7,8 @@
  *             who signed in once stays a user; every reader composes its SQL from visibility.ts and adds no rule.
  * Never knows: HTTP, tokens' storage, sessions, pages, the shape of an answer.
  */
-export { appOf, createApp, findApp, listApps, readApp, updateApp } from "./app.ts";
-export type { App, AppUpdate, AppValue, NewApp, Registration } from "./app.ts";
+export { createApp, updateApp } from "./app.ts";
+export type { AppUpdate, NewApp } from "./app.ts";
 export { checkBackchannelLogoutUri } from "./backchannel-logout.ts";
 export type { BackchannelLogoutUri } from "./backchannel-logout.ts";
 export { makeAnnouncedSweep, sweepAnnounced } from "./change-tracking/index.ts";
@@ -17,6 +17,8 @@ export { endOldSecret, listSecretHashes, rotateClientSecret, secretMatches } fro
 export { againAfterDeadlock } from "./deadlock.ts";
 export { deleteApp } from "./delete-app.ts";
 export type { ForgetApp } from "./delete-app.ts";
+export { appOf, findApp, listApps, readApp } from "./find-app.ts";
+export type { App, AppValue, Registration } from "./find-app.ts";
 export { findGrant, listGrants, setGrant, setSignOn, setSync, setSyncedGroups, withdrawGrant } from "./grant.ts";
 export type { GrantKey, GrantSettings, SignOnAudience } from "./grant.ts";
 export { makePurgeJob } from "./purge.ts";
