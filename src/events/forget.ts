@@ -2,12 +2,12 @@ import type { Db } from "../platform/db.ts";
 import { run, sql, statement, table } from "../platform/sql.ts";
 
 const e = table("appEvent", "e");
-const some = table("appEvent", "some");
+const oldest = table("appEvent", "oldest");
 
 const deleteSome = statement<{ clientId: string; batch: number }>(
   ({ clientId, batch }) => sql`
   DELETE FROM ${e} WHERE ${e.id} = ANY (ARRAY(
-    SELECT ${some.id} FROM ${some} WHERE ${some.clientId} = ${clientId} LIMIT ${batch}))`,
+    SELECT ${oldest.id} FROM ${oldest} WHERE ${oldest.clientId} = ${clientId} LIMIT ${batch}))`,
   "events.forgetSome",
 );
 
