@@ -33,7 +33,7 @@ export type Mount = {
 
 type MountOptions = {
   issuerUrl: string;
-  /** Answers the provider of now. */
+  /** Answers the current provider. */
   provider(): Provider;
   checkLogout: FormCheck;
   /** Null where answers go out unchecked. */

@@ -19,7 +19,7 @@ const allowedAt: Record<string, string> = {
 /** Where scripts of other origins may call, after they asked with OPTIONS. */
 const openToScripts = /^\/(oauth2\/(token|userinfo|revoke|introspect)|\.well-known\/.*)$/;
 
-/** Where browsers are sent, so that somebody may see the answer. */
+/** Where browsers are sent, so that a person may see the answer. */
 const seenByPeople = /^\/oauth2\/(auth|sessions)\//;
 
 /**

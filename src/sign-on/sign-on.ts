@@ -46,7 +46,7 @@ export type SignOnOptions = {
   /** 32 bytes each: the first encrypts, each can decrypt. */
   encryptionKeys: readonly Buffer[];
   passwordHashConcurrency?: number;
-  /** Development only: apps on this machine are told of logouts too. */
+  /** Development only: apps on this machine are notified of logouts too. */
   allowPrivateAddresses: boolean;
   count?: Count;
   /** Whose `X-Forwarded-For` is believed; it decides which address a limit counts for. */
@@ -60,7 +60,7 @@ export type SignOn = {
   answerBusy: Mount["answerBusy"];
   checkAccessToken: CheckAccessToken;
   findSignedInPerson(req: Request, res: Response): Promise<PersonId | null>;
-  /** What a page calls the person; null for somebody without a name. */
+  /** What a page calls the person; null for a person without a name. */
   findPersonName(personId: PersonId): Promise<string | null>;
   makeLoginHint(personId: string, clientId: string): string;
   /** Lets the next signing keys sign; this process follows at once, others within seconds. */

@@ -124,7 +124,7 @@ type Found = {
   credential: Credential | null;
   /** Whether this person signed in with the device. */
   isOwnDevice: boolean;
-  /** Whether anybody signed in with the device. */
+  /** Whether any person signed in with the device. */
   isKnownDevice: boolean;
 };
 

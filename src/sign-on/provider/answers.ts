@@ -159,7 +159,7 @@ function redirectByQuery(ctx: KoaContextWithOIDC): void {
   if (fragment?.includes("error=")) ctx.set("Location", `${address}${address.includes("?") ? "&" : "?"}${fragment}`);
 }
 
-// The library would post a form by script to ask nobody whether they want to log out.
+// Without a session the library would post its logout form by script.
 function leaveWithoutSession(ctx: KoaContextWithOIDC): void {
   const { session, params } = ctx.oidc;
   if (ctx.status !== 200 || session?.accountId) return;

@@ -6,7 +6,7 @@ import { type GrantType, responseTypes } from "../contract.ts";
 /** What an app's registration says beyond the library's own client metadata. */
 export const appMetadata = ["pkce_required", "secret_sha256"] as const;
 
-// Known to nobody, in case anything ever compared with it.
+// Random, so that no secret equals it.
 const placeholder = randomBytes(32).toString("base64url");
 
 /**

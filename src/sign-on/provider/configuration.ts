@@ -12,7 +12,7 @@ import { makeCookieSignatures } from "./library.ts";
 import { makePolicy } from "./policy.ts";
 import type { ShowPages } from "./pages.ts";
 
-/** Everything that oidc-provider is told; what is not said here is the library's default. */
+/** The configuration of oidc-provider. What it does not set is the library's default. */
 export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configuration {
   const { lifetimes, secrets, platform, contract } = deps;
   return {
@@ -99,7 +99,7 @@ async function isOwner(
   return token.clientId === client.clientId;
 }
 
-/** Tokens of somebody who may no longer use the app are as dead here as everywhere. */
+/** A token of a person who may not use the app is inactive here, as it is invalid everywhere. */
 function makeIntrospectionPolicy(deps: ProviderDeps) {
   return async (
     ctx: KoaContextWithOIDC,

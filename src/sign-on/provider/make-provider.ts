@@ -17,7 +17,7 @@ import { auditLogout, notifyOfLogout } from "./logout.ts";
 import type { ShowPages } from "./pages.ts";
 import { countInteraction, keepHintOfInteraction, uncountInteraction } from "./open-interactions.ts";
 
-/** Builds the provider with the signing keys of now; other keys mean another provider. */
+/** Builds the provider with the current signing keys. Other keys need another provider. */
 export function makeProvider(given: Omit<ProviderDeps, "requestOf">, pages: ShowPages): Provider {
   const deps: ProviderDeps = { ...given, requestOf };
   const { db, clock, lifetimes, issuerUrl } = deps;

@@ -24,7 +24,7 @@ export type Store = {
   findDecisions(pair: Pair): Promise<Decisions>;
   /** Stores an artifact that depends on nothing else. */
   put(artifact: Artifact): Promise<unknown>;
-  /** Uses a token up with all that is given for it; false when somebody was faster. */
+  /** Uses a token up and stores what is issued for it; false when another request was faster. */
   useToken(use: TokenUse): Promise<boolean>;
 };
 

@@ -80,7 +80,7 @@ const useTokensStatement = statement<Given>(
 /**
  * Uses tokens up and writes what is issued for them, each of them wholly or not at all.
  *
- * Shape: false, at the index of the use, where somebody was faster. One code twice among the uses counts once.
+ * Shape: false, at the index of the use, where another request was faster. One code twice among the uses counts once.
  */
 export async function useTokens(db: Queryable, uses: readonly TokenUse[]): Promise<boolean[]> {
   const rows = await findRows<{ place: number }>(db, useTokensStatement, {
