@@ -1,6 +1,5 @@
 import { createSchool, findSchool, listSchools, updateSchool } from "../directory/index.ts";
-import type { School } from "../directory/index.ts";
-import type { SchoolId } from "../directory/index.ts";
+import type { School, SchoolId, SchoolUpdate } from "../directory/index.ts";
 import { found, inChange, inDatabase, made, updated } from "./change.ts";
 import { makeCommand, type Noun } from "./command.ts";
 import { defaultLimit, listOptions, listResult, recordLines, type Columns } from "./lines.ts";
@@ -24,6 +23,9 @@ const columns: Columns<School> = {
   name: ({ name }) => name,
   city: ({ address }) => address.city,
 };
+
+/** All fields, so that one which is added to the type is missing here and does not compile. */
+type Every<Whole> = { [Name in keyof Required<Whole>]: Whole[Name] };
 
 export const school: Noun = {
   verbs: {
@@ -55,7 +57,7 @@ export const school: Noun = {
       run: async (tools, { given, options }) => {
         const { name, officialId, street, zip, city, country, state } = options;
         const addressAddition = options.noAddition ? null : options.addition;
-        const update = {
+        const update: Every<SchoolUpdate> = {
           ...{ schoolId: given.school, name, officialId, location: { country, state } },
           address: { address: street, addressAddition, city, zipCode: zip },
           schoolingLevel: options.noSchoolingLevel ? null : options.schoolingLevel,
@@ -69,7 +71,8 @@ export const school: Noun = {
       run: async (tools, { given }) => {
         const school = await inDatabase(tools, (db) => findSchool(db, given.school));
         const shown = found(school, "school_not_found", "The school does not exist.");
-        const { id, name, officialId, schoolingLevel, address, location } = shown;
+        const { id, name, officialId, schoolingLevel, address, location, ...unnamed } = shown;
+        unnamed satisfies Record<string, never>;
         const parts = [address.address, address.addressAddition, `${address.zipCode} ${address.city}`];
         const lines = recordLines({
           ...{ id, name, "official id": officialId, address: parts.filter(Boolean).join(", ") },
