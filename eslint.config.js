@@ -88,7 +88,8 @@ export default tseslint.config(
     rules: { "no-console": "off" },
   },
   {
-    // `expect.any()` and rows of a database are of type any; clients of other makers mark as deprecated what is unsafe outside a test.
+    // `expect.any()` and rows of a database are of type any; clients of other makers mark as deprecated what is unsafe
+    // outside a test.
     files: ["test/**/*.ts", "**/*.test.ts"],
     rules: {
       "@typescript-eslint/no-base-to-string": "off",

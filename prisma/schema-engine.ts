@@ -16,7 +16,8 @@ declare const WebAssembly: {
 const schemaFolder = join(import.meta.dirname, "schema");
 
 /**
- * Asks Prisma's schema engine for the SQL that carries a database to the models of prisma/schema; empty when it is there.
+ * Asks Prisma's schema engine for the SQL that carries a database to the models of prisma/schema; empty when it is
+ * there.
  *
  * Source: the engine that `prisma migrate` downloads as a program, here as WebAssembly from npm.
  */
@@ -83,7 +84,10 @@ async function withEngine<T>(
   }
 }
 
-/** Keys and indexes of constraints.sql are no difference, though the engine, which finds no model for them, would drop them. */
+/**
+ * Keys and indexes of constraints.sql are no difference, though the engine, which finds no model for them, would drop
+ * them.
+ */
 function keepByHand(sql: string): string {
   const byHand = readFileSync(join(import.meta.dirname, "constraints.sql"), "utf8");
   const steps = sql.trim().split(/\n(?=-- [A-Z])/);
@@ -112,7 +116,10 @@ function loadEngine(): void {
 const charType = 18;
 const mark = "\0char";
 
-/** The adapter cannot read the one-letter columns of PostgreSQL's catalogue, which the engine asks for: they pass as marked text. */
+/**
+ * The adapter cannot read the one-letter columns of PostgreSQL's catalogue, which the engine asks for: they pass as
+ * marked text.
+ */
 function withCharColumns(pool: pg.Pool): SqlMigrationAwareDriverAdapterFactory {
   const query = pool.query.bind(pool) as (config: unknown) => Promise<pg.QueryResult>;
   pool.query = (async (config: unknown) => {

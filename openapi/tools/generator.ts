@@ -70,7 +70,9 @@ const indent = "            ";
 const asNumber = `if isinstance(v, (int, float)):\n${indent}    v = str(v)\n`;
 const asBoolean = `if isinstance(v, bool):\n${indent}    v = str(v).lower()\n`;
 
-/** A bool is an int in Python, so generator 7.0.0 writes `True` into queries; from 7.1 on it asks in the right order. */
+/**
+ * A bool is an int in Python, so generator 7.0.0 writes `True` into queries; from 7.1 on it asks in the right order.
+ */
 async function mendBooleans(file: string): Promise<void> {
   const text = await readFile(file, "utf8");
   const wrong = `${indent}${asNumber}${indent}${asBoolean}`;

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { checkReleases } from "./breaking.ts";
 import { bundleFolder, documentNames, releasedFolder } from "./document.ts";
 
-// Freezes today's bundles: from now on everything in them is promised. Refused when they break what was promised before.
+// Freezes today's bundles: from now on everything in them is promised. Refused when they break what was promised
+// before.
 mkdirSync(releasedFolder, { recursive: true });
 const first = documentNames(releasedFolder).length === 0;
 if (!existsSync(bundleFolder) || documentNames(bundleFolder).length === 0)

@@ -23,7 +23,8 @@ type RegistrationOrigin = Origin & { allowLoopbackHttp: boolean };
  *
  * Errors: invalid for an address that a browser must not be sent to (uri_refused), for a client id or secret that Basic
  *         authentication would garble (client_id_refused, client_secret_refused), for a text that cannot be kept
- *         (text_empty, text_too_long, text_unprintable), and for a public app with a secret or without PKCE (public_app);
+ *         (text_empty, text_too_long, text_unprintable), and for a public app with a secret or without PKCE
+ *         (public_app);
  *         conflict for a client id that another app has (client_id_taken) or had (client_id_retired).
  */
 export async function createApp(

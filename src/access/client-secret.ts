@@ -12,7 +12,10 @@ export const hashSecret = (secret: string): Buffer => createHash("sha256").updat
 
 type Secrets = Pick<App, "secretHash" | "oldSecretHash" | "oldSecretEndsAt">;
 
-/** The hashes of the secrets that are valid at `now`, the newest first: one, two during an overlap, none of a public app. */
+/**
+ * The hashes of the secrets that are valid at `now`, the newest first: one, two during an overlap, none of a public
+ * app.
+ */
 export function listSecretHashes({ secretHash, oldSecretHash, oldSecretEndsAt }: Secrets, now: Date): Buffer[] {
   if (secretHash === null) return [];
   return oldSecretHash !== null && oldSecretEndsAt !== null && oldSecretEndsAt > now
@@ -20,7 +23,9 @@ export function listSecretHashes({ secretHash, oldSecretHash, oldSecretEndsAt }:
     : [secretHash];
 }
 
-/** Whether a secret has one of the hashes. Compares with each, so that the time does not depend on which one matches. */
+/**
+ * Whether a secret has one of the hashes. Compares with each, so that the time does not depend on which one matches.
+ */
 export function secretMatches(hashes: readonly Buffer[], secret: string): boolean {
   const given = hashSecret(secret);
   return hashes.map((hash) => timingSafeEqual(hash, given)).includes(true);
@@ -31,7 +36,8 @@ const longestOverlapSeconds = 90 * 86_400;
 export type RotatedSecret = { clientSecret: string; oldSecretEndsAt: Date | null };
 
 /**
- * Gives an app a new secret, answered here and never again. The present one stays valid for the overlap; an older one ends.
+ * Gives an app a new secret, answered here and never again. The present one stays valid for the overlap; an older one
+ * ends.
  *
  * Units:  keepOldSeconds from 0 (no overlap) to 90 days.
  * Errors: not_found app_not_found for an app without a secret; invalid overlap_too_long.

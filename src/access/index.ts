@@ -1,7 +1,8 @@
 /*
  * access: the one place that knows which app may do and see what.
  *
- * Nouns:      app (its registration), grant (what a school gives an app: sign-on for an audience and, apart from it, sync),
+ * Nouns:      app (its registration), grant (what a school gives an app: sign-on for an audience and, apart from it,
+ * sync),
  *             synced group, sign-in (whoever ever signed in to an app), scope.
  * Invariants: without sync a school does not exist for the app; a person is seen only through a school that syncs;
  *             who signed in once stays a user; every reader composes its SQL from visibility.ts and adds no rule.

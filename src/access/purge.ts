@@ -11,7 +11,8 @@ type Deps = { db: PrismaDb; clock: Clock; forget: ForgetPerson; batchSize?: numb
  *
  * Shape:  a change for each person, so that a crash loses nothing and other changes wait for one person at most; of
  *         several processes the second one finds the person gone.
- * Errors: the run throws an AggregateError after all other people are deleted; those that failed are tried at the next run.
+ * Errors: the run throws an AggregateError after all other people are deleted; those that failed are tried at the next
+ *         run.
  */
 export function makePurgeJob({ db, clock, forget, batchSize = 100 }: Deps): WorkerJob {
   return {

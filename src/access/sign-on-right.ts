@@ -4,7 +4,10 @@ import { findRows, sql, statement, table, type Sql, type Value } from "../platfo
 import type { ClientId } from "./token.ts";
 import { fromSchoolsLettingIn } from "./visibility.ts";
 
-/** `schools` are those whose grant lets the person in, by name; never empty. `isUser`: whether they signed in to the app before. */
+/**
+ * `schools` are those whose grant lets the person in, by name; never empty. `isUser`: whether they signed in to the
+ * app before.
+ */
 export type SignOnRight =
   | { kind: "allowed"; schools: { id: SchoolId; name: string }[]; isUser: boolean }
   | { kind: "refused"; reason: "person_not_active" | "person_blocked" | "no_grant" };
@@ -68,7 +71,10 @@ const keepLatestSignIn = `
 export const upsertSignIn = `
   INSERT INTO sign_in (client_id, person_id, first_sign_in_at, last_sign_in_at) VALUES ($1, $2, $3, $3) ${keepLatestSignIn}`;
 
-/** SQL that records later sign-ins from the columns client_id, person_id and at of a relation; of the first ones apps may have to be told. */
+/**
+ * SQL that records later sign-ins from the columns client_id, person_id and at of a relation; of the first ones apps
+ * may have to be told.
+ */
 export const recordSignInsFrom = (relation: string): string => `
   INSERT INTO sign_in (client_id, person_id, first_sign_in_at, last_sign_in_at)
   SELECT DISTINCT ON (client_id, person_id) client_id, person_id, at, at

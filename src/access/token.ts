@@ -2,7 +2,10 @@ import type { PersonId } from "../directory/index.ts";
 
 export type ClientId = string & { readonly __clientId: true };
 
-/** Scope names as the record keeps them, without the platform: the wire form is `urn:<platform>:idm:v1:` + name for the last four. */
+/**
+ * Scope names as the record keeps them, without the platform: the wire form is `urn:<platform>:idm:v1:` + name for the
+ * last four.
+ */
 export const scopeNames = [
   "openid",
   "offline_access",

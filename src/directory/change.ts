@@ -24,7 +24,10 @@ export type Change = {
   actorId?: string | undefined;
   requestId?: string | undefined;
   touch(subjects: Touched): Promise<void>;
-  /** Names all subjects of a school, those that come to it during the change included; with `clientId`, of one app's view. */
+  /**
+   * Names all subjects of a school, those that come to it during the change included; with `clientId`, of one app's
+   * view.
+   */
   touchSchool(schoolId: SchoolId, clientId?: string): Promise<void>;
 };
 

@@ -27,7 +27,8 @@ function presentSchool(record: Prisma.SchoolModel): School {
   };
 }
 
-// Lists are found by named SQL: Prisma Client has no search for a part of several columns together, and takes % and _ for
+// Lists are found by named SQL: Prisma Client has no search for a part of several columns together, and takes % and _
+// for
 // wildcards. It reads the records that were found.
 
 type Found<Id extends string> = { id: Id };

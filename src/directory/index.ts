@@ -1,8 +1,10 @@
 /*
  * directory: the truth about who is where.
  *
- * Nouns:      school, person, affiliation (a person at a school), group (of one school), membership (a person in a group),
- *             change (the transaction in which any of them is altered), tombstone (the id and date that stay of a person).
+ * Nouns:      school, person, affiliation (a person at a school), group (of one school), membership (a person in a
+ * group),
+ *             change (the transaction in which any of them is altered), tombstone (the id and date that stay of a
+ *             person).
  * Invariants: a person has at least one school, their home; a membership is in a group of one of the person's schools;
  *             a name is whole or null; a soft-deleted person has a date of purge, an active one has none;
  *             what a state allows stands in transitions.ts; whoever alters something names it first (`touch`), then

@@ -2,7 +2,9 @@ import { AppError, type ErrorKind } from "../platform/errors.ts";
 
 type Refusal = readonly [kind: ErrorKind, code: string, message: string];
 
-/** Constraints of the record that a write of the directory can break, as errors; the others are checked before a write. */
+/**
+ * Constraints of the record that a write of the directory can break, as errors; the others are checked before a write.
+ */
 const refusals: Readonly<Record<string, Refusal>> = {
   school_pkey: ["conflict", "id_taken", "The id is taken."],
   person_pkey: ["conflict", "id_taken", "The id is taken."],

@@ -3,7 +3,10 @@ import type { Queryable, RecordStore } from "../platform/db.ts";
 import { makeUuid } from "../platform/ids.ts";
 import { insert, run, statement } from "../platform/sql.ts";
 
-/** When a change was asked for, by whom and in which request. The actor is a program or an operator, never somebody in the directory. */
+/**
+ * When a change was asked for, by whom and in which request. The actor is a program or an operator, never somebody in
+ * the directory.
+ */
 export type Origin = { at: Date; actorId?: string | undefined; requestId?: string | undefined };
 
 export type AuditLine = Origin & {
@@ -47,7 +50,10 @@ export async function recordAudit(tx: RecordStore | Queryable, line: AuditLine):
   else await run(tx, insertAudit, rowOf(line));
 }
 
-/** SQL that records one audit line for each row of a relation with the columns id (a UUIDv7), at, client_id, person_id and request_id. */
+/**
+ * SQL that records one audit line for each row of a relation with the columns id (a UUIDv7), at, client_id, person_id
+ * and request_id.
+ */
 export const recordAuditFrom = (relation: string, action: string): string => `
   INSERT INTO audit (id, at, action, client_id, person_id, request_id)
   SELECT id, at, '${action}', client_id, person_id, request_id FROM ${relation}`;

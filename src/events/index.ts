@@ -1,7 +1,8 @@
 /*
  * events: facts that happened, written in the transaction of the change that they tell of.
  *
- * Nouns:      audit line (who did what, when), origin (who and what a change comes from), app event (what one app is told),
+ * Nouns:      audit line (who did what, when), origin (who and what a change comes from), app event (what one app is
+ * told),
  *             position (its place in the one order in which events are read).
  * Invariants: a fact commits or vanishes with its change; lines hold ids and codes only and are not changed,
  *             except that they lose the id of who is deleted for good; they go after AUDIT_DAYS; positions

@@ -32,7 +32,8 @@ const takeTurn = statement(() => sql`SELECT FROM ${feed} FOR UPDATE`, "events.ta
 
 const next = table("appEvent", "next");
 
-// Updated by the primary key alone: statistics know of no event that waits, and would make a loop over all of them for each.
+// Updated by the primary key alone: statistics know of no event that waits, and would make a loop over all of them for
+// each.
 const place = statement<{ batch: number }>(
   ({ batch }) => sql`
   WITH waiting AS MATERIALIZED (

@@ -63,7 +63,10 @@ export function openDatabase(options: DatabaseOptions): OpenDb {
  */
 export const arrayParameter = (parameter: `$${number}`, type: string): string => `(SELECT ${parameter}::${type}[])`;
 
-/** The pools of which the work under way has a transaction. Whoever asks one of them for a second connection may wait for themselves; tests refuse it. */
+/**
+ * The pools of which the work under way has a transaction. Whoever asks one of them for a second connection may wait
+ * for themselves; tests refuse it.
+ */
 export const poolsInTransaction = new AsyncLocalStorage<readonly pg.Pool[]>();
 
 /** Runs `work` on one client between BEGIN and COMMIT; whatever it throws rolls everything back. */

@@ -37,7 +37,9 @@ function hideEntry(key: string, value: unknown, depth: number): unknown {
   return hideIn(value, depth + 1);
 }
 
-/** Replaces what must not be logged, at any depth, by the key under which it stands; cuts query strings off addresses. */
+/**
+ * Replaces what must not be logged, at any depth, by the key under which it stands; cuts query strings off addresses.
+ */
 export function hideSecrets(fields: Record<string, unknown>): Record<string, unknown> {
   return hideIn(fields, 0) as Record<string, unknown>;
 }

@@ -40,7 +40,9 @@ export async function applyMigrations(
   }
 }
 
-/** Throws while a migration of the folder is missing; one of a newer version does a process no harm that runs already. */
+/**
+ * Throws while a migration of the folder is missing; one of a newer version does a process no harm that runs already.
+ */
 export async function checkMigrated(db: pg.Pool | pg.Client, folder = migrationsFolder): Promise<void> {
   const { rows } = await db.query<{ name: string }>(
     `SELECT migration_name AS name FROM "_prisma_migrations" WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`,

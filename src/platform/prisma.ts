@@ -71,7 +71,10 @@ function removingBroken(client: pg.PoolClient): Connection {
   };
 }
 
-/** Runs `work` in one transaction with Prisma Client and with the connection itself; whatever it throws rolls everything back. */
+/**
+ * Runs `work` in one transaction with Prisma Client and with the connection itself; whatever it throws rolls
+ * everything back.
+ */
 export async function inPrismaTransaction<T>(
   prisma: PrismaClient,
   work: (records: Records, client: pg.PoolClient) => Promise<T>,
@@ -98,7 +101,10 @@ const systemCodes: Readonly<Record<string, string>> = {
   SocketTimeout: "ETIMEDOUT",
 };
 
-/** The error of PostgreSQL or of the connection, in place of Prisma's message, which may quote a row. Any other error stays. */
+/**
+ * The error of PostgreSQL or of the connection, in place of Prisma's message, which may quote a row. Any other error
+ * stays.
+ */
 function asDatabaseError(error: unknown): unknown {
   const { meta, cause } = error as { meta?: { driverAdapterError?: { cause?: DriverCause } }; cause?: DriverCause };
   const said =

@@ -1,7 +1,8 @@
 // Without a sort where an index has the order; where none has, PostgreSQL sorts all the same.
 const ways = ["seqscan", "bitmapscan", "hashjoin", "mergejoin", "hashagg", "material", "memoize", "sort"];
 
-// Of two indexes the one that fits exactly is to be cheaper by more than PostgreSQL's margin, in a table of ten rows too.
+// Of two indexes the one that fits exactly is to be cheaper by more than PostgreSQL's margin, in a table of ten rows
+// too.
 const costs = {
   random_page_cost: 1,
   cpu_index_tuple_cost: 1,
@@ -11,7 +12,8 @@ const costs = {
 
 /**
  * Settings of a session that reads records and lists. Their statements are look-ups by index, one after the other
- * (lookup-sql.ts); PostgreSQL may not take a table from end to end instead, or join two of them, because it believes them to be
+ * (lookup-sql.ts); PostgreSQL may not take a table from end to end instead, or join two of them, because it believes
+ * them to be
  * small: nobody may have counted them yet, and a kept plan outlives the day on which they were small.
  */
 export const readSettings = [

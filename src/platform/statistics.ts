@@ -13,7 +13,9 @@ export async function analyzeGrown(db: Pick<Db, "pool">): Promise<string[]> {
   return rows.map(({ table }) => table);
 }
 
-/** PostgreSQL looks by itself once a minute, and until then scans tables that were small when a statement was prepared. */
+/**
+ * PostgreSQL looks by itself once a minute, and until then scans tables that were small when a statement was prepared.
+ */
 export const makeStatisticsJob = (db: Pick<Db, "pool">): WorkerJob => ({
   name: "platform.analyze",
   everySeconds: 2,

@@ -1,7 +1,9 @@
 /**
- * Characters that a reader does not see but a terminal, a log viewer or a browser obeys: controls, bidirectional and other
+ * Characters that a reader does not see but a terminal, a log viewer or a browser obeys: controls, bidirectional and
+ * other
  * format characters, line and paragraph separators, halves of surrogate pairs, fillers, and the unassigned places that
- * Unicode keeps for more of them. Left out is what names are spelled with: the joiners of Persian and of Indian scripts,
+ * Unicode keeps for more of them. Left out is what names are spelled with: the joiners of Persian and of Indian
+ * scripts,
  * the variation selectors of Japanese, the grapheme joiner.
  */
 const unprintable =

@@ -9,7 +9,8 @@ export function fillPlatform(text: string, platform: string): string {
 /**
  * Puts the operator's addresses into a contract.
  *
- * Shape: `serverUrl` is where the operations of this contract are; the sign-on, these documents and the guide are at `issuerUrl`.
+ * Shape: `serverUrl` is where the operations of this contract are; the sign-on, these documents and the guide are at
+ *        `issuerUrl`.
  */
 export function fillAddresses(
   text: string,

@@ -1,8 +1,10 @@
 /*
  * publish: what partners build against.
  *
- * Nouns:      document (a contract as it is served: this operator's name and addresses filled in), reference page, guide, typed client.
- * Invariants: a served document has no placeholder left; pages load nothing from another origin; everything here is public
+ * Nouns:      document (a contract as it is served: this operator's name and addresses filled in), reference page,
+ * guide, typed client.
+ * Invariants: a served document has no placeholder left; pages load nothing from another origin; everything here is
+ * public
  *             and the same for everybody.
  * Must never know: tokens, apps, people, the database.
  */

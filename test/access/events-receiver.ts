@@ -17,7 +17,8 @@ type Properties = Record<string, unknown>;
 /**
  * What an app holds of a subject.
  *
- * Shape: `properties` by the names that events have for them; all else that can be read of the subject is in `rest`. `usersOf` are
+ * Shape: `properties` by the names that events have for them; all else that can be read of the subject is in `rest`.
+ *        `usersOf` are
  *        the schools whose list of users has the person.
  */
 export type Held = { isActive: boolean; properties: Properties; usersOf: string[] };
@@ -72,7 +73,10 @@ export async function readAll(db: Queryable, client: ClientId): Promise<Holdings
   );
 }
 
-/** What the records of a person say beside the properties that have a name. Groups and schools are told of as themselves. */
+/**
+ * What the records of a person say beside the properties that have a name. Groups and schools are told of as
+ * themselves.
+ */
 function restOf({ person, schulconnex }: Omit<Row, keyof Held | "key">): unknown {
   const read = (text: string | null) =>
     text === null ? null : (JSON.parse(text, withoutDetails) as Record<string, unknown>);
@@ -93,7 +97,10 @@ export async function listTold(db: Queryable, clients: ClientId[], after: string
 
 const unread: Held = { isActive: false, properties: {}, usersOf: [] };
 
-/** Follows one event as an app does that reads anew exactly what it is told of; with `show-deleted` whoever is soft-deleted. */
+/**
+ * Follows one event as an app does that reads anew exactly what it is told of; with `show-deleted` whoever is
+ * soft-deleted.
+ */
 export function follow(
   holdings: Holdings,
   shown: Holdings,

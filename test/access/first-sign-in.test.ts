@@ -22,7 +22,8 @@ import { interceptStatements } from "../support/intercept.ts";
 import { makeMakers } from "../support/make.ts";
 import { asOthers } from "../support/one-connection.ts";
 
-// First sign-ins do not wait for a change that is at work; whatever meets, an app is told of a person as if one came after the other.
+// First sign-ins do not wait for a change that is at work; whatever meets, an app is told of a person as if one came
+// after the other.
 const db = await testDatabase();
 const make = makeMakers(db);
 const now = new Date("2026-02-03T08:00:00Z");

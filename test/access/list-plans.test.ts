@@ -9,7 +9,8 @@ import { fillDatabase, filledApps, findFilled } from "../support/fill.ts";
 import { bind, listsOf, recordsOf, type List } from "../support/lists.ts";
 import { makeMakers } from "../support/make.ts";
 
-// What a list reads hangs on what it answers, and neither on how many others there are nor on what PostgreSQL believes of the tables.
+// What a list reads hangs on what it answers, and neither on how many others there are nor on what PostgreSQL believes
+// of the tables.
 // LIST_PEOPLE=1000000 fills that many people instead of ten and ten thousand, and says how long the lists take.
 
 const asked = process.env["LIST_PEOPLE"] === undefined ? null : Number(process.env["LIST_PEOPLE"]);
@@ -84,7 +85,8 @@ async function withReader<T>(db: TestDatabase, work: (client: pg.PoolClient) => 
   }
 }
 
-// Of one item, with its groups and schools, and of a statement by itself. A list of everybody looks at a sample of this many first.
+// Of one item, with its groups and schools, and of a statement by itself. A list of everybody looks at a sample of
+// this many first.
 const perItem = { rows: 150, pages: 400 };
 const once = { rows: 1000, pages: 2000 };
 const sampled = 10_000;

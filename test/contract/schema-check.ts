@@ -2,7 +2,9 @@ import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
 import type { Bundle } from "./bundles.ts";
 
-/** Validates against a bundle's schemas, closed against fields that they do not name; answers what is wrong, or nothing. */
+/**
+ * Validates against a bundle's schemas, closed against fields that they do not name; answers what is wrong, or nothing.
+ */
 export function makeCheck(bundle: Bundle) {
   const ajv = new Ajv({ strict: false, allErrors: true, formats: { int32: true, int64: true } });
   addFormats.default(ajv);

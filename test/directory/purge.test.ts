@@ -56,7 +56,8 @@ test("nothing that signs a person in or tells who they were is left in any table
     scopes: ["openid", "offline_access", "people:read"],
     browser: makeBrowser(service.url),
   });
-  // Sign-ons that wait for an answer when the person goes: hints of every kind with nobody signed in, and one with the person.
+  // Sign-ons that wait for an answer when the person goes: hints of every kind with nobody signed in, and one with the
+  // person.
   const { id_token: idToken, browser: own } = await getUserTokens(service, app, login, {
     scopes: ["openid", "profile"],
   });

@@ -1,4 +1,7 @@
-/** A process on the embedded PostgreSQL: `write` prints every id that was confirmed, `hold` does nothing until it is stopped. */
+/**
+ * A process on the embedded PostgreSQL: `write` prints every id that was confirmed, `hold` does nothing until it is
+ * stopped.
+ */
 import pg from "pg";
 import { DatabaseStartError, startEmbeddedPostgres } from "../../src/platform/postgres/index.ts";
 

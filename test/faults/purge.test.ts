@@ -59,7 +59,9 @@ async function makePeople(count: number, { school, groups, app: clientId }: Plac
   return people;
 }
 
-/** What an app was told of first sign-ins; a change of the person takes these rows, so they are made after the last one. */
+/**
+ * What an app was told of first sign-ins; a change of the person takes these rows, so they are made after the last one.
+ */
 const announceSignIns = (people: readonly PersonId[], clientId: ClientId) =>
   db.prisma.announcedSignIn.createMany({
     data: people.map((personId) => ({

@@ -1,4 +1,5 @@
-// A process to be killed: it changes people, one after the other, and delivers what apps are told of it. Says each change once it is committed.
+// A process to be killed: it changes people, one after the other, and delivers what apps are told of it. Says each
+// change once it is committed.
 import { changeDirectory } from "../../src/access/index.ts";
 import { updatePerson, type PersonId } from "../../src/directory/index.ts";
 import { systemClock } from "../../src/platform/clock.ts";

@@ -71,7 +71,8 @@ test("an import that lost its lease between two schools ends before the next one
       })),
     );
   const [slow, next] = [await preview(roster("Slow")), await preview(roster("Next"))];
-  // Between two schools it waits for its one connection longer than its lease lasts, and another import takes the schools.
+  // Between two schools it waits for its one connection longer than its lease lasts, and another import takes the
+  // schools.
   const overtake = async (): Promise<void> => {
     const connection = await least.pool.connect();
     await db.prisma.import.update({ where: { id: slow.id }, data: { leaseUntil: new Date(0) } });

@@ -24,7 +24,10 @@ beforeAll(async () => {
 
 const ask = (app: TestApp, params: Record<string, string>) => askFor(world.service, app, { params });
 
-/** Everything that a silent request answers, but for what is random: status, parameters and the names of the cookies that are set. */
+/**
+ * Everything that a silent request answers, but for what is random: status, parameters and the names of the cookies
+ * that are set.
+ */
 async function askSilently(browser: Browser, app: TestApp, params: Record<string, string>) {
   const answer = await browser.once(ask(app, { prompt: "none", ...params }).address, {});
   const back = new URL(answer.headers.get("location")!);

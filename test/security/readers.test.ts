@@ -82,7 +82,9 @@ async function countRunning(): Promise<number> {
   return rows[0]!.count;
 }
 
-/** Lets statements that need a table wait until it is released: if not said otherwise, the groups which schools sync. */
+/**
+ * Lets statements that need a table wait until it is released: if not said otherwise, the groups which schools sync.
+ */
 async function holdLists(table = "synced_group"): Promise<() => Promise<void>> {
   const client = await service.db.pool.connect();
   await client.query(`BEGIN; LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);

@@ -63,7 +63,10 @@ async function drain(address: (index: number) => string = () => school, most = 1
   throw new Error("the address was never slowed");
 }
 
-/** 200 seconds in which a pupil guesses twice a second; each newcomer comes once, and once more when the page says so. Answers how many got in. */
+/**
+ * 200 seconds in which a pupil guesses twice a second; each newcomer comes once, and once more when the page says so.
+ * Answers how many got in.
+ */
 async function letIn(newcomers: readonly string[]): Promise<number> {
   const begin = now.getTime();
   type Try = { at: number; username: string; isAgain: boolean };

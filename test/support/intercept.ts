@@ -4,7 +4,10 @@ import { makePrisma } from "../../src/platform/prisma.ts";
 
 type Asked = string | { text: string };
 
-/** The same database, where `before` runs ahead of every statement of a transaction, of Prisma Client and named SQL alike. */
+/**
+ * The same database, where `before` runs ahead of every statement of a transaction, of Prisma Client and named SQL
+ * alike.
+ */
 export function interceptStatements(db: PrismaDb, before: (text: string) => Promise<void>): PrismaDb {
   const query =
     (client: pg.PoolClient) =>

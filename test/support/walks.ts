@@ -11,9 +11,11 @@ export const walkTimeoutMs = asked.runs === undefined && asked.path === undefine
 /**
  * How a property is tried: `numRuns` times from the same seed, unless the environment says otherwise.
  *
- * TEST_SEED: begins another walk. TEST_RUNS: how often, for every property. TEST_PATH: only the one that a failure printed.
+ * TEST_SEED: begins another walk. TEST_RUNS: how often, for every property. TEST_PATH: only the one that a failure
+ * printed.
  *
- * Shape: a failure is printed at once, with the command that comes back to it; only that command makes the counterexample
+ * Shape: a failure is printed at once, with the command that comes back to it; only that command makes the
+ *        counterexample
  *        smaller, for on a database this takes longer than the test may.
  */
 export function walks<Made>(numRuns: number): fc.Parameters<Made> {

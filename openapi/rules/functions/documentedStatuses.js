@@ -1,4 +1,7 @@
-/** Reports the statuses that an operation can answer and does not document: always, with a path parameter, or for a way of signing in. */
+/**
+ * Reports the statuses that an operation can answer and does not document: always, with a path parameter, or for a way
+ * of signing in.
+ */
 export default function documentedStatuses(
   operation,
   { always = [], withPathParameter = [], withScheme = {} },

@@ -11,7 +11,10 @@ type BodyFor<Body> = Body extends readonly (infer Item)[]
     ? JsonRead<Body> | JsonMade<Body>
     : never;
 
-/** What a handler may answer: what comes out of the database where the contract has a 200, else a failure that it describes. */
+/**
+ * What a handler may answer: what comes out of the database where the contract has a 200, else a failure that it
+ * describes.
+ */
 export type Answer<Op extends Described> = Op["responses"] extends { 200: infer Ok } ? BodyFor<BodyOf<Ok>> : AppError;
 
 /** Parameters as the validator leaves them: of their types, in their bounds, nothing unknown among them. */

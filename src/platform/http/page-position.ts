@@ -5,7 +5,8 @@ import { sealRepeatably, unseal, type EncryptionKeys } from "../seal.ts";
 export type Position = { sortKey: string; id: string };
 
 /**
- * Writes a position as a cursor. It is sealed: a sort key holds a name, and cursors stand in addresses, which get logged.
+ * Writes a position as a cursor. It is sealed: a sort key holds a name, and cursors stand in addresses, which get
+ * logged.
  *
  * Shape: `list` says whose and which list; a cursor of another list, or one that was altered, is refused when read.
  *        Equal positions give equal cursors, so that an unchanged page keeps its tag.

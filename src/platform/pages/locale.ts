@@ -7,7 +7,8 @@ const fallback: Locale = "de";
 /**
  * Chooses the language of a page: what the person picked, then what the app asks for, then the browser.
  *
- * Shape:  `uiLocales` is space-separated and best first; `acceptLanguage` carries q-values; unknown languages are passed over.
+ * Shape:  `uiLocales` is space-separated and best first; `acceptLanguage` carries q-values; unknown languages are
+ *         passed over.
  * Source: OpenID Connect Core 1.0 section 3.1.2.1; RFC 9110 section 12.5.4.
  */
 export function chooseLocale(wishes: {

@@ -4,7 +4,10 @@ import { chooseLocale, locales, type Locale } from "./locale.ts";
 
 const cookie = "_lang";
 
-/** Chooses the language of the page that answers a request; `?lang=` is what the person picks, kept by `keepPickedLocale`. */
+/**
+ * Chooses the language of the page that answers a request; `?lang=` is what the person picks, kept by
+ * `keepPickedLocale`.
+ */
 export function readLocale(req: IncomingMessage, uiLocales?: string): Locale {
   const kept = new RegExp(`(?:^|; *)${cookie}=([^;]*)`).exec(req.headers.cookie ?? "")?.[1];
   return chooseLocale({ picked: readPick(req) ?? kept, uiLocales, acceptLanguage: req.headers["accept-language"] });

@@ -14,7 +14,8 @@ const usualPlaces = { packages: import.meta.dirname, cache: "/var/cache/schultor
 /**
  * Finds the programs of the embedded PostgreSQL.
  *
- * Shape: below node_modules; where the server's user cannot enter that (a checkout in root's home), a copy in /var/cache/schultor.
+ * Shape: below node_modules; where the server's user cannot enter that (a checkout in root's home), a copy in
+ *        /var/cache/schultor.
  */
 export function findBinaries(
   user: ServerUser,

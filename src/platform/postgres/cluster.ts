@@ -111,7 +111,9 @@ export function checkVersion({ folder }: Cluster, binariesVersion: string): void
 
 const unfinishedName = "postgres.unfinished-";
 
-/** What a start left that was killed in the middle of making the cluster; its initdb may still be at it for a moment. */
+/**
+ * What a start left that was killed in the middle of making the cluster; its initdb may still be at it for a moment.
+ */
 function removeUnfinished(place: string): void {
   for (const name of readdirSync(place).filter((entry) => entry.startsWith(unfinishedName))) {
     try {

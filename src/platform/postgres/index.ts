@@ -1,8 +1,10 @@
 /**
  * The PostgreSQL server below the service: one we are given, or a real one of our own.
  *
- * Nouns:      data folder (DATA_DIR), cluster (PostgreSQL's files), server user (as whom it runs), lock (one process a folder).
- * Invariants: what was confirmed survives any kill; two processes never work on one folder; a server that is not ours is
+ * Nouns:      data folder (DATA_DIR), cluster (PostgreSQL's files), server user (as whom it runs), lock (one process a
+ * folder).
+ * Invariants: what was confirmed survives any kill; two processes never work on one folder; a server that is not ours
+ * is
  *             never stopped; no connection without a proved identity, and none over the network.
  * Never knows: tables, schools, configuration variables.
  */

@@ -15,12 +15,16 @@ import { lockFolder } from "./folder-lock.ts";
 import { clearLeftovers } from "./postmaster.ts";
 import { DatabaseStartError } from "./start-error.ts";
 
-/** Where the files of an embedded database are. `dataDir` is null where nobody knows for which DATA_DIR they were made. */
+/**
+ * Where the files of an embedded database are. `dataDir` is null where nobody knows for which DATA_DIR they were made.
+ */
 export type DatabasePlace = { folder: string; dataDir: string | null; ownerUid: number; isInUse: boolean };
 
 const note = "data-dir";
 
-/** Writes beside a cluster outside its DATA_DIR to which it belongs: the link in DATA_DIR is gone when that is deleted. */
+/**
+ * Writes beside a cluster outside its DATA_DIR to which it belongs: the link in DATA_DIR is gone when that is deleted.
+ */
 export function noteDataDir(folder: string, dataDir: string): void {
   if (dirname(folder) !== dataDir) writeFileSync(join(dirname(folder), note), dataDir, { mode: 0o600 });
 }
@@ -33,7 +37,9 @@ export function findPlace(dataDir: string): DatabasePlace | null {
   return { folder, dataDir: realpathSync(resolve(dataDir)), ownerUid: statSync(folder).uid, isInUse: true };
 }
 
-/** All databases that lie outside their DATA_DIR on this machine; one that no DATA_DIR leads to any more is not in use. */
+/**
+ * All databases that lie outside their DATA_DIR on this machine; one that no DATA_DIR leads to any more is not in use.
+ */
 export function listOutsidePlaces(state = sharedState): DatabasePlace[] {
   if (!existsSync(state)) return [];
   return readdirSync(state)

@@ -13,7 +13,9 @@ const usualAccounts = {
   useradd: "useradd",
 };
 
-/** As root: the system account `schultor-db`, which is made when it is missing; where that fails, an account `postgres`. */
+/**
+ * As root: the system account `schultor-db`, which is made when it is missing; where that fails, an account `postgres`.
+ */
 export function findServerUser(say: (line: string) => void, { own, shared, useradd } = usualAccounts): ServerUser {
   if (process.getuid?.() !== 0) return null;
   const existing = findAccount(own);

@@ -282,7 +282,9 @@ function toArtifact(
   };
 }
 
-/** The person whose sign-in an artifact stands on; of an interaction who has just signed in, else who has the session. */
+/**
+ * The person whose sign-in an artifact stands on; of an interaction who has just signed in, else who has the session.
+ */
 function findPersonOf(kind: string, { accountId, result, session }: AdapterPayload): string | null {
   if (kind !== "Interaction") return accountId ?? null;
   const { login } = (result ?? {}) as { login?: { accountId?: string } };

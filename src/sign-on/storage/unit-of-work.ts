@@ -119,7 +119,9 @@ export function recordSignIn(work: Consuming, signIn: SignIn): Consuming {
   return work;
 }
 
-/** The artifact of a request that stores one and does nothing else: those of several requests can be written together. */
+/**
+ * The artifact of a request that stores one and does nothing else: those of several requests can be written together.
+ */
 export function findOnlyPut({ puts, removals, notices, session, logout }: Changing): Artifact | null {
   const [artifact] = puts.values();
   const isOnly = puts.size === 1 && removals.size === 0 && notices.length === 0;

@@ -43,7 +43,10 @@ const refresh = (token: string) => postToken(world.service, app, { grant_type: "
 const selectWaiting = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
 const countWaiting = async () => (await world.service.db.pool.query(selectWaiting)).rowCount;
 
-/** Ends the person's sign-ins in a transaction that commits after `meanwhile` has begun, which sees nothing of it until then. */
+/**
+ * Ends the person's sign-ins in a transaction that commits after `meanwhile` has begun, which sees nothing of it until
+ * then.
+ */
 async function endDuring<T>(meanwhile: () => Promise<T>, { waits }: { waits: boolean }): Promise<T> {
   let begun: Promise<T> | undefined;
   await withTransaction(world.service.db, async (tx) => {

@@ -18,7 +18,8 @@ export type Look = {
 /**
  * A Chromium for the test file; `newPage` opens a browser profile of its own.
  *
- * Errors: a message in the console that is no failed status, such as a breach of the Content-Security-Policy, fails the test.
+ * Errors: a message in the console that is no failed status, such as a breach of the Content-Security-Policy, fails
+ *         the test.
  */
 export function useBrowser(): { newPage(look?: Look): Promise<Page> } {
   let browser: Browser;

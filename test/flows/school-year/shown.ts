@@ -66,7 +66,9 @@ export function sortOut({ school, group, person }: Pick<Records, "school" | "gro
   };
 }
 
-/** What an app holds, by the names that it has for it: schools | groups | people with their groups | who was set aside. */
+/**
+ * What an app holds, by the names that it has for it: schools | groups | people with their groups | who was set aside.
+ */
 export function describeHeld({ school, group, person, setAside }: Records): string {
   const groupNames = (ids: string[]) =>
     ids

@@ -18,7 +18,10 @@ import { makeReceiver } from "./partner/receiver.ts";
 import { makeRecords, type Records } from "./partner/records.ts";
 import { serve } from "./serve.ts";
 
-/** `all` is synced everything and lets everybody in, `one` is synced some groups of one school, `login` only signs people in. */
+/**
+ * `all` is synced everything and lets everybody in, `one` is synced some groups of one school, `login` only signs
+ * people in.
+ */
 export const partnerNames = ["all", "one", "login"] as const;
 export type PartnerName = (typeof partnerNames)[number];
 
@@ -95,7 +98,10 @@ export async function startWorld({ start, seed }: { start: string; seed: number 
     partners[name].signedIn.add(personId);
   }
 
-  /** Lets everybody begin to follow the feed; `meanwhile` happens after the first one took its place and before it reads. */
+  /**
+   * Lets everybody begin to follow the feed; `meanwhile` happens after the first one took its place and before it
+   * reads.
+   */
   async function beginToFollow(meanwhile: () => Promise<unknown>): Promise<void> {
     let isFirst = true;
     const beginOne = async ({ idm }: Partner): Promise<Following> => {

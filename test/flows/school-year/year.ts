@@ -18,7 +18,10 @@ export type Step = {
   act(world: World): Promise<unknown>;
   /** What each app is told; an app that is not named hears nothing. */
   told: Partial<Record<PartnerName, string[]>>;
-  /** What each app then holds: schools | groups | people with their groups | who was deleted and may return. Not named: the same as before. */
+  /**
+   * What each app then holds: schools | groups | people with their groups | who was deleted and may return. Not named:
+   * the same as before.
+   */
   holds?: Partial<Record<PartnerName, string>>;
 };
 

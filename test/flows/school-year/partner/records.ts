@@ -64,7 +64,9 @@ export function makeRecords(idm: Idm) {
     ({ person, group, school })[type].delete(id);
   }
 
-  /** Reads everything, and by id whoever was known before and is in no list: somebody who signed in once stays a user. */
+  /**
+   * Reads everything, and by id whoever was known before and is in no list: somebody who signed in once stays a user.
+   */
   async function readAll(): Promise<void> {
     const known = [...person.keys(), ...setAside.keys()];
     for (const kept of [person, group, school, setAside]) kept.clear();
