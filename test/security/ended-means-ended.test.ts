@@ -118,7 +118,7 @@ test("a client id is never given twice: the tokens and the change feed of a dele
   await sequenceEvents(db);
   const feed = async (token: string) => statusOf("/idm/ep/v1/changes", token);
   expect([await feed(own), await statusOf("/oauth2/userinfo", stolen.access_token)]).toEqual([200, 200]);
-  await ask("app", "delete", app.clientId);
+  await ask("app", "delete", app.clientId, "--yes");
   const again = [
     "app",
     "create",
