@@ -24,6 +24,11 @@ export default tseslint.config(
     rules: {
       "no-console": "error",
       eqeqeq: "error",
+      // A message, a test's name or a pattern stays in one piece, so that it can be searched for.
+      "max-len": [
+        "error",
+        { code: 120, ignoreStrings: true, ignoreTemplateLiterals: true, ignoreRegExpLiterals: true, ignoreUrls: true },
+      ],
       "@typescript-eslint/consistent-type-imports": ["error", { fixStyle: "separate-type-imports" }],
       "@typescript-eslint/no-unused-vars": ["error", { argsIgnorePattern: "^_", varsIgnorePattern: "^_" }],
       "@typescript-eslint/restrict-template-expressions": [

@@ -16,7 +16,8 @@ const sameEverywhere = [
 const shared = {
   include: everything,
   globalSetup: ["test/support/test-server.ts"],
-  // Long, because they only end what hangs: a test waits for what it wants, also on a machine that is busy with other work.
+  // Long, because they only end what hangs: a test waits for what it wants, also on a machine that is busy with other
+  // work.
   testTimeout: 600_000,
   hookTimeout: 600_000,
   expect: { poll: { timeout: 120_000, interval: 20 } },
@@ -26,7 +27,8 @@ const shared = {
 };
 
 // TEST_DATABASE_URL: a role that may make databases, on a server of yours, instead of the embedded one.
-// TEST_SERVERS=installed: the PostgreSQL servers that Debian's packages put on the machine, instead of the embedded one.
+// TEST_SERVERS=installed: the PostgreSQL servers that Debian's packages put on the machine, instead of the embedded
+// one.
 const onInstalled = process.env["TEST_SERVERS"] === "installed";
 
 export default defineConfig({

@@ -33,7 +33,7 @@ export async function startPartnerApp(app: Registered, settings: Settings): Prom
   const discover = () => {
     const authentication = clientSecret === null ? client.None() : client.ClientSecretBasic(clientSecret);
     found ??= client.discovery(new URL(issuerUrl), clientId, undefined, authentication, {
-      // eslint-disable-next-line @typescript-eslint/no-deprecated -- marked so to stand out; a development service speaks http
+      // eslint-disable-next-line @typescript-eslint/no-deprecated -- a development service speaks http
       execute: issuerUrl.startsWith("http:") ? [client.allowInsecureRequests] : [],
     });
     found.catch(() => (found = undefined));

@@ -55,6 +55,7 @@ const planted: [rule: string, file: string, text: string][] = [
     "src/idm/visible.ts",
     'type Visible = string & { readonly brand: true };\nexport const all = "true" as Visible;',
   ],
+  ["max-len", "src/idm/long.ts", `// ${"a long comment ".repeat(9)}\nexport const long = 1;`],
   ["eqeqeq", "src/idm/equal.ts", "export const same = (a: string, b: string) => a == b;"],
 ];
 const allowed: [file: string, text: string][] = [
