@@ -3,7 +3,11 @@ export type ProgressScreen = { isTTY?: boolean | undefined; columns?: number | u
 
 export type ProgressStep = { label: string; done: number; total: number; unit: "bytes" | "schools" };
 
-export type ProgressBar = { show(step: ProgressStep): void; end(): void };
+export type ProgressBar = {
+  show(step: ProgressStep): void;
+  /** Ends the last step: as completed, or as far as it came. */
+  end(isCompleted: boolean): void;
+};
 
 const redrawMs = 100;
 const lineMs = 10_000;
@@ -11,7 +15,7 @@ const lineMs = 10_000;
 /**
  * Makes a progress bar with rate and time left, counted from the beginning of each step.
  *
- * Shape:  elsewhere than on a terminal the last state of each step is written too, so that the output shows its end.
+ * Shape:  elsewhere than on a terminal the end of each step is written too.
  * Units:  `now` in milliseconds.
  */
 export function makeProgressBar(screen: ProgressScreen, now: () => number = () => performance.now()): ProgressBar {
@@ -24,17 +28,27 @@ export function makeProgressBar(screen: ProgressScreen, now: () => number = () =
     [current.isShown, current.shownAt] = [true, current.at];
   }
 
+  /** A step reports its beginning and its parts; that the next one begins is its end. */
+  function complete(): void {
+    if (current === undefined || screen.isTTY) return;
+    const { step } = current;
+    if (step.done < step.total)
+      Object.assign(current, { step: { ...step, done: step.total }, at: now(), isShown: false });
+    write();
+  }
+
   return {
     show(step) {
       const isNew = step.label !== current?.step.label;
-      if (isNew && !screen.isTTY) write();
+      if (isNew) complete();
       const from = isNew || current === undefined ? { startedAt: now(), shownAt: -Infinity } : current;
       current = { ...from, step, at: now(), isShown: false };
       if (current.at - current.shownAt >= (screen.isTTY ? redrawMs : lineMs)) write();
     },
-    end() {
-      if (!screen.isTTY) write();
-      else if (current !== undefined) screen.write("\r\x1b[K");
+    end(isCompleted) {
+      if (isCompleted) complete();
+      else if (!screen.isTTY) write();
+      if (screen.isTTY && current !== undefined) screen.write("\r\x1b[K");
       current = undefined;
     },
   };

@@ -79,11 +79,13 @@ async function runCommand(
       origin: () => ({ at: systemClock(), actorId: "command-line" }),
       withDatabase: async (work) => work(await database.get()),
     };
-    const result = await command.run(tools, resolved as Parameters<Command["run"]>[1]).finally(() => bar.end());
+    const result = await command.run(tools, resolved as Parameters<Command["run"]>[1]);
+    bar.end(true);
     const text = printResult(result, globals);
     if (text !== null) terminal.out(text);
     return result.isRefused ? exitCodes.refused : exitCodes.done;
   } finally {
+    bar.end(false);
     await database.close();
   }
 }

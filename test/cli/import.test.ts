@@ -2,16 +2,17 @@ import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
-import { startProgram } from "../support/program.ts";
+import { runAsProcess, runHere } from "./program.ts";
 import { writeRoster } from "../imports/rosters.ts";
 
 const db = await testDatabase();
 const make = makeMakers(db);
 
+const run = runHere({ DATABASE_URL: db.url });
+
 async function schultor(...args: string[]): Promise<{ code: number | null; output: string }> {
-  const { output, ended } = startProgram(["src/schultor.ts", "import", ...args], { DATABASE_URL: db.url });
-  const { code } = await ended;
-  return { code, output: output() };
+  const { code, out, err } = await run(["import", ...args]);
+  return { code, output: err + out };
 }
 
 test("the template is previewed, applied, shown and listed from the command line", async () => {
@@ -59,4 +60,17 @@ test("a broken roster prints every fault with its place, and a held one says how
   expect((await schultor("apply", idIn(held))).code).toBe(3);
   expect((await schultor("confirm", idIn(held))).code).toBe(0);
   expect(await db.prisma.person.count({ where: { homeSchoolId: school, status: "ACTIVE" } })).toBe(1);
+});
+
+test("a process shows on stderr how far it is, to the end, and prints the id alone with --quiet", async () => {
+  const school = await make.school();
+  const path = await writeRoster("id;role;first_name;last_name\n1;student;A;B\n");
+  const typed = runAsProcess({ DATABASE_URL: db.url });
+  const { code, err } = await typed(["import", "preview", path, "--school", school]);
+  expect(code).toBe(0);
+  expect(err).toMatch(/Reading .* 100 %[^]*Comparing .* 100 %[^\n]*\n$/);
+  expect(await typed(["import", "preview", path, "--school", school, "--quiet"])).toEqual({
+    ...{ code: 0, err: "" },
+    out: expect.stringMatching(/^[0-9a-f-]{36}\n$/) as string,
+  });
 });
