@@ -1,6 +1,6 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { Queryable, RecordStore, Transaction } from "../platform/db.ts";
-import { findRows, sql, statement, table } from "../platform/sql.ts";
+import { fields, findRows, sql, statement, table, type Sql, type Value } from "../platform/sql.ts";
 import type { BackchannelLogoutUri } from "./backchannel-logout.ts";
 import type { ClientId, ScopeName } from "./token.ts";
 
@@ -21,17 +21,29 @@ export type Registration = Omit<Prisma.AppModel, keyof Secrets | keyof Checked |
 
 export type App = Registration & Secrets;
 
-const appColumns = `
-  client_id AS "clientId", name, type::text, secret_hash AS "secretHash", old_secret_hash AS "oldSecretHash",
-    old_secret_ends_at AS "oldSecretEndsAt", pkce_required AS "pkceRequired",
-    redirect_uris AS "redirectUris", post_logout_redirect_uris AS "postLogoutRedirectUris", login_url AS "loginUrl",
-    backchannel_logout_uri AS "backchannelLogoutUri", scopes, id_token_algorithm::text AS "idTokenAlgorithm",
-    schulconnex_spelling::text AS "schulconnexSpelling"`;
+const registered = table("app", "registered");
 
-const selectApp = (clientId: string): string => `SELECT ${appColumns} FROM app WHERE client_id = ${clientId}`;
+const selectApp = (clientId: Value): Sql => sql`
+  SELECT ${fields<App>({
+    clientId: registered.clientId,
+    name: registered.name,
+    type: registered.type,
+    secretHash: registered.secretHash,
+    oldSecretHash: registered.oldSecretHash,
+    oldSecretEndsAt: registered.oldSecretEndsAt,
+    pkceRequired: registered.pkceRequired,
+    redirectUris: registered.redirectUris,
+    postLogoutRedirectUris: registered.postLogoutRedirectUris,
+    loginUrl: registered.loginUrl,
+    backchannelLogoutUri: registered.backchannelLogoutUri,
+    scopes: registered.scopes,
+    idTokenAlgorithm: registered.idTokenAlgorithm,
+    schulconnexSpelling: registered.schulconnexSpelling,
+  })}
+  FROM ${registered} WHERE ${registered.clientId} = ${clientId}`;
 
 /** An app as one value, for statements that ask for more than it; `readApp` reads it. */
-export const appOf = (clientId: string): string => `(SELECT to_json(found) FROM (${selectApp(clientId)}) found)`;
+export const appOf = (clientId: Value): Sql => sql`(SELECT to_json(found) FROM (${selectApp(clientId)}) found)`;
 
 export type AppValue = Registration & Record<keyof Secrets, string | null>;
 
@@ -45,9 +57,14 @@ export const readApp = ({ secretHash, oldSecretHash, oldSecretEndsAt, ...app }: 
   oldSecretEndsAt: oldSecretEndsAt === null ? null : new Date(oldSecretEndsAt),
 });
 
+type Asked = { clientId: string };
+
+const selectOne = statement<Asked>(({ clientId }) => selectApp(clientId), "access.findApp");
+
+/** The app with a client id, as each sign-on asks for it; null where there is none. */
 export async function findApp(db: Queryable, clientId: string): Promise<App | null> {
-  const { rows } = await db.query<App>({ name: "access.findApp", text: selectApp("$1"), values: [clientId] });
-  return rows[0] ?? null;
+  const [app] = await findRows<App, Asked>(db, selectOne, { clientId });
+  return app ?? null;
 }
 
 const toBuffer = (bytes: Uint8Array | null): Buffer | null => bytes && Buffer.from(bytes);
@@ -64,10 +81,8 @@ export async function listApps({ prisma }: RecordStore): Promise<App[]> {
   return (await prisma.app.findMany({ orderBy: [{ name: "asc" }, { clientId: "asc" }] })).map(appFrom);
 }
 
-const a = table("app", "a");
-
 const lockRow = statement<{ clientId: ClientId }>(
-  ({ clientId }) => sql`SELECT FROM ${a} WHERE ${a.clientId} = ${clientId} FOR NO KEY UPDATE`,
+  ({ clientId }) => sql`SELECT FROM ${registered} WHERE ${registered.clientId} = ${clientId} FOR NO KEY UPDATE`,
   "access.lockApp",
 );
 

@@ -24,14 +24,8 @@ export { findGrant, listGrants, setGrant, setSignOn, setSync, setSyncedGroups, w
 export type { GrantKey, GrantSettings, SignOnAudience } from "./grant.ts";
 export { makePurgeJob } from "./purge.ts";
 export { scopeFromWire, scopeOfContract, scopeToWire } from "./scope.ts";
-export { recordFirstSignIn, recordSignIn, takeOverSignIn } from "./sign-in.ts";
-export {
-  decideSignOnRight,
-  findSignOnRight,
-  listSignOnRights,
-  recordSignInsFrom,
-  signOnFactsOf,
-} from "./sign-on-right.ts";
+export { recordFirstSignIn, recordSignIn, recordSignInsFrom, takeOverSignIn } from "./sign-in.ts";
+export { decideSignOnRight, findSignOnRight, listSignOnRights, signOnFactsOf } from "./sign-on-right.ts";
 export type { SignOnFacts, SignOnRight } from "./sign-on-right.ts";
 export { claimsAt, findSubject, findSubjectClaims, subjectOf } from "./subject-claims.ts";
 export type { Subject, SubjectClaims } from "./subject-claims.ts";

@@ -63,26 +63,3 @@ export function decideSignOnRight(facts: SignOnFacts): SignOnRight {
   const { schools, isUser } = facts;
   return schools.length > 0 ? { kind: "allowed", schools, isUser } : { kind: "refused", reason: "no_grant" };
 }
-
-const keepLatestSignIn = `
-  ON CONFLICT (client_id, person_id) DO UPDATE SET last_sign_in_at = excluded.last_sign_in_at
-  WHERE sign_in.last_sign_in_at < excluded.last_sign_in_at`;
-
-export const upsertSignIn = `
-  INSERT INTO sign_in (client_id, person_id, first_sign_in_at, last_sign_in_at) VALUES ($1, $2, $3, $3) ${keepLatestSignIn}`;
-
-/**
- * SQL that records later sign-ins from the columns client_id, person_id and at of a relation; of the first ones apps
- * may have to be told.
- */
-export const recordSignInsFrom = (relation: string): string => `
-  INSERT INTO sign_in (client_id, person_id, first_sign_in_at, last_sign_in_at)
-  SELECT DISTINCT ON (client_id, person_id) client_id, person_id, at, at
-  FROM ${relation} ORDER BY client_id, person_id, at DESC ${keepLatestSignIn}`;
-
-type SignIn = { clientId: ClientId; personId: PersonId; at: Date };
-
-/** A sign-in as a statement. */
-export function makeSignInStatement({ clientId, personId, at }: SignIn): { text: string; values: unknown[] } {
-  return { text: upsertSignIn, values: [clientId, personId, at] };
-}

@@ -1,7 +1,7 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
-import type { Queryable, RecordStore } from "../platform/db.ts";
+import type { RecordStore } from "../platform/db.ts";
 import { makeUuid } from "../platform/ids.ts";
-import { insert, run, statement } from "../platform/sql.ts";
+import { insert, literal, sql, type Sql } from "../platform/sql.ts";
 
 /**
  * When a change was asked for, by whom and in which request. The actor is a program or an operator, never somebody in
@@ -33,30 +33,25 @@ const rowOf = (line: AuditLine): AuditRow => ({
   detail: (line.detail ?? {}) as Prisma.InputJsonObject,
 });
 
-const insertAudit = statement<AuditRow>(
-  ({ id, at, action, actorId, clientId, personId, schoolId, requestId, detail }) =>
-    insert("audit", { id, at, action, actorId, clientId, personId, schoolId, requestId, detail }),
-  "events.recordAudit",
-);
-
-/** An audit line as a statement, for work that runs it together with statements of its own. */
-export function makeAuditStatement(line: AuditLine): { text: string; values: unknown[] } {
-  return { text: insertAudit.text, values: insertAudit.values(rowOf(line)) };
-}
-
-/** Records an audit line: through Prisma Client in a change, by a named statement in work that has none. */
-export async function recordAudit(tx: RecordStore | Queryable, line: AuditLine): Promise<void> {
-  if ("prisma" in tx) await tx.prisma.audit.createMany({ data: [rowOf(line)] });
-  else await run(tx, insertAudit, rowOf(line));
+/** Records an audit line, in the transaction of what it says. */
+export async function recordAudit({ prisma }: RecordStore, line: AuditLine): Promise<void> {
+  await prisma.audit.createMany({ data: [rowOf(line)] });
 }
 
 /**
- * SQL that records one audit line for each row of a relation with the columns id (a UUIDv7), at, client_id, person_id
- * and request_id.
+ * SQL that records one audit line for each row of a relation.
+ *
+ * Shape: the relation has the columns id (a UUIDv7), at, client_id, person_id and request_id.
  */
-export const recordAuditFrom = (relation: string, action: string): string => `
-  INSERT INTO audit (id, at, action, client_id, person_id, request_id)
-  SELECT id, at, '${action}', client_id, person_id, request_id FROM ${relation}`;
+export const recordAuditFrom = (relation: Sql, action: string): Sql =>
+  insert(
+    "audit",
+    {
+      ...{ id: sql`line.id`, at: sql`line.at`, action: literal(action), clientId: sql`line.client_id` },
+      ...{ personId: sql`line.person_id`, requestId: sql`line.request_id` },
+    },
+    sql`FROM ${relation} line`,
+  );
 
 /**
  * Takes a person's id out of every line about them; part of deleting the person for good.

@@ -11,7 +11,7 @@
  */
 export { appendAppEvents, appEventChannel, eventProperties, takeBackAppEvents } from "./app-event.ts";
 export type { EventProperty } from "./app-event.ts";
-export { forgetInAudit, makeAuditStatement, recordAudit, recordAuditFrom } from "./audit.ts";
+export { forgetInAudit, recordAudit, recordAuditFrom } from "./audit.ts";
 export type { AuditLine, Origin } from "./audit.ts";
 export { listEvents } from "./feed.ts";
 export type { AppEvent, AppEventAction, AppEventType, DeleteReason, Events } from "./feed.ts";

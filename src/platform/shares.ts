@@ -7,7 +7,7 @@ import { closePool, makePool, openDatabase, type DatabaseOptions, type Db, type 
 export type ReadShare = Db & { canceller: pg.Pool; isReplica: boolean };
 
 /** Shares whose work reads and writes records. */
-type RecordShareName = "signOn" | "changes" | "jobs";
+type RecordShareName = "signOn" | "tokens" | "changes" | "jobs";
 
 /** The database connections of one process, in shares: work that uses up its own takes nothing from the others. */
 export type DatabaseShares = Record<Exclude<ShareName, RecordShareName | "reads">, Db> &
@@ -26,8 +26,11 @@ export function openShares(options: ShareOptions): DatabaseShares & { close(): P
   const open = (name: ShareName): Db => ({ pool: makePool({ ...options, poolSize: sizes[name] }) });
   const openRecords = (name: RecordShareName): OpenDb => openDatabase({ ...options, poolSize: sizes[name] });
   const reading = { ...options, settings: readSettings };
-  const small = { checks: open("checks"), tokens: open("tokens"), firstSignIns: open("firstSignIns") };
-  const ofRecords = { signOn: openRecords("signOn"), changes: openRecords("changes"), jobs: openRecords("jobs") };
+  const small = { checks: open("checks"), firstSignIns: open("firstSignIns") };
+  const ofRecords = {
+    ...{ signOn: openRecords("signOn"), tokens: openRecords("tokens") },
+    ...{ changes: openRecords("changes"), jobs: openRecords("jobs") },
+  };
   const atReplica = (size: number) => makePool({ ...reading, url: replicaUrl!, poolSize: size });
   const reads: ReadShare =
     replicaUrl === undefined

@@ -75,7 +75,7 @@ export const cancel: Step = async (deps, visit, req, res) => {
   const action = interaction.prompt.name === "consent" ? "consent_denied" : "sign_in_cancelled";
   // Without a person there is nothing to record, and strangers could fill the database with it.
   if (personId !== null)
-    await recordAudit(deps.db.pool, { at: deps.clock(), action, personId, clientId, requestId: requestIdOf(res) });
+    await recordAudit(deps.db, { at: deps.clock(), action, personId, clientId, requestId: requestIdOf(res) });
   const denial = { error: "access_denied", error_description: describe(interaction.prompt) };
   await deps.provider().interactionFinished(req, res, denial, { mergeWithLastSubmission: false });
 };

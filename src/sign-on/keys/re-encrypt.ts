@@ -1,5 +1,5 @@
 import { recordAudit } from "../../events/index.ts";
-import { withTransaction, type Db } from "../../platform/db.ts";
+import { withPrismaTransaction, type PrismaDb } from "../../platform/db.ts";
 import { DatabaseStartError } from "../../platform/postgres/index.ts";
 import { seal, unseal, type EncryptionKeys } from "../../platform/seal.ts";
 import { fields, findRows, run, sql, statement, table, update } from "../../platform/sql.ts";
@@ -48,11 +48,11 @@ export async function reEncryptSecrets({
   keys,
   now,
 }: {
-  db: Db;
+  db: PrismaDb;
   keys: EncryptionKeys;
   now: Date;
 }): Promise<number> {
-  return withTransaction(db, async (tx) => {
+  return withPrismaTransaction(db, async (tx) => {
     let values = 0;
     for (const { list, write, purposeOf: purpose } of kinds) {
       for (const { id, sealed } of await findRows<Sealed>(tx, list, {})) {

@@ -1,11 +1,11 @@
 import { recordAudit } from "../../events/index.ts";
-import type { Db, Queryable } from "../../platform/db.ts";
-import { withTransaction } from "../../platform/db.ts";
+import type { Db, PrismaDb, Queryable } from "../../platform/db.ts";
+import { withPrismaTransaction, withTransaction } from "../../platform/db.ts";
 import type { EncryptionKeys } from "../../platform/seal.ts";
 import { fields, findRows, insert, run, sql, statement, table, update } from "../../platform/sql.ts";
 import { type Algorithm, algorithms, makeSigningKey, type NewKey } from "./signing-keys.ts";
 
-type Deps = { db: Db; keys: EncryptionKeys; now: Date };
+type Deps = { db: PrismaDb; keys: EncryptionKeys; now: Date };
 
 // One process at a time makes or changes signing keys.
 const lockKeys = statement(() => sql`SELECT pg_advisory_xact_lock(hashtext('schultor signing keys'))`);
@@ -61,7 +61,7 @@ export async function rotateSigningKeys({ db, keys, now }: Deps): Promise<Activa
   const next = await Promise.all(
     algorithms.map(async (algorithm) => ({ algorithm, made: await makeSigningKey(algorithm, keys) })),
   );
-  return withTransaction(db, async (tx) => {
+  return withPrismaTransaction(db, async (tx) => {
     await run(tx, lockKeys, {});
     await run(tx, retire, { now });
     const rows = await findRows<Activated>(tx, activate, { now });

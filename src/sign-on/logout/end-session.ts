@@ -1,13 +1,13 @@
 import { recordAudit } from "../../events/index.ts";
-import { type Db, withTransaction } from "../../platform/db.ts";
+import { type PrismaDb, withPrismaTransaction } from "../../platform/db.ts";
 import { deleteSession, findSessionByUid } from "../storage/artifact.ts";
 import { recordNotices } from "./notice.ts";
 
 type Ending = { uid: string; at: Date; requestId: string | undefined };
 
 /** Ends a session that no app asked to end. The apps that it was used for are notified. */
-export async function endSession(db: Db, { uid, at, requestId }: Ending): Promise<void> {
-  await withTransaction(db, async (tx) => {
+export async function endSession(db: PrismaDb, { uid, at, requestId }: Ending): Promise<void> {
+  await withPrismaTransaction(db, async (tx) => {
     const session = await findSessionByUid(tx, uid);
     if (!session) return;
     const { accountId: personId, authorizations } = session;

@@ -82,7 +82,7 @@ async function answerUsedToken(deps: ProviderDeps, ctx: KoaContextWithOIDC, toke
   }
   const { grantId, kind } = token;
   if (grantId) await deleteGrant(deps.db.pool, grantId);
-  await recordAudit(deps.db.pool, {
+  await recordAudit(deps.db, {
     at: deps.clock(),
     action: "token_reused",
     clientId: ctx.oidc.client?.clientId,

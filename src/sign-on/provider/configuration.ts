@@ -121,7 +121,7 @@ function checkRequestedScopes(platform: string, ctx: KoaContextWithOIDC): void {
 async function recordReuse({ db, clock, requestOf }: ProviderDeps, ctx: KoaContextWithOIDC): Promise<boolean> {
   if (ctx.oidc.route === "token") {
     const [token] = requestOf(ctx).tokens;
-    await recordAudit(db.pool, {
+    await recordAudit(db, {
       at: clock(),
       action: "token_reused",
       clientId: ctx.oidc.client?.clientId,

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../platform/clock.ts";
-import type { Db } from "../../platform/db.ts";
+import type { Db, PrismaDb } from "../../platform/db.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Pair } from "../consent.ts";
 import type { SignOnContract } from "../contract.ts";
@@ -19,7 +19,7 @@ export type Lifetimes = {
 };
 
 export type ProviderDeps = {
-  db: Db;
+  db: PrismaDb;
   /** First sign-ins wait for changes of the same school, on connections of their own. */
   firstSignIns: Db;
   clock: Clock;

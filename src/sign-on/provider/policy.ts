@@ -67,8 +67,7 @@ function makeRightChecks(deps: ProviderDeps): interactionPolicy.Check[] {
         detail: { reason },
       };
       await once(deps.requestOf(ctx).memory, questions.refusal(pair), async () => {
-        if ((await takeToken(db.pool, recordedRefusals(deps, pair), clock())) === null)
-          await recordAudit(db.pool, audit);
+        if ((await takeToken(db.pool, recordedRefusals(deps, pair), clock())) === null) await recordAudit(db, audit);
       });
       return true;
     };

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Db } from "../../platform/db.ts";
+import type { PrismaDb } from "../../platform/db.ts";
 import { makeStore, type Store } from "./store.ts";
 
-type Shares = { signOn: Db; tokens: Db };
+type Shares = { signOn: PrismaDb; tokens: PrismaDb };
 
 const tokenEndpoint = new AsyncLocalStorage<true>();
 const isAtTokenEndpoint = (): boolean => tokenEndpoint.getStore() === true;
@@ -10,11 +10,15 @@ const isAtTokenEndpoint = (): boolean => tokenEndpoint.getStore() === true;
 /** Runs the work of one request at the token endpoint. */
 export const workAtTokenEndpoint = (work: () => Promise<void>): Promise<void> => tokenEndpoint.run(true, work);
 
-/** The connections for the request under way: the token endpoint has its own. Read `pool` at each use. */
-export function makeDbByRoute({ signOn, tokens }: Shares): Db {
+/** The connections for the request under way: the token endpoint has its own. Read `pool` and `prisma` at each use. */
+export function makeDbByRoute({ signOn, tokens }: Shares): PrismaDb {
+  const share = () => (isAtTokenEndpoint() ? tokens : signOn);
   return {
     get pool() {
-      return isAtTokenEndpoint() ? tokens.pool : signOn.pool;
+      return share().pool;
+    },
+    get prisma() {
+      return share().prisma;
     },
   };
 }

@@ -1,5 +1,6 @@
 import {
   type App,
+  appOf,
   type AppValue,
   type ClientId,
   decideSignOnRight,
@@ -14,7 +15,6 @@ import type { PersonId } from "../../directory/index.ts";
 import type { Queryable } from "../../platform/db.ts";
 import { fields, findRows, sql, type Sql, statement, table } from "../../platform/sql.ts";
 import { type Decisions, decisionsOf } from "../consent.ts";
-import { appOf } from "./access-sql.ts";
 import { answerEach, type FoundArtifact, foundColumns, isCurrent, type Key } from "./artifact.ts";
 import { arrayOf } from "./parameters-sql.ts";
 import type { FoundToken } from "./unit-of-work.ts";

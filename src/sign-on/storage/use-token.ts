@@ -1,9 +1,9 @@
-import type { ClientId } from "../../access/index.ts";
+import { recordSignInsFrom, type ClientId } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { Queryable } from "../../platform/db.ts";
 import { makeUuid } from "../../platform/ids.ts";
 import { findRows, type Parameter, sql, type Sql, statement, table, update } from "../../platform/sql.ts";
-import { recordAuditFrom, recordSignInsFrom } from "./access-sql.ts";
+import { recordAuditFrom } from "../../events/index.ts";
 import { type Artifact, rowTypes, storeArtifacts, toRow } from "./artifact.ts";
 import { arrayOf, jsonRows } from "./parameters-sql.ts";
 

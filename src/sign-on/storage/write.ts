@@ -13,7 +13,7 @@ import {
   update,
 } from "../../platform/sql.ts";
 import { type NewNotice, storeNotices, toNoticeRows } from "../logout/notice.ts";
-import { recordAuditFrom } from "./access-sql.ts";
+import { recordAuditFrom } from "../../events/index.ts";
 import { type Artifact, type Key, rowTypes, storeArtifacts, toRow } from "./artifact.ts";
 import { arrayOf, jsonRows } from "./parameters-sql.ts";
 

@@ -1,0 +1,65 @@
+import { globSync, readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+
+const files = globSync("src/**/*.ts")
+  .filter((file) => !file.endsWith(".test.ts"))
+  .sort();
+
+const withoutComments = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+
+const sqlText =
+  /(["'`])\s*(SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|SET|BEGIN|COMMIT|ROLLBACK|LOCK|ANALYZE|LISTEN|NOTIFY|COPY|CREATE|ALTER|DROP|TRUNCATE|DECLARE)\b[^"'`]/;
+const isNamedSql = (text: string): boolean => /\bsql`|\bstatement[<(]/.test(text) || sqlText.test(text);
+const withNamedSql = files.filter((file) => isNamedSql(withoutComments(readFileSync(file, "utf8"))));
+
+/** `src/a/{b,c}.ts` is two files; what ends in a slash is every file of the folder that has named SQL. */
+function expand(pattern: string): string[] {
+  const braces = /^(.*)\{([^}]+)\}(.*)$/.exec(pattern);
+  if (braces !== null) return braces[2]!.split(",").map((name) => `${braces[1]!}${name}${braces[3]!}`);
+  if (!pattern.endsWith("/")) return [pattern];
+  return [pattern, ...withNamedSql.filter((file) => file.startsWith(pattern))];
+}
+
+const section = /## Where named SQL stays, and why\n([\s\S]*?)\n## /.exec(readFileSync("ARCHITECTURE.md", "utf8"))![1]!;
+const lines = section
+  .split("\n")
+  .filter((line) => line.startsWith("| `"))
+  .map((line) => line.split("|").slice(1, -1));
+const listed = lines.flatMap(([paths]) =>
+  [...paths!.matchAll(/`([^`]+)`/g)].flatMap(([, pattern]) => expand(pattern!)),
+);
+
+test("every file with named SQL stands in ARCHITECTURE.md with the reason, and no other file", () => {
+  expect(
+    withNamedSql.filter((file) => !listed.includes(file)),
+    "named SQL without a reason",
+  ).toEqual([]);
+  const folders = listed.filter((path) => path.endsWith("/"));
+  const unused = [
+    ...folders.filter((folder) => !withNamedSql.some((file) => file.startsWith(folder))),
+    ...listed.filter((path) => !path.endsWith("/") && !withNamedSql.includes(path)),
+  ];
+  expect(unused, "listed without named SQL").toEqual([]);
+  expect(new Set(listed).size, "a file is listed once").toBe(listed.length);
+  for (const [paths, why] of lines) expect(why!.trim(), paths).not.toBe("");
+});
+
+/** Files whose statements number their parameters by hand. This list only shrinks. */
+const numberedByHand: string[] = [];
+
+test("no statement numbers its parameters by hand", () => {
+  const numbered = withNamedSql.filter((file) => /\$[1-9]\d*\b/.test(withoutComments(readFileSync(file, "utf8"))));
+  expect(numbered).toEqual(numberedByHand);
+});
+
+test.each([
+  ['db.query("SELECT 1")', true],
+  ["const text = `\n  WITH asked AS (SELECT 1) SELECT`;", true],
+  ["sql`${p.id} = 1`", true],
+  ["const find = statement<Given>((given) => build(given))", true],
+  ['"Select a school."', false],
+  ["// SELECT is not used here", false],
+  ['const state = "UPDATED"', false],
+])("%s: named SQL is %s", (text, is) => {
+  expect(isNamedSql(withoutComments(text))).toBe(is);
+});
