@@ -2,9 +2,9 @@ import { changeDirectory } from "../access/index.ts";
 import type { Change, PersonId, SchoolId } from "../directory/index.ts";
 import { recordAudit } from "../events/index.ts";
 import type { Origin } from "../events/index.ts";
-import type { PrismaDb, Queryable } from "../platform/db.ts";
+import type { PrismaDb, RecordStore } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { findRows, run, sql, statement, table, update } from "../platform/sql.ts";
+import { findRows, run, sql, statement } from "../platform/sql.ts";
 import { recordCarryOvers, shareSourceIds, writeDifference } from "./apply-steps.ts";
 import { changesNothing, countDifference, isHeld, type Counts } from "./counts.ts";
 import { findDifference, type SchoolPart } from "./difference.ts";
@@ -51,7 +51,7 @@ export async function applyPart(
     if (!isUnchanged) await writeDifference(tx, { ...part, purgeAt }, counts);
     await run(tx, recordCarryOvers, part);
     if (part.schools.length > 1) await run(tx, shareSourceIds, part);
-    await run(tx, recordApplied, { ...part, counts: JSON.stringify(counts) });
+    await recordApplied(tx, part, counts);
     const { importId, schoolId } = part;
     if (!isUnchanged)
       await recordAudit(tx, { ...origin, action: "import_applied", schoolId, detail: { importId, ...counts } });
@@ -83,18 +83,14 @@ async function touchOthers(change: Change, schoolId: SchoolId): Promise<boolean>
   return people.length > 0;
 }
 
-const part = table("importSchool", "part");
-type OfImport = { importId: string; schoolId: SchoolId };
+type OfImport = Pick<SchoolPart, "importId" | "schoolId">;
 
-const selectAgreed = statement<OfImport>(
-  ({ importId, schoolId }) => sql`
-  SELECT coalesce(${part.confirmedPeople}, 0) AS people, coalesce(${part.confirmedGroups}, 0) AS groups
-  FROM ${part} WHERE ${part.importId} = ${importId} AND ${part.schoolId} = ${schoolId}`,
-);
-
-async function findAgreed(tx: Queryable, of: OfImport): Promise<{ people: number; groups: number }> {
-  const [agreed] = await findRows<{ people: number; groups: number }, OfImport>(tx, selectAgreed, of);
-  return agreed ?? { people: 0, groups: 0 };
+async function findAgreed(
+  { prisma }: RecordStore,
+  { importId, schoolId }: OfImport,
+): Promise<{ people: number; groups: number }> {
+  const school = await prisma.importSchool.findUnique({ where: { importId_schoolId: { importId, schoolId } } });
+  return { people: school?.confirmedPeople ?? 0, groups: school?.confirmedGroups ?? 0 };
 }
 
 const findUnfinished = statement<{ schoolId: SchoolId }>(
@@ -106,12 +102,13 @@ const findUnfinished = statement<{ schoolId: SchoolId }>(
   UNION ALL SELECT ${schoolId}::uuid, 0 WHERE EXISTS (SELECT FROM ${i} WHERE ${i.joins} AND ${i.id} IS NULL)`,
 );
 
-// A school that is brought there twice keeps the counts of the first time.
-const recordApplied = statement<OfImport & { now: Date; counts: string }>(
-  ({ importId, schoolId, now, counts }) => sql`${update("importSchool", "part", {
-    state: sql`'APPLIED'`,
-    appliedAt: now,
-    counts: sql`CASE WHEN ${part.state} = 'APPLIED' THEN ${part.counts} ELSE ${counts}::jsonb END`,
-  })}
-  WHERE ${part.importId} = ${importId} AND ${part.schoolId} = ${schoolId}`,
-);
+/** A school that is brought there twice keeps the counts of the first time. */
+async function recordApplied(
+  { prisma }: RecordStore,
+  { importId, schoolId, now }: OfImport & { now: Date },
+  counts: Counts,
+): Promise<void> {
+  const where = { importId, schoolId };
+  await prisma.importSchool.updateMany({ where: { ...where, state: { not: "APPLIED" } }, data: { counts } });
+  await prisma.importSchool.updateMany({ where, data: { state: "APPLIED", appliedAt: now } });
+}

@@ -1,5 +1,5 @@
 import type { SchoolId } from "../directory/index.ts";
-import type { Queryable, Transaction } from "../platform/db.ts";
+import type { Queryable, RecordStore } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { run, sql, statement, table } from "../platform/sql.ts";
 import type { Counts } from "./counts.ts";
@@ -39,8 +39,6 @@ export type ImportFault = {
   message: string;
 };
 
-type Records = Pick<Transaction, "prisma">;
-
 const shown = {
   ...{ id: true, format: true, mode: true, state: true, fileName: true, schoolYear: true, errorCount: true },
   ...{ notes: true, createdAt: true, appliedAt: true },
@@ -49,14 +47,15 @@ const shown = {
 
 type Row = Awaited<ReturnType<typeof findImport>>;
 
-const findImport = ({ prisma }: Records, id: ImportId) => prisma.import.findUnique({ where: { id }, select: shown });
+const findImport = ({ prisma }: RecordStore, id: ImportId) =>
+  prisma.import.findUnique({ where: { id }, select: shown });
 
 // Codes and JSON have no types of their own in the database.
 const present = ({ schools, ...row }: NonNullable<Row>) =>
   ({ ...row, schools: schools.map(({ schoolId, ...school }) => ({ id: schoolId, ...school })) }) as ImportRecord;
 
 /** Gets an import with its schools. Errors: not_found. */
-export async function getImport(db: Records, id: ImportId): Promise<ImportRecord> {
+export async function getImport(db: RecordStore, id: ImportId): Promise<ImportRecord> {
   const row = await findImport(db, id);
   if (row === null) throw new AppError("not_found", "import_not_found", "There is no such import.");
   return present(row);
@@ -64,7 +63,7 @@ export async function getImport(db: Records, id: ImportId): Promise<ImportRecord
 
 /** Lists the latest imports, those of one school if it is named. */
 export async function listImports(
-  { prisma }: Records,
+  { prisma }: RecordStore,
   { schoolId, limit = 50 }: { schoolId?: SchoolId | undefined; limit?: number | undefined },
 ): Promise<ImportRecord[]> {
   const rows = await prisma.import.findMany({
@@ -78,7 +77,7 @@ export async function listImports(
 
 /** Lists the faults of a broken import in the order of its files, from the `skip`-th on. */
 export function listImportFaults(
-  { prisma }: Records,
+  { prisma }: RecordStore,
   importId: ImportId,
   { limit = 1000, skip = 0 } = {},
 ): Promise<ImportFault[]> {

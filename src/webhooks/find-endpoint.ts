@@ -1,4 +1,4 @@
-import type { PrismaDb, Queryable, Transaction } from "../platform/db.ts";
+import type { PrismaDb, Queryable, RecordStore } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { findRows, sql, statement, table } from "../platform/sql.ts";
 import type { Reason } from "./endpoint-state.ts";
@@ -79,7 +79,7 @@ export async function getEndpoint({ prisma, pool }: PrismaDb, id: string): Promi
 
 /** Finds whose endpoint it is and in which state. Errors: not_found. */
 export async function getEndpointState(
-  { prisma }: Pick<Transaction, "prisma">,
+  { prisma }: RecordStore,
   id: string,
 ): Promise<Pick<Endpoint, "clientId" | "state">> {
   const endpoint = await prisma.webhookEndpoint.findUnique({ where: { id }, select: { clientId: true, state: true } });

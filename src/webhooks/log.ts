@@ -1,5 +1,5 @@
 import { recordAudit, type Origin } from "../events/index.ts";
-import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/db.ts";
+import { withPrismaTransaction, type PrismaDb, type RecordStore } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/ids.ts";
 import { run, sql, statement, table, update } from "../platform/sql.ts";
@@ -35,8 +35,6 @@ export type Attempt = {
   /** The first bytes of the answer's body, as text. */ answer: string | null;
 };
 
-type Records = Pick<Transaction, "prisma">;
-
 const shown = {
   id: true,
   messageId: true,
@@ -66,7 +64,7 @@ const present = ({ dueAt, ...row }: Row): Delivery => ({
 
 /** Lists the deliveries of an endpoint, the newest first. Errors: not_found for an unknown endpoint. */
 export async function listDeliveries(
-  db: Records,
+  db: RecordStore,
   { endpointId, state, limit }: { endpointId: string; state?: DeliveryState | undefined; limit: number },
 ): Promise<Delivery[]> {
   await getEndpointState(db, endpointId);
@@ -80,7 +78,7 @@ export async function listDeliveries(
 }
 
 /** Gets one delivery with all its attempts. Errors: not_found. */
-export async function getDelivery(db: Records, id: string): Promise<Delivery & { log: Attempt[] }> {
+export async function getDelivery(db: RecordStore, id: string): Promise<Delivery & { log: Attempt[] }> {
   const delivery = await findDelivery(db, id);
   const attempts = await db.prisma.webhookAttempt.findMany({
     where: { deliveryId: BigInt(id) },
@@ -199,13 +197,13 @@ async function repeat(
 }
 
 /** The client id of an endpoint that is not disabled. */
-async function getUsableOwner(tx: Records, endpointId: string): Promise<string> {
+async function getUsableOwner(tx: RecordStore, endpointId: string): Promise<string> {
   const { clientId, state } = await getEndpointState(tx, endpointId);
   if (state === "DISABLED") throw disabled();
   return clientId;
 }
 
-async function findDelivery({ prisma }: Records, id: string): Promise<Delivery> {
+async function findDelivery({ prisma }: RecordStore, id: string): Promise<Delivery> {
   const row = /^\d{1,18}$/.test(id)
     ? await prisma.webhookDelivery.findUnique({ where: { id: BigInt(id) }, select: shown })
     : null;

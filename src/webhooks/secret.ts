@@ -1,4 +1,4 @@
-import type { Queryable, Transaction } from "../platform/db.ts";
+import type { Queryable, RecordStore } from "../platform/db.ts";
 import { makeUuid } from "../platform/ids.ts";
 import { seal, unseal, type EncryptionKeys } from "../platform/seal.ts";
 import { findRows, run, sql, statement, table, update } from "../platform/sql.ts";
@@ -8,7 +8,7 @@ const purposeOf = (id: string): string => `webhook-secret:${id}`;
 
 /** Makes the secret that signs from then on. Its text is answered here and never again. */
 export async function addSecret(
-  { prisma }: Pick<Transaction, "prisma">,
+  { prisma }: RecordStore,
   { endpointId, keys, now }: { endpointId: string; keys: EncryptionKeys; now: Date },
 ): Promise<string> {
   const id = makeUuid(now);

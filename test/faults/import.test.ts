@@ -30,7 +30,7 @@ test("an import killed in the middle has changed nothing and told nobody; applyi
   await blocker.query("SELECT FROM import_school WHERE import_id = $1 FOR UPDATE", [id]);
   const { child, ended } = startProgram(["src/schultor.ts", "import", "apply", id], { DATABASE_URL: db.url });
   const isWaiting =
-    "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE import_school%' AND datname = current_database()";
+    "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ~ '^UPDATE .*import_school' AND datname = current_database()";
   while ((await db.pool.query(isWaiting)).rowCount === 0) await new Promise((resolve) => setTimeout(resolve, 20));
   child.kill("SIGKILL");
   expect((await ended).signal).toBe("SIGKILL");

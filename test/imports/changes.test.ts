@@ -316,7 +316,7 @@ test("a second import of a school is told that one is running; another school's 
   const first = apply(one.id);
   for (let running = false; !running;) {
     const { rows } = await db.pool.query<{ running: boolean }>(
-      "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE import_school%' AND datname = current_database()) AS running",
+      "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ~ '^UPDATE .*import_school' AND datname = current_database()) AS running",
     );
     running = rows[0]!.running;
   }

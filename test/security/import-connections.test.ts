@@ -13,7 +13,7 @@ const header = "id;role;first_name;last_name;classes\n";
 const row = (n: number) => `${n};student;Ada;Muster;5a\n`;
 const rows = (...ids: number[]) => header + ids.map(row).join("");
 const isWaiting =
-  "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE import_school%' AND datname = current_database()";
+  "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ~ '^UPDATE .*import_school' AND datname = current_database()";
 
 /** Stops an import in the middle of its school until the work is done. */
 async function inTheMiddle(importId: string, work: () => Promise<void>): Promise<void> {
