@@ -6,8 +6,8 @@ import { checkReceiver } from "../platform/receiver-address.ts";
 export type BackchannelLogoutUri = string & { readonly __backchannelLogoutUri: true };
 
 /**
- * Checks where an app wants to be told of logouts as the address of a webhook is checked. It looks up a name, so it is
- * called before the transaction that keeps the address.
+ * Checks the address where an app is notified of logouts, as the address of a webhook is checked. It looks up a name,
+ * so it is called before the transaction that keeps the address.
  *
  * Errors: invalid for an address that the service must not call.
  */

@@ -6,7 +6,7 @@ import { makeChangeTracking } from "./change-tracking/index.ts";
 import { againAfterDeadlock, hasCode } from "./deadlock.ts";
 
 /**
- * Runs `work` as one change: its writes commit together with what every app is told of them, or not at all.
+ * Runs `work` as one change: its writes commit together with the events for every app, or not at all.
  *
  * Shape:  changes of one school take turns. A change that met another in a deadlock is run again from the start, so
  *         `work` does nothing outside its transaction.

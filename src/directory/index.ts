@@ -1,15 +1,14 @@
 /*
- * directory: the truth about who is where.
+ * directory: which people are at which schools and in which groups. Its public API.
  *
  * Nouns:      school, person, affiliation (a person at a school), group (of one school), membership (a person in a
- * group),
- *             change (the transaction in which any of them is altered), tombstone (the id and date that stay of a
- *             person).
+ *             group), change (the transaction in which any of them is altered), tombstone (the id and the date that
+ *             stay of a person who was deleted for good).
  * Invariants: a person has at least one school, their home; a membership is in a group of one of the person's schools;
  *             a name is whole or null; a soft-deleted person has a date of purge, an active one has none;
- *             what a state allows stands in transitions.ts; whoever alters something names it first (`touch`), then
- *             writes, and leaves an audit line; an alteration that alters nothing writes nothing.
- * Never knows: apps, grants, sign-on, HTTP.
+ *             transitions.ts says which steps a status allows; a use case names its subjects (`touch`) before it
+ *             writes, and records an audit line; where nothing differs, nothing is written.
+ * Never knows: apps, school grants, sign-on, HTTP.
  */
 export { joinSchool, leaveSchool, movePerson, setHomeSchool, sourceIdAtNextHome } from "./affiliation.ts";
 export { originOf } from "./change.ts";

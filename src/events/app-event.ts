@@ -15,7 +15,7 @@ export const eventProperties = {
 
 export type EventProperty = { [Type in AppEventType]: (typeof eventProperties)[Type][number] };
 
-/** Whoever listens on this channel learns that events were committed. */
+/** The channel that is notified when events are committed. */
 export const appEventChannel = "app_event";
 
 // A UUIDv7: the time of the change, then random bits.

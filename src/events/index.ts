@@ -1,12 +1,11 @@
 /*
- * events: facts that happened, written in the transaction of the change that they tell of.
+ * events: facts that happened, written in the transaction of the change that they describe. Its public API.
  *
  * Nouns:      audit line (who did what, when), origin (who and what a change comes from), app event (what one app is
- * told),
- *             position (its place in the one order in which events are read).
- * Invariants: a fact commits or vanishes with its change; lines hold ids and codes only and are not changed,
- *             except that they lose the id of who is deleted for good; they go after AUDIT_DAYS; positions
- *             are given after the commit, so that no reader passes an event by.
+ *             notified of), position (its place in the one order in which events are read).
+ * Invariants: a fact commits or is rolled back with its change; audit lines hold ids and codes only and do not change,
+ *             except that they lose the id of a person who is deleted for good; they are deleted after AUDIT_DAYS;
+ *             positions are given after the commit, so that no reader passes an event by.
  * Never knows: what a school, an app or a session is; names, addresses and tokens of anybody.
  */
 export { appendAppEvents, appEventChannel, eventProperties, takeBackAppEvents } from "./app-event.ts";

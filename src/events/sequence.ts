@@ -38,7 +38,8 @@ const place = statement<{ batch: number }>(
   ({ batch }) => sql`
   WITH waiting AS MATERIALIZED (
     SELECT id, row_number() OVER (ORDER BY seq) AS place FROM (
-      SELECT ${next.id}, ${next.seq} FROM ${next} WHERE ${next.position} IS NULL ORDER BY ${next.seq} LIMIT ${batch}) oldest),
+      SELECT ${next.id}, ${next.seq} FROM ${next} WHERE ${next.position} IS NULL
+      ORDER BY ${next.seq} LIMIT ${batch}) oldest),
   placed AS (
     ${update("appEvent", "e", { position: sql`(SELECT ${feed.lastPosition} FROM ${feed}) + waiting.place` })}
     FROM waiting WHERE ${e.id} = waiting.id)

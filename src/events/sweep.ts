@@ -10,7 +10,9 @@ const feed = table("eventFeed", "feed");
 const findBoundary = statement<{ before: Date; batch: number }>(
   ({ before, batch }) => sql`
   SELECT coalesce(min(position) FILTER (WHERE at >= ${before}) - 1, max(position)) AS boundary
-  FROM (SELECT ${e.position}, ${e.at} FROM ${e} WHERE ${e.position} IS NOT NULL ORDER BY ${e.position} LIMIT ${batch}) AS oldest`,
+  FROM (
+    SELECT ${e.position}, ${e.at} FROM ${e} WHERE ${e.position} IS NOT NULL
+    ORDER BY ${e.position} LIMIT ${batch}) AS oldest`,
 );
 
 type Boundary = { boundary: string | null };
