@@ -77,7 +77,7 @@ async function makeEndpoints(db: PrismaDb, count: number, urlOf: (n: number) => 
     await registerEndpoint(
       db,
       { clientId, url: urlOf(n), eventTypes: ["person"] },
-      { origin: { at: new Date() }, keys, reach: { allowPrivateAddresses: true } },
+      { origin: { at: new Date() }, keys, policy: { allowPrivateAddresses: true } },
     );
     clients.push(clientId);
   }

@@ -44,7 +44,7 @@ export type App = {
   close(): Promise<void>;
 };
 
-/** Composes the service: every room gets what it needs here and nowhere else. */
+/** Composes the service: every module gets what it needs here and nowhere else. */
 export async function makeApp(
   config: Config,
   { clock, log, shares, metrics = makeMetrics(), isStopping = () => false }: Surroundings,
@@ -77,7 +77,7 @@ export async function makeApp(
     clock,
     log,
     keys: config.encryptionKeys,
-    reach: { allowPrivateAddresses: config.allowPrivateAddresses, allowHttp: !config.production },
+    policy: { allowPrivateAddresses: config.allowPrivateAddresses, allowHttp: !config.production },
     settings: config.webhooks,
     count: (outcome) => metrics.webhookAttempts.inc({ outcome }),
   });

@@ -17,7 +17,7 @@ const webhooks = makeWebhooks({
   clock: systemClock,
   log,
   keys: config.encryptionKeys,
-  reach: config,
+  policy: config,
   settings: config.webhooks,
   leaseSeconds,
 });

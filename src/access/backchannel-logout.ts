@@ -1,5 +1,5 @@
 import { AppError } from "../platform/errors.ts";
-import type { Reach } from "../platform/guarded-request.ts";
+import type { OutboundPolicy } from "../platform/guarded-request.ts";
 import { checkReceiver } from "../platform/receiver-address.ts";
 
 /** An address that passed `checkBackchannelLogoutUri`; only these are kept. */
@@ -11,10 +11,10 @@ export type BackchannelLogoutUri = string & { readonly __backchannelLogoutUri: t
  *
  * Errors: invalid for an address that the service must not call.
  */
-export async function checkBackchannelLogoutUri(uri: string, reach: Reach): Promise<BackchannelLogoutUri> {
+export async function checkBackchannelLogoutUri(uri: string, policy: OutboundPolicy): Promise<BackchannelLogoutUri> {
   await checkReceiver(
     uri,
-    reach,
+    policy,
     (why) => new AppError("invalid", "uri_refused", `The address for logouts was refused: ${why}.`),
   );
   return uri as BackchannelLogoutUri;

@@ -1,9 +1,9 @@
 import { AppError } from "../platform/errors.ts";
-import type { Reach } from "../platform/guarded-request.ts";
+import type { OutboundPolicy } from "../platform/guarded-request.ts";
 import type { Tools } from "./command.ts";
 
 /** Which addresses of apps the service may call, by its configuration. Each connection of the service checks again. */
-export const policyOf = ({ config }: Pick<Tools, "config">): Reach => ({
+export const policyOf = ({ config }: Pick<Tools, "config">): OutboundPolicy => ({
   allowPrivateAddresses: config.allowPrivateAddresses,
   allowHttp: !config.production,
 });

@@ -111,7 +111,7 @@ export const webhook: Noun = {
         type: typeOption,
       },
       run: async (tools, { given, options: { url, type = [...eventTypes] } }) => {
-        const context = { origin: tools.origin(), keys: tools.config.encryptionKeys, reach: policyOf(tools) };
+        const context = { origin: tools.origin(), keys: tools.config.encryptionKeys, policy: policyOf(tools) };
         const made = await withPolicyHint(
           inDatabase(tools, (_db, whole) =>
             registerEndpoint(whole, { clientId: given.app, url, eventTypes: type }, context),
@@ -129,7 +129,7 @@ export const webhook: Noun = {
         type: option.someOf(eventTypes, "Event types to send; replaces the present ones."),
       },
       run: async (tools, { given, options: { url, type } }) => {
-        const context = { origin: tools.origin(), reach: policyOf(tools) };
+        const context = { origin: tools.origin(), policy: policyOf(tools) };
         const update = { id: given.endpoint, url, eventTypes: type };
         await withPolicyHint(inDatabase(tools, (_db, whole) => updateEndpoint(whole, update, context)));
         return done("Endpoint updated.", { id: given.endpoint });

@@ -1,6 +1,6 @@
 import type { GroupStatus, PersonStatus } from "../../generated/prisma/enums.ts";
 import { AppError } from "../platform/errors.ts";
-import { Sql, join, sql } from "../platform/sql.ts";
+import { join, literal, sql, type Sql } from "../platform/sql.ts";
 
 export type { GroupStatus, PersonStatus };
 
@@ -59,8 +59,6 @@ const listAllowed = <Step extends string>(transitions: Transitions<Step>, step: 
   Object.entries(transitions).flatMap(([status, steps]) =>
     "to" in steps[step] ? [{ status, to: steps[step].to }] : [],
   );
-
-const literal = (status: string): Sql => new Sql([`'${status}'`], []);
 
 const allows = <Step extends string>(transitions: Transitions<Step>, status: Sql, step: Step): Sql =>
   sql`${status} IN (${join(listAllowed(transitions, step).map((allowed) => literal(allowed.status)))})`;

@@ -36,7 +36,7 @@ export type DatabaseOptions = {
   poolSize?: number | undefined;
   /** SQL that every new connection runs first. */
   settings?: string | undefined;
-  /** Told of connections that broke while nobody used them; the pool replaces them by itself. */
+  /** Called with the error of a connection that broke while nobody used it; the pool replaces it by itself. */
   onConnectionError?: ((error: Error) => void) | undefined;
 };
 
@@ -56,12 +56,6 @@ export function openDatabase(options: DatabaseOptions): OpenDb {
     },
   };
 }
-
-/**
- * An array parameter in SQL whose length the planner does not see. Where it does, it takes arrays that are shorter than
- * its guess for cheap and plans every call anew, which takes longer than the query.
- */
-export const arrayParameter = (parameter: `$${number}`, type: string): string => `(SELECT ${parameter}::${type}[])`;
 
 /**
  * The pools of which the work under way has a transaction. Whoever asks one of them for a second connection may wait
@@ -113,20 +107,20 @@ const unavailableCodes =
 const unavailableMessages =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 
-const settleMs = { pause: 25, most: 2000 };
+const idleWaitMs = { pause: 25, most: 2000 };
 
 /** Closes a pool once nobody uses it any more, `before` the connections end. */
 export async function closePool(pool: pg.Pool, before?: () => Promise<void>): Promise<void> {
-  await settle(pool);
+  await waitUntilIdle(pool);
   await before?.();
   await pool.end();
 }
 
 // A request whose caller has left still asks its last questions; nobody waits for it elsewhere.
-async function settle(pool: pg.Pool): Promise<void> {
+async function waitUntilIdle(pool: pg.Pool): Promise<void> {
   const isIdle = () => pool.idleCount === pool.totalCount && pool.waitingCount === 0;
-  const end = performance.now() + settleMs.most;
-  for (let idle = 0; idle < 2 && performance.now() < end; idle = isIdle() ? idle + 1 : 0) await sleep(settleMs.pause);
+  const end = performance.now() + idleWaitMs.most;
+  for (let idle = 0; idle < 2 && performance.now() < end; idle = isIdle() ? idle + 1 : 0) await sleep(idleWaitMs.pause);
 }
 
 export function makePool(options: DatabaseOptions): pg.Pool {

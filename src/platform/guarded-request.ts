@@ -3,12 +3,12 @@ import { isIP, type LookupFunction } from "node:net";
 import { Agent, type Dispatcher } from "undici";
 import { isPublicAddress } from "./public-address.ts";
 
-export type Reach = {
+export type OutboundPolicy = {
   /** For development: addresses inside the network. */
   allowPrivateAddresses: boolean;
   /** For development: plain http; follows the above if left out. */
   allowHttp?: boolean;
-  /** How names are resolved and addresses judged; for tests. */
+  /** How names are resolved and addresses checked; for tests. */
   lookup?: Lookup;
   isAllowed?: (address: string) => boolean;
 };
@@ -47,17 +47,17 @@ const keptBytes = 4096;
  * Units:  `timeoutMs` holds for everything from the first byte out to the last byte in.
  * Errors: RefusedTarget, a timeout with the code ETIMEDOUT, or what the connection failed with.
  */
-export function makeGuardedSender({ timeoutMs, ...reach }: Reach & { timeoutMs: number }): GuardedSender {
+export function makeGuardedSender({ timeoutMs, ...policy }: OutboundPolicy & { timeoutMs: number }): GuardedSender {
   const agent = new Agent({
     allowH2: false,
     pipelining: 1,
-    connect: { timeout: timeoutMs, lookup: makeCheckedLookup(reach) },
+    connect: { timeout: timeoutMs, lookup: makeCheckedLookup(policy) },
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
   });
   return {
     post: (url, message) => {
-      const refusal = findRefusal(url, reach);
+      const refusal = findRefusal(url, policy);
       return refusal === null ? post(agent, url, { ...message, timeoutMs }) : Promise.reject(refusal);
     },
     close: () => agent.destroy(),
@@ -69,12 +69,12 @@ export function makeGuardedSender({ timeoutMs, ...reach }: Reach & { timeoutMs: 
  *
  * Errors: RefusedTarget; its message says why.
  */
-export async function checkReachable(url: URL, reach: Reach): Promise<void> {
-  const refusal = findRefusal(url, reach);
+export async function checkReachable(url: URL, policy: OutboundPolicy): Promise<void> {
+  const refusal = findRefusal(url, policy);
   if (refusal !== null) throw refusal;
   if (isIP(bareHost(url)) !== 0) return;
   await new Promise<void>((resolve, reject) => {
-    makeCheckedLookup(reach)(url.hostname, { all: true }, (error) => {
+    makeCheckedLookup(policy)(url.hostname, { all: true }, (error) => {
       if (error === null) resolve();
       else reject(error instanceof RefusedTarget ? error : new RefusedTarget("its name cannot be resolved"));
     });
@@ -82,27 +82,27 @@ export async function checkReachable(url: URL, reach: Reach): Promise<void> {
 }
 
 // A literal address is not looked up, so that the connection's own check does not see it.
-function findRefusal(url: URL, reach: Reach): RefusedTarget | null {
-  if (url.protocol !== "https:" && !(url.protocol === "http:" && (reach.allowHttp ?? reach.allowPrivateAddresses)))
+function findRefusal(url: URL, policy: OutboundPolicy): RefusedTarget | null {
+  if (url.protocol !== "https:" && !(url.protocol === "http:" && (policy.allowHttp ?? policy.allowPrivateAddresses)))
     return new RefusedTarget("it is called over https only");
   if (url.username !== "" || url.password !== "") return new RefusedTarget("it holds a user name or password");
   const host = bareHost(url);
-  return isIP(host) === 0 || isReachable(host, reach) ? null : new RefusedTarget("its address is not public");
+  return isIP(host) === 0 || isReachable(host, policy) ? null : new RefusedTarget("its address is not public");
 }
 
 const bareHost = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
 
-function isReachable(address: string, { allowPrivateAddresses, isAllowed = isPublicAddress }: Reach): boolean {
+function isReachable(address: string, { allowPrivateAddresses, isAllowed = isPublicAddress }: OutboundPolicy): boolean {
   return allowPrivateAddresses || isAllowed(address);
 }
 
-function makeCheckedLookup(reach: Reach): LookupFunction {
-  const lookup = reach.lookup ?? lookupByName;
+function makeCheckedLookup(policy: OutboundPolicy): LookupFunction {
+  const lookup = policy.lookup ?? lookupByName;
   return (hostname, options, callback) => {
     lookup(hostname, { family: options.family, all: true }, (error, addresses) => {
       if (error) return callback(error, "");
       const [first] = addresses;
-      if (!first || !addresses.every(({ address }) => isReachable(address, reach)))
+      if (!first || !addresses.every(({ address }) => isReachable(address, policy)))
         return callback(new RefusedTarget("its name leads to an address that is not public"), "");
       if (options.all) callback(null, addresses);
       else callback(null, first.address, first.family);

@@ -1,5 +1,5 @@
 import type { AppError } from "./errors.ts";
-import { checkReachable, RefusedTarget, type Reach } from "./guarded-request.ts";
+import { checkReachable, RefusedTarget, type OutboundPolicy } from "./guarded-request.ts";
 
 const mostCharacters = 2000;
 
@@ -8,12 +8,16 @@ const mostCharacters = 2000;
  *
  * Errors: what `refuse` makes of the reason; it names nothing that the caller did not write.
  */
-export async function checkReceiver(text: string, reach: Reach, refuse: (why: string) => AppError): Promise<URL> {
+export async function checkReceiver(
+  text: string,
+  policy: OutboundPolicy,
+  refuse: (why: string) => AppError,
+): Promise<URL> {
   if (!URL.canParse(text)) throw refuse("it is not an address");
   const url = new URL(text);
   if (text.includes("#")) throw refuse("it has a fragment");
   if (url.href.length > mostCharacters) throw refuse("it is too long");
-  await checkReachable(url, reach).catch((error: unknown) => {
+  await checkReachable(url, policy).catch((error: unknown) => {
     throw error instanceof RefusedTarget ? refuse(error.message) : error;
   });
   return url;

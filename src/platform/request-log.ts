@@ -6,7 +6,7 @@ import type { Metrics } from "./metrics.ts";
 
 const saneRequestId = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;
 
-/** What the rooms leave for the log and the metrics; express calls it by the same name. */
+/** What the modules leave for the log and the metrics; express calls it by the same name. */
 type Locals = { requestId?: string; operation?: string; clientId?: string };
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

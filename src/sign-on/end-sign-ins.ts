@@ -18,7 +18,7 @@ const raiseGeneration = statement<{ personId: PersonId }>(
 
 const deleteDevices = statement<{ personId: PersonId }>(
   ({ personId }) => sql`DELETE FROM ${device} WHERE ${device.personId} = ${personId}`,
-  "sign-on.deletePlaces",
+  "sign-on.deleteKnownDevices",
 );
 
 // Notified are the apps that the sessions were used for, and those that hold tokens, also of sessions that have ended.

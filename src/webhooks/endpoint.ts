@@ -2,7 +2,7 @@ import { findApp } from "../access/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
 import { withPrismaTransaction, type Db, type PrismaDb } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
-import type { Reach } from "../platform/guarded-request.ts";
+import type { OutboundPolicy } from "../platform/guarded-request.ts";
 import { makeUuid } from "../platform/ids.ts";
 import { checkReceiver } from "../platform/receiver-address.ts";
 import type { EncryptionKeys } from "../platform/seal.ts";
@@ -22,9 +22,9 @@ export type NewEndpoint = { clientId: string; url: string; eventTypes: readonly 
 export async function registerEndpoint(
   db: PrismaDb,
   wanted: NewEndpoint,
-  { origin, keys, reach }: { origin: Origin; keys: EncryptionKeys; reach: Reach },
+  { origin, keys, policy }: { origin: Origin; keys: EncryptionKeys; policy: OutboundPolicy },
 ): Promise<{ id: string; secret: string }> {
-  const [url, eventTypes] = [await checkUrl(wanted.url, reach), checkTypes(wanted.eventTypes)];
+  const [url, eventTypes] = [await checkUrl(wanted.url, policy), checkTypes(wanted.eventTypes)];
   const { clientId } = wanted;
   return withPrismaTransaction(db, async (tx) => {
     if ((await findApp(tx, clientId)) === null)
@@ -45,11 +45,11 @@ export async function registerEndpoint(
 export async function updateEndpoint(
   db: PrismaDb,
   wanted: { id: string; url?: string | undefined; eventTypes?: readonly EventType[] | undefined },
-  { origin, reach }: { origin: Origin; reach: Reach },
+  { origin, policy }: { origin: Origin; policy: OutboundPolicy },
 ): Promise<void> {
   const { id } = wanted;
   const data = {
-    ...(wanted.url !== undefined && { url: await checkUrl(wanted.url, reach) }),
+    ...(wanted.url !== undefined && { url: await checkUrl(wanted.url, policy) }),
     ...(wanted.eventTypes !== undefined && { eventTypes: checkTypes(wanted.eventTypes) }),
   };
   await withPrismaTransaction(db, async (tx) => {
@@ -159,7 +159,7 @@ function checkTypes(types: readonly EventType[]): EventType[] {
   return [...new Set(types)].sort();
 }
 
-async function checkUrl(text: string, reach: Reach): Promise<string> {
+async function checkUrl(text: string, policy: OutboundPolicy): Promise<string> {
   const refuse = (why: string) => new AppError("invalid", "webhook_url_refused", `The address cannot be used: ${why}`);
-  return (await checkReceiver(text, reach, refuse)).href;
+  return (await checkReceiver(text, policy, refuse)).href;
 }

@@ -1,7 +1,7 @@
 import { appEventChannel, sequenceSome } from "../events/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { PrismaDb } from "../platform/db.ts";
-import { makeGuardedSender, type Reach } from "../platform/guarded-request.ts";
+import { makeGuardedSender, type OutboundPolicy } from "../platform/guarded-request.ts";
 import type { Log } from "../platform/log.ts";
 import type { EncryptionKeys } from "../platform/seal.ts";
 import { listenFor, makeWakeUp, type Listener } from "../platform/wake-up.ts";
@@ -25,7 +25,7 @@ export type WebhookDeps = {
   clock: Clock;
   log: Log;
   keys: EncryptionKeys;
-  reach: Reach;
+  policy: OutboundPolicy;
   settings: WebhookSettings;
   leaseSeconds?: number;
   random?: () => number;
@@ -44,13 +44,13 @@ export function makeWebhooks({
   clock,
   log,
   keys,
-  reach,
+  policy,
   settings,
   leaseSeconds = 15,
   random = Math.random,
   count = () => {},
 }: WebhookDeps): { jobs: WorkerJob[]; close(): Promise<void> } {
-  const sender = makeGuardedSender({ ...reach, timeoutMs: settings.timeoutMs });
+  const sender = makeGuardedSender({ ...policy, timeoutMs: settings.timeoutMs });
   const [events, deliveries] = [makeWakeUp(), makeWakeUp()];
   const deps = { db, clock, log, keys, sender, random, leaseSeconds, count };
   const dispatcher = makeDispatcher({ ...settings, ...deps, wakeUp: deliveries });

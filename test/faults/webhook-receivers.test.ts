@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import type { Reach } from "../../src/platform/guarded-request.ts";
+import type { OutboundPolicy } from "../../src/platform/guarded-request.ts";
 import { getDelivery, listDeliveries, registerEndpoint, type Attempt } from "../../src/webhooks/index.ts";
 import { answer, startReceiver, type Receiver } from "../support/receiver.ts";
 import { keys, startWebhooks, type WebhookWorld } from "../support/webhooks.ts";
@@ -127,18 +127,18 @@ test("a name is resolved anew for each connection: one that later leads inside i
   const insider = await startReceiver(answer(204), "127.0.0.1");
   let address = "127.0.0.2";
   let lookups = 0;
-  const reach: Reach = {
+  const policy: OutboundPolicy = {
     allowPrivateAddresses: false,
     allowHttp: true,
     isAllowed: (asked) => asked === "127.0.0.2",
     lookup: (_name, _options, done) => (lookups++, done(null, [{ address, family: 4 }])),
   };
-  const own = await startWebhooks({ reach });
+  const own = await startWebhooks({ policy });
   const app = await own.app();
   const { id } = await registerEndpoint(
     own.db,
     { clientId: app, url: `http://app.example.org:${port}/`, eventTypes: ["person"] },
-    { origin: { at: own.clock() }, keys, reach },
+    { origin: { at: own.clock() }, keys, policy },
   );
   await own.tell({ clientId: app });
   await own.settle();

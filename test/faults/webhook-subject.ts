@@ -22,7 +22,7 @@ const webhooks = makeWebhooks({
   clock: systemClock,
   log: silentLog,
   keys,
-  reach: { allowPrivateAddresses: true },
+  policy: { allowPrivateAddresses: true },
   settings,
   leaseSeconds: 1,
 });

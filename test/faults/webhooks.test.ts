@@ -24,7 +24,7 @@ function startWebhookWorker(db: Pick<TestDatabase, "pool" | "prisma">) {
     clock: systemClock,
     log: silentLog,
     keys,
-    reach: inside,
+    policy: inside,
     settings: { ...settings, retrySeconds: [1, 1, 1] },
     leaseSeconds: 1,
   });
@@ -50,7 +50,7 @@ test(`kill -9 ${kills} times in the middle of changes and deliveries: no event i
   await registerEndpoint(
     db,
     { clientId, url: receiver.url, eventTypes: ["person"] },
-    { origin: { at: new Date() }, keys, reach: inside },
+    { origin: { at: new Date() }, keys, policy: inside },
   );
   await db.pool.query("UPDATE webhook_fan_out SET position = 0");
 
@@ -103,7 +103,7 @@ test("PostgreSQL is stopped for 10 s in the middle of deliveries and comes back:
   await registerEndpoint(
     db,
     { clientId, url: receiver.url, eventTypes: ["person"] },
-    { origin: { at: new Date() }, keys, reach: inside },
+    { origin: { at: new Date() }, keys, policy: inside },
   );
   const told = await insertEvents(
     db,
@@ -138,7 +138,7 @@ test("a clean stop finishes what is under way and gives the leases back", async 
   await registerEndpoint(
     db,
     { clientId, url: receiver.url, eventTypes: ["person"] },
-    { origin: { at: new Date() }, keys, reach: inside },
+    { origin: { at: new Date() }, keys, policy: inside },
   );
   await insertEvents(
     db,

@@ -76,10 +76,10 @@ test("a name that leads to a public address at registration and inside the netwo
   let lookups = 0;
   const lookup: Lookup = (_name, _options, callback) =>
     callback(null, [{ address: answers[Math.min(lookups++, 1)]!, family: 4 }]);
-  const reach = { allowPrivateAddresses: false, allowHttp: true, lookup };
+  const policy = { allowPrivateAddresses: false, allowHttp: true, lookup };
   const uri = `http://app.example:${port}/logout`;
-  expect(await checkBackchannelLogoutUri(uri, reach)).toBe(uri);
-  const sender = makeGuardedSender({ ...reach, timeoutMs: 2000 });
+  expect(await checkBackchannelLogoutUri(uri, policy)).toBe(uri);
+  const sender = makeGuardedSender({ ...policy, timeoutMs: 2000 });
   await expect(sender.post(new URL(uri), { headers: {}, body: "" })).rejects.toMatchObject({ code: "EREFUSED" });
   await sender.close();
   expect([lookups, called]).toEqual([2, 0]);

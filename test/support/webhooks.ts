@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { afterAll } from "vitest";
-import type { Reach } from "../../src/platform/guarded-request.ts";
+import type { OutboundPolicy } from "../../src/platform/guarded-request.ts";
 import { silentLog, type Log } from "../../src/platform/log.ts";
 import { makeWebhooks, registerEndpoint, type EventType, type WebhookSettings } from "../../src/webhooks/index.ts";
 import { insertEvents, type Told } from "./app-events.ts";
@@ -17,7 +17,7 @@ export const settings: WebhookSettings = {
   logDays: 30,
   concurrency: 512,
 };
-export const inside: Reach = { allowPrivateAddresses: true };
+export const inside: OutboundPolicy = { allowPrivateAddresses: true };
 
 export type WebhookWorld = {
   db: TestDatabase;
@@ -34,7 +34,7 @@ export type WebhookWorld = {
 type Wishes = {
   db?: TestDatabase;
   settings?: Partial<WebhookSettings>;
-  reach?: Reach;
+  policy?: OutboundPolicy;
   log?: Log;
   random?: () => number;
 };
@@ -49,7 +49,7 @@ export async function startWebhooks(wishes: Wishes = {}): Promise<WebhookWorld> 
     clock,
     log: wishes.log ?? silentLog,
     keys,
-    reach: wishes.reach ?? inside,
+    policy: wishes.policy ?? inside,
     settings: { ...settings, ...wishes.settings },
     random: wishes.random ?? (() => 0.5),
   });
@@ -64,7 +64,7 @@ export async function startWebhooks(wishes: Wishes = {}): Promise<WebhookWorld> 
       registerEndpoint(
         db,
         { eventTypes, ...of },
-        { origin: { at: clock(), actorId: "test" }, keys, reach: wishes.reach ?? inside },
+        { origin: { at: clock(), actorId: "test" }, keys, policy: wishes.policy ?? inside },
       ),
     tell: (...events) => insertEvents(db, clock(), events),
     run,

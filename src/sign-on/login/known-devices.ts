@@ -51,7 +51,7 @@ const findWhetherKnown = statement<{ personId: PersonId; address: Buffer }>(
               SELECT FROM ${mine} JOIN ${theirs} ON ${theirs.schoolId} = ${mine.schoolId}
               WHERE ${mine.personId} = ${personId} AND ${theirs.personId} = ${known.personId})
             LIMIT ${leastSchoolmates}) AS schoolmate) = ${leastSchoolmates} AS "isKnown"`,
-  "sign-in-places-address-of",
+  "known-devices-address-of",
 );
 
 /** Whether the person signed in from the address before, or several people of their school did. */
@@ -81,7 +81,7 @@ const remember = statement<Seen>(
     DO UPDATE SET ${columnNames("signInPlace", "lastUsedAt")} = excluded.${columnNames("signInPlace", "lastUsedAt")}
     WHERE ${present.lastUsedAt} < excluded.${columnNames("signInPlace", "lastUsedAt")} - interval '1 day'
     RETURNING ${present}.xmax = 0 AS "isNew"`,
-  "sign-in-places-remember",
+  "known-devices-remember",
 );
 
 const forgetOldest = statement<Pick<Seen, "personId" | "devices"> & { kept: number }>(
@@ -90,7 +90,7 @@ const forgetOldest = statement<Pick<Seen, "personId" | "devices"> & { kept: numb
       SELECT ${known.device} FROM ${known}
       WHERE ${known.personId} = ${personId} AND ${known.device} <> ALL (${devices}::bytea[])
       ORDER BY ${known.lastUsedAt} DESC OFFSET ${kept})`,
-  "sign-in-places-limit",
+  "known-devices-limit",
 );
 
 /** Remembers where the person signed in. A device is written once a day at most: only its age in days counts. */

@@ -58,11 +58,11 @@ const takeTryStatement = statement<Try>((given) => {
         make_interval(secs => least(${given.longestWaitSeconds},
           ${given.firstWaitSeconds} * power(2, least(greatest(counted.failures - ${given.free}, 0), 30)))) AS wait)
     WHERE ${limit.waitUntil} <= ${now}`;
-}, "sign-in-brake-take");
+}, "sign-in-limit-take");
 
 const findWait = statement<{ key: Buffer }>(
   ({ key }) => sql`SELECT ${limit.waitUntil} AS "waitUntil" FROM ${limit} WHERE ${limit.key} = ${key}`,
-  "sign-in-brake-wait",
+  "sign-in-limit-wait",
 );
 
 /**
@@ -80,7 +80,7 @@ const giveBack = statement<{ key: Buffer }>(
   ({ key }) => sql`
     ${update("signInBrake", "l", { failures: sql`greatest(${l.failures} - 1, 0)`, waitUntil: sql`to_timestamp(0)` })}
     WHERE ${l.key} = ${key}`,
-  "sign-in-brake-give-back",
+  "sign-in-limit-give-back",
 );
 
 /** Undoes a try that did not fail, and the wait that it began. */
@@ -90,7 +90,7 @@ export async function giveTryBack(db: Queryable, { key }: RateLimit): Promise<vo
 
 const forget = statement<{ key: Buffer }>(
   ({ key }) => sql`DELETE FROM ${limit} WHERE ${limit.key} = ${key}`,
-  "sign-in-brake-release",
+  "sign-in-limit-release",
 );
 
 /** Forgets all failed tries. */

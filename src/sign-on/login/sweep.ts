@@ -14,7 +14,7 @@ const deleteLimits = statement<{ now: Date }>(
   ({ now }) => sql`
     DELETE FROM ${limit} WHERE ${limit.key} = ANY (ARRAY(
       SELECT ${limit.key} FROM ${limit} WHERE ${limit.forgetAt} < ${now} LIMIT ${batch} FOR UPDATE SKIP LOCKED))`,
-  "sweep-sign-in-brakes",
+  "sweep-sign-in-limits",
 );
 
 const deleteDevices = statement<{ now: Date }>(
@@ -24,7 +24,7 @@ const deleteDevices = statement<{ now: Date }>(
       WHERE ${unused.lastUsedAt} < ${now}::timestamptz - make_interval(days => ${deviceDays})
       LIMIT ${batch}) AS gone (id, hash)
     WHERE ${old.personId} = gone.id AND ${old.device} = gone.hash`,
-  "sweep-sign-in-places",
+  "sweep-known-devices",
 );
 
 /** Deletes forgotten tries, full buckets and devices unused for half a year; one batch each. Answers how many rows. */

@@ -179,7 +179,7 @@ test("two processes share the work: each event arrives once", async () => {
   const told = await world.tell(...Array.from({ length: 200 }, () => ({ clientId })));
   await world.run("fanOut");
   await Promise.all([world.run("fanOut"), world.run("fanOut")]);
-  const other = makeWebhooks({ db: world.db, clock: world.clock, log: silentLog, keys, reach: inside, settings });
+  const other = makeWebhooks({ db: world.db, clock: world.clock, log: silentLog, keys, policy: inside, settings });
   await Promise.all([
     world.run("deliver"),
     other.jobs.find(({ name }) => name === "webhooks.deliver")!.run(new AbortController().signal),

@@ -34,7 +34,7 @@ const names: Record<string, Resolved> = {
     { address: "127.0.0.1", family: 4 },
   ],
 };
-const reach = {
+const policy = {
   allowPrivateAddresses: false,
   lookup: (name: string, _options: object, done: (error: Error | null, addresses: Resolved) => void) =>
     names[name]
@@ -42,7 +42,7 @@ const reach = {
       : done(Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" }), []),
 };
 const register = (url: string) =>
-  registerEndpoint(world.db, { clientId, url, eventTypes: ["person"] }, { origin: origin(), keys, reach });
+  registerEndpoint(world.db, { clientId, url, eventTypes: ["person"] }, { origin: origin(), keys, policy });
 
 test.each([
   "http://app.example.org/hook",
@@ -82,12 +82,12 @@ test("a public https address is registered, and can be changed to nothing worse"
     reason: null,
   });
   await expect(
-    updateEndpoint(world.db, { id, url: "https://inner.example.org/" }, { origin: origin(), reach }),
+    updateEndpoint(world.db, { id, url: "https://inner.example.org/" }, { origin: origin(), policy }),
   ).rejects.toMatchObject({ code: "webhook_url_refused" });
   await updateEndpoint(
     world.db,
     { id, url: "https://93.184.216.34/", eventTypes: ["school", "group", "school"] },
-    { origin: origin(), reach },
+    { origin: origin(), policy },
   );
   expect(await getEndpoint(world.db, id)).toMatchObject({
     url: "https://93.184.216.34/",
@@ -100,14 +100,14 @@ test("an unknown app, no event type and an unknown endpoint are refused", async 
     registerEndpoint(
       world.db,
       { clientId: "nobody", url: receiver.url, eventTypes: ["person"] },
-      { origin: origin(), keys, reach: inside },
+      { origin: origin(), keys, policy: inside },
     ),
   ).rejects.toMatchObject({ code: "app_not_found" });
   await expect(
     registerEndpoint(
       world.db,
       { clientId, url: receiver.url, eventTypes: [] },
-      { origin: origin(), keys, reach: inside },
+      { origin: origin(), keys, policy: inside },
     ),
   ).rejects.toMatchObject({ code: "webhook_without_event_type" });
   await expect(getEndpoint(world.db, "00000000-0000-4000-8000-000000000000")).rejects.toMatchObject({
@@ -188,7 +188,7 @@ test("an endpoint that is removed is gone with its secrets and its log", async (
 test("every change has its audit line, with ids only", async () => {
   const app = await world.app();
   const { id } = await world.endpoint({ clientId: app, url: receiver.url });
-  await updateEndpoint(world.db, { id, url: `${receiver.url}/new` }, { origin: origin(), reach: inside });
+  await updateEndpoint(world.db, { id, url: `${receiver.url}/new` }, { origin: origin(), policy: inside });
   await rotateEndpointSecret(world.db, { id, overlapHours: 1 }, { origin: origin(), keys });
   await pauseEndpoint(world.db, id, origin());
   await disableEndpoint(world.db, id, origin());

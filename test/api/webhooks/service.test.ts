@@ -52,7 +52,7 @@ beforeAll(async () => {
   const made = await registerEndpoint(
     service.db,
     { clientId: app.clientId, url: receiver.url, eventTypes: ["person", "group", "school"] },
-    { origin: { at: new Date() }, keys, reach: inside },
+    { origin: { at: new Date() }, keys, policy: inside },
   );
   secret = made.secret;
 });

@@ -155,7 +155,7 @@ async function startPartner(
   const { encryptionKeys: keys } = readConfig({ NODE_ENV: "test" });
   const wish = { clientId: app.clientId, url: line.url, eventTypes: ["person", "group", "school"] as const };
   target.secret = (
-    await registerEndpoint(service.db, wish, { origin: { at: service.clock() }, keys, reach: inside })
+    await registerEndpoint(service.db, wish, { origin: { at: service.clock() }, keys, policy: inside })
   ).secret;
   const { listener, settled } = makeReceiver({ secret: target.secret, take: told.take });
   target.url = await serve(listener);
