@@ -96,10 +96,11 @@ async function holdLists(table = "synced_group"): Promise<() => Promise<void>> {
 // Shorter than the pool lets a statement wait for a lock, which would end it too.
 const atOnce = <T>(observe: () => T) => expect.poll(observe, { timeout: 8000 });
 
-/** The statements under way, each by its process and start. */
-async function listRunning(): Promise<string[]> {
+/** The statements that wait for a lock, each by its process and start. */
+async function listHeld(): Promise<string[]> {
   const { rows } = await service.db.pool.query<{ statement: string }>(
-    "SELECT pid || ' ' || query_start AS statement FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND backend_type = 'client backend' AND pid <> pg_backend_pid()",
+    `SELECT pid || ' ' || query_start AS statement FROM pg_stat_activity
+     WHERE datname = current_database() AND state = 'active' AND wait_event_type = 'Lock'`,
   );
   return rows.map(({ statement }) => statement);
 }
@@ -112,11 +113,12 @@ test("300 readers who leave at once keep nobody from signing in, and nothing run
     open(n % 2 ? paths.long : `${schulconnex}/personen-info`, tokens.greedy),
   );
   await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.once("connect", resolve))));
-  await eventually(countRunning).toBe(1);
-  const running = await listRunning();
+  onTestFinished(() => sockets.forEach((socket) => socket.destroy()));
+  await eventually(async () => (await listHeld()).length).toBe(1);
+  const held = await listHeld();
   await signInAsUsual();
-  // Whoever signs in waits for no reader: the same statement is still held.
-  expect(await listRunning()).toEqual(running);
+  // Who signs in waits for no reader: the same statement is still held.
+  expect(await listHeld()).toEqual(held);
   sockets.forEach((socket) => socket.destroy());
   await signInAsUsual();
   await atOnce(countRunning).toBe(0);
