@@ -1,5 +1,6 @@
 import { forgetInAudit, recordAudit } from "../events/index.ts";
 import type { Queryable, Transaction } from "../platform/db.ts";
+import { addDays } from "../platform/clock.ts";
 import { AppError } from "../platform/errors.ts";
 import { fields, findRows, run, sql, statement, table } from "../platform/sql.ts";
 import { originOf, type Change } from "./change.ts";
@@ -20,7 +21,7 @@ export async function softDeletePerson(
   const { tx, now } = change;
   await change.touch({ people: [personId] });
   const { homeSchoolId: schoolId } = await lockPerson(tx, personId, "softDelete");
-  const purgeAt = new Date(now.getTime() + restoreWindowDays * 86_400_000);
+  const purgeAt = addDays(now, restoreWindowDays);
   const data = { status: "SOFT_DELETED", softDeletedAt: now, purgeAt, updatedAt: now } as const;
   await tx.prisma.person.update({ where: { id: personId }, data });
   await recordAudit(tx, { ...originOf(change), action: "person_soft_deleted", personId, schoolId });

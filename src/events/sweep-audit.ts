@@ -1,4 +1,4 @@
-import type { Clock } from "../platform/clock.ts";
+import { addDays, type Clock } from "../platform/clock.ts";
 import type { Db } from "../platform/db.ts";
 import { findRows, sql, statement, table } from "../platform/sql.ts";
 import type { WorkerJob } from "../platform/worker.ts";
@@ -46,5 +46,5 @@ export const makeAuditSweepJob = ({
 }): WorkerJob => ({
   name: "events.sweepAudit",
   everySeconds: 3600,
-  run: async (signal) => void (await sweepAudit(db, new Date(clock().getTime() - auditDays * 86_400_000), { signal })),
+  run: async (signal) => void (await sweepAudit(db, addDays(clock(), -auditDays), { signal })),
 });

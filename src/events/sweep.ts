@@ -1,4 +1,4 @@
-import type { Clock } from "../platform/clock.ts";
+import { addDays, type Clock } from "../platform/clock.ts";
 import { withTransaction, type Db } from "../platform/db.ts";
 import { findRows, run, sql, statement, table, update } from "../platform/sql.ts";
 import type { WorkerJob } from "../platform/worker.ts";
@@ -23,14 +23,17 @@ const rememberBoundary = statement<Boundary>(({ boundary }) =>
   update("eventFeed", "feed", { sweptPosition: sql`greatest(${feed.sweptPosition}, ${boundary})` }),
 );
 
+type Asked = { signal: AbortSignal; batch?: number };
+
 /** Takes events older than `before` from the feed and remembers up to where; answers how many there were. */
-export async function sweepEvents(db: Pick<Db, "pool">, before: Date, batch = 10_000): Promise<number> {
+export async function sweepEvents(
+  db: Pick<Db, "pool">,
+  before: Date,
+  { signal, batch = 10_000 }: Asked,
+): Promise<number> {
   let swept = 0;
-  for (;;) {
-    const gone = await sweepBatch(db, before, batch);
-    swept += gone;
-    if (gone < batch) return swept;
-  }
+  for (let gone = batch; gone === batch && !signal.aborted; swept += gone) gone = await sweepBatch(db, before, batch);
+  return swept;
 }
 
 async function sweepBatch(db: Pick<Db, "pool">, before: Date, batch: number): Promise<number> {
@@ -54,5 +57,5 @@ export const makeEventSweepJob = ({
 }): WorkerJob => ({
   name: "events.sweep",
   everySeconds: 3600,
-  run: async () => void (await sweepEvents(db, new Date(clock().getTime() - feedDays * 86_400_000))),
+  run: async (signal) => void (await sweepEvents(db, addDays(clock(), -feedDays), { signal })),
 });

@@ -3,6 +3,7 @@ import type { Change, PersonId, SchoolId } from "../directory/index.ts";
 import { recordAudit } from "../events/index.ts";
 import type { Origin } from "../events/index.ts";
 import type { PrismaDb, RecordStore } from "../platform/db.ts";
+import { addDays } from "../platform/clock.ts";
 import { AppError } from "../platform/errors.ts";
 import { findRows, run, sql, statement } from "../platform/sql.ts";
 import { recordCarryOvers, shareSourceIds, writeDifference } from "./apply-steps.ts";
@@ -47,7 +48,7 @@ export async function applyPart(
     if (isHeld(counts, rules.holdShare, await findAgreed(tx, part))) throw held();
     const unfinished = await findRows<Unfinished, { schoolId: SchoolId }>(tx, findUnfinished, part);
     const isUnchanged = changesNothing(counts);
-    const purgeAt = new Date(part.now.getTime() + rules.restoreWindowDays * 86_400_000);
+    const purgeAt = addDays(part.now, rules.restoreWindowDays);
     if (!isUnchanged) await writeDifference(tx, { ...part, purgeAt }, counts);
     await run(tx, recordCarryOvers, part);
     if (part.schools.length > 1) await run(tx, shareSourceIds, part);

@@ -1,4 +1,4 @@
-import type { Clock } from "../platform/clock.ts";
+import { addDays, type Clock } from "../platform/clock.ts";
 import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/db.ts";
 import type { WorkerJob } from "../platform/worker.ts";
 import { tryHoldForSweep } from "./lease.ts";
@@ -19,7 +19,7 @@ export function makeImportSweep({ db, clock }: { db: PrismaDb; clock: Clock }): 
     name: "imports.sweep",
     everySeconds: 3600,
     async run(signal) {
-      const before = new Date(clock().getTime() - waitingDays * 86_400_000);
+      const before = addDays(clock(), -waitingDays);
       const old = await db.prisma.import.findMany({
         where: { createdAt: { lt: before }, ...waiting },
         select: { id: true },

@@ -2,3 +2,6 @@
 export type Clock = () => Date;
 
 export const systemClock: Clock = () => new Date();
+
+/** The time so many days of 24 hours later; earlier where `days` is negative. */
+export const addDays = (time: Date, days: number): Date => new Date(time.getTime() + days * 86_400_000);

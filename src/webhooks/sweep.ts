@@ -1,8 +1,8 @@
+import { addDays } from "../platform/clock.ts";
 import { withTransaction, type Db } from "../platform/db.ts";
 import { findRows, run, sql, statement, table } from "../platform/sql.ts";
 import { lockQueues, promoteNext } from "./queue.ts";
 
-const daySeconds = 86_400;
 const most = 1000;
 
 const d = table("webhookDelivery", "d");
@@ -39,7 +39,7 @@ export async function sweepWebhooks(
   { now, logDays, signal }: { now: Date; logDays: number; signal: AbortSignal },
 ): Promise<number> {
   await run(db.pool, deleteExpiredSecrets, { now });
-  const before = new Date(now.getTime() - logDays * daySeconds * 1000);
+  const before = addDays(now, -logDays);
   let swept = 0;
   for (let [gone, last] = [most, "0"]; gone === most && !signal.aborted; swept += gone) {
     const after = last;

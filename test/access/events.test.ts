@@ -221,7 +221,9 @@ test("old events are swept, oldest first, and the feed knows up to where", async
   for (const at of ["2026-01-01", "2026-01-02", "2026-02-01"])
     await db.pool.query(insertEvent.replace("now()", `'${at}'`));
   await sequenceEvents(db);
-  expect(await sweepEvents(db, new Date("2026-01-15"), 1)).toBe(2);
+  const signal = new AbortController().signal;
+  expect(await sweepEvents(db, new Date("2026-01-15"), { signal: AbortSignal.abort(), batch: 1 })).toBe(0);
+  expect(await sweepEvents(db, new Date("2026-01-15"), { signal, batch: 1 })).toBe(2);
   const { rows } = await db.pool.query(
     `SELECT count(*)::int AS left, (SELECT last_position - swept_position FROM event_feed)::int AS kept FROM app_event`,
   );

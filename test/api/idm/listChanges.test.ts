@@ -216,7 +216,10 @@ test("a place whose changes are no longer kept answers 410, one of today goes on
   const old = await now();
   await make.person({ school });
   const kept = await now();
-  const gone = await sweepEvents(service.db, new Date(service.clock().getTime() + 1), 3);
+  const gone = await sweepEvents(service.db, new Date(service.clock().getTime() + 1), {
+    signal: new AbortController().signal,
+    batch: 3,
+  });
   expect(gone).toBeGreaterThan(3);
   await make.person({ school });
   const { response, error } = await read({ after: old });
