@@ -1,8 +1,6 @@
 /**
- * npm run migration -- <name>    writes the migration that carries the database from the migrations so far to
- * prisma/schema
- * npm run migration -- initial   rewrites the first one, with prisma/constraints.sql at its end; only before the first
- * release
+ * npm run migration -- <name>    writes the migration from the migrations so far to prisma/schema
+ * npm run migration -- initial   rewrites the first one, with prisma/constraints.sql at its end (before a release only)
  * npm run migration -- --check   fails when the migrations and prisma/schema say different things
  */
 import {
