@@ -56,8 +56,10 @@ export const mayOverrule = (params: Record<string, unknown>): boolean => parseHi
  *        exist. Once the person has answered, neither is asked about again.
  */
 export function asksForAnother({ secrets }: ProviderDeps, ctx: KoaContextWithOIDC, personId: PersonId): boolean {
+  const hinted = parseHinted(ctx.oidc.params);
+  if (hinted.length === 0) return false;
   const own = hashHintedPerson(secrets.loginHint, personId);
-  const others = parseHinted(ctx.oidc.params).filter(({ hash }) => hash !== own);
+  const others = hinted.filter(({ hash }) => hash !== own);
   const { hint } = (ctx.oidc.result ?? {}) as { hint?: { answered?: boolean } };
   return others.some(({ sure }) => sure || hint?.answered !== true);
 }
