@@ -144,7 +144,9 @@ export async function benchSignOn(): Promise<void> {
       measureRequests(ours.url, { requests: [tokenRequest(side!, query)], connections: lanes, seconds });
     // A request that picks a language takes the way through express.
     const ways = { ours: measureOne(""), base: measureOne("?lang=de"), rounds };
-    console.log(report(await compare("client credentials answered before express, against through express", 1.1, ways)));
+    console.log(
+      report(await compare("client credentials answered before express, against through express", 1.1, ways)),
+    );
   } finally {
     await Promise.all([ours.stop(), base.stop()]);
     await agent.close();
