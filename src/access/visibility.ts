@@ -46,16 +46,28 @@ export const fromShownSchools = (client: Value): VisibleRows =>
   ${lookUp("school", "s", sql`${s.id} = shown.id`)} ORDER BY ${s.sortKey}, ${s.id} OFFSET 0) AS listed
   ${lookUp("school", "s", sql`${s.id} = listed.id`)}` as VisibleRows;
 
-/** The school syncs the group to the app, whatever the group's status. */
-export const groupIsSynced = (client: Value, groupId: Value): Visible =>
-  visible(
-    exists(sql`${synced} WHERE ${synced.clientId} = ${client} AND ${synced.groupId} = ${groupId}
-      AND ${schoolIsShown(client, synced.schoolId)}`),
-  );
+/** `schoolIsShown` for rows most of which are of one school, which is asked about once in a whole statement. */
+const schoolOfMostIsShown = (client: Value, schoolId: Value, ofMost: Value): Sql => sql`
+  CASE ${schoolId} WHEN ${ofMost} THEN ${schoolIsShown(client, ofMost)} ELSE ${schoolIsShown(client, schoolId)} END`;
 
-/** The app sees the group by id and in lists. */
-export const groupIsShown = (client: Value, { id, status }: Group): Visible =>
-  visible(sql`(${status} = 'ACTIVE' AND ${groupIsSynced(client, id)})`);
+/**
+ * The school syncs the group to the app, whatever the group's status.
+ *
+ * Shape: `ofMost` is the school of most groups that the statement asks about, where it knows one: a parameter.
+ */
+export const groupIsSynced = (client: Value, groupId: Value, ofMost?: Value): Visible => {
+  const shown =
+    ofMost === undefined
+      ? schoolIsShown(client, synced.schoolId)
+      : schoolOfMostIsShown(client, synced.schoolId, ofMost);
+  return visible(
+    exists(sql`${synced} WHERE ${synced.clientId} = ${client} AND ${synced.groupId} = ${groupId} AND ${shown}`),
+  );
+};
+
+/** The app sees the group by id and in lists. Shape: `ofMost` as for `groupIsSynced`. */
+export const groupIsShown = (client: Value, { id, status }: Group, ofMost?: Value): Visible =>
+  visible(sql`(${status} = 'ACTIVE' AND ${groupIsSynced(client, id, ofMost)})`);
 
 const groupIsActive = (groupId: Value): Sql =>
   exists(sql`${group} WHERE ${group.id} = ${groupId} AND ${group.status} = 'ACTIVE'`);
@@ -69,7 +81,7 @@ const groupIsActive = (groupId: Value): Sql =>
 export function personIsSynced(client: Value, { id, role }: Columns<"id" | "role">, schoolId?: Value): Visible {
   const atSchool = schoolId === undefined ? sql`` : sql` AND ${member.schoolId} = ${schoolId}`;
   const inGroup = sql`${member} WHERE ${member.personId} = ${id}${atSchool}
-    AND ${groupIsSynced(client, member.groupId)} AND ${groupIsActive(member.groupId)}`;
+    AND ${groupIsSynced(client, member.groupId, schoolId)} AND ${groupIsActive(member.groupId)}`;
   return visible(sql`(${role} <> 'OTHER' AND ${exists(inGroup)})`);
 }
 
@@ -82,10 +94,11 @@ export const personIsShown = (client: Value, person: Person, schoolId?: Value): 
  * What a soft-deleted person shows is what they would have on return, so the person's status does not matter.
  *
  * Shape: a FROM with its WHERE, to be continued with AND or ORDER BY; binds `m` (membership) and `g` ("group").
+ *        `ofMost` as for `groupIsSynced`.
  */
-export const fromShownGroupsOf = (client: Value, personId: Value): Sql => sql`
+export const fromShownGroupsOf = (client: Value, personId: Value, ofMost?: Value): Sql => sql`
   FROM ${m} ${lookUp("group", "g", sql`${g.id} = ${m.groupId}`)}
-  WHERE ${m.personId} = ${personId} AND ${groupIsShown(client, g)}`;
+  WHERE ${m.personId} = ${personId} AND ${groupIsShown(client, g, ofMost)}`;
 
 /**
  * The members of a group. Whether the app sees the group is asked with `groupIsShown`.

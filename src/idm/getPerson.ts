@@ -7,7 +7,7 @@ import { person, type Person } from "./records.ts";
 const p = table("person", "p");
 
 const personById = makeReadQuery<Person>("idm_person", {
-  item: person(asked.client),
+  item: person(asked),
   from: sql`${p}`,
   where: sql`${p.id} = ${asked.id}`,
   visible: personIsShown(asked.client, p),

@@ -7,7 +7,7 @@ import { user, type User } from "./records.ts";
 const p = table("person", "p");
 
 const userById = makeReadQuery<User>("idm_user", {
-  item: user(asked.client),
+  item: user(asked),
   from: sql`${p}`,
   where: sql`${p.id} = ${asked.id}`,
   visible: userIsShown(asked.client, p),

@@ -8,12 +8,12 @@ const p = table("person", "p");
 
 const people = makeListQuery<ListedPerson, OfSchool>("idm_school_people", (given) => ({
   ...peopleOfSchool(given),
-  item: listedPerson(given.client),
+  item: listedPerson(given),
   visible: personIsShown(given.client, p, given.school),
 }));
 const peopleWithDeleted = makeListQuery<ListedPerson, OfSchool>("idm_school_people_deleted", (given) => ({
   ...peopleOfSchool(given),
-  item: listedPersonWithStatus(given.client),
+  item: listedPersonWithStatus(given),
   visible: personIsSynced(given.client, p, given.school),
 }));
 

@@ -8,7 +8,7 @@ const p = table("person", "p");
 
 const usersOfSchool = makeListQuery<User, OfSchool>("idm_school_users", (given) => ({
   ...peopleOfSchool(given),
-  item: user(given.client),
+  item: user(given),
   visible: userIsShownAt(given.client, p, given.school),
 }));
 

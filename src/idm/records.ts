@@ -51,11 +51,14 @@ const name: JsonSql<Schemas["PersonName"]> = jsonWhen(
 );
 
 /** The groups in a person's record, looked up person by person: fast whatever the planner expects of a school. */
-const groupsOf = <T>(item: JsonSql<T>, client: Value) =>
-  jsonFrom(jsonArray(item, sql`${g.sortKey}, ${g.id}`), fromShownGroupsOf(client, p.id));
+const groupsOf = <T>(item: JsonSql<T>, { client, school }: Asked) =>
+  jsonFrom(jsonArray(item, sql`${g.sortKey}, ${g.id}`), fromShownGroupsOf(client, p.id, school));
 
 /** The app that asks, and the school that it asks about. */
 export type OfSchool = { client: string; school: string };
+
+/** The same in a statement, with the school where the list of one is asked for. */
+type Asked = { client: Value; school?: Value };
 
 /** What the lists of one school have in common. */
 export const ofSchool = ({ client, school }: Parameters<OfSchool>) => ({
@@ -77,29 +80,29 @@ const userGroup = jsonObject<Schemas["UserGroup"]>({
   name: jsonText(g.name),
   status: jsonCode<Schemas["UserGroup"]["status"]>(g.status),
 });
-export const user = (client: Value) =>
+export const user = (asked: Asked) =>
   jsonObject<User>({
     id: jsonCode(p.id),
     name,
     status: jsonCode<User["status"]>(p.status),
     role: jsonCode<User["role"]>(p.role),
-    groups: groupsOf(userGroup, client),
+    groups: groupsOf(userGroup, asked),
   });
 
 const personGroup = jsonObject<Schemas["PersonGroup"]>({ id: jsonCode(g.id), name: jsonText(g.name) });
-const personFields = (client: Value) => ({
+const personFields = (asked: Asked) => ({
   id: jsonCode(p.id),
   role: jsonCode<Person["role"]>(p.role),
   name,
   sourceSystemIdentifier: jsonNullable(p.sourceSystemIdentifier),
-  groups: groupsOf(personGroup, client),
+  groups: groupsOf(personGroup, asked),
 });
 
-export const person = (client: Value) => jsonObject<Person>(personFields(client));
-export const listedPerson = (client: Value) => jsonObject<ListedPerson>({ ...personFields(client), status: undefined });
-export const listedPersonWithStatus = (client: Value) =>
+export const person = (asked: Asked) => jsonObject<Person>(personFields(asked));
+export const listedPerson = (asked: Asked) => jsonObject<ListedPerson>({ ...personFields(asked), status: undefined });
+export const listedPersonWithStatus = (asked: Asked) =>
   jsonObject<ListedPerson>({
-    ...personFields(client),
+    ...personFields(asked),
     status: jsonCode<NonNullable<ListedPerson["status"]>>(p.status),
   });
 

@@ -51,7 +51,7 @@ const selectAll = statement<{ client: ClientId }>(
   SELECT 'person ' || p.id, p.status = 'ACTIVE', jsonb_build_object('name', p.last, 'role', p.role, 'groups', (
       SELECT coalesce(jsonb_agg(g.id || coalesce(' ' || nullif(m.role, p.role), '') ORDER BY g.id), '[]')
       ${fromShownGroupsOf(client, p.id)})),
-    CASE WHEN ${personIsSynced(client, p)} THEN ${listedPersonWithStatus(client)} END,
+    CASE WHEN ${personIsSynced(client, p)} THEN ${listedPersonWithStatus({ client })} END,
     CASE WHEN ${personHasShownSchool(client, p.id)} THEN ${personendatensatz(client, allParts)} END,
     ARRAY(
       SELECT a.school_id::text FROM ${a}

@@ -64,11 +64,11 @@ export async function sendBody(
   { etag: known }: Omit<Held, "body"> = {},
 ): Promise<void> {
   check?.(JSON.parse(text));
-  // A short text goes out in one write with its headers; a long one is turned into bytes once, for tag and body.
-  const body = text.length < shortText ? text : Buffer.from(text);
+  // A long text is turned into bytes once where its tag is made of them too.
+  const body = text.length < shortText || known !== undefined ? text : Buffer.from(text);
   const etag = known ?? etagOf(body);
   if (isNotModified(req, etag)) return void res.writeHead(304, headersOf(etag)).end();
   const bytes = Buffer.byteLength(body);
   res.writeHead(200, { ...headersOf(etag), "Content-Type": contentType, "Content-Length": bytes }).end(body);
-  if (body !== text) await watchBody(res, bytes, reading.pace);
+  if (text.length >= shortText) await watchBody(res, bytes, reading.pace);
 }

@@ -9,7 +9,7 @@ const keptTokens = 500;
 /** Exchanges of a person and an app in an hour that are usual. */
 const usualInHour = 20;
 /** From then on the tokens are counted at every so many exchanges. */
-const countedEach = 200;
+const countedEach = 100;
 const hourMs = 3600_000;
 const slots = 2 ** 20;
 
