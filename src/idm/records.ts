@@ -27,23 +27,23 @@ const g = table("group", "g");
 const m = table("membership", "m");
 const a = table("affiliation", "a");
 
-export const school = jsonObject<School>({
+export const school = jsonObject<School>()({
   id: jsonCode(s.id),
   name: jsonText(s.name),
-  address: jsonObject<Schemas["SchoolAddress"]>({
+  address: jsonObject<Schemas["SchoolAddress"]>()({
     address: jsonText(s.address),
     addressAddition: jsonNullable(s.addressAddition),
     city: jsonText(s.city),
     zipCode: jsonText(s.zipCode),
   }),
-  location: jsonObject<Schemas["SchoolLocation"]>({ country: jsonText(s.country), state: jsonText(s.state) }),
+  location: jsonObject<Schemas["SchoolLocation"]>()({ country: jsonText(s.country), state: jsonText(s.state) }),
   officialId: jsonText(s.officialId),
   schoolingLevel: jsonNullable(s.schoolingLevel),
 });
 
 const name: JsonSql<Schemas["PersonName"]> = jsonWhen(
   sql`${p.last} IS NOT NULL`,
-  jsonObject<NonNullable<Schemas["PersonName"]>>({
+  jsonObject<NonNullable<Schemas["PersonName"]>>()({
     firstFull: jsonText(p.firstFull),
     firstCall: jsonText(p.firstCall),
     last: jsonText(p.last),
@@ -75,13 +75,13 @@ export const peopleOfSchool = (given: Parameters<OfSchool>) => ({
   ...ofSchool(given),
 });
 
-const userGroup = jsonObject<Schemas["UserGroup"]>({
+const userGroup = jsonObject<Schemas["UserGroup"]>()({
   id: jsonCode(g.id),
   name: jsonText(g.name),
   status: jsonCode<Schemas["UserGroup"]["status"]>(g.status),
 });
 export const user = (asked: Asked) =>
-  jsonObject<User>({
+  jsonObject<User>()({
     id: jsonCode(p.id),
     name,
     status: jsonCode<User["status"]>(p.status),
@@ -89,7 +89,7 @@ export const user = (asked: Asked) =>
     groups: groupsOf(userGroup, asked),
   });
 
-const personGroup = jsonObject<Schemas["PersonGroup"]>({ id: jsonCode(g.id), name: jsonText(g.name) });
+const personGroup = jsonObject<Schemas["PersonGroup"]>()({ id: jsonCode(g.id), name: jsonText(g.name) });
 const personFields = (asked: Asked) => ({
   id: jsonCode(p.id),
   role: jsonCode<Person["role"]>(p.role),
@@ -98,27 +98,27 @@ const personFields = (asked: Asked) => ({
   groups: groupsOf(personGroup, asked),
 });
 
-export const person = (asked: Asked) => jsonObject<Person>(personFields(asked));
-export const listedPerson = (asked: Asked) => jsonObject<ListedPerson>({ ...personFields(asked), status: undefined });
+export const person = (asked: Asked) => jsonObject<Person>()(personFields(asked));
+export const listedPerson = (asked: Asked) => jsonObject<ListedPerson>()({ ...personFields(asked), status: undefined });
 export const listedPersonWithStatus = (asked: Asked) =>
-  jsonObject<ListedPerson>({
+  jsonObject<ListedPerson>()({
     ...personFields(asked),
     status: jsonCode<NonNullable<ListedPerson["status"]>>(p.status),
   });
 
 const groupFields = { id: jsonCode(g.id), name: jsonText(g.name) };
-const member = jsonObject<Schemas["Member"]>({
+const member = jsonObject<Schemas["Member"]>()({
   id: jsonCode(p.id),
   role: jsonCode<Schemas["Member"]["role"]>(memberRole(m, p)),
   name,
 });
 
-export const group = jsonObject<Group>({
+export const group = jsonObject<Group>()({
   ...groupFields,
   members: jsonFrom(jsonArray(member, sql`${p.sortKey}, ${p.id}`), fromShownMembersOf(g.id)),
 });
-export const listedGroup = jsonObject<ListedGroup>({ ...groupFields, status: undefined });
-export const listedGroupWithStatus = jsonObject<ListedGroup>({
+export const listedGroup = jsonObject<ListedGroup>()({ ...groupFields, status: undefined });
+export const listedGroupWithStatus = jsonObject<ListedGroup>()({
   ...groupFields,
   status: jsonCode<NonNullable<ListedGroup["status"]>>(g.status),
 });

@@ -25,16 +25,24 @@ type Fields<T> = {
   [Key in keyof T]-?: JsonSql<Exclude<T[Key], undefined>> | (object extends Pick<T, Key> ? undefined : never);
 };
 
+/** Refuses what the contract does not name, in objects put together by a spread too. */
+type NoOthers<T, Given> = { [Key in Exclude<keyof Given, keyof T>]: `${Key & string} is not in the contract` };
+
 /**
- * An object, field by field in this order. A field that the contract names and this lacks does not compile;
- * one that is optional there may be `undefined` here and is then left out.
+ * An object, field by field in this order: `jsonObject<School>()({ ... })`. A field that only the contract or only this
+ * names does not compile; one that is optional there may be `undefined` here and is then left out.
  */
-export function jsonObject<T extends object>(fields: Fields<T>): JsonSql<T> {
+export const jsonObject =
+  <T extends object>() =>
+  <Given extends Fields<T>>(fields: Given & NoOthers<T, Given>): JsonSql<T> =>
+    makeObject(fields) as JsonSql<T>;
+
+function makeObject(fields: Record<string, unknown>): Sql {
   const present = Object.entries(fields as Record<string, Sql | undefined>).filter(([, value]) => value !== undefined);
   const pairs = present.map(
     ([key, value], index) => sql`${literal(`${index === 0 ? "" : ","}"${key}":`)} || ${value!}`,
   );
-  return sql`('{' || ${join(pairs, " || ")} || '}')` as JsonSql<T>;
+  return sql`('{' || ${join(pairs, " || ")} || '}')`;
 }
 
 /** An array out of the rows of a group, or of a whole FROM; `[]` where there are none. */

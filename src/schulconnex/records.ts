@@ -34,7 +34,7 @@ const spelled = (client: Value, v14: Sql, v17: Sql) =>
 
 const name: JsonSql<Schemas["SchulconnexName"]> = jsonWhen(
   sql`${p.last} IS NOT NULL`,
-  jsonObject<NonNullable<Schemas["SchulconnexName"]>>({
+  jsonObject<NonNullable<Schemas["SchulconnexName"]>>()({
     vorname: jsonText(p.firstFull),
     familienname: jsonText(p.last),
   }),
@@ -50,24 +50,24 @@ const purgeIn = (form: string) => sql`to_char(${p.purgeAt} AT TIME ZONE 'UTC', $
 const loeschung = (client: Value): JsonSql<Schemas["Loeschung"]> =>
   jsonWhen(
     sql`${p.status} = 'SOFT_DELETED'`,
-    jsonObject<NonNullable<Schemas["Loeschung"]>>({
+    jsonObject<NonNullable<Schemas["Loeschung"]>>()({
       zeitpunkt: jsonCode(spelled(client, purgeIn('YYYY-MM-DD"T"HH24:MI"Z"'), purgeIn('YYYY-MM-DD"T"HH24:MI:SS"Z"'))),
     }),
   );
 
 const organisation = (client: Value, { organisationen: whole }: Parts) =>
-  jsonObject<Schemas["Organisation"]>({
+  jsonObject<Schemas["Organisation"]>()({
     id: jsonCode(s.id),
     kennung: whole ? jsonText(s.officialId) : undefined,
     name: whole ? jsonText(s.name) : undefined,
     anschrift: whole
-      ? jsonObject<Schemas["Anschrift"]>({ postleitzahl: jsonText(s.zipCode), ort: jsonText(s.city) })
+      ? jsonObject<Schemas["Anschrift"]>()({ postleitzahl: jsonText(s.zipCode), ort: jsonText(s.city) })
       : undefined,
     typ: whole ? jsonCode<Schemas["Organisationstyp"]>(spelled(client, sql`'SCHULE'`, sql`'Schule'`)) : undefined,
   });
 
-const gruppe = jsonObject<Schemas["Gruppendatensatz"]>({
-  gruppe: jsonObject<Schemas["Gruppe"]>({
+const gruppe = jsonObject<Schemas["Gruppendatensatz"]>()({
+  gruppe: jsonObject<Schemas["Gruppe"]>()({
     id: jsonCode(g.id),
     bezeichnung: jsonText(g.name),
     typ: jsonCode<Schemas["Gruppentyp"]>(
@@ -75,7 +75,7 @@ const gruppe = jsonObject<Schemas["Gruppendatensatz"]>({
     ),
     orgid: jsonCode(g.schoolId),
   }),
-  gruppenzugehoerigkeit: jsonObject<Schemas["Gruppenzugehoerigkeit"]>({
+  gruppenzugehoerigkeit: jsonObject<Schemas["Gruppenzugehoerigkeit"]>()({
     rollen: jsonArrayOf(
       jsonCode<Schemas["Gruppenrolle"]>(
         sql`CASE ${memberRole(m, p)} WHEN 'TEACHER' THEN 'Lehr' WHEN 'STUDENT' THEN 'Lern' ELSE 'GMit' END`,
@@ -97,7 +97,7 @@ export function personendatensatz(client: Value, parts: Parts): JsonSql<Personen
     jsonArray(gruppe, sql`${g.sortKey}, ${g.id}`),
     sql`${fromShownGroupsOf(client, p.id)} AND ${m.schoolId} = ${s.id}`,
   );
-  const kontext = jsonObject<Schemas["Personenkontext"]>({
+  const kontext = jsonObject<Schemas["Personenkontext"]>()({
     id: jsonCode(a.id),
     loeschung: loeschung(client),
     rolle: rolle(client),
@@ -105,9 +105,9 @@ export function personendatensatz(client: Value, parts: Parts): JsonSql<Personen
     gruppen: parts.personenkontexte && parts.gruppen ? gruppen : undefined,
   });
   const stammorganisation = jsonFrom(organisation(client, parts), sql`${schools} ORDER BY ${schoolOrder} LIMIT 1`);
-  return jsonObject<Personendatensatz>({
+  return jsonObject<Personendatensatz>()({
     pid: jsonCode(p.id),
-    person: parts.personen ? jsonObject<Schemas["SchulconnexPerson"]>({ name, stammorganisation }) : undefined,
+    person: parts.personen ? jsonObject<Schemas["SchulconnexPerson"]>()({ name, stammorganisation }) : undefined,
     personenkontexte: jsonFrom(jsonArray(kontext, schoolOrder), schools),
   });
 }

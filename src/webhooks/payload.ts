@@ -30,14 +30,14 @@ const changed = {
 };
 
 const named = {
-  person: jsonObject<PersonEvent>({ event: event(), action, updatedProperties: changed.person, personId: subject }),
-  group: jsonObject<GroupEvent>({ event: event(), action, updatedProperties: changed.group, groupId: subject }),
-  school: jsonObject<SchoolEvent>({ event: event(), action, updatedProperties: changed.school, schoolId: subject }),
+  person: jsonObject<PersonEvent>()({ event: event(), action, updatedProperties: changed.person, personId: subject }),
+  group: jsonObject<GroupEvent>()({ event: event(), action, updatedProperties: changed.group, groupId: subject }),
+  school: jsonObject<SchoolEvent>()({ event: event(), action, updatedProperties: changed.school, schoolId: subject }),
 };
 const bare = {
-  person: jsonObject<PersonEvent>({ event: event(), action, updatedProperties: undefined, personId: subject }),
-  group: jsonObject<GroupEvent>({ event: event(), action, updatedProperties: undefined, groupId: subject }),
-  school: jsonObject<SchoolEvent>({ event: event(), action, updatedProperties: undefined, schoolId: subject }),
+  person: jsonObject<PersonEvent>()({ event: event(), action, updatedProperties: undefined, personId: subject }),
+  group: jsonObject<GroupEvent>()({ event: event(), action, updatedProperties: undefined, groupId: subject }),
+  school: jsonObject<SchoolEvent>()({ event: event(), action, updatedProperties: undefined, schoolId: subject }),
 };
 
 const either = (type: EventType): Sql => sql`WHEN ${literal(type)} THEN

@@ -41,12 +41,12 @@ const missing = () => new AppError("not_found", "thing_not_found", "Thing not fo
 const [id, name, from] = [sql`g.id`, sql`g.name`, sql`"group" g`];
 const visible = groupIsShown(asked.client, table("group", "g"));
 const thing = makeReadQuery<{ id: string; name: string }>("thing", {
-  item: jsonObject({ id: jsonCode(id), name: jsonText(name) }),
+  item: jsonObject<{ id: string; name: string }>()({ id: jsonCode(id), name: jsonText(name) }),
   from,
   visible,
 });
 const things = makeListQuery<{ id: string }, { client: string }>("things", ({ client }) => ({
-  item: jsonObject({ id: jsonCode(id) }),
+  item: jsonObject<{ id: string }>()({ id: jsonCode(id) }),
   from,
   visible: groupIsShown(client, table("group", "g")),
   version: sql`1`,
@@ -69,17 +69,22 @@ export const record: Handler<Things["listThings"], AccessToken> = ({ caller }) =
   answerRead(thing, { client: caller.clientId, id: "" }, missing);
 export const field = makeReadQuery<{ id: string; name: string }>("thing", {
   // @ts-expect-error A field of the contract is missing.
-  item: jsonObject<{ id: string; name: string }>({ id: jsonCode(id) }),
+  item: jsonObject<{ id: string; name: string }>()({ id: jsonCode(id) }),
   from,
   visible,
 });
+const shared = { id: jsonCode(id), name: jsonText(name) };
+// @ts-expect-error A field that the contract lacks, out of an object that several records share.
+export const surplus = jsonObject<{ id: string }>()(shared);
+// @ts-expect-error The same by a spread.
+export const spread = jsonObject<{ id: string; more?: string }>()({ ...shared, more: undefined });
 // @ts-expect-error A field may be null here and not in the contract.
-export const nullable = jsonObject<{ id: string }>({ id: jsonNullable(id) });
+export const nullable = jsonObject<{ id: string }>()({ id: jsonNullable(id) });
 export const parameter: Handler<Described["getThing"], AccessToken> = ({ path }) =>
   // @ts-expect-error The path has no such parameter.
   answerRead(thing, { client: asked.client, id: path.name }, missing);
 
-const item = jsonObject<{ id: string }>({ id: jsonCode(id) });
+const item = jsonObject<{ id: string }>()({ id: jsonCode(id) });
 // @ts-expect-error A read without a rule of what the app may see.
 export const unbounded = (): unknown => makeReadQuery<{ id: string }>("thing", { item, from });
 export const alwaysTrue = (): unknown =>
