@@ -2,18 +2,22 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { commands, runCommandLine } from "../../src/cli/index.ts";
 import { readConfig } from "../../src/config/index.ts";
+import { compileCache } from "../support/compile-cache.ts";
 
 const root = join(import.meta.dirname, "../..");
 
 type Ended = { code: number | null; out: string; err: string };
 type Run = (args: readonly string[]) => Promise<Ended>;
 
-/** The command line as a process of its own, with nothing in its environment but what is given. */
+/**
+ * The command line as a process of its own, with nothing in its environment but what is given, and where compiled
+ * code is kept.
+ */
 export function runAsProcess(env: Record<string, string>): Run {
   return (args) => {
     const child = spawn(process.execPath, ["bin/schultor.js", ...args], {
       cwd: root,
-      env: { PATH: process.env["PATH"], ...env },
+      env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: compileCache, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     let [out, err] = ["", ""];

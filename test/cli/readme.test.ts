@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { compileCache } from "../support/compile-cache.ts";
 import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
 import { startMain } from "../support/program.ts";
 
@@ -56,7 +57,7 @@ async function type(texts: readonly string[], env: Record<string, string>): Prom
   const mark = "--- ended with";
   const shell = spawn("bash", {
     cwd: root,
-    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], ...env },
+    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], NODE_COMPILE_CACHE: compileCache, ...env },
     stdio: ["pipe", "pipe", "pipe"],
   });
   let output = "";

@@ -1,5 +1,7 @@
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 
-// Every file of tests is a process of its own; what one has compiled the next ones take from here.
-enableCompileCache(join(import.meta.dirname, "../../.cache/compile"));
+/** Where what one process has compiled waits for the next ones; programs get it as `NODE_COMPILE_CACHE`. */
+export const compileCache = join(import.meta.dirname, "../../.cache/compile");
+
+enableCompileCache(compileCache);

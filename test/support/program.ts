@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
-import { afterAll } from "vitest";
+import { compileCache } from "./compile-cache.ts";
 
 export type Program = {
   child: ChildProcess;
@@ -13,25 +13,26 @@ export type Program = {
 
 const root = join(import.meta.dirname, "../..");
 
-// Registered here, because inside a running test it would come too late to count.
 const started: { child: ChildProcess; ended: Promise<unknown> }[] = [];
-afterAll(async () => {
-  for (const { child, ended } of started) {
+
+/** Ends the programs that were started and still run; the tests' set-up calls it at the end of each file. */
+export async function endPrograms(): Promise<void> {
+  for (const { child, ended } of started.splice(0)) {
     child.kill("SIGTERM");
     const late = setTimeout(() => child.kill("SIGKILL"), 5000);
     await ended;
     clearTimeout(late);
   }
-});
+}
 
 /**
- * Runs one of our programs as a process of its own, with nothing in its environment but what is given; ends with the
- * test file.
+ * Runs one of our programs as a process of its own, with nothing in its environment but what is given, and where
+ * compiled code is kept; ends with the test file.
  */
 export function startProgram(args: string[], env: Record<string, string> = {}): Program {
   const child = spawn(process.execPath, args, {
     cwd: root,
-    env: { PATH: process.env["PATH"], ...env },
+    env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: compileCache, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let written = "";
