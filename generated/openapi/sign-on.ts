@@ -357,7 +357,7 @@ export interface components {
          * @example <!doctype html><title>Lernapp</title><p>…</p>
          */
         HtmlPage: string;
-        /** @description The parameters of an authorization request as a form. */
+        /** @description The parameters of an authorization request as a form. One that is not described here is ignored. */
         AuthorizationRequest: {
             /**
              * @description Always `code`.
@@ -397,6 +397,8 @@ export interface components {
             max_age?: number;
             /** @description Languages for our pages, best first. */
             ui_locales?: string;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * @description The way the token is asked for.
@@ -410,6 +412,8 @@ export interface components {
          *     - `authorization_code`: `code`, `redirect_uri`, and with PKCE `code_verifier`.
          *     - `refresh_token`: `refresh_token`, and `scope` to ask for less than before.
          *     - `client_credentials`: `scope`, if any is wanted.
+         *
+         *     A parameter that is not described here is ignored.
          */
         TokenRequest: {
             grant_type: components["schemas"]["GrantType"];
@@ -428,6 +432,8 @@ export interface components {
             refresh_token?: string;
             /** @description Scopes, separated by spaces. */
             scope?: string;
+        } & {
+            [key: string]: unknown;
         };
         /** @description The issued tokens. */
         TokenResponse: {
@@ -560,13 +566,15 @@ export interface components {
          * @enum {string}
          */
         TokenTypeHint: "access_token" | "refresh_token";
-        /** @description A token to look at or to revoke. */
+        /** @description A token to look at or to revoke. A parameter that is not described here is ignored. */
         TokenForm: {
             /** @description An access or refresh token of this app. */
             token: string;
             token_type_hint?: components["schemas"]["TokenTypeHint"];
             /** @description Only and always sent by public clients. */
             client_id?: string;
+        } & {
+            [key: string]: unknown;
         };
         /** @description What a token stands for. Unknown, expired, revoked and other apps' tokens are just not active. */
         Introspection: {
@@ -613,7 +621,7 @@ export interface components {
              */
             exp?: number;
         };
-        /** @description The parameters of a logout as a form. */
+        /** @description The parameters of a logout as a form. One that is not described here is ignored. */
         LogoutRequest: {
             /** @description The ID token of the sign-on that ends. */
             id_token_hint?: string;
@@ -628,6 +636,8 @@ export interface components {
             state?: string;
             /** @description Languages for our pages, best first. */
             ui_locales?: string;
+        } & {
+            [key: string]: unknown;
         };
         /** @description The OpenID Connect discovery document. It has further members that the standard defines. */
         DiscoveryDocument: {

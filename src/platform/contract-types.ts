@@ -44,8 +44,12 @@ type Described = {
   responses: object;
 };
 type FormOf<Op> = Op extends { requestBody: { content: { "application/x-www-form-urlencoded": infer Form } } }
-  ? keyof Form
+  ? Listed<Form>
   : never;
+/** The keys that a schema names, where it allows others too. */
+type Listed<Form> = keyof {
+  [Key in keyof Form as string extends Key ? never : number extends Key ? never : Key]: true;
+};
 type NamesOf<Place> = Place extends object ? keyof Place : never;
 /** Every read takes this one, whatever its handler does. */
 type TakenByAll = "If-None-Match";
