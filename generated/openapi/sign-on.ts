@@ -400,6 +400,25 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description An error of OAuth 2.0. */
+        OAuthError: {
+            /**
+             * @description The code. At the token endpoint `invalid_request`, `invalid_client`, `invalid_grant`, `unauthorized_client`,
+             *     `unsupported_grant_type` or `invalid_scope`.
+             * @example invalid_grant
+             */
+            error: string;
+            /**
+             * @description An explanation for developers. It may be absent.
+             * @example grant request is invalid
+             */
+            error_description?: string;
+            /**
+             * @description The scope that the access token lacks, at the endpoints that take one.
+             * @example openid
+             */
+            scope?: string;
+        };
         /**
          * @description The way the token is asked for.
          * @example client_credentials
@@ -468,25 +487,6 @@ export interface components {
              * @example 4tYbN1qWmZs8Kc0uRj6vHd2xGfLpEo9aTi5yVnQkBwC
              */
             refresh_token?: string;
-        };
-        /** @description An error of OAuth 2.0. */
-        OAuthError: {
-            /**
-             * @description The code. At the token endpoint `invalid_request`, `invalid_client`, `invalid_grant`, `unauthorized_client`,
-             *     `unsupported_grant_type` or `invalid_scope`.
-             * @example invalid_grant
-             */
-            error: string;
-            /**
-             * @description An explanation for developers. It may be absent.
-             * @example grant request is invalid
-             */
-            error_description?: string;
-            /**
-             * @description The scope that the access token lacks, at the endpoints that take one.
-             * @example openid
-             */
-            scope?: string;
         };
         /**
          * @description The role of a user. `OTHER` is staff that neither teaches nor learns: such users sign in, but a school never syncs them as people.
@@ -890,6 +890,39 @@ export interface components {
             };
             content?: never;
         };
+        /** @description The form is incomplete or its compression is broken. The person sees a page; what asks for no page gets JSON. */
+        FormBroken: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": components["schemas"]["HtmlPage"];
+                "application/json": components["schemas"]["OAuthError"];
+            };
+        };
+        /** @description The form is larger than 16 KB or has more than 1,000 fields. The person sees a page; what asks for no page gets JSON. */
+        FormTooLarge: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": components["schemas"]["HtmlPage"];
+                "application/json": components["schemas"]["OAuthError"];
+            };
+        };
+        /** @description The form has a character set or a compression that is not read. The person sees a page; what asks for no page gets JSON. */
+        FormNotReadable: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "text/html": components["schemas"]["HtmlPage"];
+                "application/json": components["schemas"]["OAuthError"];
+            };
+        };
         /** @description Every failure, a wrong client secret too. There is never a `WWW-Authenticate` header. */
         TokenBadRequest: {
             headers: {
@@ -1219,6 +1252,9 @@ export interface operations {
         };
         responses: {
             303: components["responses"]["FormRedirect"];
+            400: components["responses"]["FormBroken"];
+            413: components["responses"]["FormTooLarge"];
+            415: components["responses"]["FormNotReadable"];
         };
     };
     issueToken: {
@@ -1409,6 +1445,9 @@ export interface operations {
         };
         responses: {
             303: components["responses"]["FormRedirect"];
+            400: components["responses"]["FormBroken"];
+            413: components["responses"]["FormTooLarge"];
+            415: components["responses"]["FormNotReadable"];
         };
     };
     getDiscovery: {

@@ -5,6 +5,7 @@ import type { AnswerCheck, FormCheck } from "../platform/http/index.ts";
 import { picksLocale, readLocale } from "../platform/pages/index.ts";
 import { refuseOtherMethods } from "./other-methods.ts";
 import { renderErrorPage } from "./pages/index.ts";
+import { refuseUnreadForm } from "./refusal.ts";
 
 const libraryPaths = [
   "/oauth2/auth",
@@ -64,6 +65,7 @@ export function makeMount({ issuerUrl, provider, checkLogout, checkAnswer }: Mou
     ["/oauth2/auth", "/oauth2/sessions/logout"],
     express.urlencoded({ extended: false, limit: "16kb" }),
     askAsGet,
+    refuseUnreadForm,
   );
   router.get("/oauth2/sessions/logout", makeRefuseUnkept(checkLogout));
   router.all(libraryPaths, refuseOtherMethods, answer);

@@ -1,8 +1,5 @@
 import type { NextFunction, Request, Response } from "express";
-import { present } from "../platform/contract-types.ts";
-import { readLocale } from "../platform/pages/index.ts";
-import type { OAuthError } from "./contract.ts";
-import { renderErrorPage } from "./pages/index.ts";
+import { sendRefusal } from "./refusal.ts";
 
 const reading = "GET, HEAD";
 
@@ -34,13 +31,7 @@ export function refuseOtherMethods(req: Request, res: Response, next: NextFuncti
     req.method === "OPTIONS" && req.headers["access-control-request-method"] !== undefined && openToScripts.test(path);
   if (isPreflight || allowed.split(", ").includes(req.method)) return next();
   const status = path === "/oauth2/token" ? 400 : 405;
-  res.status(status).set({ Allow: allowed, "Cache-Control": "no-store" });
-  if (!seenByPeople.test(path) || req.accepts(["json", "html"]) !== "html") {
-    const description = `this address only takes ${allowed}`;
-    res.json(present<OAuthError>({ error: "invalid_request", error_description: description, scope: undefined }));
-    return;
-  }
-  const requestId = (res.locals["requestId"] as string | undefined) ?? null;
-  const { headers, html } = renderErrorPage({ status, reason: "not_found", requestId }, { locale: readLocale(req) });
-  res.set(headers).send(html);
+  res.set("Allow", allowed);
+  const reason = seenByPeople.test(path) ? "not_found" : null;
+  sendRefusal(req, res, { status, reason, description: `this address only takes ${allowed}` });
 }

@@ -46,3 +46,43 @@ test("a NUL character in a logout request is an error page", async () => {
     expect([status, headers.get("content-type")]).toEqual([400, "text/html; charset=utf-8"]);
   }
 });
+
+const tooLarge = `state=${"a".repeat(60_000)}`;
+const formType = "application/x-www-form-urlencoded";
+
+test.each([
+  ["/oauth2/auth", 413],
+  ["/oauth2/sessions/logout", 413],
+  ["/oauth2/token", 400],
+  ["/oauth2/revoke", 400],
+  ["/oauth2/introspect", 400],
+  ["/oauth2/userinfo", 400],
+])("a form over the limit of %s is answered %i", async (path, expected) => {
+  const post = (accept: string) =>
+    fetch(world.service.url + path, { method: "POST", headers: { accept, "content-type": formType }, body: tooLarge });
+  const forProgram = await post("application/json");
+  expect([forProgram.status, await forProgram.json()]).toEqual([
+    expected,
+    {
+      error: "invalid_request",
+      error_description: expected === 413 ? "the form is too large" : "failed to parse the request body",
+    },
+  ]);
+  const forPerson = await post("text/html");
+  expect([forPerson.status, forPerson.headers.get("content-type")]).toEqual([
+    expected,
+    expected === 413 ? "text/html; charset=utf-8" : "application/json; charset=utf-8",
+  ]);
+});
+
+test.each([
+  ["too many fields", 413, { "content-type": formType }, "a=1&".repeat(2_000)],
+  ["a character set that is not read", 415, { "content-type": `${formType}; charset=utf-7` }, "state=a"],
+  ["a compression that is not read", 415, { "content-type": formType, "content-encoding": "pack200" }, "state=a"],
+  ["a broken compression", 400, { "content-type": formType, "content-encoding": "gzip" }, "state=a"],
+])("a form with %s is refused with %i where browsers are sent", async (_what, expected, headers, body) => {
+  for (const path of ["/oauth2/auth", "/oauth2/sessions/logout"]) {
+    const { status } = await fetch(world.service.url + path, { method: "POST", headers, body });
+    expect(status, path).toBe(expected);
+  }
+});
