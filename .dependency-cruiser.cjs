@@ -1,15 +1,15 @@
-/** The rooms, lowest first; a room may import the ones before it. Those of the last line do not know each other. */
+/** The modules, lowest first; a module may import the ones before it. Those of the last line do not know each other. */
 const ladder = ["platform", "events", "directory", "access"];
 const siblings = ["sign-on", "imports", "idm", "schulconnex", "webhooks", "publish", "portal"];
-const inRooms = (...rooms) => `^src/(${rooms.join("|")})/`;
+const inModules = (...modules) => `^src/(${modules.join("|")})/`;
 const composition = "^src/(main|schultor|start|banner|app)\\.ts$";
 
-const oneWay = ladder.map((room, height) => ({
-  name: `${room}-looks-down`,
-  comment: `${room} imports only the rooms below it.`,
+const oneWay = ladder.map((module, height) => ({
+  name: `${module}-looks-down`,
+  comment: `${module} imports only the modules below it.`,
   severity: "error",
-  from: { path: inRooms(room) },
-  to: { path: inRooms(...ladder.slice(height + 1), ...siblings) },
+  from: { path: inModules(module) },
+  to: { path: inModules(...ladder.slice(height + 1), ...siblings) },
 }));
 
 /** @type {import("dependency-cruiser").IConfiguration} */
@@ -17,22 +17,22 @@ module.exports = {
   forbidden: [
     ...oneWay,
     {
-      name: "siblings-are-strangers",
-      comment: "Rooms of the top row meet only in src/app.ts.",
+      name: "siblings-do-not-know-each-other",
+      comment: "Modules of the top row are put together in src/app.ts only.",
       severity: "error",
       from: { path: `^src/(${siblings.join("|")})/` },
-      to: { path: inRooms(...siblings), pathNot: "^src/$1/" },
+      to: { path: inModules(...siblings), pathNot: "^src/$1/" },
     },
     {
-      name: "doors-only",
-      comment: "Another room is entered by its index.ts.",
+      name: "public-api-only",
+      comment: "Other modules are imported by their index.ts.",
       severity: "error",
       from: { path: "^(src|demo|prisma|bench|openapi)/([^/]+)" },
-      to: { path: `${inRooms(...ladder.slice(1), ...siblings, "config")}(?!index\\.ts$)`, pathNot: "^$1/$2/" },
+      to: { path: `${inModules(...ladder.slice(1), ...siblings, "config")}(?!index\\.ts$)`, pathNot: "^$1/$2/" },
     },
     {
       name: "platform-by-module",
-      comment: "platform is a box of single modules; a folder within it has a door.",
+      comment: "platform consists of single files; a folder within it is imported by its index.ts.",
       severity: "error",
       from: { path: "^(?!test/)", pathNot: "^src/platform/|\\.test\\.ts$" },
       to: { path: "^src/platform/[^/]+/(?!index\\.ts$)" },
@@ -40,7 +40,7 @@ module.exports = {
     {
       name: "composition-on-top",
       comment:
-        "Nothing inside a room knows how the service is put together, what the environment says or what an operator types.",
+        "Nothing inside a module knows how the service is put together, what the environment says or what an operator types.",
       severity: "error",
       from: { path: "^src/[^/]+/", pathNot: "^src/(cli|config)/" },
       to: { path: "^src/([^/]+\\.ts|(cli|config)/.*)$" },
@@ -48,7 +48,7 @@ module.exports = {
     {
       name: "command-line-beside-the-service",
       comment:
-        "cli stands above all doors and reads the configuration; it neither starts the service nor is part of it.",
+        "cli stands above all modules and reads the configuration; it neither starts the service nor is part of it.",
       severity: "error",
       from: { path: "^src/cli/" },
       to: { path: "^src/[^/]+\\.ts$" },
@@ -74,17 +74,17 @@ module.exports = {
       to: { path: "^demo/" },
     },
     {
-      name: "contract-types-in-their-room",
-      comment: "The generated types of a document belong to the room that serves it; publish hands all of them out.",
+      name: "contract-types-in-their-module",
+      comment: "The generated types of a document belong to the module that serves it; publish hands all of them out.",
       severity: "error",
       from: { path: `^src/(${[...ladder, ...siblings].join("|")})/`, pathNot: "^src/publish/" },
       to: { path: "^generated/openapi/", pathNot: "^generated/openapi/$1[./]" },
     },
     {
       name: "record-below-the-readers",
-      comment: "The Prisma client is for the rooms that own tables.",
+      comment: "The Prisma client is for the modules that own tables.",
       severity: "error",
-      from: { path: "^src/", pathNot: `${inRooms(...ladder, "sign-on", "imports", "webhooks")}|${composition}` },
+      from: { path: "^src/", pathNot: `${inModules(...ladder, "sign-on", "imports", "webhooks")}|${composition}` },
       to: { path: "^generated/prisma/" },
     },
     {

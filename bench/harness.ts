@@ -84,12 +84,12 @@ export function measureUrls(
  *
  * Errors: a flow that throws counts as failed; the first reason is printed.
  */
-export async function measureFlow(flow: (lane: number) => Promise<void>, options: Load): Promise<Rate> {
+export async function measureFlow(flow: (connection: number) => Promise<void>, options: Load): Promise<Rate> {
   const durations: number[] = [];
   let failed = 0;
   const start = performance.now();
   const end = start + options.seconds * 1000;
-  const lane = async (index: number) => {
+  const connect = async (index: number) => {
     while (performance.now() < end) {
       const began = performance.now();
       try {
@@ -100,7 +100,7 @@ export async function measureFlow(flow: (lane: number) => Promise<void>, options
       }
     }
   };
-  await Promise.all(Array.from({ length: options.connections }, (_, index) => lane(index)));
+  await Promise.all(Array.from({ length: options.connections }, (_, index) => connect(index)));
   durations.sort((a, b) => a - b);
   const at = (share: number) =>
     durations[Math.min(durations.length - 1, Math.floor(durations.length * share))] ?? Number.NaN;

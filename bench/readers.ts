@@ -7,7 +7,7 @@ import { openBenchDatabase } from "./database.ts";
 import { compare, measureFlow, report, reportHead, startSubject } from "./harness.ts";
 import { openSessions, signOn } from "./sign-on.ts";
 
-const [lanes, greedy, people] = [16, 20, 20_000];
+const [concurrency, greedy, people] = [16, 20, 20_000];
 const seconds = Number(process.env["BENCH_SECONDS"] ?? 6);
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 5);
 
@@ -27,11 +27,11 @@ try {
   await make.grant({ app: app.clientId, school });
   await make.grant({ app: reader.clientId, school, groups });
   await database.db.pool.query("VACUUM ANALYZE");
-  const logins = await Promise.all(ids.slice(0, lanes).map((id) => giveLogin(database.db, id)));
+  const logins = await Promise.all(ids.slice(0, concurrency).map((id) => giveLogin(database.db, id)));
   const flows = (await openSessions(service.url, app, logins)).map(signOn);
   const authorization = `Bearer ${await getAppToken(service, reader, ["people:read"])}`;
 
-  const measure = () => measureFlow((lane) => flows[lane % flows.length]!(), { connections: lanes, seconds });
+  const measure = () => measureFlow((index) => flows[index % flows.length]!(), { connections: concurrency, seconds });
   let [lists, refused] = [0, 0];
   const besideReaders = async () => {
     let isOver = false;

@@ -8,10 +8,10 @@ import { makeMakers } from "../test/support/make.ts";
 import { openBenchDatabase } from "./database.ts";
 import { compare, measureFlow, measureRequests, type Rate, report, reportHead, startSubject } from "./harness.ts";
 
-const lanes = 16;
+const concurrency = 16;
 const seconds = Number(process.env["BENCH_SECONDS"] ?? 6);
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 5);
-const agent = new Agent({ connections: lanes * 2 });
+const agent = new Agent({ connections: concurrency * 2 });
 const scope = "urn:schultor:idm:v1:schools:read";
 
 export type Side = { url: string; app: TestApp; cookies: string };
@@ -89,7 +89,7 @@ async function openSession(side: Omit<Side, "cookies">, login: { username: strin
   };
 }
 
-/** As many people as lanes: a class that signs in, not one browser with sixteen tabs. */
+/** As many people as flows at a time: a class that signs in, not one browser with sixteen tabs. */
 export async function openSessions(
   url: string,
   app: TestApp,
@@ -106,7 +106,7 @@ export async function benchSignOn(): Promise<void> {
   const school = await make.school();
   const app = await make.app({ clientId: "bench" as ClientId });
   await make.grant({ app: app.clientId, school, signOn: "EVERYBODY", sync: true });
-  const people = await Promise.all(Array.from({ length: lanes }, () => make.person({ school })));
+  const people = await Promise.all(Array.from({ length: concurrency }, () => make.person({ school })));
   const logins = await Promise.all(people.map((person) => giveLogin(database.db, person)));
 
   const ours = await startSubject("service", "./subjects/service.ts", {
@@ -130,18 +130,18 @@ export async function benchSignOn(): Promise<void> {
       console.log(report(await compare(`${what}, ${String(connections)} connections`, 0.6, sides)));
     };
     // No more of them: the baseline keeps 1,000 things, and the sessions of many would be gone in the middle.
-    await measure("code + PKCE sign-on with a session", lanes, (sides) => {
+    await measure("code + PKCE sign-on with a session", concurrency, (sides) => {
       const flows = sides.map(signOn);
-      return measureFlow((lane) => flows[lane % flows.length]!(), { connections: lanes, seconds });
+      return measureFlow((index) => flows[index % flows.length]!(), { connections: concurrency, seconds });
     });
-    for (const connections of [lanes, 64]) {
+    for (const connections of [concurrency, 64]) {
       await measure("client credentials", connections, ([side]) =>
         measureRequests(side!.url, { requests: [tokenRequest(side!)], connections, seconds }),
       );
     }
     const [side] = await openSessions(ours.url, app, logins.slice(0, 1));
     const measureOne = (query: string) => () =>
-      measureRequests(ours.url, { requests: [tokenRequest(side!, query)], connections: lanes, seconds });
+      measureRequests(ours.url, { requests: [tokenRequest(side!, query)], connections: concurrency, seconds });
     // A request that picks a language takes the way through express.
     const ways = { ours: measureOne(""), base: measureOne("?lang=de"), rounds };
     console.log(

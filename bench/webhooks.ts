@@ -118,7 +118,7 @@ async function measureBare(url: string): Promise<Rate> {
   const durations: number[] = [];
   let left = endpoints * eventsEach;
   const began = performance.now();
-  const lane = async (n: number): Promise<void> => {
+  const postAll = async (n: number): Promise<void> => {
     while (left-- > 0) {
       const started = performance.now();
       const id = makeUuid(new Date());
@@ -137,7 +137,7 @@ async function measureBare(url: string): Promise<Rate> {
       durations.push(performance.now() - started);
     }
   };
-  await Promise.all(Array.from({ length: endpoints }, (_, n) => lane(n)));
+  await Promise.all(Array.from({ length: endpoints }, (_, n) => postAll(n)));
   const seconds = (performance.now() - began) / 1000;
   await agent.close();
   return {

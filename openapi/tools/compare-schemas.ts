@@ -20,7 +20,7 @@ const annotations = new Set([
   "writeOnly",
   "xml",
 ]);
-const judged = new Set([
+const compared = new Set([
   "$ref",
   "type",
   "format",
@@ -109,9 +109,9 @@ export function compareSchemas(
   else if (outer.items) report("type-changed", where, "its items are of another kind");
 
   for (const keyword of new Set([...Object.keys(old), ...Object.keys(now)])) {
-    if (judged.has(keyword) || annotations.has(keyword) || keyword in limits || keyword.startsWith("x-")) continue;
+    if (compared.has(keyword) || annotations.has(keyword) || keyword in limits || keyword.startsWith("x-")) continue;
     if (!isDeepStrictEqual(old[keyword], now[keyword]))
-      report("unjudged-change", where, `${keyword} changed, which this check cannot judge`);
+      report("unknown-change", where, `${keyword} changed, which this check cannot classify`);
   }
 }
 

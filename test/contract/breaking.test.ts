@@ -138,7 +138,7 @@ const planted: [kind: string, where: string, change: Change][] = [
   ["alternative-changed", "GET /people/{id} 200.is", (d) => person(d).properties.is.oneOf.push({ type: "string" })],
   ["property-removed", "Token.sub", (d) => (d.components.schemas.Token = { type: "object" })],
   ["schema-removed", "Token", (d) => delete d.components.schemas.Token],
-  ["unjudged-change", "GET /people/{id} 200.nick", (d) => (person(d).properties.nick.not = { enum: ["x"] })],
+  ["unknown-change", "GET /people/{id} 200.nick", (d) => (person(d).properties.nick.not = { enum: ["x"] })],
 ];
 
 /** Changes that no app notices. */

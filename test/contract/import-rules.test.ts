@@ -61,15 +61,18 @@ const planted: Record<string, [file: string, line: string, emptied?: string]> = 
     "src/access/index.ts",
   ],
   "access-looks-down": ["src/access/index.ts", 'import "../idm/index.ts";', "src/idm/index.ts"],
-  "siblings-are-strangers": ["src/idm/index.ts", 'import "../sign-on/index.ts";'],
-  "doors-only": ["src/idm/index.ts", 'import "../access/visibility.ts";'],
+  "siblings-do-not-know-each-other": ["src/idm/index.ts", 'import "../sign-on/index.ts";'],
+  "public-api-only": ["src/idm/index.ts", 'import "../access/visibility.ts";'],
   "platform-by-module": ["src/idm/index.ts", 'import "../platform/http/problem.ts";'],
   "composition-on-top": ["src/idm/index.ts", 'import "../config/index.ts";'],
   "command-line-beside-the-service": ["src/cli/grant.ts", 'import "../app.ts";'],
   "no-cycles": ["src/access/visibility.ts", 'import "./index.ts";'],
   "src-stands-alone": ["src/idm/index.ts", 'import "../../openapi/tools/generate.ts";'],
   "demo-enters-at-the-top": ["src/idm/index.ts", 'import "../../demo/world.ts";'],
-  "contract-types-in-their-room": ["src/idm/index.ts", 'import type {} from "../../generated/openapi/schulconnex.ts";'],
+  "contract-types-in-their-module": [
+    "src/idm/index.ts",
+    'import type {} from "../../generated/openapi/schulconnex.ts";',
+  ],
   "record-below-the-readers": ["src/idm/index.ts", 'import "../../generated/prisma/client.ts";'],
   "generated-imports-nothing-of-ours": ["generated/openapi/idm.ts", 'import "../../demo/world.ts";'],
   "no-test-in-production": ["src/idm/index.ts", 'import "./presenter.test.ts";'],
@@ -83,7 +86,7 @@ const planted: Record<string, [file: string, line: string, emptied?: string]> = 
 const bystanders = { "openapi/tools/generate.ts": "", "demo/world.ts": "", "src/idm/presenter.test.ts": "" };
 
 async function brokenRules(files: Record<string, string>): Promise<string[]> {
-  const folder = await mkdtemp(join(tmpdir(), "rooms-"));
+  const folder = await mkdtemp(join(tmpdir(), "import-rules-"));
   folders.push(folder);
   for (const [name, text] of Object.entries({ ...bystanders, ...files })) {
     await mkdir(dirname(join(folder, name)), { recursive: true });

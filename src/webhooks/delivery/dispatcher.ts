@@ -6,7 +6,7 @@ import type { EncryptionKeys } from "../../platform/seal.ts";
 import type { WakeUp } from "../../platform/wake-up.ts";
 import { attempt, type AttemptDeps } from "./attempt.ts";
 import { findDue } from "./due.ts";
-import { capOf, classify, dropReady, openWorker, refresh, roomOf, type EndpointWorker } from "./endpoint-worker.ts";
+import { capOf, classify, dropReady, openWorker, refresh, capacityOf, type EndpointWorker } from "./endpoint-worker.ts";
 import { updateHealth } from "./health.ts";
 import { lease, release, renew } from "./lease.ts";
 import { record, type Result } from "./record.ts";
@@ -126,24 +126,24 @@ export function makeDispatcher(deps: DispatcherDeps): { run(signal: AbortSignal)
   }
 
   async function fetchDue(): Promise<void> {
-    const hungry = [...workers.values()].filter(
-      (worker) => worker.isOpen && !worker.isDry && worker.ready.length < capOf(worker) && roomOf(worker) > 0,
+    const free = [...workers.values()].filter(
+      (worker) => worker.isOpen && !worker.isDry && worker.ready.length < capOf(worker) && capacityOf(worker) > 0,
     );
-    if (hungry.length === 0) return;
-    const wanted = hungry.map((worker) => ({ endpointId: worker.id, room: roomOf(worker) }));
-    const due = await findDue(db.pool, { wanted, known: hungry.flatMap((worker) => [...worker.known]), now: clock() });
-    const rooms = new Map(wanted.map(({ endpointId, room }) => [endpointId, room]));
+    if (free.length === 0) return;
+    const wanted = free.map((worker) => ({ endpointId: worker.id, capacity: capacityOf(worker) }));
+    const due = await findDue(db.pool, { wanted, known: free.flatMap((worker) => [...worker.known]), now: clock() });
+    const capacities = new Map(wanted.map(({ endpointId, capacity }) => [endpointId, capacity]));
     for (const delivery of due) {
       const worker = workers.get(delivery.endpointId)!;
-      rooms.set(worker.id, rooms.get(worker.id)! - 1);
+      capacities.set(worker.id, capacities.get(worker.id)! - 1);
       worker.known.add(delivery.id);
       worker.ready.push(delivery);
     }
-    for (const worker of hungry) worker.isDry = rooms.get(worker.id)! > 0;
+    for (const worker of free) worker.isDry = capacities.get(worker.id)! > 0;
     queue = [...workers.values()].filter((worker) => worker.ready.length > 0);
   }
 
-  /** Starts one delivery of each endpoint in turn, until there is no room or nothing left. */
+  /** Starts one delivery of each endpoint in turn, until there is no capacity or nothing left. */
   function start(): void {
     while (!isStopping && running < deps.concurrency && clock().getTime() < leasedUntil) {
       const worker = queue.shift();

@@ -14,14 +14,14 @@ export type Due = {
   attemptsSpent: number;
 };
 
-type Wanted = { endpointId: string; room: number };
+type Wanted = { endpointId: string; capacity: number };
 
 const d = table("webhookDelivery", "d");
 
-type Given = { endpointIds: string[]; rooms: number[]; now: Date; known: readonly string[] };
+type Given = { endpointIds: string[]; capacities: number[]; now: Date; known: readonly string[] };
 
 const selectDue = statement<Given>(
-  ({ endpointIds, rooms, now, known }) => sql`
+  ({ endpointIds, capacities, now, known }) => sql`
   SELECT ${fields<Due>({
     id: sql`${d.id}::text`,
     endpointId: d.endpointId,
@@ -32,11 +32,11 @@ const selectDue = statement<Given>(
     attempts: d.attempts,
     attemptsSpent: d.attemptsSpent,
   })}
-  FROM unnest(${endpointIds}::uuid[], ${rooms}::int[]) AS wanted (endpoint_id, room)
+  FROM unnest(${endpointIds}::uuid[], ${capacities}::int[]) AS wanted (endpoint_id, capacity)
   CROSS JOIN LATERAL (
     SELECT * FROM ${d}
     WHERE ${d.endpointId} = wanted.endpoint_id AND ${isDue(d, now)} AND ${d.id} <> ALL (${known}::bigint[])
-    ORDER BY ${d.dueAt}, ${d.id} LIMIT wanted.room) d`,
+    ORDER BY ${d.dueAt}, ${d.id} LIMIT wanted.capacity) d`,
   "webhooks.findDue",
 );
 
@@ -46,5 +46,10 @@ export function findDue(
   { wanted, known, now }: { wanted: readonly Wanted[]; known: readonly string[]; now: Date },
 ): Promise<Due[]> {
   const endpointIds = wanted.map(({ endpointId }) => endpointId);
-  return findRows<Due, Given>(db, selectDue, { endpointIds, rooms: wanted.map(({ room }) => room), now, known });
+  return findRows<Due, Given>(db, selectDue, {
+    endpointIds,
+    capacities: wanted.map(({ capacity }) => capacity),
+    now,
+    known,
+  });
 }

@@ -33,7 +33,7 @@ export const capOf = ({ failures }: Pick<EndpointWorker, "failures">): number =>
   Math.max(1, mostAtOnce >> Math.min(failures, 3));
 
 /** How many deliveries may still be fetched ahead. */
-export const roomOf = (worker: EndpointWorker): number =>
+export const capacityOf = (worker: EndpointWorker): number =>
   (worker.failures > 0 ? capOf(worker) : 4 * mostAtOnce) - worker.known.size;
 
 /** Makes the worker of an endpoint whose lease was taken. */
