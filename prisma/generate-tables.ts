@@ -3,8 +3,7 @@ import { dirname } from "node:path";
 import generatorHelper from "@prisma/generator-helper";
 
 // Run by `prisma generate`: writes the tables and columns of the schema for named SQL, so that SQL that names a column
-// which was renamed
-// or removed does not compile.
+// which was renamed or removed does not compile.
 
 type Options = Parameters<Parameters<typeof generatorHelper.generatorHandler>[0]["onGenerate"]>[0];
 type Model = Options["dmmf"]["datamodel"]["models"][number];

@@ -5,8 +5,7 @@ import type { Document, Schema } from "./document.ts";
  * Writes the values of every named enum where it is used, and drops the name from the bundle.
  *
  * The python client that openapi-generator 7.0.0 makes cannot be imported when an enum has a name; with the values in
- * place
- * it checks them, and the other languages make a type of their own.
+ * place it checks them, and the other languages make a type of their own.
  */
 export function inlineEnums(bundle: string): string {
   const document = parse(bundle) as Document;

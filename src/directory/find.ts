@@ -28,8 +28,7 @@ function presentSchool(record: Prisma.SchoolModel): School {
 }
 
 // Lists are found by named SQL: Prisma Client has no search for a part of several columns together, and takes % and _
-// for
-// wildcards. It reads the records that were found.
+// for wildcards. It reads the records that were found.
 
 type Found<Id extends string> = { id: Id };
 type Search = { search: string | undefined; limit: number; after: string | undefined };

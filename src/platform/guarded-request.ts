@@ -42,8 +42,7 @@ const keptBytes = 4096;
  * Makes what calls the servers of partners.
  *
  * Shape:  a name is resolved once for a connection, every address of it is checked, and only these are connected to;
- *         redirects are
- *         answers like any other; a body is cut off after its first 4 KiB.
+ *         redirects are answers like any other; a body is cut off after its first 4 KiB.
  * Units:  `timeoutMs` holds for everything from the first byte out to the last byte in.
  * Errors: RefusedTarget, a timeout with the code ETIMEDOUT, or what the connection failed with.
  */

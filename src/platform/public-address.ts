@@ -9,8 +9,7 @@ const insideClouds = new Set(["168.63.129.16"]);
 
 /**
  * Whether an address belongs to the public internet: not private, loopback, link-local (where clouds keep their
- * metadata),
- * shared (CGNAT), reserved, for documentation, multicast, or an IPv6 form that carries an IPv4 address.
+ * metadata), shared (CGNAT), reserved, for documentation, multicast, or an IPv6 form that carries an IPv4 address.
  *
  * Source: IANA special-purpose address registries, RFC 6890, as ipaddr.js keeps them.
  */

@@ -13,8 +13,7 @@ const costs = {
 /**
  * Settings of a session that reads records and lists. Their statements are look-ups by index, one after the other
  * (lookup-sql.ts); PostgreSQL may not take a table from end to end instead, or join two of them, because it believes
- * them to be
- * small: nobody may have counted them yet, and a kept plan outlives the day on which they were small.
+ * them to be small: nobody may have counted them yet, and a kept plan outlives the day on which they were small.
  */
 export const readSettings = [
   ...ways.map((way) => `SET enable_${way} = off`),

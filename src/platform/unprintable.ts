@@ -1,10 +1,8 @@
 /**
  * Characters that a reader does not see but a terminal, a log viewer or a browser obeys: controls, bidirectional and
- * other
- * format characters, line and paragraph separators, halves of surrogate pairs, fillers, and the unassigned places that
- * Unicode keeps for more of them. Left out is what names are spelled with: the joiners of Persian and of Indian
- * scripts,
- * the variation selectors of Japanese, the grapheme joiner.
+ * other format characters, line and paragraph separators, halves of surrogate pairs, fillers, and the unassigned
+ * places that Unicode keeps for more of them. Left out is what names are spelled with: the joiners of Persian and of
+ * Indian scripts, the variation selectors of Japanese, the grapheme joiner.
  */
 const unprintable =
   /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]--[\u034f\u200c\u200d\p{Variation_Selector}]]/v;

@@ -18,8 +18,7 @@ type Properties = Record<string, unknown>;
  * What an app holds of a subject.
  *
  * Shape: `properties` by the names that events have for them; all else that can be read of the subject is in `rest`.
- *        `usersOf` are
- *        the schools whose list of users has the person.
+ *        `usersOf` are the schools whose list of users has the person.
  */
 export type Held = { isActive: boolean; properties: Properties; usersOf: string[] };
 export type Holdings = Map<string, Held>;

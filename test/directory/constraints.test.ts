@@ -237,8 +237,7 @@ test("every check constraint of directory, access and events has a test that bre
 test("every foreign key has an index that finds the rows that refer to one row", async () => {
   const { rows } = await db.pool.query<{ key: string }>(
     // An index serves if it begins with a column of the key; the first column decides how much is left to look
-    // through. A condition
-    // that the column is not null holds for whatever is looked for.
+    // through. A condition that the column is not null holds for whatever is looked for.
     `SELECT con.conname AS key FROM pg_constraint con
      WHERE con.contype = 'f' AND con.connamespace = 'public'::regnamespace AND NOT EXISTS (
        SELECT FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]

@@ -11,8 +11,8 @@ type ChangeList = components["schemas"]["ChangeList"];
 type Change = ChangeList["changes"][number];
 
 // Three partners who know nothing but the contract live through a school year. After each step what they hold by
-// webhooks alone is
-// what the IDM API shows them and what they hold by the change feed, and what they were told is exactly what happened.
+// webhooks alone is what the IDM API shows them and what they hold by the change feed, and what they were told is
+// exactly what happened.
 
 const [places, held] = [{} as Record<PartnerName, string>, {} as Record<PartnerName, string>];
 let world: World;

@@ -10,8 +10,7 @@ type Connected = (
 
 /**
  * Lets a pool refuse a second connection to work that has a transaction of it: with as many of them as connections,
- * each would wait for
- * the others. Answers the pool.
+ * each would wait for the others. Answers the pool.
  */
 export function refuseSecondConnections(pool: pg.Pool): pg.Pool {
   const connect = pool.connect.bind(pool) as (connected?: Connected) => Promise<pg.PoolClient>;

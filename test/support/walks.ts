@@ -15,8 +15,7 @@ export const walkTimeoutMs = asked.runs === undefined && asked.path === undefine
  * printed.
  *
  * Shape: a failure is printed at once, with the command that comes back to it; only that command makes the
- *        counterexample
- *        smaller, for on a database this takes longer than the test may.
+ *        counterexample smaller, for on a database this takes longer than the test may.
  */
 export function walks<Made>(numRuns: number): fc.Parameters<Made> {
   const again = asked.path === undefined ? { endOnFailure: true } : { path: asked.path };

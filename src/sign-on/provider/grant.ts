@@ -35,8 +35,7 @@ export function makeLoadGrant(deps: ProviderDeps) {
  * What the library does not check or remember of an authorization request by itself.
  *
  * Shape: `rat` and `hinted` are not for apps to send: they are set to the time of the request and to whom it hints at,
- *        and live
- *        on in the interaction.
+ *        and live on in the interaction.
  */
 export function makeExtraParams(deps: ProviderDeps) {
   return {

@@ -16,8 +16,7 @@ type Wishes = { secret: string; take(hint: Hint): Promise<void>; retryMs?: numbe
  * Receives webhooks: checks the signature, writes the event down, confirms; the work comes after, one event at a time.
  *
  * Shape: `inbox` and `seen` are tables in a real app, written in one transaction; ids older than a day may go.
- *        `settled` ends
- *        when nothing is left to do.
+ *        `settled` ends when nothing is left to do.
  */
 export function makeReceiver({ secret, take, retryMs = 1000 }: Wishes): Receiver {
   const seen = new Set<string>();
