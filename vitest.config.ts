@@ -21,7 +21,7 @@ const shared = {
   testTimeout: 600_000,
   hookTimeout: 600_000,
   expect: { poll: { timeout: 120_000, interval: 20 } },
-  setupFiles: ["test/support/compile-cache.ts", "test/support/file-end.ts"],
+  setupFiles: ["test/support/compile-cache.ts", "test/support/each-file.ts"],
   // The files that one process runs share what they import, which takes longer to load than most files of tests to run.
   isolate: false,
   // Node reads the TypeScript itself, so that a file of tests starts quickly.

@@ -7,6 +7,7 @@ export default defineConfig({
     name: "browser",
     include: ["test/browser/**/*.test.ts"],
     globalSetup: ["test/support/test-server.ts"],
+    setupFiles: ["test/support/each-file.ts"],
     maxWorkers: 1,
     testTimeout: 120_000,
     hookTimeout: 180_000,

@@ -8,6 +8,7 @@ export default defineConfig({
     name: "clients",
     include: ["test/clients/**/*.test.ts"],
     globalSetup: ["test/support/test-server.ts"],
+    setupFiles: ["test/support/each-file.ts"],
     maxWorkers: 2,
     testTimeout: 120_000,
     hookTimeout: 300_000,

@@ -1,8 +1,9 @@
 import { createServer, type Server } from "node:net";
 import type { AddressInfo } from "node:net";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { OutboundPolicy } from "../../src/platform/guarded-request.ts";
 import { getDelivery, listDeliveries, registerEndpoint, type Attempt } from "../../src/webhooks/index.ts";
+import { atFileEnd } from "../support/file-end.ts";
 import { answer, startReceiver, type Receiver } from "../support/receiver.ts";
 import { keys, startWebhooks, type WebhookWorld } from "../support/webhooks.ts";
 
@@ -112,7 +113,7 @@ test("one that speaks no HTTP is a failure", async () => {
     0,
     "127.0.0.1",
   );
-  afterAll(() => server.close());
+  atFileEnd(() => server.close());
   await new Promise((resolve) => server.once("listening", resolve));
   expect((await deliver(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`))[0]).toMatchObject({
     status: null,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { systemClock } from "../../src/platform/clock.ts";
 import { openDatabase } from "../../src/platform/db.ts";
 import { silentLog } from "../../src/platform/log.ts";
@@ -11,6 +11,7 @@ import { makeWebhooks, registerEndpoint } from "../../src/webhooks/index.ts";
 import { insertEvents } from "../support/app-events.ts";
 import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { atFileEnd } from "../support/file-end.ts";
 import { makeMakers } from "../support/make.ts";
 import { startProgram } from "../support/program.ts";
 import { answer, startReceiver, type Receiver } from "../support/receiver.ts";
@@ -93,7 +94,7 @@ test(`kill -9 ${kills} times in the middle of changes and deliveries: no event i
 
 test("PostgreSQL is stopped for 10 s in the middle of deliveries and comes back: every event arrives", async () => {
   const dataDir = makeDataDir();
-  afterAll(() => removeDataDir(dataDir));
+  atFileEnd(() => removeDataDir(dataDir));
   const say = () => undefined;
   let server = await startEmbeddedPostgres({ dataDir, say });
   await applyMigrations(server.url, { say });

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll } from "vitest";
+import { atFileEnd } from "./file-end.ts";
 
 export type DatabaseGate = { url: string; open(): Promise<void>; close(): Promise<void> };
 
@@ -52,7 +52,7 @@ export async function makeDatabaseGate(databaseUrl: string): Promise<DatabaseGat
     },
   };
   await gate.open();
-  afterAll(async () => {
+  atFileEnd(async () => {
     await gate.close();
     rmSync(folder, { recursive: true, force: true });
   });

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { afterAll, inject, onTestFinished } from "vitest";
+import { inject, onTestFinished } from "vitest";
 import { openDatabase } from "../../src/platform/db.ts";
 import type { OpenDb } from "../../src/platform/db.ts";
 import type { DatabaseShares } from "../../src/platform/shares.ts";
+import { atFileEnd } from "./file-end.ts";
 import { refuseSecondConnections } from "./one-connection.ts";
 import { onServer, withDatabase } from "./test-server.ts";
 
@@ -16,7 +17,7 @@ export async function testDatabase(options: { poolSize?: number } = {}): Promise
   const { url, drop } = await createDatabase(inject("databaseServer").template);
   const db = openDatabase({ url, ...options });
   refuseSecondConnections(db.pool);
-  afterAll(async () => {
+  atFileEnd(async () => {
     await db.close();
     await drop();
   });

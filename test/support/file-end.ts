@@ -1,5 +1,24 @@
-import { afterAll } from "vitest";
-import { endPrograms } from "./program.ts";
+const ends: (() => unknown)[] = [];
 
-// Registered for each file, because inside a running test it would come too late to count.
-afterAll(endPrograms);
+/**
+ * Does this after the last test of the file; inside a running test too, where a hook of vitest comes too late to
+ * count.
+ *
+ * Shape: what was asked for last is done first.
+ */
+export function atFileEnd(end: () => unknown): void {
+  ends.push(end);
+}
+
+/** Does all that was asked for, and fails with what failed. */
+export async function endFile(): Promise<void> {
+  const failed: unknown[] = [];
+  for (let end = ends.pop(); end !== undefined; end = ends.pop()) {
+    try {
+      await end();
+    } catch (error) {
+      failed.push(error);
+    }
+  }
+  if (failed.length > 0) throw new AggregateError(failed, "the end of a file of tests failed");
+}

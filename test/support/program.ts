@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { join } from "node:path";
 import { compileCache } from "./compile-cache.ts";
+import { atFileEnd } from "./file-end.ts";
 
 export type Program = {
   child: ChildProcess;
@@ -12,18 +13,6 @@ export type Program = {
 };
 
 const root = join(import.meta.dirname, "../..");
-
-const started: { child: ChildProcess; ended: Promise<unknown> }[] = [];
-
-/** Ends the programs that were started and still run; the tests' set-up calls it at the end of each file. */
-export async function endPrograms(): Promise<void> {
-  for (const { child, ended } of started.splice(0)) {
-    child.kill("SIGTERM");
-    const late = setTimeout(() => child.kill("SIGKILL"), 5000);
-    await ended;
-    clearTimeout(late);
-  }
-}
 
 /**
  * Runs one of our programs as a process of its own, with nothing in its environment but what is given, and where
@@ -46,7 +35,12 @@ export function startProgram(args: string[], env: Record<string, string> = {}): 
   const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
     child.once("close", (code, signal) => resolve({ code, signal }));
   });
-  started.push({ child, ended });
+  atFileEnd(async () => {
+    child.kill("SIGTERM");
+    const late = setTimeout(() => child.kill("SIGKILL"), 5000);
+    await ended;
+    clearTimeout(late);
+  });
   return {
     child,
     output: () => written,

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll } from "vitest";
+import { atFileEnd } from "./file-end.ts";
 
 export type Received = { path: string; headers: IncomingHttpHeaders; body: string; at: number };
 /** How the receiver answers; `nth` counts the calls of this path from 1. */
@@ -38,7 +38,7 @@ export async function startReceiver(first: Script = answer(204), host = "127.0.0
     });
   });
   await new Promise<void>((resolve) => server.listen(0, host, resolve));
-  afterAll(() => {
+  atFileEnd(() => {
     server.closeAllConnections();
     return new Promise((resolve) => server.close(resolve));
   });

@@ -1,4 +1,3 @@
-import { afterAll } from "vitest";
 import { makeApp } from "../../src/app.ts";
 import type { App } from "../../src/app.ts";
 import { readConfig, settlePort } from "../../src/config/index.ts";
@@ -9,6 +8,7 @@ import { openServer } from "../../src/platform/server.ts";
 import { openShares, poolsOf, type DatabaseShares } from "../../src/platform/shares.ts";
 import { testDatabase } from "./database.ts";
 import type { TestDatabase } from "./database.ts";
+import { atFileEnd } from "./file-end.ts";
 import { refuseSecondConnections } from "./one-connection.ts";
 
 export type TestClock = Clock & { set(to: Date | string): void; forwardSeconds(seconds: number): void };
@@ -64,6 +64,6 @@ export async function startService(wishes: Wishes = {}): Promise<TestService> {
     await app.close();
     await shares.close();
   };
-  afterAll(close);
+  atFileEnd(close);
   return { url: `http://localhost:${server.port}`, db, shares, clock, jobs: app.jobs, close };
 }

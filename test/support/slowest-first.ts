@@ -2,9 +2,11 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Files that take longest; none of them should be the last one running. */
 const slowest = [
-  ...["faults/webhooks", "api/sign-on/login", "access/events-model", "access/list-plans", "faults/embedded-postgres"],
-  ...["security/readers", "cli/readme", "flows/stream", "api/webhooks/queues", "platform/command-line", "cli/import"],
-  ...["faults/stop", "platform/start", "imports/properties", "imports/repeated", "api/webhooks/backlog"],
+  ...["faults/webhooks", "access/events-model", "api/sign-on/login", "faults/embedded-postgres", "access/list-plans"],
+  ...["security/readers", "cli/readme", "flows/stream", "imports/properties", "platform/command-line"],
+  ...["platform/start", "api/webhooks/queues", "access/view-version", "access/model", "api/webhooks/backlog"],
+  ...["contract/generated", "faults/stop", "imports/repeated", "faults/purge", "faults/import", "cli/import"],
+  ...["cli/school-year", "access/matrix", "flows/school-year", "imports/changes", "imports/identity"],
 ];
 
 /** Runs the slowest files first, the others in the order of vitest. */

@@ -1,10 +1,10 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { afterAll } from "vitest";
 import type { OutboundPolicy } from "../../src/platform/guarded-request.ts";
 import { silentLog, type Log } from "../../src/platform/log.ts";
 import { makeWebhooks, registerEndpoint, type EventType, type WebhookSettings } from "../../src/webhooks/index.ts";
 import { insertEvents, type Told } from "./app-events.ts";
 import { testDatabase, type TestDatabase } from "./database.ts";
+import { atFileEnd } from "./file-end.ts";
 import { makeMakers } from "./make.ts";
 import type { Received } from "./receiver.ts";
 import { makeTestClock, type TestClock } from "./service.ts";
@@ -53,7 +53,7 @@ export async function startWebhooks(wishes: Wishes = {}): Promise<WebhookWorld> 
     settings: { ...settings, ...wishes.settings },
     random: wishes.random ?? (() => 0.5),
   });
-  afterAll(close);
+  atFileEnd(close);
   const run = (name: string, signal = new AbortController().signal) =>
     jobs.find((job) => job.name === `webhooks.${name}`)!.run(signal);
   return {

@@ -1,11 +1,12 @@
 import type { AddressInfo } from "node:net";
 import express from "express";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { readConfig } from "../../../src/config/index.ts";
 import { loadDocument } from "../../../src/platform/http/index.ts";
 import { silentLog } from "../../../src/platform/log.ts";
 import { makeSignOn } from "../../../src/sign-on/index.ts";
 import { oneForAll, testDatabase } from "../../support/database.ts";
+import { atFileEnd } from "../../support/file-end.ts";
 import { makeMakers } from "../../support/make.ts";
 import { makeTestClock } from "../../support/service.ts";
 import { askFor, type TestApp } from "../../support/token.ts";
@@ -28,7 +29,7 @@ beforeAll(async () => {
   });
   const server = express().use(signOn.router).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
-  afterAll(() => server.close());
+  atFileEnd(() => server.close());
   local = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   app = await makeMakers(db).app();
 });

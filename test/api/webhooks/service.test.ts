@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { changeDirectory } from "../../../src/access/index.ts";
 import {
   addMembership,
@@ -14,6 +14,7 @@ import { startWorker } from "../../../src/platform/worker.ts";
 import { registerEndpoint } from "../../../src/webhooks/index.ts";
 import { readConfig } from "../../../src/config/index.ts";
 import { getReader, idm, type Reader } from "../../support/api.ts";
+import { atFileEnd } from "../../support/file-end.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startReceiver, type Receiver } from "../../support/receiver.ts";
 import { startService, type TestService } from "../../support/service.ts";
@@ -36,7 +37,7 @@ beforeAll(async () => {
     service.jobs.filter(({ name }) => name.startsWith("webhooks.")),
     { log: silentLog, metrics: makeMetrics() },
   );
-  afterAll(() => worker.stop(5));
+  atFileEnd(() => worker.stop(5));
   app = await makeMakers(service.db).app();
   read = await getReader(service, app);
   const places = { person: "people", group: "groups", school: "schools" };

@@ -2,11 +2,11 @@ import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll } from "vitest";
 import demo from "../../../demo/demo.json" with { type: "json" };
 import { loadDemoWorld } from "../../../demo/load.ts";
 import { setCredential } from "../../../src/sign-on/index.ts";
 import { testDatabase } from "../../support/database.ts";
+import { atFileEnd } from "../../support/file-end.ts";
 import { makeTestClock, startService, type TestService } from "../../support/service.ts";
 
 export type DemoService = TestService & {
@@ -84,7 +84,7 @@ async function startAppServer(): Promise<string> {
     res.writeHead(200, { "Content-Type": type }).end(body);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  afterAll(() => {
+  atFileEnd(() => {
     server.closeAllConnections();
     server.close();
   });

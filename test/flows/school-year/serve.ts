@@ -1,12 +1,12 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterAll } from "vitest";
+import { atFileEnd } from "../../support/file-end.ts";
 
 /** Serves on a free port of the loopback address until the test file ends; answers the address. */
 export async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  afterAll(() => {
+  atFileEnd(() => {
     server.closeAllConnections();
     return new Promise((resolve) => server.close(resolve));
   });
