@@ -5,11 +5,14 @@ import { expect } from "vitest";
 const asked = { seed: read("TEST_SEED"), runs: read("TEST_RUNS"), path: process.env["TEST_PATH"] };
 export const seed = asked.seed ?? 20_260_203;
 
+const isWholeCheck = process.env["TEST_WHOLE"] === "1";
+
 /** How long a property may take. Units: milliseconds. */
 export const walkTimeoutMs = asked.runs === undefined && asked.path === undefined ? 600_000 : 3_600_000;
 
 /**
- * How a property is tried: `numRuns` times from the same seed, unless the environment says otherwise.
+ * How a property is tried: `numRuns` times from the same seed in the whole check, half as often in `npm test`, unless
+ * the environment says otherwise.
  *
  * TEST_SEED: begins another walk. TEST_RUNS: how often, for every property. TEST_PATH: only the one that a failure
  * printed.
@@ -19,7 +22,8 @@ export const walkTimeoutMs = asked.runs === undefined && asked.path === undefine
  */
 export function walks<Made>(numRuns: number): fc.Parameters<Made> {
   const again = asked.path === undefined ? { endOnFailure: true } : { path: asked.path };
-  return { seed, numRuns: asked.runs ?? numRuns, ...again, reporter: report };
+  const usual = isWholeCheck ? numRuns : Math.ceil(numRuns / 2);
+  return { seed, numRuns: asked.runs ?? usual, ...again, reporter: report };
 }
 
 function report<Made>(run: fc.RunDetails<Made>): void {
