@@ -1,7 +1,9 @@
 /** The modules, lowest first; a module may import the ones before it. Those of the last line do not know each other. */
-const ladder = ["platform", "events", "directory", "access"];
+const ladder = ["platform", "events", "directory", "access", "staff"];
 const siblings = ["sign-on", "imports", "idm", "schulconnex", "webhooks", "publish", "portal"];
 const inModules = (...modules) => `^src/(${modules.join("|")})/`;
+/** Above them: what staff may do is done by all modules below. Only src/app.ts uses it. */
+const top = ["admin"];
 const composition = "^src/(main|schultor|start|banner|app)\\.ts$";
 
 const oneWay = ladder.map((module, height) => ({
@@ -24,11 +26,21 @@ module.exports = {
       to: { path: inModules(...siblings), pathNot: "^src/$1/" },
     },
     {
+      name: "admin-on-top",
+      comment: "admin uses all modules below it, and only src/app.ts uses admin.",
+      severity: "error",
+      from: { path: "^(src|demo|prisma|bench|openapi)/", pathNot: `${inModules(...top)}|^src/app\\.ts$` },
+      to: { path: inModules(...top) },
+    },
+    {
       name: "public-api-only",
       comment: "Other modules are imported by their index.ts.",
       severity: "error",
       from: { path: "^(src|demo|prisma|bench|openapi)/([^/]+)" },
-      to: { path: `${inModules(...ladder.slice(1), ...siblings, "config")}(?!index\\.ts$)`, pathNot: "^$1/$2/" },
+      to: {
+        path: `${inModules(...ladder.slice(1), ...siblings, ...top, "config")}(?!index\\.ts$)`,
+        pathNot: "^$1/$2/",
+      },
     },
     {
       name: "platform-by-module",
@@ -77,7 +89,7 @@ module.exports = {
       name: "contract-types-in-their-module",
       comment: "The generated types of a document belong to the module that serves it; publish hands all of them out.",
       severity: "error",
-      from: { path: `^src/(${[...ladder, ...siblings].join("|")})/`, pathNot: "^src/publish/" },
+      from: { path: `^src/(${[...ladder, ...siblings, ...top].join("|")})/`, pathNot: "^src/publish/" },
       to: { path: "^generated/openapi/", pathNot: "^generated/openapi/$1[./]" },
     },
     {

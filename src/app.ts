@@ -1,3 +1,4 @@
+import { makeAdminRouter, makeOnceSweep } from "./admin/index.ts";
 import type { RequestListener, ServerResponse } from "node:http";
 import express, { type Express, Router } from "express";
 import { makeAnnouncedSweep, makePurgeJob } from "./access/index.ts";
@@ -72,12 +73,19 @@ export async function makeApp(
     document: contracts.schulconnex,
     document17: await load("schulconnex-1.7"),
   });
+  const policy = { allowPrivateAddresses: config.allowPrivateAddresses, allowHttp: !config.production };
+  const admin = makeAdminRouter({
+    ...{ db: shares.changes, clock, keys: deriveKeys(config.encryptionKeys, "admin"), platform: config.platform, log },
+    ...{ allowLoopbackHttp: !config.production, policy, restoreWindowDays: config.restoreWindowDays },
+    ...{ reading: api.reading, checkAccessToken: signOn.checkAccessToken, document: await load("admin"), checkAnswers },
+    webhookKeys: config.encryptionKeys,
+  });
   const webhooks = makeWebhooks({
     db: shares.jobs,
     clock,
     log,
     keys: config.encryptionKeys,
-    policy: { allowPrivateAddresses: config.allowPrivateAddresses, allowHttp: !config.production },
+    policy,
     settings: config.webhooks,
     count: (outcome) => metrics.webhookAttempts.inc({ outcome }),
   });
@@ -94,7 +102,7 @@ export async function makeApp(
 
   const app = makeExpress(config);
   // Before all else, as nothing else is called so often.
-  app.use(new URL(config.baseUrl).pathname, Router().use("/idm", allowAnyOrigin), idm, schulconnex);
+  app.use(new URL(config.baseUrl).pathname, Router().use("/idm", allowAnyOrigin), idm, schulconnex, admin);
   app.use(health);
   if (config.metricsPort === undefined) app.use(metricsRouter);
   app.use(keepPickedLocale, makePageAssets(), makePublishRouter(config), signOn.router);
@@ -134,6 +142,7 @@ export async function makeApp(
       makeAuditSweepJob({ db: shares.jobs, clock, auditDays: config.auditDays }),
       makeStatisticsJob(shares.jobs),
       makeImportSweep({ db: shares.jobs, clock }),
+      makeOnceSweep({ db: shares.jobs, clock }),
       ...webhooks.jobs,
     ],
     async close() {

@@ -701,7 +701,9 @@ export interface components {
              *       "urn:<platform>:idm:v1:schools:read",
              *       "urn:<platform>:idm:v1:users:read",
              *       "urn:<platform>:idm:v1:groups:read",
-             *       "urn:<platform>:idm:v1:people:read"
+             *       "urn:<platform>:idm:v1:people:read",
+             *       "urn:<platform>:admin:v1:read",
+             *       "urn:<platform>:admin:v1:write"
              *     ]
              */
             scopes_supported: string[];

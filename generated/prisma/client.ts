@@ -217,6 +217,26 @@ export type SignInLimit = Prisma.SignInLimitModel
  */
 export type KnownDevice = Prisma.KnownDeviceModel
 /**
+ * Model StaffRole
+ * 
+ */
+export type StaffRole = Prisma.StaffRoleModel
+/**
+ * Model StaffRoleSchool
+ * 
+ */
+export type StaffRoleSchool = Prisma.StaffRoleSchoolModel
+/**
+ * Model StaffRoleApp
+ * 
+ */
+export type StaffRoleApp = Prisma.StaffRoleAppModel
+/**
+ * Model IdempotencyKey
+ * 
+ */
+export type IdempotencyKey = Prisma.IdempotencyKeyModel
+/**
  * Model WebhookEndpoint
  * 
  */

@@ -87,6 +87,19 @@ export const SigningKeyState = {
 export type SigningKeyState = (typeof SigningKeyState)[keyof typeof SigningKeyState]
 
 
+export const StaffRoleName = {
+  OPERATOR: 'OPERATOR',
+  DISTRICT: 'DISTRICT',
+  SCHOOL_ADMIN: 'SCHOOL_ADMIN',
+  SECRETARY: 'SECRETARY',
+  CLASS_TEACHER: 'CLASS_TEACHER',
+  PARTNER: 'PARTNER',
+  SUPPORT: 'SUPPORT'
+} as const
+
+export type StaffRoleName = (typeof StaffRoleName)[keyof typeof StaffRoleName]
+
+
 export const WebhookEndpointState = {
   ACTIVE: 'ACTIVE',
   PAUSED: 'PAUSED',

@@ -174,6 +174,9 @@ export const tables = {
       schoolId: "school_id",
       requestId: "request_id",
       detail: "detail",
+      actorRole: "actor_role",
+      before: "before",
+      after: "after",
     },
   },
   appEvent: {
@@ -417,6 +420,43 @@ export const tables = {
       lastUsedAt: "last_used_at",
     },
   },
+  staffRole: {
+    name: "staff_role",
+    columns: {
+      id: "id",
+      role: "role",
+      personId: "person_id",
+      clientId: "client_id",
+      reason: "reason",
+      endsAt: "ends_at",
+      givenAt: "given_at",
+    },
+  },
+  staffRoleSchool: {
+    name: "staff_role_school",
+    columns: {
+      roleId: "role_id",
+      schoolId: "school_id",
+    },
+  },
+  staffRoleApp: {
+    name: "staff_role_app",
+    columns: {
+      roleId: "role_id",
+      clientId: "client_id",
+    },
+  },
+  idempotencyKey: {
+    name: "idempotency_key",
+    columns: {
+      caller: "caller",
+      key: "key",
+      requestHash: "request_hash",
+      status: "status",
+      answer: "answer",
+      createdAt: "created_at",
+    },
+  },
   webhookEndpoint: {
     name: "webhook_endpoint",
     columns: {
@@ -615,6 +655,9 @@ export type Rows = {
     schoolId: string | null;
     requestId: string | null;
     detail: unknown;
+    actorRole: string | null;
+    before: unknown | null;
+    after: unknown | null;
   };
   appEvent: {
     id: string;
@@ -797,6 +840,31 @@ export type Rows = {
     device: Buffer;
     lastUsedAt: Date;
   };
+  staffRole: {
+    id: string;
+    role: "OPERATOR" | "DISTRICT" | "SCHOOL_ADMIN" | "SECRETARY" | "CLASS_TEACHER" | "PARTNER" | "SUPPORT";
+    personId: string | null;
+    clientId: string | null;
+    reason: string | null;
+    endsAt: Date | null;
+    givenAt: Date;
+  };
+  staffRoleSchool: {
+    roleId: string;
+    schoolId: string;
+  };
+  staffRoleApp: {
+    roleId: string;
+    clientId: string;
+  };
+  idempotencyKey: {
+    caller: string;
+    key: string;
+    requestHash: Buffer;
+    status: number;
+    answer: Buffer;
+    createdAt: Date;
+  };
   webhookEndpoint: {
     id: string;
     clientId: string;
@@ -887,6 +955,10 @@ export type Required = {
   rateLimit: "key" | "fullAt";
   signInBrake: "key" | "failures" | "waitUntil" | "forgetAt";
   signInPlace: "personId" | "device" | "lastUsedAt";
+  staffRole: "id" | "role" | "givenAt";
+  staffRoleSchool: "roleId" | "schoolId";
+  staffRoleApp: "roleId" | "clientId";
+  idempotencyKey: "caller" | "key" | "requestHash" | "status" | "answer" | "createdAt";
   webhookEndpoint: "id" | "clientId" | "url" | "stateChangedAt" | "createdAt" | "updatedAt";
   webhookSecret: "id" | "endpointId" | "sealed" | "createdAt";
   webhookDelivery: "messageId" | "endpointId" | "eventType" | "subjectId" | "body" | "createdAt";

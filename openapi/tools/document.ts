@@ -48,11 +48,15 @@ const methods = ["get", "put", "post", "delete", "options", "head", "patch", "tr
 
 export const readDocument = (path: string): Document => parse(readFileSync(path, "utf8")) as Document;
 
-/** Names of the bundles in a folder, without their ending. */
+/** For staff: no partner has a client of it, and nothing of it has been promised. */
+const forStaff = new Set(["admin"]);
+
+/** Names of the bundles for partners in a folder, without their ending. */
 export const documentNames = (folder: string): string[] =>
   readdirSync(folder)
     .filter((name) => name.endsWith(".yaml"))
     .map((name) => basename(name, ".yaml"))
+    .filter((name) => !forStaff.has(name))
     .sort();
 
 /** What `node` stands for: the target of its $ref within `document`, or itself. */

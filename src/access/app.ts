@@ -36,11 +36,13 @@ export async function createApp(
   checkAddresses(app, allowLoopbackHttp);
   const clientId = app.clientId ?? (makeUuid(origin.at) as ClientId);
   const clientSecret = app.type === "PUBLIC" ? null : (app.clientSecret ?? makeSecret());
-  if (await findApp(tx, clientId)) throw new AppError("conflict", "client_id_taken", "Another app has this client id.");
+  if (await findApp(tx, clientId)) throw clientIdTaken();
   const registration = fillRegistration({ ...app, clientId });
   const secretHash = clientSecret === null ? null : new Uint8Array(hashSecret(clientSecret));
   const times = { createdAt: origin.at, updatedAt: origin.at };
-  await tx.prisma.app.create({ data: { ...registration, secretHash, ...times } });
+  await tx.prisma.app.create({ data: { ...registration, secretHash, ...times } }).catch((error: unknown) => {
+    throw (error as { constraint?: string }).constraint === "app_pkey" ? clientIdTaken() : error;
+  });
   // After the insert, which waits for a deletion of the same client id that is under way.
   if ((await tx.prisma.retiredClientId.count({ where: { clientId } })) > 0) {
     const message = "An app that was deleted had this client id, and none is given twice.";
@@ -87,6 +89,8 @@ export async function updateApp(
   const changed = Object.keys(update).filter((key) => key !== "clientId");
   await recordAudit(tx, { ...origin, action: "app_updated", clientId, detail: { changed } });
 }
+
+const clientIdTaken = () => new AppError("conflict", "client_id_taken", "Another app has this client id.");
 
 export const appNotFound = () => new AppError("not_found", "app_not_found", "There is no such app.");
 

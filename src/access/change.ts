@@ -1,6 +1,6 @@
 import type { Change } from "../directory/index.ts";
-import type { Origin } from "../events/index.ts";
-import { withPrismaTransaction, type PrismaDb } from "../platform/db.ts";
+import { listWrittenEvents, type Origin, type WrittenEvent } from "../events/index.ts";
+import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeChangeTracking } from "./change-tracking/index.ts";
 import { againAfterDeadlock, hasCode } from "./deadlock.ts";
@@ -10,15 +10,17 @@ import { againAfterDeadlock, hasCode } from "./deadlock.ts";
  *
  * Shape:  changes of one school take turns. A change that met another in a deadlock is run again from the start, so
  *         `work` does nothing outside its transaction.
+ *         `atEnd` runs after the events were written, before the commit.
  * Errors: unavailable while another change of the school takes too long.
  */
 export async function changeDirectory<T>(
   db: PrismaDb,
   origin: Origin,
   work: (change: Change) => Promise<T>,
+  atEnd?: AtEnd,
 ): Promise<T> {
   try {
-    return await againAfterDeadlock(() => changeOnce(db, origin, work));
+    return await againAfterDeadlock(() => changeOnce(db, origin, work, atEnd));
   } catch (error) {
     if (!hasCode(error, lockTimeout)) throw error;
     throw new AppError(
@@ -33,12 +35,47 @@ export async function changeDirectory<T>(
 
 const lockTimeout = "55P03";
 
-function changeOnce<T>(db: PrismaDb, origin: Origin, work: (change: Change) => Promise<T>): Promise<T> {
+/** Carries what a change led to out of the transaction that is taken back. */
+class TakenBack<T> extends Error {
+  readonly found: T;
+  constructor(found: T) {
+    super("The change was only looked at.");
+    this.found = found;
+  }
+}
+
+/**
+ * Runs `work` as one change, looks at what it led to, and takes all of it back.
+ *
+ * Shape:  `look` gets the transaction and what apps would be told.
+ * Errors: those of the change.
+ */
+export async function previewChange<T>(
+  db: PrismaDb,
+  origin: Origin,
+  work: (change: Change) => Promise<unknown>,
+  look: (tx: Transaction, events: WrittenEvent[]) => Promise<T>,
+): Promise<T> {
+  try {
+    await changeDirectory(db, origin, work, async (tx) => {
+      throw new TakenBack(await look(tx, await listWrittenEvents(tx)));
+    });
+    throw new Error("A change that is only looked at was not taken back.");
+  } catch (error) {
+    if (error instanceof TakenBack) return (error as TakenBack<T>).found;
+    throw error;
+  }
+}
+
+type AtEnd = (tx: Transaction) => Promise<never>;
+
+function changeOnce<T>(db: PrismaDb, origin: Origin, work: (change: Change) => Promise<T>, atEnd?: AtEnd): Promise<T> {
   return withPrismaTransaction(db, async (tx) => {
     const { touch, touchSchool, finish } = makeChangeTracking(tx);
-    const { at: now, actorId, requestId } = origin;
-    const result = await work({ tx, now, actorId, requestId, touch, touchSchool });
+    const { at: now, actorId, actorRole, requestId } = origin;
+    const result = await work({ tx, now, actorId, actorRole, requestId, touch, touchSchool });
     await finish(now);
+    await atEnd?.(tx);
     return result;
   });
 }

@@ -33,6 +33,9 @@ export function secretMatches(hashes: readonly Buffer[], secret: string): boolea
 
 const longestOverlapSeconds = 90 * 86_400;
 
+export const appWithSecretNotFound = () =>
+  new AppError("not_found", "app_not_found", "There is no such app with a secret.");
+
 export type RotatedSecret = { clientSecret: string; oldSecretEndsAt: Date | null };
 
 /**
@@ -50,7 +53,7 @@ export async function rotateClientSecret(
   if (keepOldSeconds > longestOverlapSeconds)
     throw new AppError("invalid", "overlap_too_long", "An old secret can be kept for 90 days at most.");
   const secretHash = (await lockApp(tx, clientId))?.secretHash ?? null;
-  if (secretHash === null) throw new AppError("not_found", "app_not_found", "There is no such app with a secret.");
+  if (secretHash === null) throw appWithSecretNotFound();
   const clientSecret = makeSecret();
   const oldSecretEndsAt = keepOldSeconds > 0 ? new Date(origin.at.getTime() + keepOldSeconds * 1000) : null;
   const oldSecretHash = oldSecretEndsAt && new Uint8Array(secretHash);

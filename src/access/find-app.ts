@@ -1,4 +1,5 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
+import { makeSortKey } from "../directory/index.ts";
 import type { Queryable, RecordStore, Transaction } from "../platform/db.ts";
 import { fields, findRows, sql, statement, table, type Sql, type Value } from "../platform/sql.ts";
 import type { BackchannelLogoutUri } from "./backchannel-logout.ts";
@@ -79,6 +80,37 @@ function appFrom({ createdAt: _created, updatedAt: _updated, ...app }: Prisma.Ap
 /** All apps by name. */
 export async function listApps({ prisma }: RecordStore): Promise<App[]> {
   return (await prisma.app.findMany({ orderBy: [{ name: "asc" }, { clientId: "asc" }] })).map(appFrom);
+}
+
+/** Where an app stands among all: its place orders by name as in a German dictionary, and stays when others come. */
+export type AppPlace = { clientId: ClientId; place: string };
+
+type AppsAsked = { search?: string | undefined; among?: readonly ClientId[] | undefined };
+
+/** The places of apps in their order; `search` is a part of the name or client id, in any case. */
+export async function listAppPlaces({ prisma }: RecordStore, { search, among }: AppsAsked): Promise<AppPlace[]> {
+  const part = search?.normalize("NFC").toLowerCase() ?? "";
+  const where = among === undefined ? {} : { clientId: { in: [...among] } };
+  const apps = await prisma.app.findMany({ where, select: { clientId: true, name: true } });
+  return apps
+    .filter(({ clientId, name }) => `${name} ${clientId}`.toLowerCase().includes(part))
+    .map(({ clientId, name }) => ({ clientId: clientId as ClientId, place: `${makeSortKey(name)}\0${clientId}` }))
+    .sort((a, b) => (a.place < b.place ? -1 : Number(a.place > b.place)));
+}
+
+/** A page of the apps, each with its place; `after` is the place of the last app of the page before. */
+export async function listAppsByName(
+  db: RecordStore,
+  { limit, after, ...asked }: AppsAsked & { limit: number; after?: string | undefined },
+): Promise<(App & AppPlace)[]> {
+  const places = await listAppPlaces(db, asked);
+  const page = places.filter(({ place }) => after === undefined || place > after).slice(0, limit);
+  const found = await db.prisma.app.findMany({ where: { clientId: { in: page.map(({ clientId }) => clientId) } } });
+  const byId = new Map<string, Prisma.AppModel>(found.map((app) => [app.clientId, app]));
+  return page.flatMap(({ clientId, place }) => {
+    const app = byId.get(clientId);
+    return app === undefined ? [] : [{ ...appFrom(app), place }];
+  });
 }
 
 const lockRow = statement<{ clientId: ClientId }>(

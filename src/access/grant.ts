@@ -1,10 +1,11 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import { originOf, type Change, type GroupId, type PersonRole, type SchoolId } from "../directory/index.ts";
 import { recordAudit } from "../events/index.ts";
-import type { RecordStore, Transaction } from "../platform/db.ts";
+import type { RecordStore, Store, Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import type { Records } from "../platform/prisma.ts";
-import { findRows, sql, statement, table } from "../platform/sql.ts";
+import { fields, findRows, sql, statement, table } from "../platform/sql.ts";
+import { listAppPlaces } from "./find-app.ts";
 import type { ClientId } from "./token.ts";
 
 export type SignOnAudience =
@@ -131,6 +132,60 @@ export async function listGrants(
 /** Null where the school has given the app nothing. */
 export async function findGrant(db: RecordStore, key: GrantKey): Promise<GrantSettings | null> {
   return (await listGrants(db, { ...key, limit: 1 }))[0] ?? null;
+}
+
+type GrantsAsked = { [Name in keyof GrantKey]?: GrantKey[Name] | undefined } & {
+  /** Only grants of these schools, and those that these apps have. */
+  among?: { schoolIds: readonly SchoolId[]; clientIds: readonly ClientId[] } | undefined;
+  limit: number;
+  /** The last grant of the page before, with the place of its app. */
+  after?: { place: string; schoolId: SchoolId } | undefined;
+};
+
+type Page = { apps: readonly string[]; amongSchools: readonly string[] | null; amongApps: readonly string[] | null } & {
+  [Name in "schoolId" | "lastApp" | "lastSchool"]: string | null;
+} & { limit: number };
+
+const s = table("school", "s");
+const last = table("school", "last_school");
+const listed = table("grant", "listed");
+
+const selectPage = statement<Page>(
+  (given) => sql`
+  SELECT ${fields<GrantKey>({ clientId: listed.clientId, schoolId: listed.schoolId })}
+  FROM unnest(${given.apps}::text[]) WITH ORDINALITY AS app (client_id, place)
+  JOIN ${listed} ON ${listed.clientId} = app.client_id
+  JOIN ${s} ON ${s.id} = ${listed.schoolId}
+  WHERE (${given.schoolId}::uuid IS NULL OR ${listed.schoolId} = ${given.schoolId})
+    AND (${given.amongSchools}::uuid[] IS NULL OR ${listed.schoolId} = ANY (${given.amongSchools})
+      OR ${listed.clientId} = ANY (${given.amongApps}::text[]))
+    AND (app.client_id IS DISTINCT FROM ${given.lastApp}::text OR (${s.sortKey}, ${s.id}) > (
+      SELECT ${last.sortKey}, ${last.id} FROM ${last} WHERE ${last.id} = ${given.lastSchool}::uuid))
+  ORDER BY app.place, ${s.sortKey}, ${s.id} LIMIT ${given.limit}`,
+  "access.listGrantsByName",
+);
+
+/** A page of grants by names of app and school, each with the place of its app. */
+export async function listGrantsByName(
+  db: Store,
+  { clientId, schoolId, among, limit, after }: GrantsAsked,
+): Promise<(GrantSettings & { place: string })[]> {
+  const places = await listAppPlaces(db, { among: clientId === undefined ? undefined : [clientId] });
+  const left = places.filter(({ place }) => after === undefined || place >= after.place);
+  const page = await findRows<GrantKey, Page>(db, selectPage, {
+    apps: left.map((app) => app.clientId),
+    ...{ amongSchools: among?.schoolIds ?? null, amongApps: among?.clientIds ?? null, schoolId: schoolId ?? null },
+    ...{ lastApp: left.find(({ place }) => place === after?.place)?.clientId ?? null, limit },
+    lastSchool: after?.schoolId ?? null,
+  });
+  const where = { OR: page.map((key) => ({ clientId: key.clientId, schoolId: key.schoolId })) };
+  const found = (await db.prisma.grant.findMany({ where, select: withGroups })).map(presentGrant);
+  const byKey = new Map(found.map((grant) => [`${grant.clientId} ${grant.schoolId}`, grant]));
+  const placeOf = new Map(left.map((app) => [app.clientId, app.place]));
+  return page.flatMap((key) => {
+    const grant = byKey.get(`${key.clientId} ${key.schoolId}`);
+    return grant === undefined ? [] : [{ ...grant, place: placeOf.get(key.clientId)! }];
+  });
 }
 
 const whereKey = ({ clientId, schoolId }: GrantKey) => ({ clientId_schoolId: { clientId, schoolId } });

@@ -8,19 +8,26 @@
  *             rule of its own.
  * Never knows: HTTP, how tokens are stored, sessions, pages, the shape of an answer.
  */
-export { createApp, updateApp } from "./app.ts";
+export { appNotFound, createApp, updateApp } from "./app.ts";
 export type { AppUpdate, NewApp } from "./app.ts";
 export { checkBackchannelLogoutUri } from "./backchannel-logout.ts";
 export type { BackchannelLogoutUri } from "./backchannel-logout.ts";
 export { makeAnnouncedSweep, sweepAnnounced } from "./change-tracking/index.ts";
-export { changeDirectory } from "./change.ts";
-export { endOldSecret, listSecretHashes, rotateClientSecret, secretMatches } from "./client-secret.ts";
+export { changeDirectory, previewChange } from "./change.ts";
+export {
+  appWithSecretNotFound,
+  endOldSecret,
+  listSecretHashes,
+  rotateClientSecret,
+  secretMatches,
+} from "./client-secret.ts";
 export { againAfterDeadlock } from "./deadlock.ts";
 export { deleteApp } from "./delete-app.ts";
 export type { ForgetApp } from "./delete-app.ts";
-export { appOf, findApp, listApps, readApp } from "./find-app.ts";
-export type { App, AppValue, Registration } from "./find-app.ts";
-export { findGrant, listGrants, setGrant, setSignOn, setSync, setSyncedGroups, withdrawGrant } from "./grant.ts";
+export { appOf, findApp, listApps, listAppsByName, lockApp, readApp } from "./find-app.ts";
+export type { App, AppPlace, AppValue, Registration } from "./find-app.ts";
+export { findGrant, listGrants, listGrantsByName, setGrant, setSignOn, setSync } from "./grant.ts";
+export { setSyncedGroups, withdrawGrant } from "./grant.ts";
 export type { GrantKey, GrantSettings, SignOnAudience } from "./grant.ts";
 export { makePurgeJob } from "./purge.ts";
 export { scopeFromWire, scopeOfContract, scopeToWire } from "./scope.ts";

@@ -1,25 +1,34 @@
 import { scopeNames } from "./token.ts";
 import type { ScopeName } from "./token.ts";
 
-const prefix = (platform: string): string => `urn:${platform}:idm:v1:`;
-const isOfIdm = (scope: string): boolean => scope.endsWith(":read");
 const isScopeName = (text: string): text is ScopeName => (scopeNames as readonly string[]).includes(text);
+
+/** What stands between the platform and the name of a scope of an API; null for the scopes of OpenID Connect. */
+function apiOf(scope: string): { api: string; name: string } | null {
+  if (!scope.includes(":")) return null;
+  const [first = "", rest = ""] = scope.split(":");
+  return first === "admin" ? { api: "admin", name: rest } : { api: "idm", name: scope };
+}
 
 /** `schools:read` → `urn:<platform>:idm:v1:schools:read`; `openid` stays `openid`. */
 export function scopeToWire(platform: string, scope: ScopeName): string {
-  return isOfIdm(scope) ? prefix(platform) + scope : scope;
+  const of = apiOf(scope);
+  return of === null ? scope : `urn:${platform}:${of.api}:v1:${of.name}`;
 }
 
-/** Null for whatever no app can be granted here, the bare record form of an IDM scope included. */
+const byWire = (platform: string) => new Map(scopeNames.map((scope) => [scopeToWire(platform, scope), scope]));
+const known = new Map<string, ReadonlyMap<string, ScopeName>>();
+
+/** Null for whatever no app can be granted here, the bare record form of an API's scope included. */
 export function scopeFromWire(platform: string, wire: string): ScopeName | null {
-  if (!wire.startsWith(prefix(platform))) return isScopeName(wire) && !isOfIdm(wire) ? wire : null;
-  const scope = wire.slice(prefix(platform).length);
-  return isScopeName(scope) && isOfIdm(scope) ? scope : null;
+  let names = known.get(platform);
+  if (names === undefined) known.set(platform, (names = byWire(platform)));
+  return names.get(wire) ?? null;
 }
 
 /** The scope that a contract names, whatever the operator is called there. */
 export function scopeOfContract(wire: string): ScopeName {
-  const scope = wire.replace(/^urn:[^:]+:idm:v1:/, "");
+  const scope = wire.replace(/^urn:[^:]+:idm:v1:/, "").replace(/^urn:[^:]+:admin:v1:/, "admin:");
   if (!isScopeName(scope)) throw new Error(`The contract names a scope that no app can be granted: ${wire}`);
   return scope;
 }

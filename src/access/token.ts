@@ -3,8 +3,8 @@ import type { PersonId } from "../directory/index.ts";
 export type ClientId = string & { readonly __clientId: true };
 
 /**
- * Scope names as the record keeps them, without the platform: the wire form is `urn:<platform>:idm:v1:` + name for the
- * last four.
+ * Scope names as the record keeps them, without the platform: the wire form is `urn:<platform>:idm:v1:` + name for
+ * those of the IDM API, `urn:<platform>:` + `admin:v1:read` or `admin:v1:write` for those of the admin API.
  */
 export const scopeNames = [
   "openid",
@@ -17,6 +17,8 @@ export const scopeNames = [
   "users:read",
   "groups:read",
   "people:read",
+  "admin:read",
+  "admin:write",
 ] as const;
 
 export type ScopeName = (typeof scopeNames)[number];

@@ -48,6 +48,10 @@ export const commands: Commands = {
     summary: "Webhooks: where apps are notified of changes, and the log of deliveries.",
     load: async () => (await import("./webhook.ts")).webhook,
   },
+  staff: {
+    summary: "Staff: who may do what in the admin API, as operators, schools, partners or support.",
+    load: async () => (await import("./staff.ts")).staff,
+  },
   audit: {
     summary: "The audit log: who changed what, and when.",
     load: async () => (await import("./audit.ts")).audit,

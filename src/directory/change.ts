@@ -22,6 +22,7 @@ export type Change = {
   tx: Transaction;
   now: Date;
   actorId?: string | undefined;
+  actorRole?: string | undefined;
   requestId?: string | undefined;
   touch(subjects: Touched): Promise<void>;
   /**
@@ -32,4 +33,6 @@ export type Change = {
 };
 
 /** Where a change comes from, for its audit lines. */
-export const originOf = ({ now, actorId, requestId }: Change): Origin => ({ at: now, actorId, requestId });
+export const originOf = ({ now, actorId, actorRole, requestId }: Change): Origin => ({
+  ...{ at: now, actorId, actorRole, requestId },
+});

@@ -47,18 +47,25 @@ function inOrder<Id extends string, Record extends { id: string }>(ids: readonly
 const s = table("school", "s");
 const lastSchool = table("school", "last_school");
 
-const searchSchools = statement<Search>(
-  ({ search, limit, after }) => sql`
+type SchoolsAmong = { among: readonly SchoolId[] | null };
+
+const searchSchools = statement<Search & SchoolsAmong>(
+  ({ search, limit, after, among }) => sql`
   SELECT ${fields<Found<SchoolId>>({ id: s.id })} FROM ${s}
   WHERE ${contains(sql`${s.name} || ' ' || ${s.officialId}`, search)}
+    AND (${among}::uuid[] IS NULL OR ${s.id} = ANY (${among}::uuid[]))
     AND (${after}::uuid IS NULL OR (${s.sortKey}, ${s.id}) > (
       SELECT ${lastSchool.sortKey}, ${lastSchool.id} FROM ${lastSchool} WHERE ${lastSchool.id} = ${after}))
   ORDER BY ${s.sortKey}, ${s.id} LIMIT ${limit}`,
 );
 
-/** Schools by name. */
-export async function listSchools(db: Store, part: Part): Promise<School[]> {
-  const found = await findRows<Found<SchoolId>, Search>(db, searchSchools, searchOf(part));
+/** Schools by name; of those that `among` names, if it is given. */
+export async function listSchools(
+  db: Store,
+  { among, ...part }: Part & { among?: readonly SchoolId[] | undefined },
+): Promise<School[]> {
+  const asked = { ...searchOf(part), among: among ?? null };
+  const found = await findRows<Found<SchoolId>, Search & SchoolsAmong>(db, searchSchools, asked);
   const schools = await db.prisma.school.findMany({ where: { id: { in: found.map(({ id }) => id) } } });
   return inOrder(found, schools).map(presentSchool);
 }
@@ -90,23 +97,36 @@ export async function findGroup({ prisma }: RecordStore, groupId: GroupId): Prom
 }
 
 type GroupsOf = { schoolId: SchoolId; withDeleted: boolean };
+/** Shape: `taughtBy` is a member with the role TEACHER; `byIdentifier` searches source system identifiers too. */
+type GroupsAmong = { taughtBy?: PersonId | undefined; byIdentifier?: boolean | undefined };
 
 const g = table("group", "g");
 const lastGroup = table("group", "last_group");
 
-const searchGroups = statement<Search & GroupsOf>(
-  ({ search, limit, after, schoolId, withDeleted }) => sql`
+const m = table("membership", "m");
+
+const groupText = (byIdentifier: SqlPart): Sql =>
+  sql`concat_ws(' ', ${g.name}, CASE WHEN ${byIdentifier}::boolean THEN ${g.sourceSystemIdentifier} END)`;
+
+const searchGroups = statement<Search & GroupsOf & Required<GroupsAmong>>(
+  ({ search, limit, after, schoolId, withDeleted, taughtBy, byIdentifier }) => sql`
   SELECT ${fields<Found<GroupId>>({ id: g.id })} FROM ${g}
-  WHERE ${g.schoolId} = ${schoolId} AND (${withDeleted} OR ${g.status} = 'ACTIVE') AND ${contains(g.name, search)}
+  WHERE ${g.schoolId} = ${schoolId} AND (${withDeleted} OR ${g.status} = 'ACTIVE')
+    AND ${contains(groupText(byIdentifier), search)}
+    AND (${taughtBy}::uuid IS NULL OR EXISTS (SELECT FROM ${m}
+      WHERE ${m.groupId} = ${g.id} AND ${m.personId} = ${taughtBy} AND ${m.role} = 'TEACHER'))
     AND (${after}::uuid IS NULL OR (${g.sortKey}, ${g.id}) > (
       SELECT ${lastGroup.sortKey}, ${lastGroup.id} FROM ${lastGroup} WHERE ${lastGroup.id} = ${after}))
   ORDER BY ${g.sortKey}, ${g.id} LIMIT ${limit}`,
 );
 
-/** The groups of a school by name, deleted ones too if `withDeleted`. */
-export async function listGroups(db: Store, { schoolId, withDeleted, ...part }: Part & GroupsOf): Promise<Group[]> {
-  const asked = { ...searchOf(part), schoolId, withDeleted };
-  const found = await findRows<Found<GroupId>, Search & GroupsOf>(db, searchGroups, asked);
+/** The groups of a school by name, deleted ones too if `withDeleted`; those of one teacher if `taughtBy` is given. */
+export async function listGroups(
+  db: Store,
+  { schoolId, withDeleted, taughtBy, byIdentifier = false, ...part }: Part & GroupsOf & GroupsAmong,
+): Promise<Group[]> {
+  const asked = { ...searchOf(part), schoolId, withDeleted, taughtBy, byIdentifier };
+  const found = await findRows<Found<GroupId>, Search & GroupsOf & Required<GroupsAmong>>(db, searchGroups, asked);
   const where = { id: { in: found.map(({ id }) => id) } };
   return inOrder(found, await db.prisma.group.findMany({ where, select: withMembers })).map(presentGroup);
 }
@@ -169,33 +189,53 @@ export async function findPerson({ prisma }: RecordStore, personId: PersonId): P
   return found && presentPerson(found);
 }
 
-export type PeopleOf = { schoolId: SchoolId; groupId?: GroupId | undefined; status?: PersonStatus | undefined };
+/**
+ * Which people: of every school that `among` names, of all schools if it is null.
+ *
+ * Shape:  `words` all stand in the names and the source system identifier; `search` is one text of these.
+ */
+export type PeopleOf = {
+  schoolId?: SchoolId | undefined;
+  among?: readonly SchoolId[] | null | undefined;
+  groupId?: GroupId | undefined;
+  status?: PersonStatus | undefined;
+  hasLogin?: boolean | undefined;
+  words?: readonly string[] | undefined;
+};
 
 const p = table("person", "p");
 const a = table("affiliation", "a");
-const m = table("membership", "m");
+const c = table("credential", "c");
 const lastPerson = table("person", "last_person");
 
-const searchPeople = statement<Search & PeopleOf>(
-  ({ search, limit, after, schoolId, groupId, status }) => sql`
+type People = Search & Required<PeopleOf>;
+
+const searchPeople = statement<People>(
+  ({ search, words, limit, after, schoolId, among, groupId, status, hasLogin }) => sql`
   SELECT ${fields<Found<PersonId>>({ id: p.id })} FROM ${p}
-  WHERE EXISTS (SELECT FROM ${a} WHERE ${a.personId} = ${p.id} AND ${a.schoolId} = ${schoolId})
+  WHERE (${schoolId}::uuid IS NULL
+      OR EXISTS (SELECT FROM ${a} WHERE ${a.personId} = ${p.id} AND ${a.schoolId} = ${schoolId}))
+    AND (${among}::uuid[] IS NULL
+      OR EXISTS (SELECT FROM ${a} WHERE ${a.personId} = ${p.id} AND ${a.schoolId} = ANY (${among}::uuid[])))
     AND (${groupId}::uuid IS NULL
       OR EXISTS (SELECT FROM ${m} WHERE ${m.personId} = ${p.id} AND ${m.groupId} = ${groupId}))
     AND (${status}::person_status IS NULL OR ${p.status} = ${status})
+    AND (${hasLogin}::boolean IS NULL
+      OR EXISTS (SELECT FROM ${c} WHERE ${c.personId} = ${p.id}) = ${hasLogin}::boolean)
     AND ${contains(sql`concat_ws(' ', ${p.firstFull}, ${p.last}, ${p.sourceSystemIdentifier})`, search)}
+    AND (${words}::text[] IS NULL OR NOT EXISTS (SELECT FROM unnest(${words}::text[]) AS word WHERE position(lower(word)
+      IN lower(concat_ws(' ', ${p.firstFull}, ${p.firstCall}, ${p.last}, ${p.sourceSystemIdentifier}))) = 0))
     AND (${after}::uuid IS NULL OR (${p.sortKey}, ${p.id}) > (
       SELECT ${lastPerson.sortKey}, ${lastPerson.id} FROM ${lastPerson} WHERE ${lastPerson.id} = ${after}))
   ORDER BY ${p.sortKey}, ${p.id} LIMIT ${limit}`,
 );
 
-/** The people at a school by name; of one of its groups and of one status if these are given. */
-export async function listPeople(
-  db: Store,
-  { schoolId, groupId, status, ...part }: Part & PeopleOf,
-): Promise<Person[]> {
-  const asked = { ...searchOf(part), schoolId, groupId, status };
-  const found = await findRows<Found<PersonId>, Search & PeopleOf>(db, searchPeople, asked);
+/** People by name; at a school, in one of its groups and of one status if these are given. */
+export async function listPeople(db: Store, { search, limit, after, ...of }: Part & PeopleOf): Promise<Person[]> {
+  const { schoolId, among = null, groupId, status, hasLogin, words } = of;
+  const named = words?.map((word) => word.normalize("NFC"));
+  const asked = { ...searchOf({ search, limit, after }), schoolId, among, groupId, status, hasLogin, words: named };
+  const found = await findRows<Found<PersonId>, People>(db, searchPeople, asked);
   const where = { id: { in: found.map(({ id }) => id) } };
   return inOrder(found, await db.prisma.person.findMany({ where, select: atSchools })).map(presentPerson);
 }

@@ -8,7 +8,7 @@
  *             a name is whole or null; a soft-deleted person has a date of purge, an active one has none;
  *             transitions.ts says which steps a status allows; a use case names its subjects (`touch`) before it
  *             writes, and records an audit line; where nothing differs, nothing is written.
- * Never knows: apps, school grants, sign-on, HTTP.
+ * Never knows: apps, school grants, HTTP; of sign-on only whether a person has a login, which lists are filtered by.
  */
 export { joinSchool, leaveSchool, movePerson, setHomeSchool, sourceIdAtNextHome } from "./affiliation.ts";
 export { originOf } from "./change.ts";

@@ -1,6 +1,17 @@
 import type { Queryable } from "../platform/db.ts";
-import { insert, literal, sql, statement, table, run, type Sql, type Value } from "../platform/sql.ts";
-import type { AppEventType } from "./feed.ts";
+import {
+  fields,
+  findRows,
+  insert,
+  literal,
+  sql,
+  statement,
+  table,
+  run,
+  type Sql,
+  type Value,
+} from "../platform/sql.ts";
+import type { AppEventAction, AppEventType } from "./feed.ts";
 
 /**
  * The properties whose change an event names, by the type of its subject.
@@ -74,3 +85,16 @@ export async function takeBackAppEvents(
   };
   await run(tx, takeBack, given);
 }
+
+export type WrittenEvent = { clientId: string; type: AppEventType; action: AppEventAction; subjectId: string };
+
+const selectWritten = statement(
+  () => sql`
+  SELECT ${fields<WrittenEvent>({ clientId: e.clientId, type: e.type, action: e.action, subjectId: e.subjectId })}
+  FROM ${e} WHERE ${e.position} IS NULL AND e.xmin = pg_current_xact_id()::xid ORDER BY ${e.seq}`,
+  "events.listWritten",
+);
+
+/** What apps are told of the change under way, read in its transaction. */
+export const listWrittenEvents = (tx: Queryable): Promise<WrittenEvent[]> =>
+  findRows<WrittenEvent>(tx, selectWritten, {});

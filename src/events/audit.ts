@@ -1,13 +1,23 @@
-import type { Prisma } from "../../generated/prisma/client.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
 import type { RecordStore } from "../platform/db.ts";
 import { makeUuid } from "../platform/ids.ts";
 import { insert, literal, sql, type Sql } from "../platform/sql.ts";
 
 /**
- * When a change was asked for, by whom and in which request. The actor is a program or an operator, never somebody in
- * the directory.
+ * When a change was asked for, by whom and in which request.
+ *
+ * Shape: `actorId` is the name of a program, or `person:` or `app:` with the id of who called the admin API;
+ *        `actorRole` is the staff role in which they did.
  */
-export type Origin = { at: Date; actorId?: string | undefined; requestId?: string | undefined };
+export type Origin = {
+  at: Date;
+  actorId?: string | undefined;
+  actorRole?: string | undefined;
+  requestId?: string | undefined;
+};
+
+/** Names a person of the staff as an actor. */
+export const personActor = (personId: string): string => `person:${personId}`;
 
 export type AuditLine = Origin & {
   /** Past tense in snake_case: `signed_in`, `consent_given`. */
@@ -19,19 +29,37 @@ export type AuditLine = Origin & {
   detail?: Record<string, unknown> | undefined;
 };
 
-type AuditRow = Required<Prisma.AuditCreateManyInput>;
+type AuditRow = Omit<Required<Prisma.AuditCreateManyInput>, "before" | "after">;
 
 const rowOf = (line: AuditLine): AuditRow => ({
   id: makeUuid(line.at),
   at: line.at,
   action: line.action,
   actorId: line.actorId ?? null,
+  actorRole: line.actorRole ?? null,
   clientId: line.clientId ?? null,
   personId: line.personId ?? null,
   schoolId: line.schoolId ?? null,
   requestId: line.requestId ?? null,
   detail: (line.detail ?? {}) as Prisma.InputJsonObject,
 });
+
+/**
+ * Adds what changed to the lines that a change recorded, in its transaction.
+ *
+ * Shape: the lines of one request; `before` and `after` hold the properties that differ, and no secrets.
+ */
+export async function recordDifference(
+  { prisma }: RecordStore,
+  { at, requestId }: { at: Date; requestId: string },
+  { before, after }: { before: object | null; after: object | null },
+): Promise<void> {
+  const data = {
+    ...(before !== null && { before: before as Prisma.InputJsonObject }),
+    ...(after !== null && { after: after as Prisma.InputJsonObject }),
+  };
+  await prisma.audit.updateMany({ where: { at, requestId }, data });
+}
 
 /** Records an audit line, in the transaction of what it says. */
 export async function recordAudit({ prisma }: RecordStore, line: AuditLine): Promise<void> {
@@ -54,11 +82,17 @@ export const recordAuditFrom = (relation: Sql, action: string): Sql =>
   );
 
 /**
- * Takes a person's id out of every line about them; part of deleting the person for good.
+ * Takes a person's id out of every line about them and by them, and what changed of them; part of deleting the person
+ * for good.
  *
  * Shape: what stays says that something was done at a school or for an app, and when. Who deleted a person is found by
  *        the time of the tombstone.
  */
 export async function forgetInAudit(tx: RecordStore, personId: string): Promise<void> {
-  await tx.prisma.audit.updateMany({ where: { personId }, data: { personId: null } });
+  const nothing = { before: Prisma.DbNull, after: Prisma.DbNull };
+  await tx.prisma.audit.updateMany({ where: { personId }, data: { personId: null, ...nothing } });
+  await tx.prisma.audit.updateMany({
+    where: { actorId: personActor(personId), actorRole: { not: null } },
+    data: { actorId: "person" },
+  });
 }

@@ -8,9 +8,15 @@
  *             positions are given after the commit, so that no reader passes an event by.
  * Never knows: what a school, an app or a session is; names, addresses and tokens of anybody.
  */
-export { appendAppEvents, appEventChannel, eventProperties, takeBackAppEvents } from "./app-event.ts";
-export type { EventProperty } from "./app-event.ts";
-export { forgetInAudit, recordAudit, recordAuditFrom } from "./audit.ts";
+export {
+  appendAppEvents,
+  appEventChannel,
+  eventProperties,
+  listWrittenEvents,
+  takeBackAppEvents,
+} from "./app-event.ts";
+export type { EventProperty, WrittenEvent } from "./app-event.ts";
+export { forgetInAudit, personActor, recordAudit, recordAuditFrom, recordDifference } from "./audit.ts";
 export type { AuditLine, Origin } from "./audit.ts";
 export { listEvents } from "./feed.ts";
 export type { AppEvent, AppEventAction, AppEventType, DeleteReason, Events } from "./feed.ts";

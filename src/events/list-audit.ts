@@ -1,12 +1,21 @@
-import type { PrismaDb } from "../platform/db.ts";
+import type { Prisma } from "../../generated/prisma/client.ts";
+import type { RecordStore } from "../platform/db.ts";
 
-/** Which lines: all that is given must hold. */
+/**
+ * Which lines: all that is given must hold.
+ *
+ * Shape: `among` are lines about one of these schools or apps; `since` is the first time, `until` the one after the
+ *        last; `after` is the last line of the part before.
+ */
 export type AuditFilter = {
   personId?: string | undefined;
   schoolId?: string | undefined;
   clientId?: string | undefined;
   action?: string | undefined;
+  among?: { schoolIds: readonly string[]; clientIds: readonly string[] } | undefined;
   since?: Date | undefined;
+  until?: Date | undefined;
+  after?: { at: Date; id: string } | undefined;
   limit: number;
 };
 
@@ -15,22 +24,30 @@ export type RecordedAudit = {
   at: Date;
   action: string;
   actorId: string | null;
+  actorRole: string | null;
   clientId: string | null;
   personId: string | null;
   schoolId: string | null;
   requestId: string | null;
   detail: unknown;
+  before: unknown;
+  after: unknown;
 };
 
 /** Audit lines, the newest first. */
 export function listAudit(
-  { prisma }: Pick<PrismaDb, "prisma">,
-  { limit, since, ...where }: AuditFilter,
+  { prisma }: RecordStore,
+  { limit, among, since, until, after, ...where }: AuditFilter,
 ): Promise<RecordedAudit[]> {
   const given = Object.fromEntries(Object.entries(where).filter(([, value]) => value !== undefined));
-  return prisma.audit.findMany({
-    where: { ...given, ...(since !== undefined && { at: { gte: since } }) },
-    orderBy: [{ at: "desc" }, { id: "desc" }],
-    take: limit,
-  });
+  const conditions: Prisma.AuditWhereInput[] = [given];
+  if (since !== undefined) conditions.push({ at: { gte: since } });
+  if (until !== undefined) conditions.push({ at: { lt: until } });
+  if (after !== undefined)
+    conditions.push({ at: { lte: after.at }, OR: [{ at: { lt: after.at } }, { id: { lt: after.id } }] });
+  if (among !== undefined)
+    conditions.push({
+      OR: [{ schoolId: { in: [...among.schoolIds] } }, { clientId: { in: [...among.clientIds] } }],
+    });
+  return prisma.audit.findMany({ where: { AND: conditions }, orderBy: [{ at: "desc" }, { id: "desc" }], take: limit });
 }

@@ -21,11 +21,14 @@ export type Place = { platform: string; baseUrl: string; issuerUrl: string };
 
 const bundles = join(import.meta.dirname, "..", "..", "generated", "openapi");
 
-/** Reads every bundle and fills in the operator's name and addresses. */
+/** For staff and for programs that work for them; partners get none of these. */
+const forStaff = new Set(["admin"]);
+
+/** Reads every bundle for partners and fills in the operator's name and addresses. */
 export function loadPublishedDocuments({ platform, baseUrl, issuerUrl }: Place): PublishedDocument[] {
-  const names = readdirSync(bundles).flatMap((file) =>
-    file.endsWith(".yaml") ? [file.slice(0, -".yaml".length)] : [],
-  );
+  const names = readdirSync(bundles)
+    .flatMap((file) => (file.endsWith(".yaml") ? [file.slice(0, -".yaml".length)] : []))
+    .filter((name) => !forStaff.has(name));
   return names.sort().map((name) => {
     const written = readFileSync(join(bundles, `${name}.yaml`), "utf8");
     const serverUrl = name === "sign-on" ? issuerUrl : baseUrl;

@@ -6,8 +6,18 @@ import { recordNotices } from "./logout/notice.ts";
 type Notified = { clientId: string; sid: string };
 
 const credential = table("credential");
+const person = table("person");
 const device = table("signInPlace");
 const artifact = table("oidcArtifact");
+
+const lockPerson = statement<{ personId: PersonId }>(
+  ({ personId }) => sql`SELECT FROM ${person} WHERE ${person.id} = ${personId} FOR NO KEY UPDATE`,
+  "sign-on.lockPerson",
+);
+
+/** Lets no other change of the person's login or block in until the end of the transaction. */
+export const lockPersonSignIn = async (tx: Queryable, personId: PersonId): Promise<void> =>
+  void (await run(tx, lockPerson, { personId }));
 
 const raiseGeneration = statement<{ personId: PersonId }>(
   ({ personId }) => sql`

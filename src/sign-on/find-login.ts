@@ -1,5 +1,5 @@
 import type { PersonId } from "../directory/index.ts";
-import type { PrismaDb } from "../platform/db.ts";
+import type { PrismaDb, RecordStore } from "../platform/db.ts";
 import { foldUsername } from "./login/index.ts";
 
 /** A person's login, without the password. */
@@ -13,11 +13,7 @@ export type LoginState = {
 };
 
 /** The login of a person; null where they have none. */
-export async function findLogin(
-  { prisma }: Pick<PrismaDb, "prisma">,
-  personId: PersonId,
-  now: Date,
-): Promise<LoginState | null> {
+export async function findLogin({ prisma }: RecordStore, personId: PersonId, now: Date): Promise<LoginState | null> {
   const credential = await prisma.credential.findUnique({
     where: { personId },
     select: { username: true, updatedAt: true, generation: true, person: { select: { blockedAt: true } } },
@@ -37,4 +33,14 @@ export async function findPersonIdOf({ prisma }: Pick<PrismaDb, "prisma">, usern
     select: { personId: true },
   });
   return credential === null ? null : (credential.personId as PersonId);
+}
+
+/** Which of these people have a login. */
+export async function listLoginHolders(
+  { prisma }: RecordStore,
+  personIds: readonly PersonId[],
+): Promise<ReadonlySet<PersonId>> {
+  const where = { personId: { in: [...personIds] } };
+  const found = await prisma.credential.findMany({ where, select: { personId: true } });
+  return new Set(found.map(({ personId }) => personId as PersonId));
 }

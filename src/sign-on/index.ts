@@ -11,13 +11,15 @@
  *             refresh whether the person may sign in; a key is published before it signs.
  * Never knows: what the IDM API or Schulconnex answer; who sees which data.
  */
-export { findLogin, findPersonIdOf } from "./find-login.ts";
+export { findLogin, findPersonIdOf, listLoginHolders } from "./find-login.ts";
 export type { LoginState } from "./find-login.ts";
 export { foldUsername, hashPassword } from "./login/index.ts";
 export { reEncryptSecrets } from "./keys/re-encrypt.ts";
 export { rotateSigningKeys } from "./keys/rotation.ts";
 export { checkSigningKeys } from "./keys/signing-keys.ts";
+export { lockPersonSignIn } from "./end-sign-ins.ts";
 export { blockPerson, setCredential, setLogin, signOutPerson, unblockPerson } from "./person-sign-in.ts";
+export { blockPersonIn, setLoginIn, signOutPersonIn, unblockPersonIn } from "./person-sign-in.ts";
 export { signInPath } from "./platform-sign-in.ts";
 export { forgetApp } from "./storage/forget-app.ts";
 export { forgetPerson } from "./storage/forget-person.ts";

@@ -25,11 +25,18 @@ export async function setCredential(
 export async function setLogin(db: PrismaDb, { password, ...login }: Login, origin: Origin): Promise<void> {
   checkPasswordLength(password);
   const passwordHash = await hashPassword(password);
-  await inTransaction(db, async (tx) => {
-    await checkExists(tx, login.personId);
-    await writeAndEnd(tx, { ...login, passwordHash, now: origin.at });
-    await recordAudit(tx, { ...origin, action: "credential_set", personId: login.personId });
-  });
+  await inTransaction(db, (tx) => setLoginIn(tx, { ...login, passwordHash }, origin));
+}
+
+/** As `setLogin`, in a transaction of the caller. */
+export async function setLoginIn(
+  tx: Transaction,
+  login: Omit<Login, "password"> & { passwordHash: string },
+  origin: Origin,
+): Promise<void> {
+  await checkExists(tx, login.personId);
+  await writeAndEnd(tx, { ...login, now: origin.at });
+  await recordAudit(tx, { ...origin, action: "credential_set", personId: login.personId });
 }
 
 async function writeAndEnd(tx: Queryable, credential: Parameters<typeof writeCredential>[1]): Promise<void> {
@@ -39,11 +46,14 @@ async function writeAndEnd(tx: Queryable, credential: Parameters<typeof writeCre
 
 /** Ends all sign-ins of the person, who may sign in again at once. Errors: not_found. */
 export function signOutPerson(db: PrismaDb, personId: PersonId, origin: Origin): Promise<void> {
-  return inTransaction(db, async (tx) => {
-    await checkExists(tx, personId);
-    await endSignIns(tx, { personId, at: origin.at });
-    await recordAudit(tx, { ...origin, action: "person_signed_out", personId });
-  });
+  return inTransaction(db, (tx) => signOutPersonIn(tx, personId, origin));
+}
+
+/** As `signOutPerson`, in a transaction of the caller. */
+export async function signOutPersonIn(tx: Transaction, personId: PersonId, origin: Origin): Promise<void> {
+  await checkExists(tx, personId);
+  await endSignIns(tx, { personId, at: origin.at });
+  await recordAudit(tx, { ...origin, action: "person_signed_out", personId });
 }
 
 /**
@@ -53,22 +63,28 @@ export function signOutPerson(db: PrismaDb, personId: PersonId, origin: Origin):
  * Errors: not_found; conflict for a person who is blocked already.
  */
 export function blockPerson(db: PrismaDb, personId: PersonId, origin: Origin): Promise<void> {
-  return inTransaction(db, async (tx) => {
-    if (!(await setBlock(tx, personId, origin.at)))
-      throw new AppError("conflict", "person_blocked", "The person is blocked already.");
-    await endSignIns(tx, { personId, at: origin.at });
-    await recordAudit(tx, { ...origin, action: "person_blocked", personId });
-  });
+  return inTransaction(db, (tx) => blockPersonIn(tx, personId, origin));
+}
+
+/** As `blockPerson`, in a transaction of the caller. */
+export async function blockPersonIn(tx: Transaction, personId: PersonId, origin: Origin): Promise<void> {
+  if (!(await setBlock(tx, personId, origin.at)))
+    throw new AppError("conflict", "person_blocked", "The person is blocked already.");
+  await endSignIns(tx, { personId, at: origin.at });
+  await recordAudit(tx, { ...origin, action: "person_blocked", personId });
 }
 
 /** Lets the person sign in again. A session that was started during the block ends too. Errors: not_found; conflict. */
 export function unblockPerson(db: PrismaDb, personId: PersonId, origin: Origin): Promise<void> {
-  return inTransaction(db, async (tx) => {
-    if (!(await setBlock(tx, personId, null)))
-      throw new AppError("conflict", "person_not_blocked", "The person is not blocked.");
-    await endSignIns(tx, { personId, at: origin.at });
-    await recordAudit(tx, { ...origin, action: "person_unblocked", personId });
-  });
+  return inTransaction(db, (tx) => unblockPersonIn(tx, personId, origin));
+}
+
+/** As `unblockPerson`, in a transaction of the caller. */
+export async function unblockPersonIn(tx: Transaction, personId: PersonId, origin: Origin): Promise<void> {
+  if (!(await setBlock(tx, personId, null)))
+    throw new AppError("conflict", "person_not_blocked", "The person is not blocked.");
+  await endSignIns(tx, { personId, at: origin.at });
+  await recordAudit(tx, { ...origin, action: "person_unblocked", personId });
 }
 
 /** Whether the person's block was changed. */

@@ -1,6 +1,6 @@
 import { findApp } from "../access/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
-import { withPrismaTransaction, type Db, type PrismaDb } from "../platform/db.ts";
+import { withPrismaTransaction, type Db, type PrismaDb, type Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import type { OutboundPolicy } from "../platform/guarded-request.ts";
 import { makeUuid } from "../platform/ids.ts";
@@ -14,6 +14,28 @@ import { addSecret } from "./secret.ts";
 
 export type NewEndpoint = { clientId: string; url: string; eventTypes: readonly EventType[] };
 
+/** What may be written of an endpoint, after its check. */
+export type CheckedEndpoint = { url?: string; eventTypes?: EventType[] };
+
+type Unchecked = { url?: string | undefined; eventTypes?: readonly EventType[] | undefined };
+
+/**
+ * Checks what is to be written of an endpoint. The address is looked up: not for a transaction.
+ *
+ * Errors: invalid for an address that must not be called, and for no event type.
+ */
+export async function checkEndpoint(
+  wanted: Pick<NewEndpoint, "url" | "eventTypes">,
+  policy: OutboundPolicy,
+): Promise<Required<CheckedEndpoint>>;
+export async function checkEndpoint(wanted: Unchecked, policy: OutboundPolicy): Promise<CheckedEndpoint>;
+export async function checkEndpoint({ url, eventTypes }: Unchecked, policy: OutboundPolicy): Promise<CheckedEndpoint> {
+  return {
+    ...(url !== undefined && { url: await checkUrl(url, policy) }),
+    ...(eventTypes !== undefined && { eventTypes: checkTypes(eventTypes) }),
+  };
+}
+
 /**
  * Registers where an app is notified. The secret is answered here and never again.
  *
@@ -24,40 +46,50 @@ export async function registerEndpoint(
   wanted: NewEndpoint,
   { origin, keys, policy }: { origin: Origin; keys: EncryptionKeys; policy: OutboundPolicy },
 ): Promise<{ id: string; secret: string }> {
-  const [url, eventTypes] = [await checkUrl(wanted.url, policy), checkTypes(wanted.eventTypes)];
-  const { clientId } = wanted;
-  return withPrismaTransaction(db, async (tx) => {
-    if ((await findApp(tx, clientId)) === null)
-      throw new AppError("not_found", "app_not_found", "There is no app with this client id");
-    const id = makeUuid(origin.at);
-    const at = origin.at;
-    await tx.prisma.webhookEndpoint.create({
-      data: { id, clientId, url, eventTypes, stateChangedAt: at, createdAt: at, updatedAt: at },
-    });
-    const secret = await addSecret(tx, { endpointId: id, keys, now: at });
-    const detail = { endpointId: id, eventTypes };
-    await recordAudit(tx, { ...origin, action: "webhook_endpoint_registered", clientId, detail });
-    return { id, secret };
+  const checked = { clientId: wanted.clientId, ...(await checkEndpoint(wanted, policy)) };
+  return withPrismaTransaction(db, (tx) => registerEndpointIn(tx, checked, { origin, keys }));
+}
+
+/** Registers an endpoint that was checked, in a transaction. Errors: not_found for an unknown app. */
+export async function registerEndpointIn(
+  tx: Transaction,
+  { clientId, url, eventTypes }: { clientId: string } & Required<CheckedEndpoint>,
+  { origin, keys }: { origin: Origin; keys: EncryptionKeys },
+): Promise<{ id: string; secret: string }> {
+  if ((await findApp(tx, clientId)) === null)
+    throw new AppError("not_found", "app_not_found", "There is no app with this client id");
+  const id = makeUuid(origin.at);
+  const at = origin.at;
+  await tx.prisma.webhookEndpoint.create({
+    data: { id, clientId, url, eventTypes, stateChangedAt: at, createdAt: at, updatedAt: at },
   });
+  const secret = await addSecret(tx, { endpointId: id, keys, now: at });
+  const detail = { endpointId: id, eventTypes };
+  await recordAudit(tx, { ...origin, action: "webhook_endpoint_registered", clientId, detail });
+  return { id, secret };
 }
 
 /** Changes address or event types; events that wait go to the new address. Errors: as registering, and not_found. */
 export async function updateEndpoint(
   db: PrismaDb,
-  wanted: { id: string; url?: string | undefined; eventTypes?: readonly EventType[] | undefined },
+  wanted: { id: string } & Unchecked,
   { origin, policy }: { origin: Origin; policy: OutboundPolicy },
 ): Promise<void> {
-  const { id } = wanted;
-  const data = {
-    ...(wanted.url !== undefined && { url: await checkUrl(wanted.url, policy) }),
-    ...(wanted.eventTypes !== undefined && { eventTypes: checkTypes(wanted.eventTypes) }),
-  };
-  await withPrismaTransaction(db, async (tx) => {
-    const { clientId } = await getEndpointState(tx, id);
-    await tx.prisma.webhookEndpoint.updateMany({ where: { id }, data: { ...data, updatedAt: origin.at } });
-    const detail = { endpointId: id, changed: Object.keys(data) };
-    await recordAudit(tx, { ...origin, action: "webhook_endpoint_changed", clientId, detail });
-  });
+  const checked = await checkEndpoint(wanted, policy);
+  await withPrismaTransaction(db, (tx) => updateEndpointIn(tx, wanted.id, checked, origin));
+}
+
+/** Changes what was checked of an endpoint, in a transaction. Errors: not_found. */
+export async function updateEndpointIn(
+  tx: Transaction,
+  id: string,
+  data: CheckedEndpoint,
+  origin: Origin,
+): Promise<void> {
+  const { clientId } = await getEndpointState(tx, id);
+  await tx.prisma.webhookEndpoint.updateMany({ where: { id }, data: { ...data, updatedAt: origin.at } });
+  const detail = { endpointId: id, changed: Object.keys(data) };
+  await recordAudit(tx, { ...origin, action: "webhook_endpoint_changed", clientId, detail });
 }
 
 /**
@@ -66,40 +98,39 @@ export async function updateEndpoint(
  * Units:  overlapHours in hours.
  * Errors: not_found.
  */
-export async function rotateEndpointSecret(
-  db: PrismaDb,
-  { id, overlapHours }: { id: string; overlapHours: number },
-  { origin, keys }: { origin: Origin; keys: EncryptionKeys },
-): Promise<{ secret: string; oldValidUntil: Date }> {
+export const rotateEndpointSecret = (db: PrismaDb, wanted: Rotation, context: SecretContext): Promise<Rotated> =>
+  withPrismaTransaction(db, (tx) => rotateEndpointSecretIn(tx, wanted, context));
+
+type Rotation = { id: string; overlapHours: number };
+type Rotated = { secret: string; oldValidUntil: Date };
+type SecretContext = { origin: Origin; keys: EncryptionKeys };
+
+/** Gives an endpoint a new secret, in a transaction. Units: overlapHours in hours. Errors: not_found. */
+export async function rotateEndpointSecretIn(
+  tx: Transaction,
+  { id, overlapHours }: Rotation,
+  { origin, keys }: SecretContext,
+): Promise<Rotated> {
   const until = new Date(origin.at.getTime() + overlapHours * 3_600_000);
-  return withPrismaTransaction(db, async (tx) => {
-    const { clientId } = await getEndpointState(tx, id);
-    await tx.prisma.webhookSecret.updateMany({
-      where: { endpointId: id, OR: [{ expiresAt: null }, { expiresAt: { gt: until } }] },
-      data: { expiresAt: until },
-    });
-    const secret = await addSecret(tx, { endpointId: id, keys, now: origin.at });
-    const detail = { endpointId: id, overlapHours };
-    await recordAudit(tx, { ...origin, action: "webhook_secret_rotated", clientId, detail });
-    return { secret, oldValidUntil: until };
+  const { clientId } = await getEndpointState(tx, id);
+  await tx.prisma.webhookSecret.updateMany({
+    where: { endpointId: id, OR: [{ expiresAt: null }, { expiresAt: { gt: until } }] },
+    data: { expiresAt: until },
   });
+  const secret = await addSecret(tx, { endpointId: id, keys, now: origin.at });
+  const detail = { endpointId: id, overlapHours };
+  await recordAudit(tx, { ...origin, action: "webhook_secret_rotated", clientId, detail });
+  return { secret, oldValidUntil: until };
 }
 
 /** Lets events wait until the endpoint is resumed. Errors: not_found; conflict for a disabled one. */
 export async function pauseEndpoint(db: PrismaDb, id: string, origin: Origin): Promise<void> {
-  await withPrismaTransaction(db, async (tx) => {
-    const { state } = await getEndpointState(tx, id);
-    if (state === "DISABLED") throw disabled();
-    await setEndpointState(tx, id, { state: "PAUSED", reason: "asked_for", resumeAt: null }, origin);
-  });
+  await withPrismaTransaction(db, (tx) => changeEndpointState(tx, id, "PAUSED", origin));
 }
 
 /** Drops what waits and what comes until the endpoint is resumed. Errors: not_found. */
 export async function disableEndpoint(db: PrismaDb, id: string, origin: Origin): Promise<void> {
-  await withPrismaTransaction(db, async (tx) => {
-    await getEndpointState(tx, id);
-    await setEndpointState(tx, id, { state: "DISABLED", reason: "asked_for" }, origin);
-  });
+  await withPrismaTransaction(db, (tx) => changeEndpointState(tx, id, "DISABLED", origin));
 }
 
 /**
@@ -108,12 +139,31 @@ export async function disableEndpoint(db: PrismaDb, id: string, origin: Origin):
  * Errors: not_found; conflict for an active one.
  */
 export async function resumeEndpoint(db: PrismaDb, id: string, origin: Origin): Promise<void> {
-  await withPrismaTransaction(db, async (tx) => {
-    const { state } = await getEndpointState(tx, id);
-    if (state === "ACTIVE")
-      throw new AppError("conflict", "webhook_endpoint_active", "The webhook endpoint is active already");
-    await setEndpointState(tx, id, { state: "ACTIVE" }, origin);
-  });
+  await withPrismaTransaction(db, (tx) => changeEndpointState(tx, id, "ACTIVE", origin));
+}
+
+const asked = {
+  ACTIVE: { state: "ACTIVE" },
+  PAUSED: { state: "PAUSED", reason: "asked_for", resumeAt: null },
+  DISABLED: { state: "DISABLED", reason: "asked_for" },
+} as const;
+
+/**
+ * Puts an endpoint into a state that was asked for, in a transaction.
+ *
+ * Errors: not_found; conflict for an active one that is to be active, and a disabled one that is to be paused.
+ */
+export async function changeEndpointState(
+  tx: Transaction,
+  id: string,
+  to: keyof typeof asked,
+  origin: Origin,
+): Promise<void> {
+  const { state } = await getEndpointState(tx, id);
+  if (to === "PAUSED" && state === "DISABLED") throw disabled();
+  if (to === "ACTIVE" && state === "ACTIVE")
+    throw new AppError("conflict", "webhook_endpoint_active", "The webhook endpoint is active already");
+  await setEndpointState(tx, id, asked[to], origin);
 }
 
 const d = table("webhookDelivery", "d");
@@ -136,12 +186,15 @@ const removeLog = statement<{ endpointId: string }>(
  * Errors: not_found.
  */
 export async function removeEndpoint(db: PrismaDb, id: string, origin: Origin): Promise<void> {
-  await withPrismaTransaction(db, async (tx) => {
-    const { clientId } = await getEndpointState(tx, id);
-    await tx.prisma.webhookEndpoint.deleteMany({ where: { id } });
-    await recordAudit(tx, { ...origin, action: "webhook_endpoint_removed", clientId, detail: { endpointId: id } });
-  });
+  await withPrismaTransaction(db, (tx) => removeEndpointIn(tx, id, origin));
   await removeDeliveries(db, [id]);
+}
+
+/** Removes an endpoint with its secrets, in a transaction; its log is removed afterwards. Errors: not_found. */
+export async function removeEndpointIn(tx: Transaction, id: string, origin: Origin): Promise<void> {
+  const { clientId } = await getEndpointState(tx, id);
+  await tx.prisma.webhookEndpoint.deleteMany({ where: { id } });
+  await recordAudit(tx, { ...origin, action: "webhook_endpoint_removed", clientId, detail: { endpointId: id } });
 }
 
 /** Removes the log of endpoints that are gone, in batches. */

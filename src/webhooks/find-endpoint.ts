@@ -1,9 +1,16 @@
-import type { PrismaDb, Queryable, RecordStore } from "../platform/db.ts";
+import {
+  storeOf,
+  type PrismaDb,
+  type Queryable,
+  type RecordStore,
+  type Store,
+  type Transaction,
+} from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { findRows, sql, statement, table } from "../platform/sql.ts";
+import { findRows, run, sql, statement, table } from "../platform/sql.ts";
 import type { Reason } from "./endpoint-state.ts";
 import type { EventType } from "./payload.ts";
-import { isFirst, isWaiting } from "./queue.ts";
+import { isFirst, isWaiting, lockQueues } from "./queue.ts";
 
 export type Endpoint = {
   id: string;
@@ -53,15 +60,41 @@ async function pendingOf(db: Queryable, ids: readonly string[]): Promise<Map<str
   return new Map(rows.map(({ id, pending }) => [id, pending]));
 }
 
-/** Lists the endpoints of an app, or of all. */
+/** Where an endpoint stands in the list. */
+export type EndpointPlace = Pick<Endpoint, "clientId" | "createdAt" | "id">;
+
+type EndpointsAsked = {
+  clientId?: string | undefined;
+  /** Only those of these apps. */
+  among?: readonly string[] | undefined;
+  limit?: number | undefined;
+  after?: EndpointPlace | undefined;
+};
+
+const behind = ({ clientId, createdAt, id }: EndpointPlace) => ({
+  OR: [
+    { clientId: { gt: clientId } },
+    { clientId, createdAt: { gt: createdAt } },
+    { clientId, createdAt, id: { gt: id } },
+  ],
+});
+
+/** Lists the endpoints of an app, of some or of all, by app, the oldest first. */
 export async function listEndpoints(
   { prisma, pool }: PrismaDb,
-  { clientId }: { clientId?: string | undefined } = {},
+  { clientId, among, limit, after }: EndpointsAsked = {},
 ): Promise<Endpoint[]> {
   const endpoints = await prisma.webhookEndpoint.findMany({
-    where: clientId === undefined ? {} : { clientId },
+    where: {
+      AND: [
+        clientId === undefined ? {} : { clientId },
+        among === undefined ? {} : { clientId: { in: [...among] } },
+        after === undefined ? {} : behind(after),
+      ],
+    },
     orderBy: [{ clientId: "asc" }, { createdAt: "asc" }, { id: "asc" }],
     select: shown,
+    ...(limit !== undefined && { take: limit }),
   });
   const pending = await pendingOf(
     pool,
@@ -71,10 +104,31 @@ export async function listEndpoints(
 }
 
 /** Gets one endpoint. Errors: not_found. */
-export async function getEndpoint({ prisma, pool }: PrismaDb, id: string): Promise<Endpoint> {
-  const endpoint = await prisma.webhookEndpoint.findUnique({ where: { id }, select: shown });
-  if (endpoint === null) throw notFound();
-  return { ...endpoint, ...(endpoint as Codes), pending: (await pendingOf(pool, [id])).get(id) ?? 0 };
+export const getEndpoint = (db: PrismaDb, id: string): Promise<Endpoint> => readEndpoint(storeOf(db), id);
+
+/** Gets one endpoint, also in a transaction. Errors: not_found. */
+export async function readEndpoint(store: Store, id: string): Promise<Endpoint> {
+  const endpoint = await store.prisma.webhookEndpoint.findUnique({ where: { id }, select: shown });
+  if (endpoint === null) throw endpointNotFound();
+  return { ...endpoint, ...(endpoint as Codes), pending: (await pendingOf(store, [id])).get(id) ?? 0 };
+}
+
+const w = table("webhookEndpoint", "w");
+const lockRow = statement<{ id: string }>(
+  ({ id }) => sql`SELECT FROM ${w} WHERE ${w.id} = ${id} FOR NO KEY UPDATE`,
+  "webhooks.lockEndpoint",
+);
+
+/**
+ * Reads an endpoint, whose row is locked until the end of the transaction.
+ *
+ * Shape:  `disables` locks the queues before the row, in the order of those who record what came of deliveries.
+ * Errors: not_found.
+ */
+export async function lockEndpoint(tx: Transaction, id: string, { disables = false } = {}): Promise<Endpoint> {
+  if (disables) await lockQueues(tx, "exclusive");
+  await run(tx, lockRow, { id });
+  return readEndpoint(tx, id);
 }
 
 /** Finds whose endpoint it is and in which state. Errors: not_found. */
@@ -83,9 +137,9 @@ export async function getEndpointState(
   id: string,
 ): Promise<Pick<Endpoint, "clientId" | "state">> {
   const endpoint = await prisma.webhookEndpoint.findUnique({ where: { id }, select: { clientId: true, state: true } });
-  if (endpoint === null) throw notFound();
+  if (endpoint === null) throw endpointNotFound();
   return endpoint;
 }
 
-const notFound = () =>
+export const endpointNotFound = (): AppError =>
   new AppError("not_found", "webhook_endpoint_not_found", "There is no webhook endpoint with this id");

@@ -11,21 +11,43 @@
  * Never knows: what a school, a person or a group is, who may see what, or why something changed.
  */
 export {
+  changeEndpointState,
+  checkEndpoint,
   disableEndpoint,
   pauseEndpoint,
   registerEndpoint,
+  registerEndpointIn,
   removeDeliveries,
   removeEndpoint,
+  removeEndpointIn,
   resumeEndpoint,
   rotateEndpointSecret,
+  rotateEndpointSecretIn,
   updateEndpoint,
+  updateEndpointIn,
 } from "./endpoint.ts";
 export type { NewEndpoint } from "./endpoint.ts";
-export { getEndpoint, listEndpoints } from "./find-endpoint.ts";
-export type { Endpoint } from "./find-endpoint.ts";
+export {
+  endpointNotFound,
+  getEndpoint,
+  getEndpointState,
+  listEndpoints,
+  lockEndpoint,
+  readEndpoint,
+} from "./find-endpoint.ts";
+export type { Endpoint, EndpointPlace } from "./find-endpoint.ts";
 export { makeWebhooks } from "./jobs.ts";
 export type { WebhookDeps, WebhookSettings } from "./jobs.ts";
-export { getDelivery, listDeliveries, redeliver, redeliverFailed, sendTestEvent } from "./log.ts";
+export {
+  deliveryNotFound,
+  getDelivery,
+  listDeliveries,
+  redeliver,
+  redeliverFailed,
+  redeliverIn,
+  sendTestEvent,
+  sendTestEventIn,
+} from "./log.ts";
 export type { Attempt, Delivery, DeliveryState } from "./log.ts";
 export { eventTypes } from "./payload.ts";
 export type { EventType } from "./payload.ts";

@@ -1,5 +1,5 @@
 import { recordAudit, type Origin } from "../events/index.ts";
-import { withPrismaTransaction, type PrismaDb, type RecordStore } from "../platform/db.ts";
+import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/ids.ts";
 import { run, sql, statement, table, update } from "../platform/sql.ts";
@@ -62,14 +62,26 @@ const present = ({ dueAt, ...row }: Row): Delivery => ({
   nextAttemptAt: dueAt,
 });
 
+type DeliveriesAsked = {
+  endpointId: string;
+  state?: DeliveryState | undefined;
+  limit: number;
+  /** Only those made before the delivery with this id. */
+  after?: string | undefined;
+};
+
 /** Lists the deliveries of an endpoint, the newest first. Errors: not_found for an unknown endpoint. */
 export async function listDeliveries(
   db: RecordStore,
-  { endpointId, state, limit }: { endpointId: string; state?: DeliveryState | undefined; limit: number },
+  { endpointId, state, limit, after }: DeliveriesAsked,
 ): Promise<Delivery[]> {
   await getEndpointState(db, endpointId);
   const rows = await db.prisma.webhookDelivery.findMany({
-    where: { endpointId, ...(state !== undefined && { state }) },
+    where: {
+      endpointId,
+      ...(state !== undefined && { state }),
+      ...(after !== undefined && { id: { lt: BigInt(after) } }),
+    },
     orderBy: { id: "desc" },
     take: limit,
     select: shown,
@@ -94,11 +106,16 @@ export async function getDelivery(db: RecordStore, id: string): Promise<Delivery
  *
  * Errors: not_found; conflict while the delivery is pending or its endpoint is disabled.
  */
-export async function redeliver(db: PrismaDb, id: string, origin: Origin): Promise<void> {
-  const { endpointId, state } = await findDelivery(db, id);
+export const redeliver = (db: PrismaDb, id: string, origin: Origin): Promise<void> =>
+  withPrismaTransaction(db, (tx) => redeliverIn(tx, id, origin));
+
+/** Delivers once more, in a transaction. Errors: as redelivering. */
+export async function redeliverIn(tx: Transaction, id: string, origin: Origin): Promise<void> {
+  await lockQueues(tx, "exclusive");
+  const { endpointId, state } = await findDelivery(tx, id);
   if (state === "PENDING")
     throw new AppError("conflict", "webhook_delivery_pending", "The delivery waits to be sent already");
-  await repeat(db, { endpointId, ids: [id] }, origin);
+  await repeatIn(tx, { endpointId, ids: [id] }, origin);
 }
 
 const mostRepeated = 1000;
@@ -121,7 +138,8 @@ export async function redeliverFailed(
       take: mostRepeated,
       select: { id: true },
     });
-    repeated += await repeat(db, { endpointId, ids: rows.map(({ id }) => String(id)) }, origin);
+    const ids = rows.map(({ id }) => String(id));
+    repeated += await withPrismaTransaction(db, (tx) => repeatIn(tx, { endpointId, ids }, origin));
     isMore = rows.length === mostRepeated;
     after = rows.at(-1)?.id ?? after;
   }
@@ -133,32 +151,36 @@ export async function redeliverFailed(
  *
  * Errors: not_found; conflict for a disabled endpoint.
  */
-export async function sendTestEvent(
-  db: PrismaDb,
-  { endpointId, eventType }: { endpointId: string; eventType: EventType },
+export const sendTestEvent = (db: PrismaDb, wanted: TestEvent, origin: Origin): Promise<string> =>
+  withPrismaTransaction(db, (tx) => sendTestEventIn(tx, wanted, origin));
+
+type TestEvent = { endpointId: string; eventType: EventType };
+
+/** Sends a test event, in a transaction; answers the id of its delivery. Errors: as sending it. */
+export async function sendTestEventIn(
+  tx: Transaction,
+  { endpointId, eventType }: TestEvent,
   origin: Origin,
 ): Promise<string> {
-  return withPrismaTransaction(db, async (tx) => {
-    const clientId = await getUsableOwner(tx, endpointId);
-    const [messageId, subjectId] = [makeUuid(origin.at), makeUuid(origin.at)];
-    const { id } = await tx.prisma.webhookDelivery.create({
-      data: {
-        messageId,
-        endpointId,
-        eventType,
-        subjectId,
-        isTest: true,
-        body: makeTestPayload(eventType, subjectId),
-        dueAt: origin.at,
-        createdAt: origin.at,
-      },
-      select: { id: true },
-    });
-    const detail = { endpointId, deliveryId: String(id) };
-    await recordAudit(tx, { ...origin, action: "webhook_test_sent", clientId, detail });
-    await tx.query(`NOTIFY ${deliveryChannel}`);
-    return String(id);
+  const clientId = await getUsableOwner(tx, endpointId);
+  const [messageId, subjectId] = [makeUuid(origin.at), makeUuid(origin.at)];
+  const { id } = await tx.prisma.webhookDelivery.create({
+    data: {
+      messageId,
+      endpointId,
+      eventType,
+      subjectId,
+      isTest: true,
+      body: makeTestPayload(eventType, subjectId),
+      dueAt: origin.at,
+      createdAt: origin.at,
+    },
+    select: { id: true },
   });
+  const detail = { endpointId, deliveryId: String(id) };
+  await recordAudit(tx, { ...origin, action: "webhook_test_sent", clientId, detail });
+  await tx.query(`NOTIFY ${deliveryChannel}`);
+  return String(id);
 }
 
 const d = table("webhookDelivery", "d");
@@ -180,20 +202,16 @@ const repeatDeliveries = statement<{ ids: readonly string[]; now: Date }>(
   WHERE ${d.id} = ${asked.id}`,
 );
 
-async function repeat(
-  db: PrismaDb,
-  { endpointId, ids }: { endpointId: string; ids: readonly string[] },
-  origin: Origin,
-): Promise<number> {
-  return withPrismaTransaction(db, async (tx) => {
-    await lockQueues(tx, "exclusive");
-    const clientId = await getUsableOwner(tx, endpointId);
-    const deliveries = await run(tx, repeatDeliveries, { ids, now: origin.at });
-    const detail = { endpointId, deliveries };
-    await recordAudit(tx, { ...origin, action: "webhook_deliveries_repeated", clientId, detail });
-    await tx.query(`NOTIFY ${deliveryChannel}`);
-    return deliveries;
-  });
+type Repetition = { endpointId: string; ids: readonly string[] };
+
+async function repeatIn(tx: Transaction, { endpointId, ids }: Repetition, origin: Origin): Promise<number> {
+  await lockQueues(tx, "exclusive");
+  const clientId = await getUsableOwner(tx, endpointId);
+  const deliveries = await run(tx, repeatDeliveries, { ids, now: origin.at });
+  const detail = { endpointId, deliveries };
+  await recordAudit(tx, { ...origin, action: "webhook_deliveries_repeated", clientId, detail });
+  await tx.query(`NOTIFY ${deliveryChannel}`);
+  return deliveries;
 }
 
 /** The client id of an endpoint that is not disabled. */
@@ -207,7 +225,9 @@ async function findDelivery({ prisma }: RecordStore, id: string): Promise<Delive
   const row = /^\d{1,18}$/.test(id)
     ? await prisma.webhookDelivery.findUnique({ where: { id: BigInt(id) }, select: shown })
     : null;
-  if (row === null)
-    throw new AppError("not_found", "webhook_delivery_not_found", "There is no webhook delivery with this number");
+  if (row === null) throw deliveryNotFound();
   return present(row);
 }
+
+export const deliveryNotFound = (): AppError =>
+  new AppError("not_found", "webhook_delivery_not_found", "There is no webhook delivery with this number");

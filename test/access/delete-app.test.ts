@@ -48,6 +48,9 @@ async function makeFullApp(): Promise<ClientId> {
   await db.prisma.logoutNotice.create({
     data: { id: randomUUID(), clientId, personId, sid: "sid", nextAttemptAt: at, createdAt: at },
   });
+  await db.prisma.staffRole.create({
+    data: { id: randomUUID(), role: "PARTNER", clientId, givenAt: at, apps: { create: [{ clientId }] } },
+  });
   await db.prisma.webhookEndpoint.create({
     data: {
       id: randomUUID(),

@@ -27,13 +27,13 @@ import { sql, table } from "../../src/platform/sql.ts";
 type Described = {
   getThing: {
     parameters: { path: { id: string } };
-    responses: { 200: { content: { "application/json": { id: string; name: string } } } };
+    responses: { 200: { content: { "application/json": { id: string; name: string } } }; 304: unknown };
   };
 };
 type Things = {
   listThings: {
     parameters: { query?: { limit?: number } };
-    responses: { 200: { content: { "application/json": { id: string }[] } } };
+    responses: { 200: { content: { "application/json": { id: string }[] } }; 304: unknown };
   };
 };
 

@@ -32,6 +32,9 @@ export const bundles: Bundle[] = readdirSync(folder)
     return { name: file.replace(".yaml", ""), text, document: parse(text) as Bundle["document"] };
   });
 
+/** Those that are published for partners. */
+export const partnerBundles = bundles.filter(({ name }) => name !== "admin");
+
 export function findBundle(name: string): Bundle {
   return bundles.find((bundle) => bundle.name === name)!;
 }

@@ -37,9 +37,12 @@ describe.each(bundles)("$name", (bundle) => {
         ),
       ),
     );
-    const own = { idm: ["application/problem+json"], "sign-on": ["text/html", "application/json"], webhooks: [] }[
-      bundle.name
-    ] ?? ["application/json"];
+    const own = {
+      admin: ["application/problem+json"],
+      idm: ["application/problem+json"],
+      "sign-on": ["text/html", "application/json"],
+      webhooks: [],
+    }[bundle.name] ?? ["application/json"];
     expect([...forms].sort()).toEqual([...own].sort());
   });
 });

@@ -25,7 +25,7 @@ const house: Record<string, string> = {
   ...packages,
   "src/main.ts": 'import "./app.ts"; import "./config/index.ts";',
   "src/app.ts":
-    'import "./sign-on/index.ts"; import "./idm/index.ts"; import "../demo/load.ts"; import "../generated/prisma/client.ts";',
+    'import "./sign-on/index.ts"; import "./idm/index.ts"; import "./admin/index.ts"; import "../demo/load.ts"; import "../generated/prisma/client.ts";',
   "src/schultor.ts": 'import "./cli/index.ts";',
   "src/cli/index.ts": 'import "./grant.ts"; import "../config/index.ts";',
   "src/cli/grant.ts": 'import "../access/index.ts"; import "../sign-on/index.ts"; import "../platform/db.ts";',
@@ -34,6 +34,10 @@ const house: Record<string, string> = {
   "src/sign-on/pages.ts": "export {};",
   "src/idm/index.ts":
     'import "../access/index.ts"; import "../platform/http/index.ts"; import "../../generated/openapi/idm.ts"; import "inside";',
+  "src/admin/index.ts":
+    'import "../idm/index.ts"; import "../staff/index.ts"; import "../sign-on/index.ts"; import "../platform/db.ts";',
+  "src/staff/index.ts":
+    'import "../access/index.ts"; import "../directory/index.ts"; import "../../generated/prisma/client.ts";',
   "src/access/index.ts":
     'import "./visibility.ts"; import "../directory/index.ts"; import "../../generated/prisma/client.ts";',
   "src/access/visibility.ts": "export {};",
@@ -61,7 +65,9 @@ const planted: Record<string, [file: string, line: string, emptied?: string]> = 
     "src/access/index.ts",
   ],
   "access-looks-down": ["src/access/index.ts", 'import "../idm/index.ts";', "src/idm/index.ts"],
+  "staff-looks-down": ["src/staff/index.ts", 'import "../idm/index.ts";'],
   "siblings-do-not-know-each-other": ["src/idm/index.ts", 'import "../sign-on/index.ts";'],
+  "admin-on-top": ["src/cli/grant.ts", 'import "../admin/index.ts";'],
   "public-api-only": ["src/idm/index.ts", 'import "../access/visibility.ts";'],
   "platform-by-module": ["src/idm/index.ts", 'import "../platform/http/problem.ts";'],
   "composition-on-top": ["src/idm/index.ts", 'import "../config/index.ts";'],

@@ -24,7 +24,7 @@ type Plant = Place & { document: string; kind: Kind; says: string; change: (yaml
 
 const kinds = ["required property", "required parameter", "enum value", "operation", "removed property"] as const;
 type Kind = (typeof kinds)[number];
-const documents = ["idm", "schulconnex", "sign-on", "webhooks"];
+const documents = ["idm", "schulconnex", "sign-on", "webhooks", "admin"];
 
 type Places = Record<Kind, Place>;
 const places: Record<string, Places & { in: "query" | "header"; path: string; method: "get" | "post" }> = {
@@ -65,6 +65,14 @@ const places: Record<string, Places & { in: "query" | "header"; path: string; me
     operation: { file: "webhooks.yaml", name: "receivePlantedEvent", at: "webhooks/contract.ts" },
     "removed property": { file: "schemas/GroupEvent.yaml", name: "updatedProperties", at: "webhooks/payload.ts" },
     ...{ in: "header", path: "/webhooks/planted", method: "post" },
+  },
+  admin: {
+    "required property": { file: "schemas/Me.yaml", name: "plantedName", at: "admin/staff.ts" },
+    "required parameter": { file: "admin/listAudit.yaml", name: "planted-parameter", at: "admin/contract.ts" },
+    "enum value": { file: "schemas/StaffRoleName.yaml", name: "PLANTED", at: "admin/contract.ts" },
+    operation: { file: "admin.yaml", name: "getPlantedOfStaff", at: "admin/rights.ts" },
+    "removed property": { file: "schemas/AuditLine.yaml", name: "schoolId", at: "admin/audit.ts" },
+    ...{ in: "query", path: "/admin/v1/planted", method: "get" },
   },
 };
 

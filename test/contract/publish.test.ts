@@ -10,7 +10,7 @@ import {
   makeSchulconnexClient,
   makeSignOnClient,
 } from "../../src/publish/index.ts";
-import { bundles } from "./bundles.ts";
+import { partnerBundles } from "./bundles.ts";
 
 const place = {
   platform: "nordlicht",
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe.each(bundles)("$name as it is served", ({ name, text, document }) => {
+describe.each(partnerBundles)("$name as it is served", ({ name, text, document }) => {
   test("carries the operator's name and addresses, and no placeholder", async () => {
     const served = await (await fetch(`${url}/openapi/${name}.yaml`)).text();
     expect(text).toContain("<platform>");
@@ -88,7 +88,7 @@ test("the list of documents names them all", async () => {
   const { documents } = (await (await fetch(`${url}/openapi`)).json()) as {
     documents: { name: string; yaml: string }[];
   };
-  expect(documents.map(({ name }) => name)).toEqual(bundles.map(({ name }) => name).sort());
+  expect(documents.map(({ name }) => name)).toEqual(partnerBundles.map(({ name }) => name).sort());
   expect(documents[0]!.yaml).toBe("https://login.example.org/openapi/idm.yaml");
   expect((await fetch(`${url}/openapi/`)).status).toBe(200);
 });

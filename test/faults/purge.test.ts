@@ -44,6 +44,9 @@ async function makePeople(count: number, { school, groups, app: clientId }: Plac
   await db.prisma.logoutNotice.createMany(
     each((id) => ({ id: makeUuid(start), clientId, sid: id, nextAttemptAt: later(60), createdAt: start })),
   );
+  await db.prisma.staffRole.createMany(
+    each(() => ({ id: makeUuid(start), role: "OPERATOR" as const, givenAt: start })),
+  );
   for (const kind of ["Session", "RefreshToken", "AccessToken", "Interaction"]) {
     const artifact = { kind, clientId, expiresAt: later(60) };
     await db.prisma.oidcArtifact.createMany(

@@ -432,6 +432,10 @@ export const ModelName = {
   RateLimit: 'RateLimit',
   SignInLimit: 'SignInLimit',
   KnownDevice: 'KnownDevice',
+  StaffRole: 'StaffRole',
+  StaffRoleSchool: 'StaffRoleSchool',
+  StaffRoleApp: 'StaffRoleApp',
+  IdempotencyKey: 'IdempotencyKey',
   WebhookEndpoint: 'WebhookEndpoint',
   WebhookSecret: 'WebhookSecret',
   WebhookDelivery: 'WebhookDelivery',
@@ -452,7 +456,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "announcedSignIn" | "viewVersion" | "school" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "knownDevice" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "announcedSignIn" | "viewVersion" | "school" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "knownDevice" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3046,6 +3050,302 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    StaffRole: {
+      payload: Prisma.$StaffRolePayload<ExtArgs>
+      fields: Prisma.StaffRoleFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.StaffRoleFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRolePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.StaffRoleFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRolePayload>
+        }
+        findFirst: {
+          args: Prisma.StaffRoleFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRolePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.StaffRoleFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRolePayload>
+        }
+        findMany: {
+          args: Prisma.StaffRoleFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRolePayload>[]
+        }
+        create: {
+          args: Prisma.StaffRoleCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRolePayload>
+        }
+        createMany: {
+          args: Prisma.StaffRoleCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.StaffRoleCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRolePayload>[]
+        }
+        delete: {
+          args: Prisma.StaffRoleDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRolePayload>
+        }
+        update: {
+          args: Prisma.StaffRoleUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRolePayload>
+        }
+        deleteMany: {
+          args: Prisma.StaffRoleDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.StaffRoleUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.StaffRoleUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRolePayload>[]
+        }
+        upsert: {
+          args: Prisma.StaffRoleUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRolePayload>
+        }
+        aggregate: {
+          args: Prisma.StaffRoleAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateStaffRole>
+        }
+        groupBy: {
+          args: Prisma.StaffRoleGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StaffRoleGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.StaffRoleCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StaffRoleCountAggregateOutputType> | number
+        }
+      }
+    }
+    StaffRoleSchool: {
+      payload: Prisma.$StaffRoleSchoolPayload<ExtArgs>
+      fields: Prisma.StaffRoleSchoolFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.StaffRoleSchoolFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRoleSchoolPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.StaffRoleSchoolFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRoleSchoolPayload>
+        }
+        findFirst: {
+          args: Prisma.StaffRoleSchoolFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRoleSchoolPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.StaffRoleSchoolFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRoleSchoolPayload>
+        }
+        findMany: {
+          args: Prisma.StaffRoleSchoolFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRoleSchoolPayload>[]
+        }
+        create: {
+          args: Prisma.StaffRoleSchoolCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRoleSchoolPayload>
+        }
+        createMany: {
+          args: Prisma.StaffRoleSchoolCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.StaffRoleSchoolCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRoleSchoolPayload>[]
+        }
+        delete: {
+          args: Prisma.StaffRoleSchoolDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRoleSchoolPayload>
+        }
+        update: {
+          args: Prisma.StaffRoleSchoolUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRoleSchoolPayload>
+        }
+        deleteMany: {
+          args: Prisma.StaffRoleSchoolDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.StaffRoleSchoolUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.StaffRoleSchoolUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRoleSchoolPayload>[]
+        }
+        upsert: {
+          args: Prisma.StaffRoleSchoolUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRoleSchoolPayload>
+        }
+        aggregate: {
+          args: Prisma.StaffRoleSchoolAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateStaffRoleSchool>
+        }
+        groupBy: {
+          args: Prisma.StaffRoleSchoolGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StaffRoleSchoolGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.StaffRoleSchoolCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StaffRoleSchoolCountAggregateOutputType> | number
+        }
+      }
+    }
+    StaffRoleApp: {
+      payload: Prisma.$StaffRoleAppPayload<ExtArgs>
+      fields: Prisma.StaffRoleAppFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.StaffRoleAppFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRoleAppPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.StaffRoleAppFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRoleAppPayload>
+        }
+        findFirst: {
+          args: Prisma.StaffRoleAppFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRoleAppPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.StaffRoleAppFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRoleAppPayload>
+        }
+        findMany: {
+          args: Prisma.StaffRoleAppFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRoleAppPayload>[]
+        }
+        create: {
+          args: Prisma.StaffRoleAppCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRoleAppPayload>
+        }
+        createMany: {
+          args: Prisma.StaffRoleAppCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.StaffRoleAppCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRoleAppPayload>[]
+        }
+        delete: {
+          args: Prisma.StaffRoleAppDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRoleAppPayload>
+        }
+        update: {
+          args: Prisma.StaffRoleAppUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRoleAppPayload>
+        }
+        deleteMany: {
+          args: Prisma.StaffRoleAppDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.StaffRoleAppUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.StaffRoleAppUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRoleAppPayload>[]
+        }
+        upsert: {
+          args: Prisma.StaffRoleAppUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$StaffRoleAppPayload>
+        }
+        aggregate: {
+          args: Prisma.StaffRoleAppAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateStaffRoleApp>
+        }
+        groupBy: {
+          args: Prisma.StaffRoleAppGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StaffRoleAppGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.StaffRoleAppCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.StaffRoleAppCountAggregateOutputType> | number
+        }
+      }
+    }
+    IdempotencyKey: {
+      payload: Prisma.$IdempotencyKeyPayload<ExtArgs>
+      fields: Prisma.IdempotencyKeyFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.IdempotencyKeyFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.IdempotencyKeyFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>
+        }
+        findFirst: {
+          args: Prisma.IdempotencyKeyFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.IdempotencyKeyFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>
+        }
+        findMany: {
+          args: Prisma.IdempotencyKeyFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>[]
+        }
+        create: {
+          args: Prisma.IdempotencyKeyCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>
+        }
+        createMany: {
+          args: Prisma.IdempotencyKeyCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.IdempotencyKeyCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>[]
+        }
+        delete: {
+          args: Prisma.IdempotencyKeyDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>
+        }
+        update: {
+          args: Prisma.IdempotencyKeyUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>
+        }
+        deleteMany: {
+          args: Prisma.IdempotencyKeyDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.IdempotencyKeyUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.IdempotencyKeyUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>[]
+        }
+        upsert: {
+          args: Prisma.IdempotencyKeyUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$IdempotencyKeyPayload>
+        }
+        aggregate: {
+          args: Prisma.IdempotencyKeyAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateIdempotencyKey>
+        }
+        groupBy: {
+          args: Prisma.IdempotencyKeyGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IdempotencyKeyGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.IdempotencyKeyCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.IdempotencyKeyCountAggregateOutputType> | number
+        }
+      }
+    }
     WebhookEndpoint: {
       payload: Prisma.$WebhookEndpointPayload<ExtArgs>
       fields: Prisma.WebhookEndpointFieldRefs
@@ -3638,7 +3938,10 @@ export const AuditScalarFieldEnum = {
   personId: 'personId',
   schoolId: 'schoolId',
   requestId: 'requestId',
-  detail: 'detail'
+  detail: 'detail',
+  actorRole: 'actorRole',
+  before: 'before',
+  after: 'after'
 } as const
 
 export type AuditScalarFieldEnum = (typeof AuditScalarFieldEnum)[keyof typeof AuditScalarFieldEnum]
@@ -3905,6 +4208,47 @@ export const KnownDeviceScalarFieldEnum = {
 export type KnownDeviceScalarFieldEnum = (typeof KnownDeviceScalarFieldEnum)[keyof typeof KnownDeviceScalarFieldEnum]
 
 
+export const StaffRoleScalarFieldEnum = {
+  id: 'id',
+  role: 'role',
+  personId: 'personId',
+  clientId: 'clientId',
+  reason: 'reason',
+  endsAt: 'endsAt',
+  givenAt: 'givenAt'
+} as const
+
+export type StaffRoleScalarFieldEnum = (typeof StaffRoleScalarFieldEnum)[keyof typeof StaffRoleScalarFieldEnum]
+
+
+export const StaffRoleSchoolScalarFieldEnum = {
+  roleId: 'roleId',
+  schoolId: 'schoolId'
+} as const
+
+export type StaffRoleSchoolScalarFieldEnum = (typeof StaffRoleSchoolScalarFieldEnum)[keyof typeof StaffRoleSchoolScalarFieldEnum]
+
+
+export const StaffRoleAppScalarFieldEnum = {
+  roleId: 'roleId',
+  clientId: 'clientId'
+} as const
+
+export type StaffRoleAppScalarFieldEnum = (typeof StaffRoleAppScalarFieldEnum)[keyof typeof StaffRoleAppScalarFieldEnum]
+
+
+export const IdempotencyKeyScalarFieldEnum = {
+  caller: 'caller',
+  key: 'key',
+  requestHash: 'requestHash',
+  status: 'status',
+  answer: 'answer',
+  createdAt: 'createdAt'
+} as const
+
+export type IdempotencyKeyScalarFieldEnum = (typeof IdempotencyKeyScalarFieldEnum)[keyof typeof IdempotencyKeyScalarFieldEnum]
+
+
 export const WebhookEndpointScalarFieldEnum = {
   id: 'id',
   clientId: 'clientId',
@@ -3989,6 +4333,14 @@ export const JsonNullValueInput = {
 } as const
 
 export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
+
+
+export const NullableJsonNullValueInput = {
+  DbNull: DbNull,
+  JsonNull: JsonNull
+} as const
+
+export type NullableJsonNullValueInput = (typeof NullableJsonNullValueInput)[keyof typeof NullableJsonNullValueInput]
 
 
 export const QueryMode = {
@@ -4240,6 +4592,20 @@ export type ListEnumSigningKeyStateFieldRefInput<$PrismaModel> = FieldRefInputTy
 
 
 /**
+ * Reference to a field of type 'StaffRoleName'
+ */
+export type EnumStaffRoleNameFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'StaffRoleName'>
+    
+
+
+/**
+ * Reference to a field of type 'StaffRoleName[]'
+ */
+export type ListEnumStaffRoleNameFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'StaffRoleName[]'>
+    
+
+
+/**
  * Reference to a field of type 'WebhookEndpointState'
  */
 export type EnumWebhookEndpointStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'WebhookEndpointState'>
@@ -4466,6 +4832,10 @@ export type GlobalOmitConfig = {
   rateLimit?: Prisma.RateLimitOmit
   signInLimit?: Prisma.SignInLimitOmit
   knownDevice?: Prisma.KnownDeviceOmit
+  staffRole?: Prisma.StaffRoleOmit
+  staffRoleSchool?: Prisma.StaffRoleSchoolOmit
+  staffRoleApp?: Prisma.StaffRoleAppOmit
+  idempotencyKey?: Prisma.IdempotencyKeyOmit
   webhookEndpoint?: Prisma.WebhookEndpointOmit
   webhookSecret?: Prisma.WebhookSecretOmit
   webhookDelivery?: Prisma.WebhookDeliveryOmit

@@ -86,6 +86,10 @@ export const ModelName = {
   RateLimit: 'RateLimit',
   SignInLimit: 'SignInLimit',
   KnownDevice: 'KnownDevice',
+  StaffRole: 'StaffRole',
+  StaffRoleSchool: 'StaffRoleSchool',
+  StaffRoleApp: 'StaffRoleApp',
+  IdempotencyKey: 'IdempotencyKey',
   WebhookEndpoint: 'WebhookEndpoint',
   WebhookSecret: 'WebhookSecret',
   WebhookDelivery: 'WebhookDelivery',
@@ -292,7 +296,10 @@ export const AuditScalarFieldEnum = {
   personId: 'personId',
   schoolId: 'schoolId',
   requestId: 'requestId',
-  detail: 'detail'
+  detail: 'detail',
+  actorRole: 'actorRole',
+  before: 'before',
+  after: 'after'
 } as const
 
 export type AuditScalarFieldEnum = (typeof AuditScalarFieldEnum)[keyof typeof AuditScalarFieldEnum]
@@ -559,6 +566,47 @@ export const KnownDeviceScalarFieldEnum = {
 export type KnownDeviceScalarFieldEnum = (typeof KnownDeviceScalarFieldEnum)[keyof typeof KnownDeviceScalarFieldEnum]
 
 
+export const StaffRoleScalarFieldEnum = {
+  id: 'id',
+  role: 'role',
+  personId: 'personId',
+  clientId: 'clientId',
+  reason: 'reason',
+  endsAt: 'endsAt',
+  givenAt: 'givenAt'
+} as const
+
+export type StaffRoleScalarFieldEnum = (typeof StaffRoleScalarFieldEnum)[keyof typeof StaffRoleScalarFieldEnum]
+
+
+export const StaffRoleSchoolScalarFieldEnum = {
+  roleId: 'roleId',
+  schoolId: 'schoolId'
+} as const
+
+export type StaffRoleSchoolScalarFieldEnum = (typeof StaffRoleSchoolScalarFieldEnum)[keyof typeof StaffRoleSchoolScalarFieldEnum]
+
+
+export const StaffRoleAppScalarFieldEnum = {
+  roleId: 'roleId',
+  clientId: 'clientId'
+} as const
+
+export type StaffRoleAppScalarFieldEnum = (typeof StaffRoleAppScalarFieldEnum)[keyof typeof StaffRoleAppScalarFieldEnum]
+
+
+export const IdempotencyKeyScalarFieldEnum = {
+  caller: 'caller',
+  key: 'key',
+  requestHash: 'requestHash',
+  status: 'status',
+  answer: 'answer',
+  createdAt: 'createdAt'
+} as const
+
+export type IdempotencyKeyScalarFieldEnum = (typeof IdempotencyKeyScalarFieldEnum)[keyof typeof IdempotencyKeyScalarFieldEnum]
+
+
 export const WebhookEndpointScalarFieldEnum = {
   id: 'id',
   clientId: 'clientId',
@@ -643,6 +691,14 @@ export const JsonNullValueInput = {
 } as const
 
 export type JsonNullValueInput = (typeof JsonNullValueInput)[keyof typeof JsonNullValueInput]
+
+
+export const NullableJsonNullValueInput = {
+  DbNull: DbNull,
+  JsonNull: JsonNull
+} as const
+
+export type NullableJsonNullValueInput = (typeof NullableJsonNullValueInput)[keyof typeof NullableJsonNullValueInput]
 
 
 export const QueryMode = {

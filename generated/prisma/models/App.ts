@@ -264,6 +264,8 @@ export type AppWhereInput = {
   choices?: Prisma.SchoolChoiceListRelationFilter
   notices?: Prisma.LogoutNoticeListRelationFilter
   webhooks?: Prisma.WebhookEndpointListRelationFilter
+  staffRoles?: Prisma.StaffRoleListRelationFilter
+  staffRolesFor?: Prisma.StaffRoleAppListRelationFilter
 }
 
 export type AppOrderByWithRelationInput = {
@@ -289,6 +291,8 @@ export type AppOrderByWithRelationInput = {
   choices?: Prisma.SchoolChoiceOrderByRelationAggregateInput
   notices?: Prisma.LogoutNoticeOrderByRelationAggregateInput
   webhooks?: Prisma.WebhookEndpointOrderByRelationAggregateInput
+  staffRoles?: Prisma.StaffRoleOrderByRelationAggregateInput
+  staffRolesFor?: Prisma.StaffRoleAppOrderByRelationAggregateInput
 }
 
 export type AppWhereUniqueInput = Prisma.AtLeast<{
@@ -317,6 +321,8 @@ export type AppWhereUniqueInput = Prisma.AtLeast<{
   choices?: Prisma.SchoolChoiceListRelationFilter
   notices?: Prisma.LogoutNoticeListRelationFilter
   webhooks?: Prisma.WebhookEndpointListRelationFilter
+  staffRoles?: Prisma.StaffRoleListRelationFilter
+  staffRolesFor?: Prisma.StaffRoleAppListRelationFilter
 }, "clientId">
 
 export type AppOrderByWithAggregationInput = {
@@ -386,6 +392,8 @@ export type AppCreateInput = {
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateInput = {
@@ -411,6 +419,8 @@ export type AppUncheckedCreateInput = {
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppUpdateInput = {
@@ -436,6 +446,8 @@ export type AppUpdateInput = {
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateInput = {
@@ -461,6 +473,8 @@ export type AppUncheckedUpdateInput = {
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateManyInput = {
@@ -582,6 +596,11 @@ export type AppMinOrderByAggregateInput = {
 export type AppScalarRelationFilter = {
   is?: Prisma.AppWhereInput
   isNot?: Prisma.AppWhereInput
+}
+
+export type AppNullableScalarRelationFilter = {
+  is?: Prisma.AppWhereInput | null
+  isNot?: Prisma.AppWhereInput | null
 }
 
 export type AppCreateredirectUrisInput = {
@@ -717,6 +736,36 @@ export type AppUpdateOneRequiredWithoutChoicesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutChoicesInput, Prisma.AppUpdateWithoutChoicesInput>, Prisma.AppUncheckedUpdateWithoutChoicesInput>
 }
 
+export type AppCreateNestedOneWithoutStaffRolesInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutStaffRolesInput, Prisma.AppUncheckedCreateWithoutStaffRolesInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutStaffRolesInput
+  connect?: Prisma.AppWhereUniqueInput
+}
+
+export type AppUpdateOneWithoutStaffRolesNestedInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutStaffRolesInput, Prisma.AppUncheckedCreateWithoutStaffRolesInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutStaffRolesInput
+  upsert?: Prisma.AppUpsertWithoutStaffRolesInput
+  disconnect?: Prisma.AppWhereInput | boolean
+  delete?: Prisma.AppWhereInput | boolean
+  connect?: Prisma.AppWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutStaffRolesInput, Prisma.AppUpdateWithoutStaffRolesInput>, Prisma.AppUncheckedUpdateWithoutStaffRolesInput>
+}
+
+export type AppCreateNestedOneWithoutStaffRolesForInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutStaffRolesForInput, Prisma.AppUncheckedCreateWithoutStaffRolesForInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutStaffRolesForInput
+  connect?: Prisma.AppWhereUniqueInput
+}
+
+export type AppUpdateOneRequiredWithoutStaffRolesForNestedInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutStaffRolesForInput, Prisma.AppUncheckedCreateWithoutStaffRolesForInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutStaffRolesForInput
+  upsert?: Prisma.AppUpsertWithoutStaffRolesForInput
+  connect?: Prisma.AppWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutStaffRolesForInput, Prisma.AppUpdateWithoutStaffRolesForInput>, Prisma.AppUncheckedUpdateWithoutStaffRolesForInput>
+}
+
 export type AppCreateNestedOneWithoutWebhooksInput = {
   create?: Prisma.XOR<Prisma.AppCreateWithoutWebhooksInput, Prisma.AppUncheckedCreateWithoutWebhooksInput>
   connectOrCreate?: Prisma.AppCreateOrConnectWithoutWebhooksInput
@@ -753,6 +802,8 @@ export type AppCreateWithoutGrantsInput = {
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutGrantsInput = {
@@ -777,6 +828,8 @@ export type AppUncheckedCreateWithoutGrantsInput = {
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutGrantsInput = {
@@ -817,6 +870,8 @@ export type AppUpdateWithoutGrantsInput = {
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutGrantsInput = {
@@ -841,6 +896,8 @@ export type AppUncheckedUpdateWithoutGrantsInput = {
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutSignInsInput = {
@@ -865,6 +922,8 @@ export type AppCreateWithoutSignInsInput = {
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutSignInsInput = {
@@ -889,6 +948,8 @@ export type AppUncheckedCreateWithoutSignInsInput = {
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutSignInsInput = {
@@ -929,6 +990,8 @@ export type AppUpdateWithoutSignInsInput = {
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutSignInsInput = {
@@ -953,6 +1016,8 @@ export type AppUncheckedUpdateWithoutSignInsInput = {
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutNoticesInput = {
@@ -977,6 +1042,8 @@ export type AppCreateWithoutNoticesInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutNoticesInput = {
@@ -1001,6 +1068,8 @@ export type AppUncheckedCreateWithoutNoticesInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutNoticesInput = {
@@ -1041,6 +1110,8 @@ export type AppUpdateWithoutNoticesInput = {
   consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutNoticesInput = {
@@ -1065,6 +1136,8 @@ export type AppUncheckedUpdateWithoutNoticesInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutConsentsInput = {
@@ -1089,6 +1162,8 @@ export type AppCreateWithoutConsentsInput = {
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutConsentsInput = {
@@ -1113,6 +1188,8 @@ export type AppUncheckedCreateWithoutConsentsInput = {
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutConsentsInput = {
@@ -1153,6 +1230,8 @@ export type AppUpdateWithoutConsentsInput = {
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutConsentsInput = {
@@ -1177,6 +1256,8 @@ export type AppUncheckedUpdateWithoutConsentsInput = {
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutChoicesInput = {
@@ -1201,6 +1282,8 @@ export type AppCreateWithoutChoicesInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutChoicesInput = {
@@ -1225,6 +1308,8 @@ export type AppUncheckedCreateWithoutChoicesInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutChoicesInput = {
@@ -1265,6 +1350,8 @@ export type AppUpdateWithoutChoicesInput = {
   consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutChoicesInput = {
@@ -1289,6 +1376,248 @@ export type AppUncheckedUpdateWithoutChoicesInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+}
+
+export type AppCreateWithoutStaffRolesInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+}
+
+export type AppUncheckedCreateWithoutStaffRolesInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+}
+
+export type AppCreateOrConnectWithoutStaffRolesInput = {
+  where: Prisma.AppWhereUniqueInput
+  create: Prisma.XOR<Prisma.AppCreateWithoutStaffRolesInput, Prisma.AppUncheckedCreateWithoutStaffRolesInput>
+}
+
+export type AppUpsertWithoutStaffRolesInput = {
+  update: Prisma.XOR<Prisma.AppUpdateWithoutStaffRolesInput, Prisma.AppUncheckedUpdateWithoutStaffRolesInput>
+  create: Prisma.XOR<Prisma.AppCreateWithoutStaffRolesInput, Prisma.AppUncheckedCreateWithoutStaffRolesInput>
+  where?: Prisma.AppWhereInput
+}
+
+export type AppUpdateToOneWithWhereWithoutStaffRolesInput = {
+  where?: Prisma.AppWhereInput
+  data: Prisma.XOR<Prisma.AppUpdateWithoutStaffRolesInput, Prisma.AppUncheckedUpdateWithoutStaffRolesInput>
+}
+
+export type AppUpdateWithoutStaffRolesInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+}
+
+export type AppUncheckedUpdateWithoutStaffRolesInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+}
+
+export type AppCreateWithoutStaffRolesForInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+}
+
+export type AppUncheckedCreateWithoutStaffRolesForInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+}
+
+export type AppCreateOrConnectWithoutStaffRolesForInput = {
+  where: Prisma.AppWhereUniqueInput
+  create: Prisma.XOR<Prisma.AppCreateWithoutStaffRolesForInput, Prisma.AppUncheckedCreateWithoutStaffRolesForInput>
+}
+
+export type AppUpsertWithoutStaffRolesForInput = {
+  update: Prisma.XOR<Prisma.AppUpdateWithoutStaffRolesForInput, Prisma.AppUncheckedUpdateWithoutStaffRolesForInput>
+  create: Prisma.XOR<Prisma.AppCreateWithoutStaffRolesForInput, Prisma.AppUncheckedCreateWithoutStaffRolesForInput>
+  where?: Prisma.AppWhereInput
+}
+
+export type AppUpdateToOneWithWhereWithoutStaffRolesForInput = {
+  where?: Prisma.AppWhereInput
+  data: Prisma.XOR<Prisma.AppUpdateWithoutStaffRolesForInput, Prisma.AppUncheckedUpdateWithoutStaffRolesForInput>
+}
+
+export type AppUpdateWithoutStaffRolesForInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+}
+
+export type AppUncheckedUpdateWithoutStaffRolesForInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutWebhooksInput = {
@@ -1313,6 +1642,8 @@ export type AppCreateWithoutWebhooksInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutWebhooksInput = {
@@ -1337,6 +1668,8 @@ export type AppUncheckedCreateWithoutWebhooksInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutWebhooksInput = {
@@ -1377,6 +1710,8 @@ export type AppUpdateWithoutWebhooksInput = {
   consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutWebhooksInput = {
@@ -1401,6 +1736,8 @@ export type AppUncheckedUpdateWithoutWebhooksInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
 }
 
 
@@ -1415,6 +1752,8 @@ export type AppCountOutputType = {
   choices: number
   notices: number
   webhooks: number
+  staffRoles: number
+  staffRolesFor: number
 }
 
 export type AppCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1424,6 +1763,8 @@ export type AppCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.In
   choices?: boolean | AppCountOutputTypeCountChoicesArgs
   notices?: boolean | AppCountOutputTypeCountNoticesArgs
   webhooks?: boolean | AppCountOutputTypeCountWebhooksArgs
+  staffRoles?: boolean | AppCountOutputTypeCountStaffRolesArgs
+  staffRolesFor?: boolean | AppCountOutputTypeCountStaffRolesForArgs
 }
 
 /**
@@ -1478,6 +1819,20 @@ export type AppCountOutputTypeCountWebhooksArgs<ExtArgs extends runtime.Types.Ex
   where?: Prisma.WebhookEndpointWhereInput
 }
 
+/**
+ * AppCountOutputType without action
+ */
+export type AppCountOutputTypeCountStaffRolesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.StaffRoleWhereInput
+}
+
+/**
+ * AppCountOutputType without action
+ */
+export type AppCountOutputTypeCountStaffRolesForArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.StaffRoleAppWhereInput
+}
+
 
 export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   clientId?: boolean
@@ -1502,6 +1857,8 @@ export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   choices?: boolean | Prisma.App$choicesArgs<ExtArgs>
   notices?: boolean | Prisma.App$noticesArgs<ExtArgs>
   webhooks?: boolean | Prisma.App$webhooksArgs<ExtArgs>
+  staffRoles?: boolean | Prisma.App$staffRolesArgs<ExtArgs>
+  staffRolesFor?: boolean | Prisma.App$staffRolesForArgs<ExtArgs>
   _count?: boolean | Prisma.AppCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["app"]>
 
@@ -1570,6 +1927,8 @@ export type AppInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   choices?: boolean | Prisma.App$choicesArgs<ExtArgs>
   notices?: boolean | Prisma.App$noticesArgs<ExtArgs>
   webhooks?: boolean | Prisma.App$webhooksArgs<ExtArgs>
+  staffRoles?: boolean | Prisma.App$staffRolesArgs<ExtArgs>
+  staffRolesFor?: boolean | Prisma.App$staffRolesForArgs<ExtArgs>
   _count?: boolean | Prisma.AppCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type AppIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -1584,6 +1943,8 @@ export type $AppPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     choices: Prisma.$SchoolChoicePayload<ExtArgs>[]
     notices: Prisma.$LogoutNoticePayload<ExtArgs>[]
     webhooks: Prisma.$WebhookEndpointPayload<ExtArgs>[]
+    staffRoles: Prisma.$StaffRolePayload<ExtArgs>[]
+    staffRolesFor: Prisma.$StaffRoleAppPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     clientId: string
@@ -2002,6 +2363,8 @@ export interface Prisma__AppClient<T, Null = never, ExtArgs extends runtime.Type
   choices<T extends Prisma.App$choicesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$choicesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SchoolChoicePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   notices<T extends Prisma.App$noticesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$noticesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LogoutNoticePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   webhooks<T extends Prisma.App$webhooksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$webhooksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookEndpointPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  staffRoles<T extends Prisma.App$staffRolesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$staffRolesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRolePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  staffRolesFor<T extends Prisma.App$staffRolesForArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$staffRolesForArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRoleAppPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2581,6 +2944,54 @@ export type App$webhooksArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
   take?: number
   skip?: number
   distinct?: Prisma.WebhookEndpointScalarFieldEnum | Prisma.WebhookEndpointScalarFieldEnum[]
+}
+
+/**
+ * App.staffRoles
+ */
+export type App$staffRolesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the StaffRole
+   */
+  select?: Prisma.StaffRoleSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the StaffRole
+   */
+  omit?: Prisma.StaffRoleOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.StaffRoleInclude<ExtArgs> | null
+  where?: Prisma.StaffRoleWhereInput
+  orderBy?: Prisma.StaffRoleOrderByWithRelationInput | Prisma.StaffRoleOrderByWithRelationInput[]
+  cursor?: Prisma.StaffRoleWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.StaffRoleScalarFieldEnum | Prisma.StaffRoleScalarFieldEnum[]
+}
+
+/**
+ * App.staffRolesFor
+ */
+export type App$staffRolesForArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the StaffRoleApp
+   */
+  select?: Prisma.StaffRoleAppSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the StaffRoleApp
+   */
+  omit?: Prisma.StaffRoleAppOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.StaffRoleAppInclude<ExtArgs> | null
+  where?: Prisma.StaffRoleAppWhereInput
+  orderBy?: Prisma.StaffRoleAppOrderByWithRelationInput | Prisma.StaffRoleAppOrderByWithRelationInput[]
+  cursor?: Prisma.StaffRoleAppWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.StaffRoleAppScalarFieldEnum | Prisma.StaffRoleAppScalarFieldEnum[]
 }
 
 /**

@@ -33,6 +33,7 @@ export type AuditMinAggregateOutputType = {
   personId: string | null
   schoolId: string | null
   requestId: string | null
+  actorRole: string | null
 }
 
 export type AuditMaxAggregateOutputType = {
@@ -44,6 +45,7 @@ export type AuditMaxAggregateOutputType = {
   personId: string | null
   schoolId: string | null
   requestId: string | null
+  actorRole: string | null
 }
 
 export type AuditCountAggregateOutputType = {
@@ -56,6 +58,9 @@ export type AuditCountAggregateOutputType = {
   schoolId: number
   requestId: number
   detail: number
+  actorRole: number
+  before: number
+  after: number
   _all: number
 }
 
@@ -69,6 +74,7 @@ export type AuditMinAggregateInputType = {
   personId?: true
   schoolId?: true
   requestId?: true
+  actorRole?: true
 }
 
 export type AuditMaxAggregateInputType = {
@@ -80,6 +86,7 @@ export type AuditMaxAggregateInputType = {
   personId?: true
   schoolId?: true
   requestId?: true
+  actorRole?: true
 }
 
 export type AuditCountAggregateInputType = {
@@ -92,6 +99,9 @@ export type AuditCountAggregateInputType = {
   schoolId?: true
   requestId?: true
   detail?: true
+  actorRole?: true
+  before?: true
+  after?: true
   _all?: true
 }
 
@@ -177,6 +187,9 @@ export type AuditGroupByOutputType = {
   schoolId: string | null
   requestId: string | null
   detail: runtime.JsonValue
+  actorRole: string | null
+  before: runtime.JsonValue | null
+  after: runtime.JsonValue | null
   _count: AuditCountAggregateOutputType | null
   _min: AuditMinAggregateOutputType | null
   _max: AuditMaxAggregateOutputType | null
@@ -210,6 +223,9 @@ export type AuditWhereInput = {
   schoolId?: Prisma.UuidNullableFilter<"Audit"> | string | null
   requestId?: Prisma.StringNullableFilter<"Audit"> | string | null
   detail?: Prisma.JsonFilter<"Audit">
+  actorRole?: Prisma.StringNullableFilter<"Audit"> | string | null
+  before?: Prisma.JsonNullableFilter<"Audit">
+  after?: Prisma.JsonNullableFilter<"Audit">
 }
 
 export type AuditOrderByWithRelationInput = {
@@ -222,6 +238,9 @@ export type AuditOrderByWithRelationInput = {
   schoolId?: Prisma.SortOrderInput | Prisma.SortOrder
   requestId?: Prisma.SortOrderInput | Prisma.SortOrder
   detail?: Prisma.SortOrder
+  actorRole?: Prisma.SortOrderInput | Prisma.SortOrder
+  before?: Prisma.SortOrderInput | Prisma.SortOrder
+  after?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type AuditWhereUniqueInput = Prisma.AtLeast<{
@@ -237,6 +256,9 @@ export type AuditWhereUniqueInput = Prisma.AtLeast<{
   schoolId?: Prisma.UuidNullableFilter<"Audit"> | string | null
   requestId?: Prisma.StringNullableFilter<"Audit"> | string | null
   detail?: Prisma.JsonFilter<"Audit">
+  actorRole?: Prisma.StringNullableFilter<"Audit"> | string | null
+  before?: Prisma.JsonNullableFilter<"Audit">
+  after?: Prisma.JsonNullableFilter<"Audit">
 }, "id">
 
 export type AuditOrderByWithAggregationInput = {
@@ -249,6 +271,9 @@ export type AuditOrderByWithAggregationInput = {
   schoolId?: Prisma.SortOrderInput | Prisma.SortOrder
   requestId?: Prisma.SortOrderInput | Prisma.SortOrder
   detail?: Prisma.SortOrder
+  actorRole?: Prisma.SortOrderInput | Prisma.SortOrder
+  before?: Prisma.SortOrderInput | Prisma.SortOrder
+  after?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.AuditCountOrderByAggregateInput
   _max?: Prisma.AuditMaxOrderByAggregateInput
   _min?: Prisma.AuditMinOrderByAggregateInput
@@ -267,6 +292,9 @@ export type AuditScalarWhereWithAggregatesInput = {
   schoolId?: Prisma.UuidNullableWithAggregatesFilter<"Audit"> | string | null
   requestId?: Prisma.StringNullableWithAggregatesFilter<"Audit"> | string | null
   detail?: Prisma.JsonWithAggregatesFilter<"Audit">
+  actorRole?: Prisma.StringNullableWithAggregatesFilter<"Audit"> | string | null
+  before?: Prisma.JsonNullableWithAggregatesFilter<"Audit">
+  after?: Prisma.JsonNullableWithAggregatesFilter<"Audit">
 }
 
 export type AuditCreateInput = {
@@ -279,6 +307,9 @@ export type AuditCreateInput = {
   schoolId?: string | null
   requestId?: string | null
   detail?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorRole?: string | null
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type AuditUncheckedCreateInput = {
@@ -291,6 +322,9 @@ export type AuditUncheckedCreateInput = {
   schoolId?: string | null
   requestId?: string | null
   detail?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorRole?: string | null
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type AuditUpdateInput = {
@@ -303,6 +337,9 @@ export type AuditUpdateInput = {
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   detail?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorRole?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type AuditUncheckedUpdateInput = {
@@ -315,6 +352,9 @@ export type AuditUncheckedUpdateInput = {
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   detail?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorRole?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type AuditCreateManyInput = {
@@ -327,6 +367,9 @@ export type AuditCreateManyInput = {
   schoolId?: string | null
   requestId?: string | null
   detail?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorRole?: string | null
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type AuditUpdateManyMutationInput = {
@@ -339,6 +382,9 @@ export type AuditUpdateManyMutationInput = {
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   detail?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorRole?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type AuditUncheckedUpdateManyInput = {
@@ -351,6 +397,9 @@ export type AuditUncheckedUpdateManyInput = {
   schoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   requestId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   detail?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorRole?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  before?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
+  after?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type AuditCountOrderByAggregateInput = {
@@ -363,6 +412,9 @@ export type AuditCountOrderByAggregateInput = {
   schoolId?: Prisma.SortOrder
   requestId?: Prisma.SortOrder
   detail?: Prisma.SortOrder
+  actorRole?: Prisma.SortOrder
+  before?: Prisma.SortOrder
+  after?: Prisma.SortOrder
 }
 
 export type AuditMaxOrderByAggregateInput = {
@@ -374,6 +426,7 @@ export type AuditMaxOrderByAggregateInput = {
   personId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
   requestId?: Prisma.SortOrder
+  actorRole?: Prisma.SortOrder
 }
 
 export type AuditMinOrderByAggregateInput = {
@@ -385,6 +438,7 @@ export type AuditMinOrderByAggregateInput = {
   personId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
   requestId?: Prisma.SortOrder
+  actorRole?: Prisma.SortOrder
 }
 
 
@@ -399,6 +453,9 @@ export type AuditSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   schoolId?: boolean
   requestId?: boolean
   detail?: boolean
+  actorRole?: boolean
+  before?: boolean
+  after?: boolean
 }, ExtArgs["result"]["audit"]>
 
 export type AuditSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -411,6 +468,9 @@ export type AuditSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   schoolId?: boolean
   requestId?: boolean
   detail?: boolean
+  actorRole?: boolean
+  before?: boolean
+  after?: boolean
 }, ExtArgs["result"]["audit"]>
 
 export type AuditSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -423,6 +483,9 @@ export type AuditSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   schoolId?: boolean
   requestId?: boolean
   detail?: boolean
+  actorRole?: boolean
+  before?: boolean
+  after?: boolean
 }, ExtArgs["result"]["audit"]>
 
 export type AuditSelectScalar = {
@@ -435,9 +498,12 @@ export type AuditSelectScalar = {
   schoolId?: boolean
   requestId?: boolean
   detail?: boolean
+  actorRole?: boolean
+  before?: boolean
+  after?: boolean
 }
 
-export type AuditOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "at" | "action" | "actorId" | "clientId" | "personId" | "schoolId" | "requestId" | "detail", ExtArgs["result"]["audit"]>
+export type AuditOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "at" | "action" | "actorId" | "clientId" | "personId" | "schoolId" | "requestId" | "detail" | "actorRole" | "before" | "after", ExtArgs["result"]["audit"]>
 
 export type $AuditPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Audit"
@@ -452,6 +518,9 @@ export type $AuditPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     schoolId: string | null
     requestId: string | null
     detail: runtime.JsonValue
+    actorRole: string | null
+    before: runtime.JsonValue | null
+    after: runtime.JsonValue | null
   }, ExtArgs["result"]["audit"]>
   composites: {}
 }
@@ -884,6 +953,9 @@ export interface AuditFieldRefs {
   readonly schoolId: Prisma.FieldRef<"Audit", 'String'>
   readonly requestId: Prisma.FieldRef<"Audit", 'String'>
   readonly detail: Prisma.FieldRef<"Audit", 'Json'>
+  readonly actorRole: Prisma.FieldRef<"Audit", 'String'>
+  readonly before: Prisma.FieldRef<"Audit", 'Json'>
+  readonly after: Prisma.FieldRef<"Audit", 'Json'>
 }
     
 

@@ -269,6 +269,7 @@ export type PersonWhereInput = {
   signIns?: Prisma.SignInListRelationFilter
   consents?: Prisma.ConsentListRelationFilter
   knownDevices?: Prisma.KnownDeviceListRelationFilter
+  staffRoles?: Prisma.StaffRoleListRelationFilter
 }
 
 export type PersonOrderByWithRelationInput = {
@@ -294,6 +295,7 @@ export type PersonOrderByWithRelationInput = {
   signIns?: Prisma.SignInOrderByRelationAggregateInput
   consents?: Prisma.ConsentOrderByRelationAggregateInput
   knownDevices?: Prisma.KnownDeviceOrderByRelationAggregateInput
+  staffRoles?: Prisma.StaffRoleOrderByRelationAggregateInput
 }
 
 export type PersonWhereUniqueInput = Prisma.AtLeast<{
@@ -322,6 +324,7 @@ export type PersonWhereUniqueInput = Prisma.AtLeast<{
   signIns?: Prisma.SignInListRelationFilter
   consents?: Prisma.ConsentListRelationFilter
   knownDevices?: Prisma.KnownDeviceListRelationFilter
+  staffRoles?: Prisma.StaffRoleListRelationFilter
 }, "id">
 
 export type PersonOrderByWithAggregationInput = {
@@ -387,6 +390,7 @@ export type PersonCreateInput = {
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateInput = {
@@ -410,6 +414,7 @@ export type PersonUncheckedCreateInput = {
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUpdateInput = {
@@ -433,6 +438,7 @@ export type PersonUpdateInput = {
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateInput = {
@@ -456,6 +462,7 @@ export type PersonUncheckedUpdateInput = {
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateManyInput = {
@@ -577,6 +584,11 @@ export type PersonMinOrderByAggregateInput = {
   blockedAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+}
+
+export type PersonNullableScalarRelationFilter = {
+  is?: Prisma.PersonWhereInput | null
+  isNot?: Prisma.PersonWhereInput | null
 }
 
 export type PersonCreateNestedOneWithoutSignInsInput = {
@@ -741,6 +753,22 @@ export type PersonUpdateOneRequiredWithoutKnownDevicesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutKnownDevicesInput, Prisma.PersonUpdateWithoutKnownDevicesInput>, Prisma.PersonUncheckedUpdateWithoutKnownDevicesInput>
 }
 
+export type PersonCreateNestedOneWithoutStaffRolesInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutStaffRolesInput, Prisma.PersonUncheckedCreateWithoutStaffRolesInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutStaffRolesInput
+  connect?: Prisma.PersonWhereUniqueInput
+}
+
+export type PersonUpdateOneWithoutStaffRolesNestedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutStaffRolesInput, Prisma.PersonUncheckedCreateWithoutStaffRolesInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutStaffRolesInput
+  upsert?: Prisma.PersonUpsertWithoutStaffRolesInput
+  disconnect?: Prisma.PersonWhereInput | boolean
+  delete?: Prisma.PersonWhereInput | boolean
+  connect?: Prisma.PersonWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutStaffRolesInput, Prisma.PersonUpdateWithoutStaffRolesInput>, Prisma.PersonUncheckedUpdateWithoutStaffRolesInput>
+}
+
 export type PersonCreateWithoutSignInsInput = {
   role: $Enums.PersonRole
   status?: $Enums.PersonStatus
@@ -761,6 +789,7 @@ export type PersonCreateWithoutSignInsInput = {
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutSignInsInput = {
@@ -783,6 +812,7 @@ export type PersonUncheckedCreateWithoutSignInsInput = {
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutSignInsInput = {
@@ -821,6 +851,7 @@ export type PersonUpdateWithoutSignInsInput = {
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutSignInsInput = {
@@ -843,6 +874,7 @@ export type PersonUncheckedUpdateWithoutSignInsInput = {
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutHomeSchoolInput = {
@@ -865,6 +897,7 @@ export type PersonCreateWithoutHomeSchoolInput = {
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutHomeSchoolInput = {
@@ -887,6 +920,7 @@ export type PersonUncheckedCreateWithoutHomeSchoolInput = {
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutHomeSchoolInput = {
@@ -956,6 +990,7 @@ export type PersonCreateWithoutAffiliationsInput = {
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutAffiliationsInput = {
@@ -978,6 +1013,7 @@ export type PersonUncheckedCreateWithoutAffiliationsInput = {
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutAffiliationsInput = {
@@ -1005,6 +1041,7 @@ export type PersonCreateWithoutHomeInput = {
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutHomeInput = {
@@ -1026,6 +1063,7 @@ export type PersonUncheckedCreateWithoutHomeInput = {
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutHomeInput = {
@@ -1069,6 +1107,7 @@ export type PersonUpdateWithoutAffiliationsInput = {
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutAffiliationsInput = {
@@ -1091,6 +1130,7 @@ export type PersonUncheckedUpdateWithoutAffiliationsInput = {
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUpsertWithWhereUniqueWithoutHomeInput = {
@@ -1129,6 +1169,7 @@ export type PersonCreateWithoutCredentialInput = {
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutCredentialInput = {
@@ -1151,6 +1192,7 @@ export type PersonUncheckedCreateWithoutCredentialInput = {
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutCredentialInput = {
@@ -1189,6 +1231,7 @@ export type PersonUpdateWithoutCredentialInput = {
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutCredentialInput = {
@@ -1211,6 +1254,7 @@ export type PersonUncheckedUpdateWithoutCredentialInput = {
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutConsentsInput = {
@@ -1233,6 +1277,7 @@ export type PersonCreateWithoutConsentsInput = {
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutConsentsInput = {
@@ -1255,6 +1300,7 @@ export type PersonUncheckedCreateWithoutConsentsInput = {
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutConsentsInput = {
@@ -1293,6 +1339,7 @@ export type PersonUpdateWithoutConsentsInput = {
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutConsentsInput = {
@@ -1315,6 +1362,7 @@ export type PersonUncheckedUpdateWithoutConsentsInput = {
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutKnownDevicesInput = {
@@ -1337,6 +1385,7 @@ export type PersonCreateWithoutKnownDevicesInput = {
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutKnownDevicesInput = {
@@ -1359,6 +1408,7 @@ export type PersonUncheckedCreateWithoutKnownDevicesInput = {
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutKnownDevicesInput = {
@@ -1397,6 +1447,7 @@ export type PersonUpdateWithoutKnownDevicesInput = {
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutKnownDevicesInput = {
@@ -1419,6 +1470,115 @@ export type PersonUncheckedUpdateWithoutKnownDevicesInput = {
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonCreateWithoutStaffRolesInput = {
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  homeSchool: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+}
+
+export type PersonUncheckedCreateWithoutStaffRolesInput = {
+  id: string
+  homeSchoolId: string
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+}
+
+export type PersonCreateOrConnectWithoutStaffRolesInput = {
+  where: Prisma.PersonWhereUniqueInput
+  create: Prisma.XOR<Prisma.PersonCreateWithoutStaffRolesInput, Prisma.PersonUncheckedCreateWithoutStaffRolesInput>
+}
+
+export type PersonUpsertWithoutStaffRolesInput = {
+  update: Prisma.XOR<Prisma.PersonUpdateWithoutStaffRolesInput, Prisma.PersonUncheckedUpdateWithoutStaffRolesInput>
+  create: Prisma.XOR<Prisma.PersonCreateWithoutStaffRolesInput, Prisma.PersonUncheckedCreateWithoutStaffRolesInput>
+  where?: Prisma.PersonWhereInput
+}
+
+export type PersonUpdateToOneWithWhereWithoutStaffRolesInput = {
+  where?: Prisma.PersonWhereInput
+  data: Prisma.XOR<Prisma.PersonUpdateWithoutStaffRolesInput, Prisma.PersonUncheckedUpdateWithoutStaffRolesInput>
+}
+
+export type PersonUpdateWithoutStaffRolesInput = {
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  homeSchool?: Prisma.SchoolUpdateOneRequiredWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneRequiredWithoutHomeOfNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonUncheckedUpdateWithoutStaffRolesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateManyHomeSchoolInput = {
@@ -1458,6 +1618,7 @@ export type PersonUpdateWithoutHomeSchoolInput = {
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
@@ -1480,6 +1641,7 @@ export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateManyWithoutHomeSchoolInput = {
@@ -1535,6 +1697,7 @@ export type PersonUpdateWithoutHomeInput = {
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutHomeInput = {
@@ -1556,6 +1719,7 @@ export type PersonUncheckedUpdateWithoutHomeInput = {
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateManyWithoutHomeInput = {
@@ -1584,6 +1748,7 @@ export type PersonCountOutputType = {
   signIns: number
   consents: number
   knownDevices: number
+  staffRoles: number
 }
 
 export type PersonCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1591,6 +1756,7 @@ export type PersonCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   signIns?: boolean | PersonCountOutputTypeCountSignInsArgs
   consents?: boolean | PersonCountOutputTypeCountConsentsArgs
   knownDevices?: boolean | PersonCountOutputTypeCountKnownDevicesArgs
+  staffRoles?: boolean | PersonCountOutputTypeCountStaffRolesArgs
 }
 
 /**
@@ -1631,6 +1797,13 @@ export type PersonCountOutputTypeCountKnownDevicesArgs<ExtArgs extends runtime.T
   where?: Prisma.KnownDeviceWhereInput
 }
 
+/**
+ * PersonCountOutputType without action
+ */
+export type PersonCountOutputTypeCountStaffRolesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.StaffRoleWhereInput
+}
+
 
 export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1655,6 +1828,7 @@ export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   signIns?: boolean | Prisma.Person$signInsArgs<ExtArgs>
   consents?: boolean | Prisma.Person$consentsArgs<ExtArgs>
   knownDevices?: boolean | Prisma.Person$knownDevicesArgs<ExtArgs>
+  staffRoles?: boolean | Prisma.Person$staffRolesArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["person"]>
 
@@ -1725,6 +1899,7 @@ export type PersonInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   signIns?: boolean | Prisma.Person$signInsArgs<ExtArgs>
   consents?: boolean | Prisma.Person$consentsArgs<ExtArgs>
   knownDevices?: boolean | Prisma.Person$knownDevicesArgs<ExtArgs>
+  staffRoles?: boolean | Prisma.Person$staffRolesArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type PersonIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1746,6 +1921,7 @@ export type $PersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     signIns: Prisma.$SignInPayload<ExtArgs>[]
     consents: Prisma.$ConsentPayload<ExtArgs>[]
     knownDevices: Prisma.$KnownDevicePayload<ExtArgs>[]
+    staffRoles: Prisma.$StaffRolePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -2164,6 +2340,7 @@ export interface Prisma__PersonClient<T, Null = never, ExtArgs extends runtime.T
   signIns<T extends Prisma.Person$signInsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$signInsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SignInPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   consents<T extends Prisma.Person$consentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$consentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ConsentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   knownDevices<T extends Prisma.Person$knownDevicesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$knownDevicesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$KnownDevicePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  staffRoles<T extends Prisma.Person$staffRolesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$staffRolesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRolePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2721,6 +2898,30 @@ export type Person$knownDevicesArgs<ExtArgs extends runtime.Types.Extensions.Int
   take?: number
   skip?: number
   distinct?: Prisma.KnownDeviceScalarFieldEnum | Prisma.KnownDeviceScalarFieldEnum[]
+}
+
+/**
+ * Person.staffRoles
+ */
+export type Person$staffRolesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the StaffRole
+   */
+  select?: Prisma.StaffRoleSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the StaffRole
+   */
+  omit?: Prisma.StaffRoleOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.StaffRoleInclude<ExtArgs> | null
+  where?: Prisma.StaffRoleWhereInput
+  orderBy?: Prisma.StaffRoleOrderByWithRelationInput | Prisma.StaffRoleOrderByWithRelationInput[]
+  cursor?: Prisma.StaffRoleWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.StaffRoleScalarFieldEnum | Prisma.StaffRoleScalarFieldEnum[]
 }
 
 /**

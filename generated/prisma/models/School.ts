@@ -252,6 +252,7 @@ export type SchoolWhereInput = {
   homeOf?: Prisma.PersonListRelationFilter
   imports?: Prisma.ImportSchoolListRelationFilter
   carriedOver?: Prisma.GroupCarryOverListRelationFilter
+  staffRoles?: Prisma.StaffRoleSchoolListRelationFilter
 }
 
 export type SchoolOrderByWithRelationInput = {
@@ -274,6 +275,7 @@ export type SchoolOrderByWithRelationInput = {
   homeOf?: Prisma.PersonOrderByRelationAggregateInput
   imports?: Prisma.ImportSchoolOrderByRelationAggregateInput
   carriedOver?: Prisma.GroupCarryOverOrderByRelationAggregateInput
+  staffRoles?: Prisma.StaffRoleSchoolOrderByRelationAggregateInput
 }
 
 export type SchoolWhereUniqueInput = Prisma.AtLeast<{
@@ -299,6 +301,7 @@ export type SchoolWhereUniqueInput = Prisma.AtLeast<{
   homeOf?: Prisma.PersonListRelationFilter
   imports?: Prisma.ImportSchoolListRelationFilter
   carriedOver?: Prisma.GroupCarryOverListRelationFilter
+  staffRoles?: Prisma.StaffRoleSchoolListRelationFilter
 }, "id" | "officialId">
 
 export type SchoolOrderByWithAggregationInput = {
@@ -359,6 +362,7 @@ export type SchoolCreateInput = {
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateInput = {
@@ -381,6 +385,7 @@ export type SchoolUncheckedCreateInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
 }
 
 export type SchoolUpdateInput = {
@@ -403,6 +408,7 @@ export type SchoolUpdateInput = {
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateInput = {
@@ -425,6 +431,7 @@ export type SchoolUncheckedUpdateInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
 }
 
 export type SchoolCreateManyInput = {
@@ -612,6 +619,20 @@ export type SchoolUpdateOneRequiredWithoutCarriedOverNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutCarriedOverInput, Prisma.SchoolUpdateWithoutCarriedOverInput>, Prisma.SchoolUncheckedUpdateWithoutCarriedOverInput>
 }
 
+export type SchoolCreateNestedOneWithoutStaffRolesInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutStaffRolesInput, Prisma.SchoolUncheckedCreateWithoutStaffRolesInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutStaffRolesInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneRequiredWithoutStaffRolesNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutStaffRolesInput, Prisma.SchoolUncheckedCreateWithoutStaffRolesInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutStaffRolesInput
+  upsert?: Prisma.SchoolUpsertWithoutStaffRolesInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutStaffRolesInput, Prisma.SchoolUpdateWithoutStaffRolesInput>, Prisma.SchoolUncheckedUpdateWithoutStaffRolesInput>
+}
+
 export type SchoolCreateWithoutGrantsInput = {
   id: string
   name: string
@@ -631,6 +652,7 @@ export type SchoolCreateWithoutGrantsInput = {
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutGrantsInput = {
@@ -652,6 +674,7 @@ export type SchoolUncheckedCreateWithoutGrantsInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutGrantsInput = {
@@ -689,6 +712,7 @@ export type SchoolUpdateWithoutGrantsInput = {
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutGrantsInput = {
@@ -710,6 +734,7 @@ export type SchoolUncheckedUpdateWithoutGrantsInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutHomeOfInput = {
@@ -731,6 +756,7 @@ export type SchoolCreateWithoutHomeOfInput = {
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutHomeOfInput = {
@@ -752,6 +778,7 @@ export type SchoolUncheckedCreateWithoutHomeOfInput = {
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutHomeOfInput = {
@@ -789,6 +816,7 @@ export type SchoolUpdateWithoutHomeOfInput = {
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutHomeOfInput = {
@@ -810,6 +838,7 @@ export type SchoolUncheckedUpdateWithoutHomeOfInput = {
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutAffiliationsInput = {
@@ -831,6 +860,7 @@ export type SchoolCreateWithoutAffiliationsInput = {
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutAffiliationsInput = {
@@ -852,6 +882,7 @@ export type SchoolUncheckedCreateWithoutAffiliationsInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutAffiliationsInput = {
@@ -889,6 +920,7 @@ export type SchoolUpdateWithoutAffiliationsInput = {
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
@@ -910,6 +942,7 @@ export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutGroupsInput = {
@@ -931,6 +964,7 @@ export type SchoolCreateWithoutGroupsInput = {
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutGroupsInput = {
@@ -952,6 +986,7 @@ export type SchoolUncheckedCreateWithoutGroupsInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutGroupsInput = {
@@ -989,6 +1024,7 @@ export type SchoolUpdateWithoutGroupsInput = {
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutGroupsInput = {
@@ -1010,6 +1046,7 @@ export type SchoolUncheckedUpdateWithoutGroupsInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutImportsInput = {
@@ -1031,6 +1068,7 @@ export type SchoolCreateWithoutImportsInput = {
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutImportsInput = {
@@ -1052,6 +1090,7 @@ export type SchoolUncheckedCreateWithoutImportsInput = {
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutImportsInput = {
@@ -1089,6 +1128,7 @@ export type SchoolUpdateWithoutImportsInput = {
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutImportsInput = {
@@ -1110,6 +1150,7 @@ export type SchoolUncheckedUpdateWithoutImportsInput = {
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutCarriedOverInput = {
@@ -1131,6 +1172,7 @@ export type SchoolCreateWithoutCarriedOverInput = {
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutCarriedOverInput = {
@@ -1152,6 +1194,7 @@ export type SchoolUncheckedCreateWithoutCarriedOverInput = {
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutCarriedOverInput = {
@@ -1189,6 +1232,7 @@ export type SchoolUpdateWithoutCarriedOverInput = {
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
@@ -1210,6 +1254,111 @@ export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+}
+
+export type SchoolCreateWithoutStaffRolesInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+}
+
+export type SchoolUncheckedCreateWithoutStaffRolesInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+}
+
+export type SchoolCreateOrConnectWithoutStaffRolesInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutStaffRolesInput, Prisma.SchoolUncheckedCreateWithoutStaffRolesInput>
+}
+
+export type SchoolUpsertWithoutStaffRolesInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutStaffRolesInput, Prisma.SchoolUncheckedUpdateWithoutStaffRolesInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutStaffRolesInput, Prisma.SchoolUncheckedCreateWithoutStaffRolesInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutStaffRolesInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutStaffRolesInput, Prisma.SchoolUncheckedUpdateWithoutStaffRolesInput>
+}
+
+export type SchoolUpdateWithoutStaffRolesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
 }
 
 
@@ -1224,6 +1373,7 @@ export type SchoolCountOutputType = {
   homeOf: number
   imports: number
   carriedOver: number
+  staffRoles: number
 }
 
 export type SchoolCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -1233,6 +1383,7 @@ export type SchoolCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   homeOf?: boolean | SchoolCountOutputTypeCountHomeOfArgs
   imports?: boolean | SchoolCountOutputTypeCountImportsArgs
   carriedOver?: boolean | SchoolCountOutputTypeCountCarriedOverArgs
+  staffRoles?: boolean | SchoolCountOutputTypeCountStaffRolesArgs
 }
 
 /**
@@ -1287,6 +1438,13 @@ export type SchoolCountOutputTypeCountCarriedOverArgs<ExtArgs extends runtime.Ty
   where?: Prisma.GroupCarryOverWhereInput
 }
 
+/**
+ * SchoolCountOutputType without action
+ */
+export type SchoolCountOutputTypeCountStaffRolesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.StaffRoleSchoolWhereInput
+}
+
 
 export type SchoolSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1308,6 +1466,7 @@ export type SchoolSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   homeOf?: boolean | Prisma.School$homeOfArgs<ExtArgs>
   imports?: boolean | Prisma.School$importsArgs<ExtArgs>
   carriedOver?: boolean | Prisma.School$carriedOverArgs<ExtArgs>
+  staffRoles?: boolean | Prisma.School$staffRolesArgs<ExtArgs>
   _count?: boolean | Prisma.SchoolCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["school"]>
 
@@ -1367,6 +1526,7 @@ export type SchoolInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   homeOf?: boolean | Prisma.School$homeOfArgs<ExtArgs>
   imports?: boolean | Prisma.School$importsArgs<ExtArgs>
   carriedOver?: boolean | Prisma.School$carriedOverArgs<ExtArgs>
+  staffRoles?: boolean | Prisma.School$staffRolesArgs<ExtArgs>
   _count?: boolean | Prisma.SchoolCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type SchoolIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -1381,6 +1541,7 @@ export type $SchoolPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     homeOf: Prisma.$PersonPayload<ExtArgs>[]
     imports: Prisma.$ImportSchoolPayload<ExtArgs>[]
     carriedOver: Prisma.$GroupCarryOverPayload<ExtArgs>[]
+    staffRoles: Prisma.$StaffRoleSchoolPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1796,6 +1957,7 @@ export interface Prisma__SchoolClient<T, Null = never, ExtArgs extends runtime.T
   homeOf<T extends Prisma.School$homeOfArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$homeOfArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PersonPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   imports<T extends Prisma.School$importsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$importsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportSchoolPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   carriedOver<T extends Prisma.School$carriedOverArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$carriedOverArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GroupCarryOverPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  staffRoles<T extends Prisma.School$staffRolesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$staffRolesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRoleSchoolPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2372,6 +2534,30 @@ export type School$carriedOverArgs<ExtArgs extends runtime.Types.Extensions.Inte
   take?: number
   skip?: number
   distinct?: Prisma.GroupCarryOverScalarFieldEnum | Prisma.GroupCarryOverScalarFieldEnum[]
+}
+
+/**
+ * School.staffRoles
+ */
+export type School$staffRolesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the StaffRoleSchool
+   */
+  select?: Prisma.StaffRoleSchoolSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the StaffRoleSchool
+   */
+  omit?: Prisma.StaffRoleSchoolOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.StaffRoleSchoolInclude<ExtArgs> | null
+  where?: Prisma.StaffRoleSchoolWhereInput
+  orderBy?: Prisma.StaffRoleSchoolOrderByWithRelationInput | Prisma.StaffRoleSchoolOrderByWithRelationInput[]
+  cursor?: Prisma.StaffRoleSchoolWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.StaffRoleSchoolScalarFieldEnum | Prisma.StaffRoleSchoolScalarFieldEnum[]
 }
 
 /**

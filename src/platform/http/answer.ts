@@ -37,6 +37,9 @@ export type JsonList<T> = {
 };
 /** What a handler answers that is made from more than one statement. */
 export type JsonMade<T> = { kind: "made"; make: () => Promise<T> };
+/** What a change answers: its status, and a body where the contract has one for it. */
+export type Done = { status: number; body?: unknown; headers?: Record<string, string> };
+export type JsonDone<T extends Done> = { kind: "done"; work: () => Promise<T> };
 export type Missing = () => AppError;
 
 /** `limit` undefined: the whole list. */

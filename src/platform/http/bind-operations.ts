@@ -3,16 +3,17 @@ import type { Takes } from "../contract-types.ts";
 import { AppError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { EncryptionKeys } from "../seal.ts";
-import type { JsonList, JsonMade, JsonRead } from "./answer.ts";
+import type { Done, JsonDone, JsonList, JsonMade, JsonRead } from "./answer.ts";
+import { makeBodyReader, readHeaders } from "./body.ts";
 import { callerOf, CallerLeft } from "./caller.ts";
 import { findBearer, refuseContext, refuseMissingToken, refuseScope, refuseToken } from "./bearer.ts";
 import { listOperations, resolve, type OpenApiDocument, type Operation } from "./document.ts";
-import { answerFailures, type RenderFailure } from "./failure.ts";
+import { answerFailures, requestIdOf, type RenderFailure } from "./failure.ts";
 import type { Handlers } from "./operation-types.ts";
 import { makeReadTogether } from "./read-together.ts";
 import type { Reading } from "./reading.ts";
 import { sendList } from "./send-list.ts";
-import { sendMade, sendRead } from "./send.ts";
+import { sendDone, sendMade, sendRead } from "./send.ts";
 import { makeRequestCheck, makeResponseCheck, type BodyCheck } from "./validation.ts";
 
 type Token = { clientId: string; personId: string | null; scopes: ReadonlySet<string> };
@@ -39,7 +40,10 @@ type AnyHandler = (request: {
   caller: unknown;
   path: unknown;
   query: unknown;
-}) => JsonRead<unknown> | JsonList<unknown> | JsonMade<unknown> | AppError;
+  headers: unknown;
+  body: unknown;
+  requestId: string;
+}) => JsonRead<unknown> | JsonList<unknown> | JsonMade<unknown> | JsonDone<Done> | AppError;
 
 /**
  * Makes the router of one document: for every operation the token first, then the validator, then the handler.
@@ -57,6 +61,7 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
   for (const { operation } of operations) refuseOtherParameters(document, operation, binding.takes);
   refuseOtherScopes(document, operations);
   const checkRequest = makeRequestCheck(document);
+  const readBody = makeBodyReader(document);
   const checkBodies = binding.checkAnswersBy.map(makeResponseCheck);
   const readTogether = makeReadTogether(binding.reading.share);
 
@@ -65,9 +70,15 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
     const { path, method, operation } = place;
     const handle = handlers[operation.operationId]!;
     const checks = checkBodies.map((make) => make(place));
-    const check = checks.length === 0 ? null : (body: unknown) => passAny(checks, body);
+    const check: BodyCheck | null =
+      checks.length === 0 ? null : (body, status) => passAny(checks.map((one) => () => one(body, status)));
+    const parameters = (operation.parameters ?? []).map((parameter) => resolve(document, parameter));
+    const headerNames = parameters.filter((parameter) => parameter.in === "header").map((parameter) => parameter.name);
     const answer: RequestHandler = async (req, res) => {
-      const given = handle({ caller: res.locals["caller"], path: req.params, query: req.query });
+      const given = handle({
+        ...{ caller: res.locals["caller"], path: req.params, query: req.query, body: req.body as unknown },
+        ...{ headers: readHeaders(headerNames, req), requestId: requestIdOf(res) },
+      });
       if (given instanceof AppError) throw given;
       const sending = {
         req,
@@ -81,14 +92,20 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
       };
       try {
         if (given.kind === "read") await sendRead(given, sending);
-        else await (given.kind === "list" ? sendList(given, sending) : sendMade(given, sending));
+        else if (given.kind === "list") await sendList(given, sending);
+        else if (given.kind === "made") await sendMade(given, sending);
+        else await sendDone(given, sending);
       } catch (error) {
         if (!(error instanceof CallerLeft)) throw error;
       }
     };
     if (Object.keys(operation.responses).every((status) => status === "501"))
       router.all(expressPath(path), name(operation), answer);
-    else router[method](expressPath(path), name(operation), makeGuard(binding, operation), checkRequest(place), answer);
+    else {
+      const body = readBody(place);
+      const steps = [makeGuard(binding, operation), ...(body === null ? [] : [body]), checkRequest(place), answer];
+      router[method](expressPath(path), name(operation), ...steps);
+    }
   }
   for (const path of Object.keys(document.paths)) router.all(expressPath(path), refuseMethod(document, path));
   router.use(commonPrefix(Object.keys(document.paths)), () => {
@@ -116,14 +133,14 @@ function makeGuard<Caller extends Token>(
 ): RequestHandler {
   if (operation.security === undefined) throw new Error(`${operation.operationId} must name its security.`);
   const ways = operation.security.flatMap((way) => Object.entries(way));
-  const [scheme, another] = new Set(ways.map(([name]) => name));
-  if (scheme === undefined) return (_req, _res, next) => next();
-  if (another !== undefined) throw new Error(`${operation.operationId} must name one kind of token only.`);
+  if (ways.length === 0) return (_req, _res, next) => next();
   if (ways.some(([, scopes]) => scopes.length !== 1))
     throw new Error(`${operation.operationId} must name one scope for each way.`);
-  const flows = binding.document.components.securitySchemes?.[scheme]?.flows ?? {};
-  const context = "clientCredentials" in flows ? "app" : "user";
-  const scopes = ways.flatMap(([, [scope]]) => scope!);
+  const { securitySchemes = {} } = binding.document.components;
+  const contextOf = (scheme: string) =>
+    "clientCredentials" in (securitySchemes[scheme]?.flows ?? {}) ? "app" : "user";
+  const contexts = new Set(ways.map(([scheme]) => contextOf(scheme)));
+  const scopes = [...new Set(ways.flatMap(([, [scope]]) => scope!))];
   const wanted = scopes.map(binding.scopeName);
 
   return async (req: Request, res: Response, next) => {
@@ -134,7 +151,8 @@ function makeGuard<Caller extends Token>(
     if (check.kind !== "valid") throw refuseToken(res, check.kind);
     const { token } = check;
     res.locals["clientId"] = token.clientId;
-    if ((token.personId === null ? "app" : "user") !== context) throw refuseContext(context);
+    const context = token.personId === null ? "app" : "user";
+    if (!contexts.has(context)) throw refuseContext(context === "app" ? "user" : "app");
     if (!wanted.some((scope) => token.scopes.has(scope))) throw refuseScope(res, scopes.join(" "));
     res.locals["caller"] = token;
     next();
@@ -196,10 +214,10 @@ function commonPrefix(paths: string[]): string {
   return first.slice(0, end === -1 ? first.length : end).join("/") || "/";
 }
 
-function passAny(checks: BodyCheck[], body: unknown): void {
+function passAny(checks: (() => void)[]): void {
   const failures = checks.flatMap((check) => {
     try {
-      check(body);
+      check();
       return [];
     } catch (error) {
       return [error];

@@ -22,7 +22,7 @@ export type Answer = { headers?: Record<string, Header | Reference>; content?: C
 export type Operation = {
   operationId: string;
   parameters?: (Parameter | Reference)[];
-  requestBody?: { content?: Content };
+  requestBody?: { required?: boolean; content?: Content };
   responses: Record<string, Answer | Reference>;
   security?: Record<string, string[]>[];
   [keyword: `x-${string}`]: unknown;

@@ -20,4 +20,14 @@ export {
 export { listFields, makeFormCheck, type FormCheck, type ParameterFault } from "./form-check.ts";
 export { makeReading, type ListSettings, type Reading } from "./reading.ts";
 export { requestIdOf, type RenderFailure } from "./failure.ts";
-export { answerList, answerMade, answerRead, type Handler, type Handlers } from "./operation-types.ts";
+export {
+  answerDone,
+  answerList,
+  answerMade,
+  answerRead,
+  type ChangeAnswer,
+  type ChangeRequest,
+  type Handler,
+  type Handlers,
+} from "./operation-types.ts";
+export { etagOf } from "./etag.ts";

@@ -1,8 +1,12 @@
 import type { AppError } from "../errors.ts";
-import type { JsonList, JsonMade, JsonRead, ListQuery, Missing, Page, ReadQuery } from "./answer.ts";
+import type { Done, JsonDone, JsonList, JsonMade, JsonRead, ListQuery, Missing, Page, ReadQuery } from "./answer.ts";
 
 /** One operation as openapi-typescript describes it. */
-type Described = { parameters: { query?: object; path?: object }; responses: object };
+type Described = {
+  parameters: { query?: object; path?: object; header?: object };
+  requestBody?: object;
+  responses: object;
+};
 
 type BodyOf<Response> = Response extends { content: { "application/json": infer Body } } ? Body : never;
 type BodyFor<Body> = Body extends readonly (infer Item)[]
@@ -11,11 +15,36 @@ type BodyFor<Body> = Body extends readonly (infer Item)[]
     ? JsonRead<Body> | JsonMade<Body>
     : never;
 
+type DoneWith<Status, Response> = {
+  status: Status;
+  headers?: Record<string, string>;
+} & ([BodyOf<Response>] extends [never] ? { body?: undefined } : { body: BodyOf<Response> });
+/** What a change may answer, by the statuses of its contract. */
+export type ChangeAnswer<Responses> = {
+  [Status in Extract<keyof Responses, 200 | 201 | 202 | 204>]: DoneWith<Status, Responses[Status]>;
+}[Extract<keyof Responses, 200 | 201 | 202 | 204>];
+
+/** A read names 304 among its answers; whatever else succeeds is a change. */
+type IsRead<Responses> = Responses extends { 304: unknown } ? true : false;
+
 /**
- * What a handler may answer: what comes out of the database where the contract has a 200, else a failure that it
- * describes.
+ * What a handler may answer: what comes out of the database where the contract has a read, what a change answers, else
+ * a failure that the contract describes.
  */
-export type Answer<Op extends Described> = Op["responses"] extends { 200: infer Ok } ? BodyFor<BodyOf<Ok>> : AppError;
+export type Answer<Op extends Described> =
+  IsRead<Op["responses"]> extends true
+    ? Op["responses"] extends { 200: infer Ok }
+      ? BodyFor<BodyOf<Ok>>
+      : never
+    : [ChangeAnswer<Op["responses"]>] extends [never]
+      ? AppError
+      : JsonDone<ChangeAnswer<Op["responses"]>>;
+
+type BodyGiven<Op> = Op extends { requestBody: { content: { "application/json": infer Body } } }
+  ? Body
+  : Op extends { requestBody?: { content: { "application/json": infer Body } } }
+    ? Body | undefined
+    : undefined;
 
 /** Parameters as the validator leaves them: of their types, in their bounds, nothing unknown among them. */
 export type OperationRequest<Op extends Described, Caller> = {
@@ -24,7 +53,16 @@ export type OperationRequest<Op extends Described, Caller> = {
   query: NonNullable<Op["parameters"]["query"]>;
 };
 
-export type Handler<Op extends Described, Caller> = (request: OperationRequest<Op, Caller>) => Answer<Op>;
+/** What a change is given besides: headers and body as the contract describes them. */
+export type ChangeRequest<Op extends Described, Caller> = OperationRequest<Op, Caller> & {
+  headers: NonNullable<Op["parameters"]["header"]>;
+  body: BodyGiven<Op>;
+  requestId: string;
+};
+
+export type Handler<Op extends Described, Caller> = (
+  request: IsRead<Op["responses"]> extends true ? OperationRequest<Op, Caller> : ChangeRequest<Op, Caller>,
+) => Answer<Op>;
 
 /** One handler for every operation of a document, by operationId. */
 export type Handlers<Operations, Caller> = {
@@ -41,6 +79,8 @@ export const answerRead = <T>(query: ReadQuery<T>, { client, id }: Asked, missin
 });
 
 export const answerMade = <T>(make: () => Promise<T>): JsonMade<T> => ({ kind: "made", make });
+
+export const answerDone = <T extends Done>(work: () => Promise<T>): JsonDone<T> => ({ kind: "done", work });
 
 export const answerList = <T, Given extends Record<string, unknown>>(
   query: ListQuery<T, Given>,

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import type { JsonMade, JsonRead } from "./answer.ts";
+import type { Done, JsonDone, JsonMade, JsonRead } from "./answer.ts";
 import { CallerLeft, type Caller } from "./caller.ts";
 import { etagOf, headersOf, isNotModified } from "./etag.ts";
 import type { Gate } from "./gate.ts";
@@ -33,6 +33,18 @@ export async function sendMade({ make }: JsonMade<unknown>, sending: Sending): P
   const { lists } = sending.reading;
   admit(lists, sending);
   await sendBody(JSON.stringify(await inPlace(lists, sending, make)), sending);
+}
+
+/** Does a change and sends what it answers. A caller who leaves meanwhile does not stop it. */
+export async function sendDone({ work }: JsonDone<Done>, sending: Sending): Promise<void> {
+  const { lists } = sending.reading;
+  admit(lists, sending);
+  const { status, headers = {}, body } = await inPlace(lists, sending, work);
+  const { res, check } = sending;
+  check?.(body, status);
+  const type = body === undefined ? {} : { "Content-Type": contentType };
+  res.writeHead(status, { "Cache-Control": "no-store", ...type, ...headers });
+  res.end(body === undefined ? undefined : JSON.stringify(body));
 }
 
 /** Counts the request as one of its app until it is answered; refuses it where there are too many. */

@@ -11,7 +11,9 @@ export function makeRequestCheck(document: OpenApiDocument): (place: Place) => R
   const schemas = makeSchemaChecks(document);
   return (place) => {
     const { operation } = place;
-    const validate = makeValidator(place);
+    // Bodies are read and checked by body.ts.
+    const { requestBody: _body, ...withoutBody } = operation;
+    const validate = makeValidator({ ...place, operation: withoutBody });
     const parameters = (operation.parameters ?? []).map((parameter) => resolve(document, parameter));
     const queries = new Map(
       parameters.filter((parameter) => parameter.in === "query").map((parameter) => [parameter.name, parameter]),
@@ -19,10 +21,13 @@ export function makeRequestCheck(document: OpenApiDocument): (place: Place) => R
     const inPath = parameters
       .filter((parameter) => parameter.in === "path")
       .map((parameter) => ({ parameter, check: schemas.text(parameter.schema ?? {}) }));
-    const isAllInPath = operation.requestBody === undefined && parameters.every(mayBeMissingOutsidePath);
+    const isAllInPath = parameters.every(mayBeMissingOutsidePath);
+    const headers = parameters
+      .filter(({ in: where, name }) => where === "header" && name !== "If-None-Match")
+      .map(({ name }) => name.toLowerCase());
     return (req, res, next) => {
       // Most calls carry one id and nothing else: then its schema is all there is to ask.
-      if (isAllInPath && !req.url.includes("?")) {
+      if (isAllInPath && !req.url.includes("?") && headers.every((name) => req.headers[name] === undefined)) {
         const wrong = inPath.find(({ parameter, check }) => check(req.params[parameter.name]) !== null);
         if (wrong) throw wrongParameter(wrong.parameter);
         next();
@@ -31,8 +36,8 @@ export function makeRequestCheck(document: OpenApiDocument): (place: Place) => R
       checkNames(req, queries);
       joinLists(req, parameters);
       checkValues(req, parameters);
-      // Without a body in the contract none is read, and its type must not choose (and fill) a cache of checks.
-      if (operation.requestBody === undefined) delete req.headers["content-type"];
+      // Its type must not choose (and fill) a cache of checks.
+      delete req.headers["content-type"];
       try {
         validate(req, res);
       } catch (error) {
@@ -50,11 +55,18 @@ function inOurWords(error: unknown, parameters: Parameter[]): unknown {
   if (!(error instanceof Error && "status" in error && error.status === 400)) return error;
   const details = error as { path?: string; errors?: { path: string }[] };
   const [, place, name = ""] = (details.errors?.[0]?.path ?? details.path ?? "").split("/");
+  const at = places[place ?? ""] ?? "query";
   const known = parameters.find(
-    (parameter) => parameter.name === name && parameter.in === (place === "params" ? "path" : "query"),
+    (parameter) =>
+      parameter.in === at && (parameter.name === name || (at === "header" && isSameHeader(parameter, name))),
   );
   return known === undefined ? unknownParameter(name) : wrongParameter(known);
 }
+
+/** Where a parameter stands, by the validator's word for the place. */
+const places: Record<string, string> = { params: "path", headers: "header" };
+
+const isSameHeader = (parameter: Parameter, name: string) => parameter.name.toLowerCase() === name.toLowerCase();
 
 function wordsFor({ type, format, minimum, maximum }: Schema = {}): string {
   if (format === "uuid") return "a UUID";
@@ -138,16 +150,23 @@ function joinLists(req: Request, parameters: Parameter[]): void {
 
 const isList = (parameter: Parameter): boolean => parameter.in === "query" && parameter.schema?.type === "array";
 
-export type BodyCheck = (body: unknown) => void;
+/** `status` is 200 where it is left out. */
+export type BodyCheck = (body: unknown, status?: number) => void;
 
-/** Makes the check of a 200 body against its operation: for tests and development, where it may cost time. */
+/** Makes the check of a successful body against its operation: for tests and development, where it may cost time. */
 export function makeResponseCheck(document: OpenApiDocument): (place: Place) => BodyCheck {
   const { json } = makeSchemaChecks(document);
   return ({ operation }) => {
-    const schema = resolve(document, operation.responses["200"] ?? {}).content?.["application/json"]?.schema;
-    const check = schema === undefined ? null : json(schema);
-    return (body) => {
-      const faults = check?.(body) ?? null;
+    const successes = Object.entries(operation.responses).filter(([status]) => status.startsWith("2"));
+    const checks = new Map(
+      successes.map(([status, response]) => {
+        const schema = resolve(document, response).content?.["application/json"]?.schema;
+        return [Number(status), schema === undefined ? null : json(schema)];
+      }),
+    );
+    return (body, status = 200) => {
+      const check = checks.get(status);
+      const faults = check ? check(body) : body === undefined && check === null ? null : ["no such answer"];
       if (faults === null) return;
       throw new AppError(
         "bug",

@@ -28,7 +28,12 @@ export type Place = { path: string; operation: Operation };
  */
 export type ValidateRequest = (req: Request, res: Response) => void;
 
-export type Fault = { instancePath: string; keyword: string; message?: string };
+export type Fault = {
+  instancePath: string;
+  keyword: string;
+  message?: string;
+  params?: Readonly<Record<string, unknown>>;
+};
 /** Answers what is wrong with a value; null where nothing is. */
 export type Check = (value: unknown) => Fault[] | null;
 

@@ -1,0 +1,176 @@
+import {
+  againAfterDeadlock,
+  appNotFound,
+  appWithSecretNotFound,
+  checkBackchannelLogoutUri,
+  createApp as create,
+  deleteApp as remove,
+  endOldSecret as end,
+  findApp,
+  listAppsByName,
+  lockApp,
+  rotateClientSecret,
+  updateApp as update,
+} from "../access/index.ts";
+import type { App, ClientId } from "../access/index.ts";
+import { recordDifference } from "../events/index.ts";
+import { present } from "../platform/contract-types.ts";
+import { withPrismaTransaction, type Transaction } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { forgetApp } from "../sign-on/index.ts";
+import { listEndpoints, removeDeliveries } from "../webhooks/index.ts";
+import type { components } from "../../generated/openapi/admin.ts";
+import { appsOf, reachesApp } from "./app-reach.ts";
+import { differenceOf } from "./change.ts";
+import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
+import { answerPage, readPage } from "./page.ts";
+import { refuseStale, tagOf } from "./stale.ts";
+
+type Schemas = components["schemas"];
+type AdminApp = Schemas["AdminApp"];
+
+const appsPath = "/admin/v1/apps";
+const dayInSeconds = 86_400;
+
+/** Shape: an old secret that has ended is not shown. */
+function presentApp({ secretHash: _, oldSecretHash: _old, oldSecretEndsAt, ...app }: App, now: Date): AdminApp {
+  const isValid = oldSecretEndsAt !== null && oldSecretEndsAt > now;
+  const { clientId, name, type, pkceRequired, redirectUris, postLogoutRedirectUris, loginUrl } = app;
+  const { backchannelLogoutUri, scopes, idTokenAlgorithm, schulconnexSpelling } = app;
+  return present<AdminApp>({
+    ...{ clientId, name, type, pkceRequired, redirectUris, postLogoutRedirectUris, loginUrl },
+    ...{ backchannelLogoutUri, scopes, idTokenAlgorithm, schulconnexSpelling },
+    oldSecretEndsAt: isValid ? oldSecretEndsAt.toISOString() : null,
+  });
+}
+
+const presentCredentials = (made: { clientId: ClientId; clientSecret: string | null; oldSecretEndsAt: Date | null }) =>
+  present<Schemas["AppCredentials"]>({ ...made, oldSecretEndsAt: made.oldSecretEndsAt?.toISOString() ?? null });
+
+const listApps: AdminHandler<"listApps"> = async (deps, { query, reach, origin }) => {
+  const page = readPage(deps, "listApps", query);
+  const asked = { search: query.search, among: appsOf(reach), limit: page.take, after: page.after };
+  const found = await listAppsByName(deps.db, asked);
+  const list = { list: "listApps" as const, path: appsPath, query, page };
+  const presentOne = ({ place: _, ...app }: (typeof found)[number]) => presentApp(app, origin.at);
+  return answerPage(deps, list, { found, idOf: ({ place }) => place, present: presentOne });
+};
+
+const getApp: AdminHandler<"getApp"> = async ({ db }, { path, reach, origin }) => {
+  const clientId = path.clientId as ClientId;
+  const found = reachesApp(reach, clientId) ? await findApp(db.pool, clientId) : null;
+  if (found === null) throw appNotFound();
+  const body = presentApp(found, origin.at);
+  return { status: 200, body, headers: { ETag: tagOf(body) } };
+};
+
+type Written = Pick<Schemas["AppUpdate"], "scopes" | "backchannelLogoutUri">;
+
+/** The address for logouts is looked up, so it is checked before the transaction. Errors: invalid uri_refused. */
+const checked = async ({ policy }: AdminDeps, { scopes, backchannelLogoutUri: uri }: Written) => ({
+  ...(scopes !== undefined && { scopes }),
+  ...(uri !== undefined && {
+    backchannelLogoutUri: uri === null ? null : await checkBackchannelLogoutUri(uri, policy),
+  }),
+});
+
+/** Errors: forbidden role_forbids: scopes open the APIs, the one of the staff too. */
+function refuseScopes({ all }: { all: boolean }, { scopes }: Written): void {
+  if (scopes === undefined || all) return;
+  throw new AppError("forbidden", "role_forbids", "The scopes of an app are changed by an operator only.");
+}
+
+const createApp: AdminHandler<"createApp"> = async (deps, { body, reach, origin, keep }) => {
+  refuseScopes(reach, body);
+  const { clientId, redirectUris = [], backchannelLogoutUri: _unchecked, ...rest } = body;
+  const type = (body as Partial<typeof body>).type ?? "CONFIDENTIAL";
+  const id = clientId === undefined ? {} : { clientId: clientId as ClientId };
+  const given = { ...rest, scopes: [], ...(await checked(deps, body)), ...id, type, redirectUris };
+  return withPrismaTransaction(deps.db, async (tx) => {
+    const { allowLoopbackHttp } = deps;
+    const made = await create(tx, given, { ...origin, allowLoopbackHttp });
+    const after = presentApp((await findApp(tx, made.clientId))!, origin.at);
+    await recordDifference(tx, origin, { before: null, after });
+    const answered = presentCredentials({ ...made, oldSecretEndsAt: null });
+    const answer = { status: 201 as const, body: answered, headers: { Location: `${appsPath}/${made.clientId}` } };
+    await keep(tx, answer);
+    return answer;
+  });
+};
+
+type Request = Pick<AdminRequest<"updateApp" | "endOldSecret" | "deleteApp">, "path" | "headers" | "reach" | "origin">;
+
+/** Reads and locks an app that is to be changed. Errors: not_found app_not_found; StaleRecord. */
+async function openApp(tx: Transaction, { path, headers, reach, origin }: Request): Promise<AdminApp> {
+  const clientId = path.clientId as ClientId;
+  const found = reachesApp(reach, clientId) ? await lockApp(tx, clientId) : null;
+  if (found === null) throw appNotFound();
+  const before = presentApp(found, origin.at);
+  refuseStale(headers, before);
+  return before;
+}
+
+/** Records what differs of an app that was changed; answers it as it is. */
+async function closeApp(tx: Transaction, { origin }: Pick<Request, "origin">, before: AdminApp): Promise<AdminApp> {
+  const after = presentApp((await findApp(tx, before.clientId))!, origin.at);
+  await recordDifference(tx, origin, differenceOf(before, after));
+  return after;
+}
+
+const changeApp = ({ db }: AdminDeps, request: Request, work: (tx: Transaction) => Promise<void>) =>
+  againAfterDeadlock(() =>
+    withPrismaTransaction(db, async (tx) => {
+      const before = await openApp(tx, request);
+      await work(tx);
+      return { status: 204 as const, headers: { ETag: tagOf(await closeApp(tx, request, before)) } };
+    }),
+  );
+
+const updateApp: AdminHandler<"updateApp"> = async (deps, request) => {
+  const { path, body, reach, origin } = request;
+  const clientId = path.clientId as ClientId;
+  if (!reachesApp(reach, clientId)) throw appNotFound();
+  refuseScopes(reach, body);
+  const { backchannelLogoutUri: _unchecked, ...rest } = body;
+  const given = { ...rest, ...(await checked(deps, body)), clientId };
+  const { allowLoopbackHttp } = deps;
+  return changeApp(deps, request, (tx) => update(tx, given, { ...origin, allowLoopbackHttp }));
+};
+
+const deleteApp: AdminHandler<"deleteApp"> = async ({ db }, request) => {
+  const clientId = request.path.clientId as ClientId;
+  const endpoints = await listEndpoints(db, { clientId });
+  await remove(db, clientId, {
+    ...{ origin: request.origin, forget: forgetApp },
+    work: async (tx, deleteRecords) => {
+      const before = await openApp(tx, request);
+      await deleteRecords();
+      await recordDifference(tx, request.origin, { before, after: null });
+    },
+  });
+  await removeDeliveries(
+    db,
+    endpoints.map(({ id }) => id),
+  );
+  return { status: 204 };
+};
+
+const rotateSecret: AdminHandler<"rotateSecret"> = async ({ db }, { path, body, reach, origin, keep }) => {
+  const clientId = path.clientId as ClientId;
+  if (!reachesApp(reach, clientId)) throw appWithSecretNotFound();
+  const keepOldSeconds = body?.keepOldSeconds ?? dayInSeconds;
+  return withPrismaTransaction(db, async (tx) => {
+    const found = await lockApp(tx, clientId);
+    const rotated = await rotateClientSecret(tx, { clientId, keepOldSeconds }, origin);
+    const after = await closeApp(tx, { origin }, presentApp(found!, origin.at));
+    const answered = presentCredentials({ clientId, ...rotated });
+    const answer = { status: 200 as const, body: answered, headers: { ETag: tagOf(after) } };
+    await keep(tx, answer);
+    return answer;
+  });
+};
+
+const endOldSecret: AdminHandler<"endOldSecret"> = (deps, request) =>
+  changeApp(deps, request, (tx) => end(tx, request.path.clientId as ClientId, request.origin));
+
+export const appHandlers = { listApps, getApp, createApp, updateApp, deleteApp, rotateSecret, endOldSecret };

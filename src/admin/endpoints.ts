@@ -1,0 +1,168 @@
+import { appNotFound, findApp } from "../access/index.ts";
+import type { ClientId } from "../access/index.ts";
+import { recordDifference } from "../events/index.ts";
+import { present } from "../platform/contract-types.ts";
+import { storeOf, withPrismaTransaction, type RecordStore, type Transaction } from "../platform/db.ts";
+import { isReached, type Reach } from "../staff/index.ts";
+import {
+  changeEndpointState,
+  checkEndpoint,
+  endpointNotFound,
+  getEndpointState,
+  listEndpoints as list,
+  lockEndpoint,
+  readEndpoint,
+  registerEndpointIn,
+  removeDeliveries,
+  removeEndpointIn,
+  rotateEndpointSecretIn,
+  sendTestEventIn,
+  updateEndpointIn,
+} from "../webhooks/index.ts";
+import type { Endpoint, EndpointPlace } from "../webhooks/index.ts";
+import type { components } from "../../generated/openapi/admin.ts";
+import { differenceOf } from "./change.ts";
+import type { AdminHandler, AdminRequest } from "./handler.ts";
+import { answerPage, readPage } from "./page.ts";
+import { refuseStale, tagOf } from "./stale.ts";
+
+type Schemas = components["schemas"];
+type WebhookEndpoint = Schemas["WebhookEndpoint"];
+
+export const endpointsPath = "/admin/v1/webhook-endpoints";
+const defaultOverlapHours = 24;
+
+const presentEndpoint = ({ stateChangedAt, resumeAt, failingSince, createdAt, ...of }: Endpoint): WebhookEndpoint =>
+  present<WebhookEndpoint>({
+    ...of,
+    stateChangedAt: stateChangedAt.toISOString(),
+    resumeAt: resumeAt?.toISOString() ?? null,
+    failingSince: failingSince?.toISOString() ?? null,
+    createdAt: createdAt.toISOString(),
+  });
+
+/** How many deliveries wait says nothing of the state of an endpoint. */
+const counts = ["pending"] as const;
+const withoutCounts = ({ pending: _, ...of }: WebhookEndpoint) => of;
+
+const ownsApp = (reach: Reach, clientId: string): boolean => isReached(reach, { clientId: clientId as ClientId });
+
+/** Errors: not_found webhook_endpoint_not_found for one of an app that the caller does not reach. */
+export async function refuseOtherEndpoint(db: RecordStore, reach: Reach, id: string): Promise<void> {
+  const { clientId } = await getEndpointState(db, id);
+  if (!ownsApp(reach, clientId)) throw endpointNotFound();
+}
+
+const listEndpoints: AdminHandler<"listEndpoints"> = async (deps, { query, reach }) => {
+  const page = readPage(deps, "listEndpoints", query);
+  const { app: clientId } = query;
+  if (clientId !== undefined && (!ownsApp(reach, clientId) || (await findApp(deps.db.pool, clientId)) === null))
+    throw appNotFound();
+  const among = reach.all ? undefined : [...reach.clientIds];
+  const found = await list(deps.db, { clientId, among, limit: page.take, after: placeFrom(page.after) });
+  const idOf = ({ clientId: app, createdAt, id }: Endpoint) => JSON.stringify([app, createdAt, id]);
+  const asked = { list: "listEndpoints" as const, path: endpointsPath, query, page };
+  return answerPage(deps, asked, { found, idOf, present: presentEndpoint });
+};
+
+function placeFrom(text: string | undefined): EndpointPlace | undefined {
+  if (text === undefined) return undefined;
+  const [clientId, createdAt, id] = JSON.parse(text) as [string, string, string];
+  return { clientId, createdAt: new Date(createdAt), id };
+}
+
+const getEndpoint: AdminHandler<"getEndpoint"> = async ({ db }, { path: { endpointId }, reach }) => {
+  const found = await readEndpoint(storeOf(db), endpointId);
+  if (!ownsApp(reach, found.clientId)) throw endpointNotFound();
+  const body = presentEndpoint(found);
+  return { status: 200, body, headers: { ETag: tagOf(body, counts) } };
+};
+
+const createEndpoint: AdminHandler<"createEndpoint"> = async (deps, { body, reach, origin, keep }) => {
+  const { clientId } = body;
+  if (!ownsApp(reach, clientId) || (await findApp(deps.db.pool, clientId)) === null) throw appNotFound();
+  const checked = { clientId, ...(await checkEndpoint(body, deps.policy)) };
+  return withPrismaTransaction(deps.db, async (tx) => {
+    const made = await registerEndpointIn(tx, checked, { origin, keys: deps.webhookKeys });
+    const after = withoutCounts(presentEndpoint(await readEndpoint(tx, made.id)));
+    await recordDifference(tx, origin, { before: null, after });
+    const shown = present<Schemas["EndpointSecret"]>({ ...made, oldValidUntil: null });
+    const answer = { status: 201 as const, body: shown, headers: { Location: `${endpointsPath}/${made.id}` } };
+    await keep(tx, answer);
+    return answer;
+  });
+};
+
+type Request = Pick<AdminRequest<"updateEndpoint" | "deleteEndpoint">, "path" | "headers" | "reach">;
+
+/** Locks and reads an endpoint that is to be changed. Errors: not_found webhook_endpoint_not_found; StaleRecord. */
+async function openEndpoint(
+  tx: Transaction,
+  { path: { endpointId }, headers, reach }: Request,
+  { disables }: { disables: boolean },
+): Promise<WebhookEndpoint> {
+  await refuseOtherEndpoint(tx, reach, endpointId);
+  const before = presentEndpoint(await lockEndpoint(tx, endpointId, { disables }));
+  refuseStale(headers, before, counts);
+  return before;
+}
+
+const updateEndpoint: AdminHandler<"updateEndpoint"> = async ({ db, policy }, request) => {
+  const { path, body, reach, origin } = request;
+  const { endpointId } = path;
+  const { state, url, eventTypes } = body;
+  await refuseOtherEndpoint(db, reach, endpointId);
+  const checked = await checkEndpoint({ url, eventTypes }, policy);
+  return withPrismaTransaction(db, async (tx) => {
+    const before = await openEndpoint(tx, request, { disables: state === "DISABLED" });
+    if (Object.keys(checked).length > 0) await updateEndpointIn(tx, endpointId, checked, origin);
+    if (state !== undefined) await changeEndpointState(tx, endpointId, state, origin);
+    const after = presentEndpoint(await readEndpoint(tx, endpointId));
+    await recordDifference(tx, origin, differenceOf(withoutCounts(before), withoutCounts(after)));
+    return { status: 204, headers: { ETag: tagOf(after, counts) } };
+  });
+};
+
+const deleteEndpoint: AdminHandler<"deleteEndpoint"> = async ({ db }, request) => {
+  const { path, origin } = request;
+  const { endpointId } = path;
+  await withPrismaTransaction(db, async (tx) => {
+    const before = await openEndpoint(tx, request, { disables: false });
+    await removeEndpointIn(tx, endpointId, origin);
+    await recordDifference(tx, origin, { before: withoutCounts(before), after: null });
+  });
+  await removeDeliveries(db, [endpointId]);
+  return { status: 204 };
+};
+
+const rotateEndpointSecret: AdminHandler<"rotateEndpointSecret"> = async ({ db, webhookKeys: keys }, request) => {
+  const { path, body, reach, origin, keep } = request;
+  const id = path.endpointId;
+  const overlapHours = body?.overlapHours ?? defaultOverlapHours;
+  return withPrismaTransaction(db, async (tx) => {
+    await refuseOtherEndpoint(tx, reach, id);
+    await lockEndpoint(tx, id);
+    const { secret, oldValidUntil: until } = await rotateEndpointSecretIn(tx, { id, overlapHours }, { origin, keys });
+    const oldValidUntil = overlapHours === 0 ? null : until.toISOString();
+    await recordDifference(tx, origin, { before: null, after: { oldValidUntil } });
+    const answer = { status: 200 as const, body: present<Schemas["EndpointSecret"]>({ id, secret, oldValidUntil }) };
+    await keep(tx, answer);
+    return answer;
+  });
+};
+
+const testEndpoint: AdminHandler<"testEndpoint"> = async ({ db }, { path, body, reach, origin, keep }) => {
+  const { endpointId } = path;
+  return withPrismaTransaction(db, async (tx) => {
+    await refuseOtherEndpoint(tx, reach, endpointId);
+    const deliveryId = await sendTestEventIn(tx, { endpointId, eventType: body?.eventType ?? "person" }, origin);
+    const answer = { status: 202 as const, body: { deliveryId } };
+    await keep(tx, answer);
+    return answer;
+  });
+};
+
+export const endpointHandlers = {
+  ...{ listEndpoints, createEndpoint, getEndpoint, updateEndpoint, deleteEndpoint },
+  ...{ rotateEndpointSecret, testEndpoint },
+};

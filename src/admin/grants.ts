@@ -1,0 +1,134 @@
+import { appNotFound, findApp, findGrant, listGrantsByName, setGrant, withdrawGrant } from "../access/index.ts";
+import type { ClientId, GrantKey, GrantSettings, SignOnAudience } from "../access/index.ts";
+import { findSchool } from "../directory/index.ts";
+import type { GroupId, PersonRole, SchoolId } from "../directory/index.ts";
+import { present } from "../platform/contract-types.ts";
+import { storeOf, type RecordStore } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { isReached, type Reach } from "../staff/index.ts";
+import type { components } from "../../generated/openapi/admin.ts";
+import { reachesApp } from "./app-reach.ts";
+import { changeRecord } from "./change.ts";
+import type { AdminDeps, AdminHandler } from "./handler.ts";
+import { answerPage, readPage } from "./page.ts";
+import { refuseOtherSchool, schoolUnknown } from "./schools.ts";
+import { refuseStale, tagOf } from "./stale.ts";
+
+type Schemas = components["schemas"];
+type Grant = Schemas["Grant"];
+
+const grantUnknown = () => new AppError("not_found", "grant_not_found", "The school has given this app nothing.");
+
+const keyOf = (path: { schoolId: string; clientId: string }): GrantKey => ({
+  schoolId: path.schoolId as SchoolId,
+  clientId: path.clientId as ClientId,
+});
+
+const presentGrant = ({ clientId, schoolId, signOn, sync, syncedGroups }: GrantSettings): Grant =>
+  present<Grant>({
+    ...{ clientId, schoolId, sync, syncedGroupIds: [...syncedGroups] },
+    signOn: present<Schemas["SignOnAudience"]>({
+      kind: signOn.kind,
+      roles: signOn.kind === "ROLES" ? [...signOn.roles] : [],
+      groupIds: signOn.kind === "GROUPS" ? [...signOn.groups] : [],
+    }),
+  });
+
+async function readGrant(db: RecordStore, key: GrantKey): Promise<Grant | null> {
+  const found = await findGrant(db, key);
+  return found && presentGrant(found);
+}
+
+/** Errors: invalid invalid_request where roles or groups are missing, or stand with another kind. */
+function readAudience({ kind, roles, groupIds }: Schemas["NewSignOnAudience"]): SignOnAudience {
+  if ((kind === "ROLES") !== (roles !== undefined) || (kind === "GROUPS") !== (groupIds !== undefined)) {
+    const message =
+      "The property signOn has roles with the kind ROLES, groupIds with the kind GROUPS, and else neither.";
+    throw new AppError("invalid", "invalid_request", message);
+  }
+  if (kind === "ROLES") return { kind, roles: roles as [PersonRole, ...PersonRole[]] };
+  return kind === "GROUPS" ? { kind, groups: groupIds as GroupId[] } : { kind };
+}
+
+type Filter = { schoolId: SchoolId | undefined; clientId: ClientId | undefined };
+
+/** A school is reached through an app of the caller too, where it gave this app something. */
+async function reachesSchool({ db }: Pick<AdminDeps, "db">, reach: Reach, schoolId: SchoolId): Promise<boolean> {
+  if (isReached(reach, { schools: [schoolId] })) return (await findSchool(db, schoolId)) !== null;
+  const among = { schoolIds: [], clientIds: [...reach.clientIds] };
+  return (await listGrantsByName(storeOf(db), { schoolId, among, limit: 1 })).length > 0;
+}
+
+/** Errors: not_found school_not_found, app_not_found for what the caller does not reach. */
+async function refuseOtherFilter(deps: AdminDeps, reach: Reach, { schoolId, clientId }: Filter): Promise<void> {
+  if (schoolId !== undefined && !(await reachesSchool(deps, reach, schoolId))) throw schoolUnknown();
+  if (clientId === undefined) return;
+  if (!reachesApp(reach, clientId) || (await findApp(deps.db.pool, clientId)) === null) throw appNotFound();
+}
+
+type Grants = Awaited<ReturnType<typeof listGrantsByName>>;
+type Position = { place: string; schoolId: SchoolId };
+
+const listGrants: AdminHandler<"listGrants"> = async (deps, { query, reach }) => {
+  const page = readPage(deps, "listGrants", query);
+  const asked = { schoolId: query.school as SchoolId | undefined, clientId: query.app as ClientId | undefined };
+  await refuseOtherFilter(deps, reach, asked);
+  const found: Grants = await listGrantsByName(storeOf(deps.db), {
+    ...asked,
+    among: reach.all ? undefined : { schoolIds: [...reach.schoolIds], clientIds: [...reach.clientIds] },
+    limit: page.take,
+    after: page.after === undefined ? undefined : (JSON.parse(page.after) as Position),
+  });
+  const list = { list: "listGrants" as const, path: "/admin/v1/grants", query, page };
+  const idOf = ({ place, schoolId }: Position) => JSON.stringify({ place, schoolId });
+  return answerPage(deps, list, { found, idOf, present: presentGrant });
+};
+
+const getGrant: AdminHandler<"getGrant"> = async ({ db }, { path, reach }) => {
+  const key = keyOf(path);
+  if (!isReached(reach, { schools: [key.schoolId], clientId: key.clientId })) throw schoolUnknown();
+  const body = await readGrant(db, key);
+  if (body !== null) return { status: 200, body, headers: { ETag: tagOf(body) } };
+  throw reach.all && (await findSchool(db, key.schoolId)) === null ? schoolUnknown() : grantUnknown();
+};
+
+const putGrant: AdminHandler<"putGrant"> = async (deps, request) => {
+  const { path, body, headers, reach } = request;
+  const key = keyOf(path);
+  refuseOtherSchool(reach, key.schoolId);
+  const settings = { signOn: readAudience(body.signOn), sync: body.sync };
+  const syncedGroups = body.syncedGroupIds as GroupId[];
+  return changeRecord(deps, request, {
+    touch: async ({ tx, touchSchool }) => {
+      if ((await findSchool(tx, key.schoolId)) === null) throw schoolUnknown();
+      if ((await findApp(tx, key.clientId)) === null) throw appNotFound();
+      await touchSchool(key.schoolId, key.clientId);
+    },
+    record: (tx) => readGrant(tx, key),
+    work: async (change, before) => {
+      refuseStale(headers, before);
+      await setGrant(change, { ...key, ...settings, syncedGroups });
+    },
+    tag: tagOf,
+  });
+};
+
+const deleteGrant: AdminHandler<"deleteGrant"> = async (deps, request) => {
+  const { path, headers, reach } = request;
+  const key = keyOf(path);
+  refuseOtherSchool(reach, key.schoolId);
+  return changeRecord(deps, request, {
+    touch: async ({ tx, touchSchool }) => {
+      if ((await findSchool(tx, key.schoolId)) === null) throw schoolUnknown();
+      await touchSchool(key.schoolId, key.clientId);
+    },
+    record: (tx) => readGrant(tx, key),
+    work: async (change, before) => {
+      if (before === null) throw grantUnknown();
+      refuseStale(headers, before);
+      await withdrawGrant(change, key);
+    },
+  });
+};
+
+export const grantHandlers = { listGrants, getGrant, putGrant, deleteGrant };

@@ -1,0 +1,31 @@
+import { findGroup, type Group, type GroupId } from "../directory/index.ts";
+import { present } from "../platform/contract-types.ts";
+import type { RecordStore } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { isGroupReached, type Reach } from "../staff/index.ts";
+import type { components } from "../../generated/openapi/admin.ts";
+import { tagOf } from "./stale.ts";
+
+export type AdminGroup = components["schemas"]["AdminGroup"];
+
+export const presentGroup = ({
+  id,
+  schoolId,
+  name,
+  type,
+  status,
+  sourceSystemIdentifier,
+  members,
+}: Group): AdminGroup => present<AdminGroup>({ id, schoolId, name, type, status, sourceSystemIdentifier, members });
+
+/** Who comes and goes does not make another group of it. */
+export const groupCounts = ["members"] as const satisfies (keyof AdminGroup)[];
+export const groupTag = (group: AdminGroup): string => tagOf(group, groupCounts);
+
+/** Errors: not_found group_not_found for a group that does not exist, or that the caller does not reach. */
+export async function readGroup(db: RecordStore, reach: Reach, groupId: GroupId): Promise<AdminGroup> {
+  const group = await findGroup(db, groupId);
+  if (group === null || !(await isGroupReached(db, reach, group)))
+    throw new AppError("not_found", "group_not_found", "The group does not exist.");
+  return presentGroup(group);
+}

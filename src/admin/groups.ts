@@ -1,0 +1,91 @@
+import { changeDirectory } from "../access/index.ts";
+import {
+  createGroup as create,
+  deleteGroup as remove,
+  listGroups as list,
+  renameGroup,
+  restoreGroup as restore,
+  type Change,
+  type GroupId,
+  type SchoolId,
+} from "../directory/index.ts";
+import { recordDifference } from "../events/index.ts";
+import { storeOf } from "../platform/db.ts";
+import { groupsInReach } from "../staff/index.ts";
+import { changeRecord } from "./change.ts";
+import { groupCounts, groupTag, presentGroup, readGroup, type AdminGroup } from "./group-record.ts";
+import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
+import { answerPage, readPage } from "./page.ts";
+import { refuseOtherSchool, refuseUnknownSchool } from "./schools.ts";
+import { refuseStale } from "./stale.ts";
+
+const groupsPath = "/admin/v1/groups";
+
+const listGroups: AdminHandler<"listGroups"> = async (deps, { query, reach }) => {
+  const page = readPage(deps, "listGroups", query);
+  const schoolId = query.school as SchoolId;
+  await refuseUnknownSchool(deps.db, reach, schoolId);
+  const seen = groupsInReach(reach, schoolId);
+  const asked = { list: "listGroups" as const, path: groupsPath, query, page };
+  const answer = { idOf: ({ id }: { id: string }) => id, present: presentGroup };
+  if (!seen.all && seen.taughtBy === null) return answerPage(deps, asked, { found: [], ...answer });
+  const found = await list(storeOf(deps.db), {
+    ...{ schoolId, withDeleted: query["show-deleted"] === true, search: query.search, byIdentifier: true },
+    ...{ taughtBy: seen.all ? undefined : (seen.taughtBy ?? undefined), limit: page.take, after: page.after },
+  });
+  return answerPage(deps, asked, { found, ...answer });
+};
+
+const getGroup: AdminHandler<"getGroup"> = async ({ db }, { path, reach }) => {
+  const body = await readGroup(db, reach, path.groupId as GroupId);
+  return { status: 200, body, headers: { ETag: groupTag(body) } };
+};
+
+const createGroup: AdminHandler<"createGroup"> = async ({ db }, { body, reach, origin, keep }) => {
+  const schoolId = body.schoolId as SchoolId;
+  refuseOtherSchool(reach, schoolId);
+  return changeDirectory(db, origin, async (change) => {
+    const id = await create(change, { ...body, schoolId });
+    const made = await readGroup(change.tx, reach, id);
+    await recordDifference(change.tx, origin, { before: null, after: made });
+    const headers = { Location: `${groupsPath}/${id}`, ETag: groupTag(made) };
+    const answer = { status: 201 as const, body: made, headers };
+    await keep(change.tx, answer);
+    return answer;
+  });
+};
+
+type Request = Pick<AdminRequest<"getGroup">, "path" | "reach" | "origin"> & {
+  query: { "dry-run"?: boolean };
+  headers: object;
+};
+
+async function changeGroup(
+  deps: AdminDeps,
+  request: Request,
+  work: (change: Change, groupId: GroupId) => Promise<unknown>,
+): ReturnType<typeof changeRecord> {
+  const { path, reach, headers } = request;
+  const groupId = path.groupId as GroupId;
+  await readGroup(deps.db, reach, groupId);
+  return changeRecord(deps, request, {
+    touch: (change) => change.touch({ groups: [groupId] }),
+    record: (tx) => readGroup(tx, reach, groupId),
+    work: async (change, before) => {
+      refuseStale(headers, before as AdminGroup, groupCounts);
+      await work(change, groupId);
+    },
+    tag: (group) => groupTag(group as AdminGroup),
+  });
+}
+
+const updateGroup: AdminHandler<"updateGroup"> = (deps, request) =>
+  changeGroup(deps, request, (change, groupId) => renameGroup(change, { groupId, name: request.body.name }));
+
+const deleteGroup: AdminHandler<"deleteGroup"> = (deps, request) =>
+  changeGroup(deps, request, (change, groupId) => remove(change, { groupId }));
+
+const restoreGroup: AdminHandler<"restoreGroup"> = (deps, request) =>
+  changeGroup(deps, request, (change, groupId) => restore(change, { groupId }));
+
+export const groupHandlers = { listGroups, getGroup, createGroup, updateGroup, deleteGroup, restoreGroup };

@@ -1,0 +1,50 @@
+import type { AccessToken } from "../access/index.ts";
+import type { Origin } from "../events/index.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { PrismaDb, Transaction } from "../platform/db.ts";
+import type { OutboundPolicy } from "../platform/guarded-request.ts";
+import type { ChangeAnswer, ChangeRequest } from "../platform/http/index.ts";
+import type { EncryptionKeys } from "../platform/seal.ts";
+import type { Holder, Reach, StaffRole } from "../staff/index.ts";
+import type { operations } from "../../generated/openapi/admin.ts";
+
+export type AdminDeps = {
+  db: PrismaDb;
+  clock: Clock;
+  keys: EncryptionKeys;
+  /** Those that the secrets of webhook endpoints are kept under. */
+  webhookKeys: EncryptionKeys;
+  platform: string;
+  /** Whether addresses of apps may be http on this machine: in development. */
+  allowLoopbackHttp: boolean;
+  /** Which addresses of apps the service may call. */
+  policy: OutboundPolicy;
+  restoreWindowDays: number;
+};
+
+/** Who calls, with the roles that hold at this moment. */
+export type AdminCaller = AccessToken & { holder: Holder; roles: readonly StaffRole[] };
+
+export type Operations = operations;
+export type OperationId = keyof operations;
+
+/** Names an app that works for the staff as an actor. */
+export const appActor = (clientId: string): string => `app:${clientId}`;
+
+/** Keeps the answer of a creation in its transaction, so that the same request sent again gets it and does nothing. */
+export type Keep = (
+  tx: Transaction,
+  answer: { status: number; body?: unknown; headers?: Record<string, string> },
+) => Promise<void>;
+
+export type AdminRequest<Id extends OperationId> = ChangeRequest<operations[Id], AdminCaller> & {
+  /** What those roles of the caller are for that allow the operation. */
+  reach: Reach;
+  origin: Origin & { requestId: string };
+  keep: Keep;
+};
+
+export type AdminHandler<Id extends OperationId> = (
+  deps: AdminDeps,
+  request: AdminRequest<Id>,
+) => Promise<ChangeAnswer<operations[Id]["responses"]>>;

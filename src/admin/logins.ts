@@ -1,0 +1,143 @@
+import { randomBytes } from "node:crypto";
+import { againAfterDeadlock } from "../access/index.ts";
+import { findPerson } from "../directory/index.ts";
+import type { Person, PersonId } from "../directory/index.ts";
+import { recordDifference } from "../events/index.ts";
+import { present } from "../platform/contract-types.ts";
+import { withPrismaTransaction, type RecordStore, type Transaction } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import {
+  blockPersonIn,
+  findLogin,
+  hashPassword,
+  lockPersonSignIn,
+  setLoginIn,
+  signOutPersonIn,
+  unblockPersonIn,
+} from "../sign-on/index.ts";
+import { groupsInReach, isGroupReached, refuseHigherHolder, type Reach } from "../staff/index.ts";
+import type { components } from "../../generated/openapi/admin.ts";
+import { differenceOf } from "./change.ts";
+import type { AdminCaller, AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
+import { personUnknown, readPerson } from "./person-record.ts";
+import { refuseStale, tagOf } from "./stale.ts";
+
+type Schemas = components["schemas"];
+type Login = Schemas["Login"];
+
+const loginUnknown = () => new AppError("not_found", "login_not_found", "The person has no login.");
+const counts = ["sessions"] as const;
+const passwordBytes = 12;
+
+/** Shape: where the caller is a class teacher only, the students of their groups. */
+async function isPersonReached(db: RecordStore, reach: Reach, { role, schools, groups }: Person): Promise<boolean> {
+  if (schools.some(({ id }) => groupsInReach(reach, id).all)) return true;
+  if (role !== "STUDENT") return false;
+  for (const group of groups) if (group.status === "ACTIVE" && (await isGroupReached(db, reach, group))) return true;
+  return false;
+}
+
+/** Errors: not_found person_not_found for a person who does not exist, or whom the caller does not reach. */
+async function refuseOtherPerson(db: RecordStore, reach: Reach, personId: PersonId): Promise<void> {
+  const person = await findPerson(db, personId);
+  if (person === null || !(await isPersonReached(db, reach, person))) throw personUnknown();
+}
+
+async function readLogin(db: RecordStore, personId: PersonId, now: Date): Promise<Login | null> {
+  const found = await findLogin(db, personId, now);
+  if (found === null) return null;
+  const { username, changedAt, blockedAt, sessions } = found;
+  const times = { changedAt: changedAt.toISOString(), blockedAt: blockedAt?.toISOString() ?? null };
+  return present<Login>({ personId, username, ...times, sessions });
+}
+
+const getLogin: AdminHandler<"getLogin"> = async ({ db }, { path, reach, origin }) => {
+  const personId = path.personId as PersonId;
+  await refuseOtherPerson(db, reach, personId);
+  const body = await readLogin(db, personId, origin.at);
+  if (body === null) throw loginUnknown();
+  return { status: 200, body, headers: { ETag: tagOf(body, counts) } };
+};
+
+type Request = Pick<AdminRequest<"blockPerson">, "path" | "reach" | "origin"> & { caller: AdminCaller };
+
+/** Runs `work` in a transaction in which nobody else changes the login or the block of the person. */
+function withPerson<T>(
+  { db }: Pick<AdminDeps, "db">,
+  { path, reach, origin, caller }: Request,
+  work: (tx: Transaction, personId: PersonId) => Promise<T>,
+): Promise<T> {
+  const personId = path.personId as PersonId;
+  return againAfterDeadlock(() =>
+    withPrismaTransaction(db, async (tx) => {
+      await lockPersonSignIn(tx, personId);
+      await refuseOtherPerson(tx, reach, personId);
+      await refuseHigherHolder(tx, { personId, mine: caller.roles, now: origin.at });
+      return work(tx, personId);
+    }),
+  );
+}
+
+type NewLogin = { before: Login | null; username: string; password: string; passwordHash: string };
+
+const makePassword = async () => {
+  const password = randomBytes(passwordBytes).toString("base64url");
+  return { password, passwordHash: await hashPassword(password) };
+};
+
+async function writeLogin(
+  tx: Transaction,
+  { origin, personId }: Pick<Request, "origin"> & { personId: PersonId },
+  { before, username, password, passwordHash }: NewLogin,
+) {
+  await setLoginIn(tx, { personId, username, passwordHash }, origin);
+  const after = (await readLogin(tx, personId, origin.at))!;
+  await recordDifference(tx, origin, differenceOf(before, after));
+  const body = present<Schemas["LoginSecret"]>({ personId, username: after.username, password });
+  return { status: 200 as const, body, headers: { ETag: tagOf(after, counts) } };
+}
+
+const setLogin: AdminHandler<"setLogin"> = async (deps, request) => {
+  const made = await makePassword();
+  return withPerson(deps, request, async (tx, personId) => {
+    const { origin, headers, body } = request;
+    const before = await readLogin(tx, personId, origin.at);
+    refuseStale(headers, before, counts);
+    return writeLogin(tx, { origin, personId }, { before, username: body.username, ...made });
+  });
+};
+
+const newPassword: AdminHandler<"newPassword"> = async (deps, request) => {
+  const made = await makePassword();
+  return withPerson(deps, request, async (tx, personId) => {
+    const { origin, keep } = request;
+    const before = await readLogin(tx, personId, origin.at);
+    if (before === null) throw loginUnknown();
+    const answer = await writeLogin(tx, { origin, personId }, { before, username: before.username, ...made });
+    await keep(tx, answer);
+    return answer;
+  });
+};
+
+const signOutPerson: AdminHandler<"signOutPerson"> = (deps, request) =>
+  withPerson(deps, request, async (tx, personId) => {
+    await signOutPersonIn(tx, personId, request.origin);
+    return { status: 204 };
+  });
+
+const changeBlock = (deps: AdminDeps, request: Request & { headers?: object }, work: typeof blockPersonIn) =>
+  withPerson(deps, request, async (tx, personId) => {
+    const { reach, origin, headers = {} } = request;
+    const before = await readPerson(tx, reach, personId);
+    refuseStale(headers, before);
+    await work(tx, personId, origin);
+    const after = await readPerson(tx, reach, personId);
+    await recordDifference(tx, origin, differenceOf(before, after));
+    return { status: 204 as const, headers: { ETag: tagOf(after) } };
+  });
+
+const blockPerson: AdminHandler<"blockPerson"> = (deps, request) => changeBlock(deps, request, blockPersonIn);
+
+const unblockPerson: AdminHandler<"unblockPerson"> = (deps, request) => changeBlock(deps, request, unblockPersonIn);
+
+export const loginHandlers = { getLogin, setLogin, newPassword, signOutPerson, blockPerson, unblockPerson };

@@ -1,0 +1,98 @@
+import {
+  addMembership,
+  findPerson,
+  listPeople,
+  removeMembership,
+  setMembershipRole,
+  type Change,
+  type GroupId,
+  type Person,
+  type PersonId,
+} from "../directory/index.ts";
+import { present } from "../platform/contract-types.ts";
+import { storeOf, type RecordStore } from "../platform/db.ts";
+import { listLoginHolders } from "../sign-on/index.ts";
+import type { Reach } from "../staff/index.ts";
+import type { components } from "../../generated/openapi/admin.ts";
+import { changeRecord } from "./change.ts";
+import { groupCounts, groupTag, readGroup, type AdminGroup } from "./group-record.ts";
+import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
+import { answerPage, readPage } from "./page.ts";
+import { readPerson } from "./person-record.ts";
+import { refuseStale } from "./stale.ts";
+import { wordsOf } from "./words.ts";
+
+type AdminMember = components["schemas"]["AdminMember"];
+type PersonRole = AdminMember["role"];
+
+const membershipOf = ({ groups }: Person, groupId: GroupId) => groups.find(({ id }) => id === groupId);
+
+const listMembers: AdminHandler<"listMembers"> = async (deps, { path, query, reach }) => {
+  const page = readPage(deps, "listMembers", query);
+  const groupId = path.groupId as GroupId;
+  await readGroup(deps.db, reach, groupId);
+  const found = await listPeople(storeOf(deps.db), {
+    ...{ groupId, hasLogin: query["has-login"], words: wordsOf(query.search) },
+    ...{ limit: page.take, after: page.after },
+  });
+  const ids = found.map(({ id }) => id);
+  const withLogin = await listLoginHolders(deps.db, ids);
+  const presentMember = (person: Person): AdminMember => {
+    const { id, name, status } = person;
+    const role = membershipOf(person, groupId)?.role ?? person.role;
+    return present<AdminMember>({ id, role, name, status, hasLogin: withLogin.has(id) });
+  };
+  const asked = { list: "listMembers" as const, path: `/admin/v1/groups/${groupId}/members`, query, page };
+  return answerPage(deps, asked, { found, idOf: ({ id }) => id, present: presentMember });
+};
+
+/** A group with how one person is in it: what a change of a membership is recorded of. */
+type Subject = AdminGroup & { membership: { personId: PersonId; role: PersonRole } | null };
+
+async function readSubject(
+  db: RecordStore,
+  { reach, groupId, personId }: { reach: Reach; groupId: GroupId; personId: PersonId },
+): Promise<Subject> {
+  const group = await readGroup(db, reach, groupId);
+  const person = await findPerson(db, personId);
+  const found = person === null ? undefined : membershipOf(person, groupId);
+  return { ...group, membership: found === undefined ? null : { personId, role: found.role } };
+}
+
+const groupOf = ({ membership: _of, ...group }: Subject): AdminGroup => group;
+
+type Request = Pick<AdminRequest<"deleteMembership">, "path" | "query" | "reach" | "origin" | "headers">;
+type InGroup = { groupId: GroupId; personId: PersonId };
+
+async function changeMembership(
+  deps: AdminDeps,
+  request: Request,
+  work: (change: Change, of: InGroup, before: Subject) => Promise<unknown>,
+): ReturnType<typeof changeRecord> {
+  const { path, reach, headers } = request;
+  const of = { groupId: path.groupId as GroupId, personId: path.personId as PersonId };
+  await readGroup(deps.db, reach, of.groupId);
+  await readPerson(deps.db, reach, of.personId);
+  return changeRecord(deps, request, {
+    touch: (change) => change.touch({ people: [of.personId], groups: [of.groupId] }),
+    record: (tx) => readSubject(tx, { reach, ...of }),
+    work: async (change, record) => {
+      const before = record as Subject;
+      refuseStale(headers, groupOf(before), groupCounts);
+      await work(change, of, before);
+    },
+    tag: (record) => groupTag(groupOf(record as Subject)),
+  });
+}
+
+const putMembership: AdminHandler<"putMembership"> = (deps, request) =>
+  changeMembership(deps, request, async (change, of, { membership }) => {
+    if (membership === null) return addMembership(change, { ...of, role: request.body.role });
+    const { role } = await readPerson(change.tx, request.reach, of.personId);
+    return setMembershipRole(change, { ...of, role: request.body.role ?? role });
+  });
+
+const deleteMembership: AdminHandler<"deleteMembership"> = (deps, request) =>
+  changeMembership(deps, request, (change, of) => removeMembership(change, of));
+
+export const memberHandlers = { listMembers, putMembership, deleteMembership };

@@ -1,0 +1,103 @@
+import { changeDirectory, previewChange } from "../access/index.ts";
+import {
+  addMembership,
+  createPerson as create,
+  deletePerson as remove,
+  listPeople as list,
+  restorePerson as restore,
+  softDeletePerson as softDelete,
+  updatePerson as update,
+  type Change,
+  type GroupId,
+  type PersonId,
+  type SchoolId,
+} from "../directory/index.ts";
+import { recordDifference } from "../events/index.ts";
+import { storeOf } from "../platform/db.ts";
+import { forgetPerson, listLoginHolders } from "../sign-on/index.ts";
+import type { AdminHandler } from "./handler.ts";
+import { readGroup } from "./group-record.ts";
+import { answerPage, readPage } from "./page.ts";
+import { changePerson, presentPerson, readPerson } from "./person-record.ts";
+import { refuseOtherSchool, refuseUnknownSchool } from "./schools.ts";
+import { tagOf } from "./stale.ts";
+import { presentViewChanges } from "./view-changes.ts";
+import { wordsOf } from "./words.ts";
+
+const peoplePath = "/admin/v1/people";
+
+const listPeople: AdminHandler<"listPeople"> = async (deps, { query, reach }) => {
+  const page = readPage(deps, "listPeople", query);
+  const [schoolId, groupId] = [query.school as SchoolId | undefined, query.group as GroupId | undefined];
+  if (schoolId !== undefined) await refuseUnknownSchool(deps.db, reach, schoolId);
+  if (groupId !== undefined) await readGroup(deps.db, reach, groupId);
+  const found = await list(storeOf(deps.db), {
+    ...{ schoolId, groupId, status: query.status, hasLogin: query["has-login"], words: wordsOf(query.search) },
+    ...{ among: reach.all ? null : [...reach.schoolIds], limit: page.take, after: page.after },
+  });
+  const withLogin = await listLoginHolders(
+    deps.db,
+    found.map(({ id }) => id),
+  );
+  const asked = { list: "listPeople" as const, path: peoplePath, query, page };
+  return answerPage(deps, asked, {
+    found,
+    idOf: ({ id }) => id,
+    present: (person) => presentPerson(person, reach, withLogin.has(person.id)),
+  });
+};
+
+const getPerson: AdminHandler<"getPerson"> = async ({ db }, { path, reach }) => {
+  const body = await readPerson(db, reach, path.personId as PersonId);
+  return { status: 200, body, headers: { ETag: tagOf(body) } };
+};
+
+const createPerson: AdminHandler<"createPerson"> = async ({ db }, { query, body, reach, origin, keep }) => {
+  const { schoolIds, groupIds = [], ...rest } = body;
+  const schools = schoolIds as [SchoolId, ...SchoolId[]];
+  for (const schoolId of schools) refuseOtherSchool(reach, schoolId);
+  for (const groupId of groupIds) await readGroup(db, reach, groupId as GroupId);
+  const make = async (change: Change): Promise<PersonId> => {
+    await change.touch({ schools, groups: groupIds as GroupId[] });
+    const personId = await create(change, { ...rest, schools });
+    for (const groupId of groupIds) await addMembership(change, { groupId: groupId as GroupId, personId });
+    return personId;
+  };
+  if (query["dry-run"] === true)
+    return { status: 200, body: await previewChange(db, origin, make, presentViewChanges) };
+  return changeDirectory(db, origin, async (change) => {
+    const id = await make(change);
+    const made = await readPerson(change.tx, reach, id);
+    await recordDifference(change.tx, origin, { before: null, after: made });
+    const headers = { Location: `${peoplePath}/${id}`, ETag: tagOf(made) };
+    const answer = { status: 201 as const, body: made, headers };
+    await keep(change.tx, answer);
+    return answer;
+  });
+};
+
+const updatePerson: AdminHandler<"updatePerson"> = (deps, request) =>
+  changePerson(deps, request, (change, { id }) => update(change, { personId: id as PersonId, ...request.body }));
+
+const softDeletePerson: AdminHandler<"softDeletePerson"> = (deps, request) =>
+  changePerson(deps, request, (change, { id }) =>
+    softDelete(change, { personId: id as PersonId, restoreWindowDays: deps.restoreWindowDays }),
+  );
+
+const restorePerson: AdminHandler<"restorePerson"> = (deps, request) =>
+  changePerson(deps, request, (change, { id }) => restore(change, { personId: id as PersonId }));
+
+const deletePerson: AdminHandler<"deletePerson"> = (deps, request) =>
+  changePerson(deps, request, (change, { id }) => remove(change, { personId: id as PersonId, forget: forgetPerson }), {
+    forgets: true,
+  });
+
+export const peopleHandlers = {
+  listPeople,
+  getPerson,
+  createPerson,
+  updatePerson,
+  softDeletePerson,
+  restorePerson,
+  deletePerson,
+};

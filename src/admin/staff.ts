@@ -1,0 +1,113 @@
+import type { ClientId } from "../access/index.ts";
+import { findPerson, listSchools, type PersonId, type SchoolId } from "../directory/index.ts";
+import { recordDifference } from "../events/index.ts";
+import { present } from "../platform/contract-types.ts";
+import { storeOf, withPrismaTransaction, type Store } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { getRole, giveRole, isReached, joinReach, listRoles, withdrawRole } from "../staff/index.ts";
+import type { Reach, StaffRole, StaffRoleId } from "../staff/index.ts";
+import type { components } from "../../generated/openapi/admin.ts";
+import { readChosen, refuseOtherApp, refuseOtherPerson, refuseUnknownSchool } from "./chosen.ts";
+import type { AdminHandler } from "./handler.ts";
+import { answerPage, readPage } from "./page.ts";
+import { tagOf } from "./stale.ts";
+
+type Schemas = components["schemas"];
+
+const presentRole = ({ id, role, holder, schoolIds, clientIds, reason, endsAt, givenAt }: StaffRole) =>
+  present<Schemas["StaffRole"]>({
+    id,
+    role,
+    schoolIds,
+    clientIds,
+    reason,
+    holder: {
+      personId: "personId" in holder ? holder.personId : null,
+      clientId: "clientId" in holder ? holder.clientId : null,
+    },
+    endsAt: endsAt?.toISOString() ?? null,
+    givenAt: givenAt.toISOString(),
+  });
+
+const getMe: AdminHandler<"getMe"> = async ({ db }, { caller }) => {
+  const { personId, clientId, roles } = caller;
+  const person = personId === null ? null : await findPerson(db, personId);
+  const { all, schoolIds } = joinReach(roles);
+  const among = [...schoolIds];
+  const schools = all || among.length === 0 ? [] : await listSchools(storeOf(db), { limit: among.length, among });
+  const body = present<Schemas["Me"]>({
+    personId,
+    clientId,
+    name: person?.name ?? null,
+    roles: roles.map(presentRole),
+    schools: schools.map(({ id, name }) => ({ id, name })),
+  });
+  return { status: 200, body, headers: { ETag: tagOf(body) } };
+};
+
+/** A role with those of its schools and apps that the caller reaches. */
+const withinReach = ({ all, schoolIds, clientIds }: Reach, role: StaffRole): StaffRole =>
+  all
+    ? role
+    : {
+        ...role,
+        schoolIds: role.schoolIds.filter((id) => schoolIds.has(id)),
+        clientIds: role.clientIds.filter((id) => clientIds.has(id)),
+      };
+
+const listStaffRoles: AdminHandler<"listStaffRoles"> = async (deps, { query, reach }) => {
+  const { school, person, app, role } = query;
+  const page = readPage(deps, "listStaffRoles", query);
+  const chosen = await readChosen(deps.db, reach, { school, person, app });
+  const asked = { ...chosen, role, reach, now: deps.clock(), withEnded: false, limit: page.take, after: page.after };
+  const found = await listRoles(deps.db, asked);
+  return answerPage(
+    deps,
+    { list: "listStaffRoles", path: "/admin/v1/staff-roles", query, page },
+    { found, idOf: ({ id }) => id, present: (one) => presentRole(withinReach(reach, one)) },
+  );
+};
+
+const holderOf = ({ personId, clientId }: Schemas["NewStaffRoleHolder"]): StaffRole["holder"] =>
+  personId === undefined ? { clientId: clientId as ClientId } : { personId: personId as PersonId };
+
+/** Errors: not_found for a holder, a school or an app that the caller does not reach. */
+async function refuseOthers(
+  tx: Store,
+  reach: Reach,
+  { holder, schoolIds, clientIds }: Pick<StaffRole, "holder" | "schoolIds" | "clientIds">,
+): Promise<void> {
+  if ("personId" in holder) await refuseOtherPerson(tx, reach, holder.personId);
+  else await refuseOtherApp(tx, reach, holder.clientId);
+  for (const id of schoolIds) await refuseUnknownSchool(tx, reach, id);
+  for (const id of clientIds) await refuseOtherApp(tx, reach, id);
+}
+
+const giveStaffRole: AdminHandler<"giveStaffRole"> = ({ db }, { body, caller, reach, origin, keep }) =>
+  withPrismaTransaction(db, async (tx) => {
+    const { role, reason = null, endsAt } = body;
+    const given = {
+      ...{ role, reason, holder: holderOf(body.holder), endsAt: endsAt === undefined ? null : new Date(endsAt) },
+      schoolIds: (body.schoolIds ?? []) as SchoolId[],
+      clientIds: (body.clientIds ?? []) as ClientId[],
+    };
+    await refuseOthers(tx, reach, given);
+    const made = presentRole(await giveRole(tx, given, { giver: caller.roles, origin }));
+    await recordDifference(tx, origin, { before: null, after: made });
+    const answer = { status: 201 as const, body: made };
+    await keep(tx, answer);
+    return answer;
+  });
+
+const withdrawStaffRole: AdminHandler<"withdrawStaffRole"> = ({ db }, { path, caller, reach, origin }) =>
+  withPrismaTransaction(db, async (tx) => {
+    const id = path.staffRoleId as StaffRoleId;
+    const role = await getRole(tx, id);
+    if (!isReached(reach, { schools: role.schoolIds }))
+      throw new AppError("not_found", "staff_role_not_found", "There is no such staff role.");
+    await withdrawRole(tx, id, { giver: caller.roles, origin });
+    await recordDifference(tx, origin, { before: presentRole(role), after: null });
+    return { status: 204 as const };
+  });
+
+export const staffHandlers = { getMe, listStaffRoles, giveStaffRole, withdrawStaffRole };

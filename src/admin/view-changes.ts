@@ -1,0 +1,59 @@
+import type { WrittenEvent } from "../events/index.ts";
+import type { Transaction } from "../platform/db.ts";
+import { present } from "../platform/contract-types.ts";
+import type { components } from "../../generated/openapi/admin.ts";
+
+type Schemas = components["schemas"];
+export type ViewChange = Schemas["ViewChange"];
+
+const mostNames = 100;
+
+type Way = "enter" | "change" | "leave";
+const ways = { create: "enter", restore: "enter", update: "change", delete: "leave" } as const;
+
+const count = (events: readonly WrittenEvent[], type: string, way: Way): number =>
+  events.filter((event) => event.type === type && ways[event.action as keyof typeof ways] === way).length;
+
+const countsOf = (events: readonly WrittenEvent[], type: string) =>
+  present<Schemas["ViewChangeCounts"]>({
+    enter: count(events, type, "enter"),
+    change: count(events, type, "change"),
+    leave: count(events, type, "leave"),
+  });
+
+/** What each app would see differently, by the name of the app; read in the transaction of the change. */
+export async function presentViewChanges({ prisma }: Transaction, events: WrittenEvent[]): Promise<ViewChange[]> {
+  const apps = await prisma.app.findMany({
+    where: { clientId: { in: [...new Set(events.map(({ clientId }) => clientId))] } },
+    select: { clientId: true, name: true },
+    orderBy: [{ name: "asc" }, { clientId: "asc" }],
+  });
+  const changes: ViewChange[] = [];
+  for (const app of apps) {
+    const told = events.filter(({ clientId }) => clientId === app.clientId);
+    const namesOf = async (way: Way): Promise<Schemas["NamedPerson"][]> => {
+      const ids = told
+        .filter(({ type, action }) => type === "person" && ways[action as keyof typeof ways] === way)
+        .map(({ subjectId }) => subjectId);
+      const people = await prisma.person.findMany({
+        where: { id: { in: ids } },
+        select: { id: true, firstFull: true, firstCall: true, last: true },
+        orderBy: [{ sortKey: "asc" }, { id: "asc" }],
+        take: mostNames,
+      });
+      return people.map(({ id, firstFull, firstCall, last }) => ({
+        id,
+        name: firstFull === null || firstCall === null || last === null ? null : { firstFull, firstCall, last },
+      }));
+    };
+    changes.push({
+      clientId: app.clientId,
+      appName: app.name,
+      people: countsOf(told, "person"),
+      groups: countsOf(told, "group"),
+      schools: countsOf(told, "school"),
+      names: { enter: await namesOf("enter"), leave: await namesOf("leave") },
+    });
+  }
+  return changes;
+}

@@ -1,0 +1,80 @@
+import type { ClientId } from "../access/index.ts";
+import type { PersonId } from "../directory/index.ts";
+import { withPrismaTransaction } from "../platform/db.ts";
+import { everything, giveRole, listRoles, staffRoleNames, withdrawRole } from "../staff/index.ts";
+import type { ListedRole, StaffRole, StaffRoleId } from "../staff/index.ts";
+import { done, inDatabase } from "./change.ts";
+import { makeCommand, type Noun } from "./command.ts";
+import { listOptions, listResult, defaultLimit, timeOf, type Columns } from "./lines.ts";
+import { argument, option, UsageError } from "./option.ts";
+
+const columns: Columns<ListedRole> = {
+  id: ({ id }) => id,
+  role: ({ role }) => role,
+  holder: ({ holder }) => ("personId" in holder ? holder.personId : holder.clientId),
+  name: ({ holderName }) => holderName,
+  for: ({ schoolIds, clientIds }) => [...schoolIds, ...clientIds].join(" ") || null,
+  ends: ({ endsAt }) => timeOf(endsAt),
+  reason: ({ reason }) => reason,
+};
+
+function readHolder(person: PersonId | undefined, app: string | undefined): StaffRole["holder"] {
+  if ((person === undefined) === (app === undefined)) throw new UsageError("Give either --person or --app.");
+  return person === undefined ? { clientId: app as ClientId } : { personId: person };
+}
+
+export const staff: Noun = {
+  verbs: {
+    give: makeCommand({
+      summary: "Give a person or an app a role in the admin API. OPERATOR may do everything.",
+      takes: { role: argument.oneOf(staffRoleNames) },
+      options: {
+        person: option.person("The person who gets it."),
+        app: option.text("The app that gets it, for automation.", "client-id"),
+        school: option.schools("The schools it is for; all roles but OPERATOR and PARTNER need one."),
+        forApp: option.texts("The apps it is for; PARTNER needs one.", "client-id"),
+        reason: option.text("Why; SUPPORT needs it, and the school sees it."),
+        ends: option.time("When it ends by itself; SUPPORT needs it."),
+      },
+      run: async (tools, { given: { role }, options: { person, app, school = [], forApp = [], reason, ends } }) => {
+        const given = {
+          ...{ role, holder: readHolder(person, app), schoolIds: school, clientIds: forApp as ClientId[] },
+          ...{ reason: reason ?? null, endsAt: ends ?? null },
+        };
+        const made = await inDatabase(tools, (_db, whole) =>
+          withPrismaTransaction(whole, (tx) => giveRole(tx, given, { giver: null, origin: tools.origin() })),
+        );
+        return { ...done(`${role} given: ${made.id}`, made), quiet: [made.id] };
+      },
+    }),
+    withdraw: makeCommand({
+      summary: "Take a role away, at once, for tokens too. The last operator stays.",
+      takes: { role: argument.id<StaffRoleId>() },
+      run: async (tools, { given: { role: id } }) => {
+        await inDatabase(tools, (_db, whole) =>
+          withPrismaTransaction(whole, (tx) => withdrawRole(tx, id, { giver: null, origin: tools.origin() })),
+        );
+        return done("Role withdrawn.", { id });
+      },
+    }),
+    list: makeCommand({
+      summary: "List the roles that hold, the latest given first.",
+      options: {
+        school: option.school("Only roles for this school."),
+        person: option.person("Only roles of this person."),
+        app: option.text("Only roles of this app or for it.", "client-id"),
+        role: option.oneOf(staffRoleNames, "Only this role."),
+        withEnded: option.flag("With those that have ended."),
+        limit: listOptions.limit,
+        after: listOptions.after,
+      },
+      run: async (tools, { options }) => {
+        const { school, person, app, role, withEnded, limit = defaultLimit, after } = options;
+        const filter = { schoolId: school, personId: person, clientId: app as ClientId | undefined, role };
+        const part = { withEnded, reach: everything, now: tools.clock(), limit: limit + 1, after };
+        const found = await inDatabase(tools, (db) => listRoles(db, { ...filter, ...part }));
+        return listResult("roles", found, limit, columns);
+      },
+    }),
+  },
+};

@@ -1,0 +1,24 @@
+import type { RecordStore } from "../platform/db.ts";
+import { atTime, presentRole, whole } from "./records.ts";
+import type { RoleHolder, StaffRole } from "./role.ts";
+
+/** Who calls: an app itself, or a person signed in through one. */
+export type Holder = RoleHolder;
+
+/**
+ * The roles that somebody holds now, read at every call: a role that was taken away a second ago is gone.
+ *
+ * Shape: none for a person who is blocked or not active.
+ */
+export async function findRoles({ prisma }: RecordStore, holder: Holder, now: Date): Promise<StaffRole[]> {
+  const found = await prisma.staffRole.findMany({
+    where: {
+      ...holder,
+      ...atTime(now),
+      ...("personId" in holder && { person: { status: "ACTIVE", blockedAt: null } }),
+    },
+    include: whole,
+    orderBy: [{ role: "asc" }, { id: "asc" }],
+  });
+  return found.map(presentRole);
+}

@@ -1,0 +1,168 @@
+import type { Prisma } from "../../generated/prisma/client.ts";
+import type { ClientId } from "../access/index.ts";
+import { checkText } from "../directory/index.ts";
+import type { SchoolId } from "../directory/index.ts";
+import { recordAudit, type Origin } from "../events/index.ts";
+import type { Transaction } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { makeUuid } from "../platform/ids.ts";
+import { run, sql, statement } from "../platform/sql.ts";
+import { findRoles } from "./find-roles.ts";
+import { getRole } from "./list-roles.ts";
+import { isReached, joinReach } from "./reach.ts";
+import { presentRole, whole } from "./records.ts";
+import type { RoleHolder, StaffRole, StaffRoleId, StaffRoleName } from "./role.ts";
+
+export type NewRole = {
+  role: StaffRoleName;
+  holder: RoleHolder;
+  schoolIds?: readonly SchoolId[];
+  clientIds?: readonly ClientId[];
+  reason?: string | null;
+  endsAt?: Date | null;
+};
+
+/** Who gives: the roles that they hold; null for the command line, which may give any. */
+type Giver = readonly StaffRole[] | null;
+
+// Whoever runs a school decides who works there; all other roles are an operator's to give.
+const givenBySchools: ReadonlySet<StaffRoleName> = new Set(["SCHOOL_ADMIN", "SECRETARY", "CLASS_TEACHER"]);
+const givingForSchools: ReadonlySet<StaffRoleName> = new Set(["DISTRICT", "SCHOOL_ADMIN"]);
+const longestReason = 200;
+
+/** Errors: forbidden role_beyond_own. */
+function refuseGiver(giver: Giver, role: StaffRoleName, schoolIds: readonly SchoolId[]): void {
+  if (giver === null || giver.some((held) => held.role === "OPERATOR")) return;
+  const reach = joinReach(giver.filter((held) => givingForSchools.has(held.role)));
+  if (givenBySchools.has(role) && isReached(reach, { everySchool: schoolIds })) return;
+  const message = "A role can be given by an operator, and for a school by its district and its admins.";
+  throw new AppError("forbidden", "role_beyond_own", message);
+}
+
+const wrong = (code: string, message: string) => new AppError("invalid", code, message);
+
+/** Errors: invalid role_scope_refused, role_end_required, role_reason_required, role_end_past; those of `checkText`. */
+function checkRole(given: NewRole, now: Date): void {
+  const { role, schoolIds = [], clientIds = [], reason = null, endsAt = null } = given;
+  const forSchools = role !== "OPERATOR" && role !== "PARTNER";
+  if (forSchools !== schoolIds.length > 0) {
+    const message = forSchools ? `${role} needs at least one school.` : `${role} is for no school.`;
+    throw wrong("role_scope_refused", message);
+  }
+  if ((role === "PARTNER") !== clientIds.length > 0) {
+    const message = role === "PARTNER" ? "PARTNER needs at least one app." : `${role} is for no app.`;
+    throw wrong("role_scope_refused", message);
+  }
+  if (role === "SUPPORT" && endsAt === null) throw wrong("role_end_required", "SUPPORT needs a time at which it ends.");
+  if (role === "SUPPORT" && reason === null)
+    throw wrong("role_reason_required", "SUPPORT needs a reason, which the school sees.");
+  if (endsAt !== null && endsAt <= now) throw wrong("role_end_past", "The end of a role lies in the future.");
+}
+
+/**
+ * Gives somebody a role.
+ *
+ * Errors: those of `checkRole`; forbidden role_beyond_own; not_found person_not_found, app_not_found, school_not_found;
+ *         conflict staff_role_exists where the holder has it for all of that, and as long.
+ */
+export async function giveRole(
+  tx: Transaction,
+  given: NewRole,
+  by: { giver: Giver; origin: Origin },
+): Promise<StaffRole> {
+  const { role, holder, endsAt = null } = given;
+  const reason = typeof given.reason === "string" ? checkText("reason", given.reason, longestReason) : null;
+  const schoolIds = [...new Set(given.schoolIds ?? [])];
+  const clientIds = [...new Set(given.clientIds ?? [])];
+  const { at } = by.origin;
+  checkRole({ ...given, schoolIds, clientIds }, at);
+  refuseGiver(by.giver, role, schoolIds);
+  await refuseMissing(tx, { holder, schoolIds, clientIds });
+  await refuseHeld(tx, { role, holder, schoolIds, clientIds, endsAt }, at);
+  const id = makeUuid(at) as StaffRoleId;
+  const made = await tx.prisma.staffRole.create({
+    data: {
+      ...{ id, role, ...holder, reason, endsAt, givenAt: at },
+      schools: { create: schoolIds.map((schoolId) => ({ schoolId })) },
+      apps: { create: clientIds.map((clientId) => ({ clientId })) },
+    },
+    include: whole,
+  });
+  await recordAll(tx, "staff_role_given", presentRole(made), by.origin);
+  return presentRole(made);
+}
+
+// Two operators who withdraw each other's role at the same time would leave none.
+const lockOperators = statement(() => sql`SELECT pg_advisory_xact_lock(hashtext('staff_role.operators'))`);
+
+/**
+ * Takes a role away, at once.
+ *
+ * Errors: not_found staff_role_not_found; forbidden role_beyond_own; conflict last_operator.
+ */
+export async function withdrawRole(
+  tx: Transaction,
+  id: StaffRoleId,
+  by: { giver: Giver; origin: Origin },
+): Promise<void> {
+  await run(tx, lockOperators, {});
+  const role = await getRole(tx, id);
+  refuseGiver(by.giver, role.role, role.schoolIds);
+  if (role.role === "OPERATOR") await refuseLastOperator(tx, id);
+  await tx.prisma.staffRole.delete({ where: { id } });
+  await recordAll(tx, "staff_role_withdrawn", role, by.origin);
+}
+
+async function refuseLastOperator({ prisma }: Transaction, id: StaffRoleId): Promise<void> {
+  const works: Prisma.StaffRoleWhereInput = {
+    OR: [{ personId: null }, { person: { status: "ACTIVE", blockedAt: null } }],
+  };
+  const others = await prisma.staffRole.count({
+    where: { ...works, role: "OPERATOR", endsAt: null, id: { not: id } },
+  });
+  if (others > 0) return;
+  throw new AppError(
+    "conflict",
+    "last_operator",
+    "The last operator cannot be removed. Give the role to another first.",
+  );
+}
+
+async function refuseMissing(
+  { prisma }: Transaction,
+  { holder, schoolIds, clientIds }: { holder: RoleHolder; schoolIds: SchoolId[]; clientIds: ClientId[] },
+): Promise<void> {
+  if ("personId" in holder) {
+    const found = await prisma.person.count({ where: { id: holder.personId, status: "ACTIVE" } });
+    if (found === 0) throw new AppError("not_found", "person_not_found", "The person does not exist.");
+  }
+  const apps = "clientId" in holder ? [...new Set([...clientIds, holder.clientId])] : clientIds;
+  if ((await prisma.school.count({ where: { id: { in: schoolIds } } })) < schoolIds.length)
+    throw new AppError("not_found", "school_not_found", "The school does not exist.");
+  if ((await prisma.app.count({ where: { clientId: { in: apps } } })) < apps.length)
+    throw new AppError("not_found", "app_not_found", "There is no such app.");
+}
+
+async function refuseHeld(tx: Transaction, given: NewRole, now: Date): Promise<void> {
+  const { role, holder, schoolIds = [], clientIds = [], endsAt = null } = given;
+  const held = await findRoles(tx, holder, now);
+  const covers = (one: StaffRole) =>
+    one.role === role &&
+    schoolIds.every((id) => one.schoolIds.includes(id)) &&
+    clientIds.every((id) => one.clientIds.includes(id)) &&
+    (one.endsAt === null || (endsAt !== null && one.endsAt >= endsAt));
+  if (held.some(covers)) throw new AppError("conflict", "staff_role_exists", "The holder has this role already.");
+}
+
+/** One line for each school and app that the role is for, so that each finds it in its own audit. */
+async function recordAll(tx: Transaction, action: string, role: StaffRole, origin: Origin): Promise<void> {
+  const holder = "personId" in role.holder ? { personId: role.holder.personId } : {};
+  const automation = "clientId" in role.holder ? { holderClientId: role.holder.clientId } : {};
+  const detail = { role: role.role, roleId: role.id, ...automation, ...(role.endsAt && { endsAt: role.endsAt }) };
+  const places = [
+    ...role.schoolIds.map((schoolId) => ({ schoolId })),
+    ...role.clientIds.map((clientId) => ({ clientId })),
+  ];
+  for (const place of places.length > 0 ? places : [{}])
+    await recordAudit(tx, { ...origin, action, ...holder, ...place, detail });
+}

@@ -1,0 +1,24 @@
+/*
+ * staff: who runs schools, apps and the service, and for which of them. Its public API.
+ *
+ * Nouns:      staff role (what somebody of the staff may do, and for which schools or apps), holder (the person or the
+ *             app, for automation, that has it), reach (the schools and apps of some roles together).
+ * Invariants: a role is held by a person or by an app; an operator's is for everything, a partner's for apps, all
+ *             others for schools; support ends and has a reason; nobody gives a role that reaches further than theirs;
+ *             the service always has an operator once it had one.
+ * Never knows: HTTP, tokens, what an operation of a contract is.
+ */
+export { findRoles, type Holder } from "./find-roles.ts";
+export { giveRole, withdrawRole, type NewRole } from "./give-role.ts";
+export { refuseHigherHolder } from "./higher-holder.ts";
+export { getRole, listRoles, type ListedRole, type RoleFilter } from "./list-roles.ts";
+export {
+  everything,
+  groupsInReach,
+  isGroupReached,
+  isReached,
+  joinReach,
+  type GroupsInReach,
+  type Reach,
+} from "./reach.ts";
+export { staffRoleNames, type StaffRole, type StaffRoleId, type StaffRoleName } from "./role.ts";

@@ -1,0 +1,80 @@
+import type { ClientId } from "../access/index.ts";
+import type { GroupId, PersonId, SchoolId } from "../directory/index.ts";
+import type { RecordStore } from "../platform/db.ts";
+import type { StaffRole } from "./role.ts";
+
+/**
+ * What roles are for together.
+ *
+ * Shape: `all` is an operator's; else exactly these schools and these apps. At the schools of `teacherOf` only groups
+ *        are reached in which this person teaches: none by an app, which is nobody's teacher.
+ */
+export type Reach = {
+  all: boolean;
+  schoolIds: ReadonlySet<SchoolId>;
+  clientIds: ReadonlySet<ClientId>;
+  teacherOf: { personId: PersonId | null; schoolIds: ReadonlySet<SchoolId> };
+};
+
+/** What an operator reaches. */
+export const everything: Reach = {
+  all: true,
+  schoolIds: new Set(),
+  clientIds: new Set(),
+  teacherOf: { personId: null, schoolIds: new Set() },
+};
+
+/** Puts together what some roles of one holder are for. */
+export function joinReach(roles: readonly StaffRole[]): Reach {
+  const isTeacher = ({ role }: StaffRole) => role === "CLASS_TEACHER";
+  const teaching = roles.filter(isTeacher);
+  const whole = new Set(roles.filter((role) => !isTeacher(role)).flatMap(({ schoolIds }) => schoolIds));
+  const [holder] = teaching.map((role) => role.holder);
+  return {
+    all: roles.some(({ role }) => role === "OPERATOR"),
+    schoolIds: new Set(roles.flatMap(({ schoolIds }) => schoolIds)),
+    clientIds: new Set(roles.flatMap(({ clientIds }) => clientIds)),
+    teacherOf: {
+      personId: holder !== undefined && "personId" in holder ? holder.personId : null,
+      schoolIds: new Set(teaching.flatMap(({ schoolIds }) => schoolIds).filter((id) => !whole.has(id))),
+    },
+  };
+}
+
+/** Of whom the caller sees the groups at a school: `all`, those of one teacher, or none. */
+export type GroupsInReach = { all: true } | { all: false; taughtBy: PersonId | null };
+
+/** Which groups of a school are within a reach. */
+export function groupsInReach(reach: Reach, schoolId: SchoolId): GroupsInReach {
+  if (reach.all || (reach.schoolIds.has(schoolId) && !reach.teacherOf.schoolIds.has(schoolId))) return { all: true };
+  return { all: false, taughtBy: reach.schoolIds.has(schoolId) ? reach.teacherOf.personId : null };
+}
+
+/** Whether a group is within a reach. */
+export async function isGroupReached(
+  { prisma }: RecordStore,
+  reach: Reach,
+  { id, schoolId }: { id: GroupId; schoolId: SchoolId },
+): Promise<boolean> {
+  const groups = groupsInReach(reach, schoolId);
+  if (groups.all) return true;
+  if (groups.taughtBy === null) return false;
+  return (await prisma.membership.count({ where: { groupId: id, personId: groups.taughtBy, role: "TEACHER" } })) === 1;
+}
+
+/**
+ * Whether something is within a reach.
+ *
+ * Shape: `schools` are the schools that it is at, of which one is enough; `everySchool` those of which none may be
+ *        missing; with neither, only an operator reaches it.
+ */
+export function isReached(
+  { all, schoolIds, clientIds }: Reach,
+  subject: { schools?: readonly SchoolId[]; everySchool?: readonly SchoolId[]; clientId?: ClientId },
+): boolean {
+  const { schools = [], everySchool = [], clientId } = subject;
+  if (all) return true;
+  if (clientId !== undefined && clientIds.has(clientId)) return true;
+  if (schools.some((id) => schoolIds.has(id))) return true;
+  return everySchool.length > 0 && everySchool.every((id) => schoolIds.has(id));
+}

@@ -1,0 +1,173 @@
+import { expect, test } from "vitest";
+import type { components } from "../../../generated/openapi/admin.ts";
+import { makeStaff, type Sent } from "../../support/admin.ts";
+import { makeMakers } from "../../support/make.ts";
+import { startService } from "../../support/service.ts";
+import { postToken } from "../../support/token.ts";
+
+type Schemas = components["schemas"];
+
+const service = await startService({ env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" } });
+const make = makeMakers(service.db);
+const school = await make.school();
+const own = await make.app({ name: "Änderbar" });
+const foreign = await make.app({ name: "Zebra" });
+const operator = await makeStaff(service, "OPERATOR");
+const partner = await makeStaff(service, "PARTNER", { clientIds: [own.clientId] });
+const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+const secretary = await makeStaff(service, "SECRETARY", { schoolIds: [school] });
+
+const refusal = ({ status, body }: Sent) => [status, (body as { code: string }).code];
+const without = ({ status, body }: Sent) => ({ status, body: { ...(body as object), requestId: null } });
+const auditOf = (clientId: string, action: string) => service.db.prisma.audit.findMany({ where: { clientId, action } });
+const actor = { actorId: `app:${operator.app.clientId}`, actorRole: "OPERATOR" };
+
+async function getsToken(clientId: string, clientSecret: string): Promise<boolean> {
+  const app = { ...own, clientId: clientId as typeof own.clientId, clientSecret };
+  return (await postToken(service, app, { grant_type: "client_credentials" })).status === 200;
+}
+
+async function secretsOf(clientId: string): Promise<string[]> {
+  const text =
+    "SELECT encode(secret_hash, 'hex') AS now, encode(old_secret_hash, 'hex') AS old FROM app WHERE client_id = $1";
+  const { rows } = await service.db.pool.query<{ now: string; old: string | null }>(text, [clientId]);
+  return rows.flatMap(({ now, old }) => [now, ...(old === null ? [] : [old])]);
+}
+
+test("an app is registered once, with a secret that is in no audit line", async () => {
+  const body = { clientId: "lernapp", name: "Lernapp", scopes: ["schools:read", "admin:read"] };
+  const headers = { "idempotency-key": "first" };
+  const made = await operator.call("POST", "/apps", { body, headers });
+  const again = await operator.call("POST", "/apps", { body, headers });
+  expect([made.status, made.headers.get("location")]).toEqual([201, "/admin/v1/apps/lernapp"]);
+  expect([again.status, again.body, again.headers.get("idempotency-replayed")]).toEqual([201, made.body, "true"]);
+  const { clientId, clientSecret } = made.body as Schemas["AppCredentials"];
+  expect(await getsToken(clientId, clientSecret!)).toBe(true);
+  const read = await operator.call("GET", "/apps/lernapp");
+  expect(read.body).toEqual({
+    ...{ clientId: "lernapp", name: "Lernapp", type: "CONFIDENTIAL", pkceRequired: true, redirectUris: [] },
+    ...{ postLogoutRedirectUris: [], loginUrl: null, backchannelLogoutUri: null, scopes: body.scopes },
+    ...{ idTokenAlgorithm: "RS256", schulconnexSpelling: "V1_4", oldSecretEndsAt: null },
+  });
+  const lines = await auditOf("lernapp", "app_created");
+  expect(lines).toMatchObject([{ ...actor, before: null, after: read.body }]);
+  for (const secret of [clientSecret!, ...(await secretsOf("lernapp"))])
+    expect(JSON.stringify(lines)).not.toContain(secret);
+  const other = await operator.call("POST", "/apps", { body: { ...body, name: "Other" }, headers });
+  expect(refusal(other)).toEqual([422, "idempotency_key_reused"]);
+  expect(refusal(await operator.call("POST", "/apps", { body }))).toEqual([409, "client_id_taken"]);
+  const open = await operator.call("POST", "/apps", { body: { name: "On a phone", type: "PUBLIC" } });
+  expect(open.body).toMatchObject({ clientSecret: null });
+  const refused = { name: "x", redirectUris: ["https://app.example/#x"] };
+  expect(refusal(await operator.call("POST", "/apps", { body: refused }))).toEqual([400, "uri_refused"]);
+});
+
+test("only an operator registers and deletes apps and gives scopes, those of this API too", async () => {
+  for (const { call } of [partner, admin, secretary]) {
+    expect(refusal(await call("POST", "/apps", { body: { name: "x" } }))).toEqual([403, "role_forbids"]);
+    expect(refusal(await call("DELETE", `/apps/${own.clientId}`))).toEqual([403, "role_forbids"]);
+  }
+  const path = `/apps/${own.clientId}`;
+  for (const scopes of [["openid", "admin:write"], ["openid"], []]) {
+    const sent = await partner.call("PATCH", path, { body: { scopes } });
+    expect(refusal(sent)).toEqual([403, "role_forbids"]);
+  }
+  expect((await operator.call("PATCH", path, { body: { scopes: ["openid", "admin:read"] } })).status).toBe(204);
+  expect((await operator.call("GET", path)).body).toMatchObject({ scopes: ["openid", "admin:read"] });
+});
+
+test("staff of schools see all apps, a partner their own; another one is answered as one that does not exist", async () => {
+  const names = async ({ call }: typeof admin, query = "") =>
+    ((await call("GET", `/apps?limit=1000${query}`)).body as Schemas["AdminApp"][]).map(({ name }) => name);
+  expect(await names(partner)).toEqual(["Änderbar"]);
+  const all = await names(admin);
+  expect(all.indexOf("Änderbar")).toBe(0);
+  expect(all).toContain("Zebra");
+  expect(await names(admin, "&search=ebr")).toEqual(["Zebra"]);
+  expect(refusal(await secretary.call("GET", "/apps"))).toEqual([403, "role_forbids"]);
+  const first = await admin.call("GET", "/apps?limit=1");
+  const next = /<\/admin\/v1([^>]+)>/.exec(first.headers.get("link")!)![1]!;
+  expect((await admin.call("GET", next)).body).toMatchObject([{ name: all[1] }]);
+  expect((await admin.call("GET", `/apps/${foreign.clientId}`)).status).toBe(200);
+  const asked = [
+    ["GET", "", undefined],
+    ["PATCH", "", { name: "Mine" }],
+    ["POST", "/secret", {}],
+    ["DELETE", "/old-secret", undefined],
+  ] as const;
+  for (const [method, end, body] of asked) {
+    const given = body === undefined ? {} : { body };
+    const other = await partner.call(method, `/apps/${foreign.clientId}${end}`, given);
+    expect(refusal(other), method + end).toEqual([404, "app_not_found"]);
+    expect(without(other)).toEqual(without(await partner.call(method, `/apps/no-such-app${end}`, given)));
+    expect(without(other)).toEqual(without(await operator.call(method, `/apps/no-such-app${end}`, given)));
+  }
+  expect(refusal(await operator.call("DELETE", "/apps/no-such-app"))).toEqual([404, "app_not_found"]);
+});
+
+test("an app is changed from the state that was read; the audit says what differs", async () => {
+  const path = `/apps/${own.clientId}`;
+  const { body: before, headers } = await partner.call("GET", path);
+  const ifMatch = { "if-match": headers.get("etag")! };
+  const body = { loginUrl: "https://app.example/login", backchannelLogoutUri: "http://127.0.0.1:4999/logout" };
+  const changed = await partner.call("PATCH", path, { body, headers: ifMatch });
+  const read = await partner.call("GET", path);
+  expect([changed.status, changed.headers.get("etag")]).toEqual([204, read.headers.get("etag")]);
+  expect(read.body).toEqual({ ...(before as object), ...body });
+  const stale = await partner.call("PATCH", path, { body: { name: "Late" }, headers: ifMatch });
+  expect([...refusal(stale), (stale.body as { current: unknown }).current]).toEqual([
+    412,
+    "precondition_failed",
+    read.body,
+  ]);
+  expect((await operator.call("DELETE", path, { headers: ifMatch })).status).toBe(412);
+  const lines = await auditOf(own.clientId, "app_updated");
+  const by = { actorId: `app:${partner.app.clientId}`, actorRole: "PARTNER" };
+  expect(lines).toContainEqual(
+    expect.objectContaining({ ...by, before: { loginUrl: null, backchannelLogoutUri: null }, after: body }),
+  );
+  const bad = { backchannelLogoutUri: "ftp://app.example/" };
+  expect(refusal(await partner.call("PATCH", path, { body: bad }))).toEqual([400, "uri_refused"]);
+});
+
+test("a secret is rotated once for one key, shown once, and the old one ends when told", async () => {
+  const { clientId, clientSecret } = await make.app();
+  const path = `/apps/${clientId}`;
+  const headers = { "idempotency-key": "rotation" };
+  const rotated = await operator.call("POST", `${path}/secret`, { headers });
+  const again = await operator.call("POST", `${path}/secret`, { headers });
+  expect([again.body, again.headers.get("idempotency-replayed")]).toEqual([rotated.body, "true"]);
+  const { clientSecret: now, oldSecretEndsAt } = rotated.body as Schemas["AppCredentials"];
+  expect(oldSecretEndsAt).toBe("2026-02-04T08:00:00.000Z");
+  const read = await operator.call("GET", path);
+  expect([rotated.headers.get("etag"), read.body]).toMatchObject([read.headers.get("etag"), { oldSecretEndsAt }]);
+  expect([await getsToken(clientId, now!), await getsToken(clientId, clientSecret!)]).toEqual([true, true]);
+  const lines = await auditOf(clientId, "client_secret_rotated");
+  expect(lines).toMatchObject([{ ...actor, before: { oldSecretEndsAt: null }, after: { oldSecretEndsAt } }]);
+  for (const secret of [now!, clientSecret!, ...(await secretsOf(clientId))])
+    expect(JSON.stringify(lines)).not.toContain(secret);
+  const stale = { "if-match": '"old"' };
+  expect((await operator.call("DELETE", `${path}/old-secret`, { headers: stale })).status).toBe(412);
+  expect((await operator.call("DELETE", `${path}/old-secret`)).status).toBe(204);
+  expect([await getsToken(clientId, now!), await getsToken(clientId, clientSecret!)]).toEqual([true, false]);
+  expect(refusal(await operator.call("DELETE", `${path}/old-secret`))).toEqual([404, "old_secret_not_found"]);
+  expect(await auditOf(clientId, "client_secret_ended")).toMatchObject([
+    { ...actor, after: { oldSecretEndsAt: null } },
+  ]);
+  const leaked = await operator.call("POST", `${path}/secret`, { body: { keepOldSeconds: 0 } });
+  expect([leaked.body, await getsToken(clientId, now!)]).toMatchObject([{ oldSecretEndsAt: null }, false]);
+  expect(refusal(await admin.call("POST", `${path}/secret`))).toEqual([403, "role_forbids"]);
+});
+
+test("a deleted app is gone, with its grants, and its client id is not given again", async () => {
+  const { clientId } = await make.app({ name: "Gone" });
+  await make.grant({ app: clientId, school });
+  const { headers, body } = await operator.call("GET", `/apps/${clientId}`);
+  const ifMatch = { "if-match": headers.get("etag")! };
+  expect((await operator.call("DELETE", `/apps/${clientId}`, { headers: ifMatch })).status).toBe(204);
+  expect(refusal(await operator.call("GET", `/apps/${clientId}`))).toEqual([404, "app_not_found"]);
+  expect(await service.db.prisma.grant.count({ where: { clientId } })).toBe(0);
+  expect(await auditOf(clientId, "app_deleted")).toMatchObject([{ ...actor, before: body, after: null }]);
+  const again = await operator.call("POST", "/apps", { body: { clientId, name: "Again" } });
+  expect(refusal(again)).toEqual([409, "client_id_retired"]);
+});

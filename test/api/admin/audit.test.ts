@@ -1,0 +1,180 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { ClientId } from "../../../src/access/index.ts";
+import type { PersonId, SchoolId } from "../../../src/directory/index.ts";
+import { forgetInAudit, recordAudit, type AuditLine } from "../../../src/events/index.ts";
+import { makeStaff, type AdminClient, type Sent } from "../../support/admin.ts";
+import { makeMakers } from "../../support/make.ts";
+import { startService } from "../../support/service.ts";
+
+const service = await startService();
+const make = makeMakers(service.db);
+
+type Line = { id: string; at: string; action: string; personId: string | null; clientId: string | null };
+
+let operator: AdminClient;
+let admin: AdminClient;
+let partner: AdminClient;
+let adminId: ClientId;
+let school: SchoolId;
+let other: SchoolId;
+let person: PersonId;
+let foreign: PersonId;
+let app: ClientId;
+let foreignApp: ClientId;
+
+const minute = (n: number) => new Date(Date.UTC(2026, 0, 5, 8, n));
+const record = (n: number, line: Omit<AuditLine, "at">) => recordAudit(service.db, { at: minute(n), ...line });
+
+beforeAll(async () => {
+  [school, other] = [await make.school(), await make.school()];
+  [person, foreign] = [await make.person({ school }), await make.person({ school: other })];
+  [app, foreignApp] = [(await make.app()).clientId, (await make.app()).clientId];
+  operator = (await makeStaff(service, "OPERATOR")).call;
+  const made = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  [admin, adminId] = [made.call, made.app.clientId];
+  partner = (await makeStaff(service, "PARTNER", { clientIds: [app] })).call;
+  const staff = { actorId: `person:${foreign}`, actorRole: "OPERATOR", requestId: "r" };
+  await record(1, { action: "probe", schoolId: school, personId: person, ...staff });
+  await record(2, { action: "probe", schoolId: other, personId: foreign, ...staff });
+  await record(3, { action: "probe", clientId: app, personId: person, detail: { whom: person, reason: "blocked" } });
+  await record(4, { action: "probe", clientId: app, ...staff });
+  await record(5, { action: "probe", clientId: foreignApp, schoolId: school, actorId: "purge" });
+  await record(6, { action: "probe", detail: { values: 3 } });
+});
+
+const code = ({ status, body }: Sent) => [status, (body as { code?: string } | null)?.code];
+const read = async (call: AdminClient, query = ""): Promise<Line[]> => {
+  const { status, body } = await call("GET", `/audit?until=2026-01-06T00%3A00%3A00Z&${query}`);
+  expect(status).toBe(200);
+  return body as Line[];
+};
+const minutesOf = (lines: Line[]) => lines.map(({ at }) => new Date(at).getUTCMinutes());
+
+describe("who reads what", () => {
+  test("an operator reads all lines, the newest first", async () => {
+    expect(minutesOf(await read(operator))).toEqual([6, 5, 4, 3, 2, 1]);
+  });
+
+  test("a school reads the lines about itself, with who did it and to whom", async () => {
+    const lines = await read(admin);
+    expect(minutesOf(lines)).toEqual([5, 1]);
+    const nobody = { personId: null, clientId: null, program: null };
+    expect(lines).toMatchObject([
+      { clientId: foreignApp, schoolId: school, actor: { ...nobody, program: "purge", role: null } },
+      {
+        ...{ personId: person, schoolId: school, requestId: "r", before: null, after: null, detail: {} },
+        actor: { ...nobody, personId: foreign, role: "OPERATOR" },
+      },
+    ]);
+  });
+
+  test("a partner reads the lines about their apps, and no id of a person", async () => {
+    const { body } = await partner("GET", "/audit");
+    const lines = body as Line[];
+    expect(lines.every(({ clientId }) => clientId === app)).toBe(true);
+    expect(minutesOf(await read(partner))).toEqual([4, 3]);
+    expect(JSON.stringify(lines)).not.toMatch(new RegExp(`${person}|${foreign}`));
+    expect(await read(partner)).toMatchObject([
+      { actor: { personId: null, program: null, role: "OPERATOR" } },
+      { personId: null, detail: { reason: "blocked" } },
+    ]);
+  });
+
+  test("a partner is given no difference of what was done to a person, and that of what was done to the app", async () => {
+    const personId = await make.person({ school });
+    const role = { holder: { personId }, role: "PARTNER", clientIds: [app] };
+    expect((await operator("POST", "/staff-roles", { body: role })).status).toBe(201);
+    const automatic = { holder: { clientId: app }, role: "PARTNER", clientIds: [app] };
+    expect((await operator("POST", "/staff-roles", { body: automatic })).status).toBe(201);
+    const query = "/audit?action=staff_role_given&from=2026-02-03T00%3A00%3A00Z";
+    const lines = (await partner("GET", query)).body as { after: object | null }[];
+    expect(lines.map(({ after }) => after).filter((after) => after !== null)).toMatchObject([automatic]);
+    expect(JSON.stringify(lines)).not.toContain(personId);
+    expect(JSON.stringify((await operator("GET", query)).body)).toContain(personId);
+  });
+
+  test("who is both reads people in lines of the school only, and chooses by person among these", async () => {
+    const both = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+    const role = { holder: { clientId: both.app.clientId }, role: "PARTNER", clientIds: [app] };
+    await operator("POST", "/staff-roles", { body: role });
+    const lines = await read(both.call);
+    expect(lines.map(({ at, personId }) => [new Date(at).getUTCMinutes(), personId])).toEqual([
+      ...[5, 4, 3].map((n) => [n, null]),
+      [1, person],
+    ]);
+    expect(minutesOf(await read(both.call, `person=${person}`))).toEqual([1]);
+  });
+
+  test("what the API did is named with the app that did it", async () => {
+    const personId = await make.person({ school });
+    const role = { holder: { personId }, role: "SECRETARY", schoolIds: [school] };
+    expect((await admin("POST", "/staff-roles", { body: role })).status).toBe(201);
+    const { body } = await admin("GET", `/audit?person=${personId}&action=staff_role_given`);
+    expect(body).toMatchObject([
+      { actor: { clientId: adminId, personId: null, program: null, role: "SCHOOL_ADMIN" }, after: role },
+    ]);
+  });
+
+  test("a person who was deleted for good is nobody", async () => {
+    const gone = await make.person({ school });
+    await record(9, {
+      action: "gone",
+      schoolId: school,
+      personId: gone,
+      actorId: `person:${gone}`,
+      actorRole: "SECRETARY",
+    });
+    await forgetInAudit(service.db, gone);
+    expect(await read(admin, "action=gone")).toMatchObject([
+      { personId: null, actor: { personId: null, clientId: null, program: null, role: "SECRETARY" } },
+    ]);
+  });
+
+  test("secretaries, class teachers and those without a role are refused", async () => {
+    for (const role of ["SECRETARY", "CLASS_TEACHER"] as const) {
+      const { call } = await makeStaff(service, role, { schoolIds: [school] });
+      expect(code(await call("GET", "/audit"))).toEqual([403, "role_forbids"]);
+    }
+  });
+});
+
+describe("choosing", () => {
+  test("filters narrow", async () => {
+    expect(minutesOf(await read(operator, `school=${school}&action=probe`))).toEqual([5, 1]);
+    expect(minutesOf(await read(operator, `person=${person}&action=probe`))).toEqual([3, 1]);
+    expect(minutesOf(await read(operator, `app=${app}`))).toEqual([4, 3]);
+    expect(minutesOf(await read(operator, `app=${foreignApp}&school=${school}`))).toEqual([5]);
+    expect(await read(operator, "action=never_done")).toEqual([]);
+    const between = "/audit?from=2026-01-05T08%3A02%3A00Z&until=2026-01-05T08%3A04%3A00Z";
+    expect(minutesOf((await operator("GET", between)).body as Line[])).toEqual([3, 2]);
+  });
+
+  test("what the caller does not reach is unknown", async () => {
+    const refusals: [AdminClient, string, string][] = [
+      [admin, `school=${other}`, "school_not_found"],
+      [admin, `person=${foreign}`, "person_not_found"],
+      [admin, "app=none", "app_not_found"],
+      [partner, `app=${foreignApp}`, "app_not_found"],
+      [partner, `person=${person}`, "person_not_found"],
+      [partner, `school=${school}`, "school_not_found"],
+      [operator, "school=019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10", "school_not_found"],
+    ];
+    for (const [call, query, refused] of refusals)
+      expect(code(await call("GET", `/audit?${query}`)), query).toEqual([404, refused]);
+    expect(code(await operator("GET", "/audit?from=yesterday"))).toEqual([400, "invalid_request"]);
+    expect(code(await operator("GET", "/audit?cursor=abc"))).toEqual([400, "invalid_cursor"]);
+  });
+
+  test("pages follow each other without a gap, also among lines of the same time", async () => {
+    for (let n = 0; n < 5; n++) await record(20, { action: "same_time", schoolId: other, detail: { n } });
+    const seen: Line[] = [];
+    let next: string | undefined = "/audit?action=same_time&limit=2";
+    let pages = 0;
+    for (; next !== undefined; pages++) {
+      const page = await operator("GET", next);
+      seen.push(...(page.body as Line[]));
+      next = /<\/admin\/v1(.*)>; rel="next"/.exec(page.headers.get("link") ?? "")?.[1];
+    }
+    expect([pages, new Set(seen.map(({ id }) => id)).size, seen.length]).toEqual([3, 5, 5]);
+  });
+});

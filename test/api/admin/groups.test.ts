@@ -1,0 +1,269 @@
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import type { GroupId, PersonId, SchoolId } from "../../../src/directory/index.ts";
+import { setLogin } from "../../../src/sign-on/index.ts";
+import { withPrismaTransaction } from "../../../src/platform/db.ts";
+import { giveRole } from "../../../src/staff/index.ts";
+import { makeAdminClient, makeStaff, type AdminClient, type Sent } from "../../support/admin.ts";
+import { makeMakers } from "../../support/make.ts";
+import { startService } from "../../support/service.ts";
+import { getUserTokens, giveLogin } from "../../support/token.ts";
+
+const service = await startService();
+const { db } = service;
+const make = makeMakers(db);
+const nowhere = "00000000-0000-4000-8000-00000000dead";
+
+let school: SchoolId;
+let other: SchoolId;
+let theirs: GroupId;
+let stranger: PersonId;
+let group: GroupId;
+let person: PersonId;
+let watcher: string;
+let operator: AdminClient;
+let office: AdminClient;
+let partner: AdminClient;
+let support: AdminClient;
+
+beforeAll(async () => {
+  [school, other] = [await make.school(), await make.school()];
+  operator = (await makeStaff(service, "OPERATOR")).call;
+  office = (await makeStaff(service, "SECRETARY", { schoolIds: [school] })).call;
+  support = (await makeStaff(service, "SUPPORT", { schoolIds: [school] })).call;
+  const app = await make.app();
+  watcher = app.clientId;
+  partner = (await makeStaff(service, "PARTNER", { clientIds: [app.clientId] })).call;
+  theirs = await make.group({ school: other });
+  stranger = await make.person({ school: other });
+});
+
+beforeEach(async () => {
+  group = await make.group({ school, name: "Klasse 5a" });
+  person = await make.person({ school });
+  await make.grant({ app: watcher as never, school, groups: [group] });
+});
+
+type Read = { id: string; name: string; members: number };
+const read = async (id: string = group) => (await operator("GET", `/groups/${id}`)).body as Read;
+const etag = async () => (await office("GET", `/groups/${group}`)).headers.get("etag")!;
+const idsOf = ({ body }: Sent) => (body as { id: string }[]).map(({ id }) => id);
+const refusal = ({ status, body }: Sent) => [status, (body as { code: string }).code];
+const withoutRequest = ({ body }: Sent) => ({ ...(body as object), requestId: "" });
+const lineOf = (action: string) =>
+  db.prisma.audit.findFirst({ where: { action, detail: { path: ["groupId"], equals: group } } });
+const seenBy = ({ body }: Sent, what: "groups" | "people") =>
+  (body as Record<string, unknown>[]).find(({ clientId }) => clientId === watcher)?.[what];
+const put = (personId: string, body: object = {}, { query = "", headers = {} } = {}) =>
+  office("PUT", `/groups/${group}/members/${personId}${query}`, { body, headers });
+const take = (personId: string, { query = "", headers = {} } = {}) =>
+  office("DELETE", `/groups/${group}/members/${personId}${query}`, { headers });
+const membersOf = async () => (await office("GET", `/groups/${group}/members`)).body as { id: string; role: string }[];
+
+type Call = [method: Parameters<AdminClient>[0], path: (id: string) => string, body?: object];
+const calls: Record<string, Call> = {
+  getGroup: ["GET", (id) => `/groups/${id}`],
+  updateGroup: ["PATCH", (id) => `/groups/${id}`, { name: "Neu" }],
+  deleteGroup: ["DELETE", (id) => `/groups/${id}`],
+  restoreGroup: ["POST", (id) => `/groups/${id}/restoration`],
+  listMembers: ["GET", (id) => `/groups/${id}/members`],
+  putMembership: ["PUT", (id) => `/groups/${id}/members/${person}`, {}],
+  deleteMembership: ["DELETE", (id) => `/groups/${id}/members/${person}`],
+};
+
+test.each(Object.entries(calls))(
+  "%s answers the same for a group of another school as for none, and needs a role",
+  async (_operation, [method, path, body]) => {
+    const before = await read(theirs);
+    const [foreign, none] = [
+      await office(method, path(theirs), { body }),
+      await office(method, path(nowhere), { body }),
+    ];
+    expect(refusal(foreign)).toEqual([404, "group_not_found"]);
+    expect(withoutRequest(foreign)).toEqual(withoutRequest(none));
+    expect(await read(theirs)).toEqual(before);
+    expect(refusal(await partner(method, path(group), { body }))).toEqual([403, "role_forbids"]);
+    if (method !== "GET") expect(refusal(await support(method, path(group), { body }))).toEqual([403, "role_forbids"]);
+  },
+);
+
+test("the groups of a school are listed by name, in pages", async () => {
+  const at = await make.school();
+  const { call } = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [at] });
+  const b = await make.group({ school: at, name: "Klasse 5b", sourceSystemIdentifier: "src-77" });
+  const a = await make.group({ school: at, name: "Klasse 5a" });
+  const gone = await make.group({ school: at, name: "Chor", status: "DELETED" });
+  const list = (query = "", of: string = at) => call("GET", `/groups?school=${of}${query}`);
+  expect(idsOf(await list())).toEqual([a, b]);
+  expect(idsOf(await list("&show-deleted=true"))).toEqual([gone, a, b]);
+  expect(idsOf(await list("&search=5A"))).toEqual([a]);
+  expect(idsOf(await list("&search=src-77"))).toEqual([b]);
+  const first = await list("&limit=1");
+  expect(idsOf(first)).toEqual([a]);
+  const rest = await call("GET", /<\/admin\/v1(.*)>; rel="next"/.exec(first.headers.get("link")!)![1]!);
+  expect([idsOf(rest), rest.headers.get("link")]).toEqual([[b], null]);
+  for (const school of [other, nowhere]) expect(refusal(await list("", school))).toEqual([404, "school_not_found"]);
+  expect(refusal(await operator("GET", `/groups?school=${nowhere}`))).toEqual([404, "school_not_found"]);
+  expect(refusal(await partner("GET", `/groups?school=${at}`))).toEqual([403, "role_forbids"]);
+});
+
+test("a group is made once", async () => {
+  const headers = { "Idempotency-Key": "group-1" };
+  const body = { schoolId: school, name: "Neue Gruppe", type: "KURS" };
+  const made = await office("POST", "/groups", { body, headers });
+  expect([made.status, made.body]).toEqual([201, expect.objectContaining({ ...body, status: "ACTIVE", members: 0 })]);
+  const { id } = made.body as Read;
+  const shown = await office("GET", `/groups/${id}`);
+  expect([shown.body, shown.headers.get("etag")]).toEqual([made.body, made.headers.get("etag")]);
+  expect(made.headers.get("location")).toBe(`/admin/v1/groups/${id}`);
+  const again = await office("POST", "/groups", { body, headers });
+  expect([again.status, again.body, again.headers.get("idempotency-replayed")]).toEqual([201, made.body, "true"]);
+  expect(await db.prisma.group.count({ where: { name: body.name } })).toBe(1);
+  group = id as GroupId;
+  expect(await lineOf("group_created")).toMatchObject({ actorRole: "SECRETARY", before: null, after: body });
+  const create = async (given: object) => refusal(await office("POST", "/groups", { body: { ...body, ...given } }));
+  for (const schoolId of [other, nowhere]) expect(await create({ schoolId })).toEqual([404, "school_not_found"]);
+  const ofNone = await operator("POST", "/groups", { body: { ...body, schoolId: nowhere } });
+  expect(refusal(ofNone)).toEqual([404, "school_not_found"]);
+  expect(await create({ name: " " })).toEqual([400, "text_empty"]);
+  await make.group({ school, sourceSystemIdentifier: "g-1" });
+  expect(await create({ sourceSystemIdentifier: "g-1" })).toEqual([409, "source_system_identifier_taken"]);
+  expect(refusal(await partner("POST", "/groups", { body }))).toEqual([403, "role_forbids"]);
+});
+
+test("a group gets another name from one who knows it", async () => {
+  const tag = await etag();
+  const body = { name: "Klasse 6a" };
+  const looked = await office("PATCH", `/groups/${group}?dry-run=true`, { body });
+  expect([looked.status, seenBy(looked, "groups")]).toEqual([200, { enter: 0, change: 1, leave: 0 }]);
+  expect((await read()).name).toBe("Klasse 5a");
+  const done = await office("PATCH", `/groups/${group}`, { body, headers: { "If-Match": tag } });
+  expect([done.status, done.headers.get("etag")]).toEqual([204, await etag()]);
+  expect((await read()).name).toBe("Klasse 6a");
+  const late = await office("PATCH", `/groups/${group}`, { body: { name: "7a" }, headers: { "If-Match": tag } });
+  expect(refusal(late)).toEqual([412, "precondition_failed"]);
+  expect((late.body as { current: object }).current).toEqual(await read());
+  expect(await lineOf("group_renamed")).toMatchObject({
+    ...{ actorRole: "SECRETARY", schoolId: school, before: { name: "Klasse 5a" }, after: body },
+  });
+});
+
+test("a deleted group is restored with its members", async () => {
+  await put(person);
+  const [before, tag] = [await read(), await etag()];
+  const looked = await office("DELETE", `/groups/${group}?dry-run=true`);
+  expect([looked.status, seenBy(looked, "groups")]).toEqual([200, { enter: 0, change: 0, leave: 1 }]);
+  expect(await read()).toEqual(before);
+  expect((await office("DELETE", `/groups/${group}`, { headers: { "If-Match": tag } })).status).toBe(204);
+  const stale = await office("DELETE", `/groups/${group}`, { headers: { "If-Match": tag } });
+  expect(refusal(stale)).toEqual([412, "precondition_failed"]);
+  expect(await lineOf("group_deleted")).toMatchObject({ before: { status: "ACTIVE" }, after: { status: "DELETED" } });
+  for (const sent of [
+    await office("DELETE", `/groups/${group}`),
+    await office("PATCH", `/groups/${group}`, { body: { name: "x" } }),
+    await put(person),
+    await take(person),
+  ])
+    expect(refusal(sent)).toEqual([409, "group_wrong_status"]);
+  const back = await office("POST", `/groups/${group}/restoration?dry-run=true`);
+  expect([back.status, seenBy(back, "groups")]).toEqual([200, { enter: 1, change: 0, leave: 0 }]);
+  const done = await office("POST", `/groups/${group}/restoration`);
+  expect([done.status, done.headers.get("etag")]).toEqual([204, tag]);
+  expect(await read()).toEqual(before);
+  expect(await lineOf("group_restored")).toMatchObject({ after: { status: "ACTIVE" } });
+  expect(refusal(await office("POST", `/groups/${group}/restoration`))).toEqual([409, "group_wrong_status"]);
+});
+
+test("a person is put into a group, gets another role there, and is taken out", async () => {
+  const tag = await etag();
+  const looked = await put(person, {}, { query: "?dry-run=true" });
+  expect([looked.status, seenBy(looked, "people")]).toEqual([200, { enter: 0, change: 1, leave: 0 }]);
+  expect(await membersOf()).toEqual([]);
+  const done = await put(person, {}, { headers: { "If-Match": tag } });
+  expect([done.status, done.headers.get("etag")]).toEqual([204, tag]);
+  expect(await membersOf()).toMatchObject([{ id: person, role: "STUDENT", status: "ACTIVE", hasLogin: false }]);
+  expect((await read()).members).toBe(1);
+  const membership = { personId: person, role: "STUDENT" };
+  expect(await lineOf("membership_added")).toMatchObject({
+    ...{ personId: person, actorRole: "SECRETARY", before: { membership: null }, after: { membership } },
+  });
+  const lines = await db.prisma.audit.count();
+  expect((await put(person)).status).toBe(204);
+  expect(await db.prisma.audit.count()).toBe(lines);
+  expect((await put(person, { role: "TEACHER" })).status).toBe(204);
+  expect(await membersOf()).toMatchObject([{ id: person, role: "TEACHER" }]);
+  expect(await lineOf("membership_role_changed")).toMatchObject({ before: { membership: { role: "STUDENT" } } });
+  expect((await put(person)).status).toBe(204);
+  expect(await membersOf()).toMatchObject([{ id: person, role: "STUDENT" }]);
+  await take(person, { query: "?dry-run=true" });
+  expect(await membersOf()).toHaveLength(1);
+  expect((await take(person, { headers: { "If-Match": tag } })).status).toBe(204);
+  expect(await membersOf()).toEqual([]);
+  expect(await lineOf("membership_removed")).toMatchObject({ before: { membership }, after: { membership: null } });
+  expect(refusal(await take(person))).toEqual([404, "membership_not_found"]);
+  await office("PATCH", `/groups/${group}`, { body: { name: "Klasse 6a" } });
+  for (const sent of [
+    await put(person, {}, { headers: { "If-Match": tag } }),
+    await take(person, { headers: { "If-Match": tag } }),
+  ])
+    expect(refusal(sent)).toEqual([412, "precondition_failed"]);
+  expect(await membersOf()).toEqual([]);
+});
+
+test("only people whom the caller reaches, and who are at the school, come into a group", async () => {
+  for (const change of [put, take]) {
+    const [foreign, nobody] = [await change(stranger), await change(nowhere)];
+    expect(refusal(foreign)).toEqual([404, "person_not_found"]);
+    expect(withoutRequest(foreign)).toEqual(withoutRequest(nobody));
+  }
+  const sent = await operator("PUT", `/groups/${group}/members/${stranger}`, { body: {} });
+  expect(refusal(sent)).toEqual([409, "person_not_at_school"]);
+  await office("POST", `/people/${person}/soft-deletion`);
+  expect(refusal(await put(person))).toEqual([409, "person_wrong_status"]);
+});
+
+test("the members of a group are listed by name, in pages and by every filter", async () => {
+  const called = (first: string, last: string) => ({ firstFull: first, firstCall: first, last });
+  const teacher = await make.person({ school, role: "TEACHER", name: called("Cem", "Zander"), groups: [group] });
+  const ada = await make.person({ school, name: called("Ada", "Adler"), groups: [group], status: "SOFT_DELETED" });
+  await setLogin(
+    db,
+    { personId: teacher, username: "cem", password: "correct horse battery" },
+    { at: service.clock() },
+  );
+  const list = (query: string, call = support) => call("GET", `/groups/${group}/members?${query}`);
+  expect((await list("")).body).toEqual([
+    { id: ada, role: "STUDENT", name: called("Ada", "Adler"), status: "SOFT_DELETED", hasLogin: false },
+    { id: teacher, role: "TEACHER", name: called("Cem", "Zander"), status: "ACTIVE", hasLogin: true },
+  ]);
+  expect(idsOf(await list("has-login=true"))).toEqual([teacher]);
+  expect(idsOf(await list("has-login=false"))).toEqual([ada]);
+  expect(idsOf(await list("search=ZANDER%20cem"))).toEqual([teacher]);
+  const first = await list("limit=1");
+  const rest = await support("GET", /<\/admin\/v1(.*)>; rel="next"/.exec(first.headers.get("link")!)![1]!);
+  expect([idsOf(first), idsOf(rest)]).toEqual([[ada], [teacher]]);
+});
+
+test("a class teacher sees the groups in which they teach, and no other", async () => {
+  const app = await make.app({ scopes: ["openid", "admin:read", "admin:write"] });
+  const holder = await make.person({ school, role: "TEACHER", groups: [group] });
+  await make.grant({ app: app.clientId, school });
+  const learnt = await make.group({ school });
+  await make.membership({ group: learnt, person: holder, role: "STUDENT" });
+  const at = service.clock();
+  const given = { role: "CLASS_TEACHER" as const, holder: { personId: holder }, schoolIds: [school] };
+  await withPrismaTransaction(db, (tx) => giveRole(tx, given, { giver: null, origin: { at } }));
+  const scopes = ["openid", "admin:read", "admin:write"] as const;
+  const { access_token: token } = await getUserTokens(service, app, await giveLogin(db, holder), { scopes });
+  const call = makeAdminClient(service, token);
+  expect(idsOf(await call("GET", `/groups?school=${school}`))).toEqual([group]);
+  expect((await call("GET", `/groups/${group}`)).status).toBe(200);
+  expect(idsOf(await call("GET", `/groups/${group}/members`))).toEqual([holder]);
+  for (const id of [learnt, theirs, nowhere])
+    for (const path of [`/groups/${id}`, `/groups/${id}/members`])
+      expect(refusal(await call("GET", path)), path).toEqual([404, "group_not_found"]);
+  expect(refusal(await call("GET", `/groups?school=${other}`))).toEqual([404, "school_not_found"]);
+  expect(refusal(await call("PATCH", `/groups/${group}`, { body: { name: "x" } }))).toEqual([403, "role_forbids"]);
+  const automation = (await makeStaff(service, "CLASS_TEACHER", { schoolIds: [school] })).call;
+  expect((await automation("GET", `/groups?school=${school}`)).body).toEqual([]);
+  expect(refusal(await automation("GET", `/groups/${group}`))).toEqual([404, "group_not_found"]);
+});

@@ -1,0 +1,212 @@
+import { expect, test } from "vitest";
+import type { PersonId } from "../../../src/directory/index.ts";
+import { withPrismaTransaction } from "../../../src/platform/db.ts";
+import { giveRole, type NewRole } from "../../../src/staff/index.ts";
+import type { components } from "../../../generated/openapi/admin.ts";
+import { makeAdminClient, makeStaff, type AdminClient, type Sent } from "../../support/admin.ts";
+import { makeMakers } from "../../support/make.ts";
+import { startService } from "../../support/service.ts";
+import { getUserTokens, giveLogin } from "../../support/token.ts";
+
+type Schemas = components["schemas"];
+
+const service = await startService();
+const make = makeMakers(service.db);
+const school = await make.school();
+const otherSchool = await make.school();
+const staffApp = await make.app({ scopes: ["openid", "admin:read", "admin:write"] });
+await make.grant({ app: staffApp.clientId, school });
+const operator = await makeStaff(service, "OPERATOR");
+const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+const secretary = await makeStaff(service, "SECRETARY", { schoolIds: [school] });
+const support = await makeStaff(service, "SUPPORT", { schoolIds: [school] });
+
+const pathOf = (personId: PersonId | string) => `/people/${personId}`;
+const refusal = ({ status, body }: Sent) => [status, (body as { code: string }).code];
+const without = ({ status, body }: Sent) => ({ status, body: { ...(body as object), requestId: null } });
+const roleForbids = [403, "role_forbids"];
+const auditOf = (personId: PersonId, action: string) =>
+  service.db.prisma.audit.findMany({ where: { personId, action } });
+const actor = { actorId: `app:${secretary.app.clientId}`, actorRole: "SECRETARY" };
+
+const give = (role: NewRole) =>
+  withPrismaTransaction(service.db, (tx) => giveRole(tx, role, { giver: null, origin: { at: service.clock() } }));
+
+async function signsIn(login: { username: string; password: string }): Promise<boolean> {
+  return getUserTokens(service, staffApp, login).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function hashOf(personId: PersonId): Promise<string> {
+  const row = await service.db.prisma.credential.findUniqueOrThrow({ where: { personId } });
+  return row.passwordHash;
+}
+
+test("a person gets a user name and a password, shown once and in no audit line", async () => {
+  const person = await make.person({ school });
+  const path = `${pathOf(person)}/login`;
+  expect(refusal(await secretary.call("GET", path))).toEqual([404, "login_not_found"]);
+  const star = await secretary.call("PUT", path, { body: { username: "bo" }, headers: { "if-match": "*" } });
+  expect([...refusal(star), (star.body as { current: unknown }).current]).toEqual([412, "precondition_failed", null]);
+  const set = await secretary.call("PUT", path, { body: { username: " Bo.Muster " } });
+  const { username, password } = set.body as Schemas["LoginSecret"];
+  expect([set.status, username]).toEqual([200, "bo.muster"]);
+  const read = await secretary.call("GET", path);
+  const changedAt = service.clock().toISOString();
+  expect(read.body).toEqual({ personId: person, username, changedAt, blockedAt: null, sessions: 0 });
+  expect(set.headers.get("etag")).toBe(read.headers.get("etag"));
+  const lines = await auditOf(person, "credential_set");
+  expect(lines).toMatchObject([{ ...actor, before: null, after: read.body }]);
+  for (const secret of [password, await hashOf(person)]) expect(JSON.stringify(lines)).not.toContain(secret);
+  expect(await signsIn({ username, password })).toBe(true);
+  const signedIn = await secretary.call("GET", path);
+  expect(signedIn.body).toMatchObject({ sessions: 1 });
+  expect(signedIn.headers.get("etag")).toBe(read.headers.get("etag"));
+
+  service.clock.forwardSeconds(1);
+  const headers = { "if-match": read.headers.get("etag")! };
+  const other = await secretary.call("PUT", path, { body: { username: "bo.other" }, headers });
+  expect(other.status).toBe(200);
+  const late = await secretary.call("PUT", path, { body: { username: "bo.late" }, headers });
+  expect(refusal(late)).toEqual([412, "precondition_failed"]);
+  expect((late.body as { current: unknown }).current).toEqual((await secretary.call("GET", path)).body);
+  expect(await signsIn({ username, password })).toBe(false);
+  const taken = await make.person({ school });
+  const sent = await secretary.call("PUT", `${pathOf(taken)}/login`, { body: { username: "BO.other" } });
+  expect(refusal(sent)).toEqual([409, "username_taken"]);
+  expect(refusal(await secretary.call("PUT", path, { body: { username: "  " } }))).toEqual([400, "text_empty"]);
+});
+
+test("a new password is made once for one key, ends what was signed in, and leaves the user name", async () => {
+  const person = await make.person({ school });
+  const path = `${pathOf(person)}/login/password`;
+  expect(refusal(await secretary.call("POST", path))).toEqual([404, "login_not_found"]);
+  const login = await giveLogin(service.db, person);
+  expect(await signsIn(login)).toBe(true);
+  const headers = { "idempotency-key": "a password" };
+  const made = await secretary.call("POST", path, { headers });
+  const hash = await hashOf(person);
+  const again = await secretary.call("POST", path, { headers });
+  expect([again.status, again.body, again.headers.get("idempotency-replayed")]).toEqual([200, made.body, "true"]);
+  expect(await hashOf(person)).toBe(hash);
+  const { username, password } = made.body as Schemas["LoginSecret"];
+  expect(username).toBe(login.username);
+  const read = await secretary.call("GET", `${pathOf(person)}/login`);
+  expect([read.headers.get("etag"), read.body]).toMatchObject([made.headers.get("etag"), { sessions: 0 }]);
+  expect([await signsIn(login), await signsIn({ username, password })]).toEqual([false, true]);
+  const lines = await auditOf(person, "credential_set");
+  expect(lines).toMatchObject([actor]);
+  for (const secret of [password, hash]) expect(JSON.stringify(lines)).not.toContain(secret);
+});
+
+test("a person is signed out, blocked and unblocked; each leaves its audit line", async () => {
+  const person = await make.person({ school });
+  const login = await giveLogin(service.db, person);
+  expect(await signsIn(login)).toBe(true);
+  expect((await secretary.call("POST", `${pathOf(person)}/sign-out`)).status).toBe(204);
+  expect((await secretary.call("GET", `${pathOf(person)}/login`)).body).toMatchObject({ sessions: 0 });
+  expect(await auditOf(person, "person_signed_out")).toMatchObject([actor]);
+  const block = `${pathOf(person)}/block`;
+  expect(refusal(await secretary.call("DELETE", block))).toEqual([409, "person_not_blocked"]);
+  const blocked = await secretary.call("POST", block);
+  expect(blocked.status).toBe(204);
+  expect(refusal(await secretary.call("POST", block))).toEqual([409, "person_blocked"]);
+  expect(await signsIn(login)).toBe(false);
+  const blockedAt = service.clock().toISOString();
+  expect((await secretary.call("GET", `${pathOf(person)}/login`)).body).toMatchObject({ blockedAt });
+  const by = { ...actor, before: { blockedAt: null }, after: { blockedAt } };
+  expect(await auditOf(person, "person_blocked")).toMatchObject([by]);
+  const stale = await secretary.call("DELETE", block, { headers: { "if-match": '"old"' } });
+  expect(refusal(stale)).toEqual([412, "precondition_failed"]);
+  expect((stale.body as { current: unknown }).current).toMatchObject({ id: person, blockedAt });
+  const headers = { "if-match": blocked.headers.get("etag")! };
+  expect((await secretary.call("DELETE", block, { headers })).status).toBe(204);
+  expect(await signsIn(login)).toBe(true);
+  const back = { ...actor, before: { blockedAt }, after: { blockedAt: null } };
+  expect(await auditOf(person, "person_unblocked")).toMatchObject([back]);
+});
+
+const writes = [
+  ["PUT", "/login", { username: "taken.over" }],
+  ["POST", "/login/password", undefined],
+  ["POST", "/sign-out", undefined],
+  ["POST", "/block", undefined],
+  ["DELETE", "/block", undefined],
+] as const;
+
+const send = (call: AdminClient, person: PersonId | string, [method, end, body]: (typeof writes)[number]) =>
+  call(method, pathOf(person) + end, body === undefined ? {} : { body });
+
+test("a person of another school is answered as one who does not exist; support only reads", async () => {
+  const foreign = await make.person({ school: otherSchool });
+  await giveLogin(service.db, foreign);
+  const both = await make.person({ schools: [otherSchool, school] });
+  await giveLogin(service.db, both);
+  expect((await secretary.call("GET", `${pathOf(both)}/login`)).status).toBe(200);
+  expect((await support.call("GET", `${pathOf(both)}/login`)).status).toBe(200);
+  const missing = "00000000-0000-4000-8000-000000000001";
+  const other = await secretary.call("GET", `${pathOf(foreign)}/login`);
+  expect(refusal(other)).toEqual([404, "person_not_found"]);
+  expect(without(other)).toEqual(without(await secretary.call("GET", `${pathOf(missing)}/login`)));
+  for (const write of writes) {
+    const refused = await send(secretary.call, foreign, write);
+    expect(refusal(refused), write[1]).toEqual([404, "person_not_found"]);
+    expect(without(refused)).toEqual(without(await send(operator.call, missing, write)));
+    expect(refusal(await send(support.call, both, write)), write[1]).toEqual(roleForbids);
+  }
+});
+
+test("nobody takes over the login of a person whose staff role goes beyond their own", async () => {
+  const [head, office, chief] = [
+    await make.person({ school }),
+    await make.person({ school }),
+    await make.person({ school }),
+  ];
+  await give({ role: "SCHOOL_ADMIN", holder: { personId: head }, schoolIds: [school, otherSchool] });
+  await give({ role: "SECRETARY", holder: { personId: office }, schoolIds: [school] });
+  await give({ role: "OPERATOR", holder: { personId: chief } });
+  for (const person of [head, office, chief]) await giveLogin(service.db, person);
+  for (const write of writes)
+    for (const [call, person] of [
+      [secretary.call, head],
+      [secretary.call, chief],
+      [admin.call, chief],
+      [admin.call, head],
+    ] as const)
+      expect(refusal(await send(call, person, write)), write[1]).toEqual(roleForbids);
+  expect((await operator.call("POST", `${pathOf(head)}/block`)).status).toBe(204);
+  expect(refusal(await secretary.call("DELETE", `${pathOf(head)}/block`))).toEqual(roleForbids);
+  for (const { call } of [secretary, admin])
+    expect((await call("POST", `${pathOf(office)}/login/password`)).status).toBe(200);
+  expect((await operator.call("POST", `${pathOf(chief)}/login/password`)).status).toBe(200);
+});
+
+test("a class teacher gives new passwords to the students of their own groups only", async () => {
+  const [own, other] = [await make.group({ school }), await make.group({ school })];
+  const teacher = await make.person({ school, role: "TEACHER" });
+  const colleague = await make.person({ school, role: "TEACHER" });
+  for (const person of [teacher, colleague]) await make.membership({ group: own, person, role: "TEACHER" });
+  const [mine, stranger] = [
+    await make.person({ school, groups: [own] }),
+    await make.person({ school, groups: [other] }),
+  ];
+  for (const person of [colleague, mine, stranger]) await giveLogin(service.db, person);
+  await give({ role: "CLASS_TEACHER", holder: { personId: teacher }, schoolIds: [school] });
+  const login = await giveLogin(service.db, teacher);
+  const { access_token: token } = await getUserTokens(service, staffApp, login, {
+    scopes: ["openid", "admin:read", "admin:write"],
+  });
+  const call = makeAdminClient(service, token);
+  expect((await call("GET", `${pathOf(mine)}/login`)).status).toBe(200);
+  expect((await call("POST", `${pathOf(mine)}/login/password`)).status).toBe(200);
+  expect(await auditOf(mine, "credential_set")).toMatchObject([
+    { actorId: `person:${teacher}`, actorRole: "CLASS_TEACHER" },
+  ]);
+  for (const person of [stranger, colleague]) {
+    expect(refusal(await call("GET", `${pathOf(person)}/login`))).toEqual([404, "person_not_found"]);
+    expect(refusal(await call("POST", `${pathOf(person)}/login/password`))).toEqual([404, "person_not_found"]);
+  }
+  expect(refusal(await call("PUT", `${pathOf(mine)}/login`, { body: { username: "x" } }))).toEqual(roleForbids);
+});

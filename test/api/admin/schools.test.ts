@@ -1,0 +1,183 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { SchoolId } from "../../../src/directory/index.ts";
+import { makeStaff, type AdminClient } from "../../support/admin.ts";
+import { makeMakers } from "../../support/make.ts";
+import { startService } from "../../support/service.ts";
+
+const service = await startService();
+const make = makeMakers(service.db);
+
+let operator: AdminClient;
+let admin: AdminClient;
+let secretary: AdminClient;
+let [school, other]: SchoolId[] = [];
+
+beforeAll(async () => {
+  [school, other] = [await make.school({ name: "Goethe-Schule" }), await make.school({ name: "Schiller-Schule" })];
+  operator = (await makeStaff(service, "OPERATOR")).call;
+  admin = (await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school!] })).call;
+  secretary = (await makeStaff(service, "SECRETARY", { schoolIds: [school!] })).call;
+});
+
+const newSchool = (officialId: string) => ({
+  name: "Lessing-Schule",
+  officialId,
+  address: { address: "Am Markt 1", city: "Kamenz", zipCode: "01917" },
+  location: { country: "DE", state: "SN" },
+});
+const code = ({ status, body }: { status: number; body: unknown }) => [status, (body as { code?: string }).code];
+const unknown = "/schools/019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10";
+
+describe("reading", () => {
+  test("a school is read by those who work there", async () => {
+    const read = await admin("GET", `/schools/${school!}`);
+    expect(read.status).toBe(200);
+    expect(read.body).toMatchObject({ id: school, name: "Goethe-Schule" });
+    expect(read.headers.get("etag")).toMatch(/^".+"$/);
+  });
+
+  test("another school is answered as one that does not exist", async () => {
+    const [hidden, missing] = [await admin("GET", `/schools/${other!}`), await admin("GET", unknown)];
+    expect(code(hidden)).toEqual([404, "school_not_found"]);
+    expect({ ...(hidden.body as object), requestId: "" }).toEqual({ ...(missing.body as object), requestId: "" });
+    expect(code(await operator("GET", unknown))).toEqual([404, "school_not_found"]);
+  });
+
+  test("the list has the schools that a role is for, and for an operator all, page by page", async () => {
+    expect((await admin("GET", "/schools")).body).toMatchObject([{ id: school }]);
+    const first = await operator("GET", "/schools?limit=1&search=schule");
+    expect(first.body).toMatchObject([{ id: school }]);
+    const next = /<\/admin\/v1(.*)>; rel="next"/.exec(first.headers.get("link") ?? "")?.[1];
+    const second = await operator("GET", next!);
+    expect(second.body).toMatchObject([{ id: other }]);
+    expect(code(await operator("GET", "/schools?cursor=abc"))).toEqual([400, "invalid_cursor"]);
+  });
+});
+
+describe("registering", () => {
+  test("an operator registers a school; nobody else does", async () => {
+    const made = await operator("POST", "/schools", { body: newSchool("14-001") });
+    expect(made.status).toBe(201);
+    const { id } = made.body as { id: string };
+    expect(made.headers.get("location")).toBe(`/admin/v1/schools/${id}`);
+    const read = await operator("GET", `/schools/${id}`);
+    expect(read.body).toEqual(made.body);
+    expect(read.headers.get("etag")).toBe(made.headers.get("etag"));
+    expect(code(await admin("POST", "/schools", { body: newSchool("14-002") }))).toEqual([403, "role_forbids"]);
+    expect(code(await operator("POST", "/schools", { body: newSchool("14-001") }))).toEqual([409, "official_id_taken"]);
+  });
+
+  test("the same request again gets the first answer and makes nothing", async () => {
+    const given = { body: newSchool("14-003"), headers: { "Idempotency-Key": "lessing" } };
+    const [first, again] = [await operator("POST", "/schools", given), await operator("POST", "/schools", given)];
+    expect([again.status, again.body]).toEqual([201, first.body]);
+    expect(first.headers.get("idempotency-replayed")).toBeNull();
+    expect(again.headers.get("idempotency-replayed")).toBe("true");
+    expect(again.headers.get("location")).toBe(first.headers.get("location"));
+    expect(await service.db.prisma.school.count({ where: { officialId: "14-003" } })).toBe(1);
+    const another = { ...given, body: newSchool("14-004") };
+    expect(code(await operator("POST", "/schools", another))).toEqual([422, "idempotency_key_reused"]);
+  });
+
+  test("of twenty equal requests at the same time one makes something, and all get its answer", async () => {
+    const given = { body: newSchool("14-005"), headers: { "Idempotency-Key": "at once" } };
+    const answers = await Promise.all(Array.from({ length: 20 }, () => operator("POST", "/schools", given)));
+    expect(new Set(answers.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1);
+    expect(answers[0]!.status).toBe(201);
+    expect(await service.db.prisma.school.count({ where: { officialId: "14-005" } })).toBe(1);
+  });
+
+  test("a key is the caller's own", async () => {
+    const { call } = await makeStaff(service, "OPERATOR");
+    const headers = { "Idempotency-Key": "mine" };
+    expect((await operator("POST", "/schools", { body: newSchool("14-006"), headers })).status).toBe(201);
+    expect((await call("POST", "/schools", { body: newSchool("14-007"), headers })).status).toBe(201);
+  });
+
+  test("kept answers are encrypted and go after a day", async () => {
+    const [kept] = await service.db.prisma.idempotencyKey.findMany({ take: 1 });
+    expect(Buffer.from(kept!.answer).includes("Lessing")).toBe(false);
+    const sweep = service.jobs.find(({ name }) => name === "admin.sweepIdempotencyKeys")!;
+    await sweep.run(new AbortController().signal);
+    expect(await service.db.prisma.idempotencyKey.count()).toBeGreaterThan(0);
+    await service.db.prisma.idempotencyKey.updateMany({ data: { createdAt: new Date("2026-02-02T07:59:00Z") } });
+    await sweep.run(new AbortController().signal);
+    expect(await service.db.prisma.idempotencyKey.count()).toBe(0);
+  });
+});
+
+describe("changing", () => {
+  test("an admin changes their school; the audit says who, in which role, and what", async () => {
+    const changed = await admin("PATCH", `/schools/${school!}`, { body: { address: { city: "Weimar" } } });
+    expect([changed.status, changed.body]).toEqual([204, null]);
+    const read = await admin("GET", `/schools/${school!}`);
+    expect(read.body).toMatchObject({ address: { city: "Weimar" }, name: "Goethe-Schule" });
+    expect(changed.headers.get("etag")).toBe(read.headers.get("etag"));
+    const line = await service.db.prisma.audit.findFirst({ where: { schoolId: school!, action: "school_updated" } });
+    expect(line).toMatchObject({ actorRole: "SCHOOL_ADMIN", after: { address: { city: "Weimar" } } });
+    expect(line!.actorId).toMatch(/^app:/);
+    expect(line!.requestId).toBe(changed.headers.get("x-request-id"));
+  });
+
+  test("a change from an earlier state does nothing and shows the record as it is", async () => {
+    const before = (await admin("GET", `/schools/${school!}`)).headers.get("etag")!;
+    await admin("PATCH", `/schools/${school!}`, {
+      body: { name: "Goethe-Gymnasium" },
+      headers: { "If-Match": before },
+    });
+    const late = await admin("PATCH", `/schools/${school!}`, { body: { name: "X" }, headers: { "If-Match": before } });
+    expect(code(late)).toEqual([412, "precondition_failed"]);
+    expect((late.body as { current: object }).current).toEqual((await admin("GET", `/schools/${school!}`)).body);
+  });
+
+  test("of ten changes from the same state one is made", async () => {
+    const tag = (await admin("GET", `/schools/${school!}`)).headers.get("etag")!;
+    const change = (n: number) =>
+      admin("PATCH", `/schools/${school!}`, { body: { name: `Goethe ${n}` }, headers: { "If-Match": tag } });
+    const outcomes = await Promise.all(Array.from({ length: 10 }, (_, n) => change(n)));
+    expect(outcomes.map(({ status }) => status).sort()).toEqual([204, ...Array.from({ length: 9 }, () => 412)]);
+  });
+
+  test("a dry run says which app would see what, and changes nothing", async () => {
+    const app = await make.app({ name: "Lernapp" });
+    await make.grant({ app: app.clientId, school: school!, sync: true });
+    const before = (await admin("GET", `/schools/${school!}`)).body;
+    const { audit, appEvent } = service.db.prisma;
+    const counts = async () => [await audit.count(), await appEvent.count()];
+    const recorded = await counts();
+    const looked = await admin("PATCH", `/schools/${school!}?dry-run=true`, { body: { name: "Goethe-Kolleg" } });
+    const none = { enter: 0, change: 0, leave: 0 };
+    expect([looked.status, looked.body]).toEqual([
+      200,
+      [
+        {
+          ...{ clientId: app.clientId, appName: "Lernapp", people: none, groups: none },
+          ...{ schools: { ...none, change: 1 }, names: { enter: [], leave: [] } },
+        },
+      ],
+    ]);
+    expect((await admin("GET", `/schools/${school!}`)).body).toEqual(before);
+    expect(await counts()).toEqual(recorded);
+    const refused = await admin("PATCH", `/schools/${school!}?dry-run=true`, { body: { officialId: "14-001" } });
+    expect(code(refused)).toEqual([409, "official_id_taken"]);
+  });
+
+  test("a secretary does not change the school, an admin no other school", async () => {
+    const body = { name: "X" };
+    expect(code(await secretary("PATCH", `/schools/${school!}`, { body }))).toEqual([403, "role_forbids"]);
+    expect(code(await admin("PATCH", `/schools/${other!}`, { body }))).toEqual([404, "school_not_found"]);
+  });
+});
+
+describe("who calls", () => {
+  test("a caller without a role may do nothing", async () => {
+    const { app, call } = await makeStaff(service, "SECRETARY", { schoolIds: [school!] });
+    expect((await call("GET", "/me")).body).toMatchObject({
+      roles: [{ role: "SECRETARY" }],
+      schools: [{ id: school }],
+    });
+    await service.db.prisma.staffRole.deleteMany({ where: { clientId: app.clientId } });
+    for (const path of ["/me", "/schools", `/schools/${school!}`])
+      expect(code(await call("GET", path))).toEqual([403, "role_forbids"]);
+  });
+});

@@ -1,0 +1,241 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { ClientId } from "../../../src/access/index.ts";
+import type { PersonId, SchoolId } from "../../../src/directory/index.ts";
+import { makeAdminClient, makeStaff, type AdminClient, type Sent } from "../../support/admin.ts";
+import { makeMakers } from "../../support/make.ts";
+import { startService } from "../../support/service.ts";
+import { getAppToken, getUserTokens, giveLogin, type TestApp } from "../../support/token.ts";
+
+const service = await startService();
+const make = makeMakers(service.db);
+
+let operator: AdminClient;
+let admin: AdminClient;
+let secretary: AdminClient;
+let partner: AdminClient;
+let adminApp: TestApp;
+let school: SchoolId;
+let other: SchoolId;
+let app: ClientId;
+
+beforeAll(async () => {
+  [school, other] = [await make.school(), await make.school()];
+  app = (await make.app()).clientId;
+  operator = (await makeStaff(service, "OPERATOR")).call;
+  ({ app: adminApp, call: admin } = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] }));
+  secretary = (await makeStaff(service, "SECRETARY", { schoolIds: [school] })).call;
+  partner = (await makeStaff(service, "PARTNER", { clientIds: [app] })).call;
+});
+
+const colleague = (at = school): Promise<PersonId> => make.person({ school: at, role: "TEACHER" });
+const missing = "019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10";
+const code = ({ status, body }: Sent) => [status, (body as { code?: string } | null)?.code];
+const idsOf = ({ body }: Sent) => (body as { id: string }[]).map(({ id }) => id);
+const give = async (call: AdminClient, body: object, headers: Record<string, string> = {}) =>
+  call("POST", "/staff-roles", { body, headers });
+const given = async (call: AdminClient, body: object) => (await give(call, body)).body as { id: string };
+const secretaryOf = (personId: string, schoolIds: string[] = [school]) => ({
+  ...{ holder: { personId }, role: "SECRETARY", schoolIds },
+});
+const without = ({ body }: Sent) => ({ ...(body as object), requestId: "" });
+const linesAbout = (personId: string) =>
+  service.db.prisma.audit.findMany({
+    where: { personId, action: { startsWith: "staff_role" } },
+    orderBy: { action: "asc" },
+  });
+
+describe("giving", () => {
+  test("an admin gives a secretary's role, which is listed, and recorded with who gave it", async () => {
+    const personId = await colleague();
+    const made = await give(admin, secretaryOf(personId));
+    expect(made.status).toBe(201);
+    expect(made.body).toMatchObject({
+      ...{ holder: { personId, clientId: null }, role: "SECRETARY", schoolIds: [school], clientIds: [] },
+      ...{ reason: null, endsAt: null, givenAt: "2026-02-03T08:00:00.000Z" },
+    });
+    expect((await admin("GET", `/staff-roles?person=${personId}`)).body).toEqual([made.body]);
+    expect(await linesAbout(personId)).toMatchObject([
+      {
+        ...{ action: "staff_role_given", actorId: `app:${adminApp.clientId}`, actorRole: "SCHOOL_ADMIN" },
+        ...{ schoolId: school, before: null, after: made.body },
+      },
+    ]);
+  });
+
+  test("a person with the role works with it at once, through an app that they signed in to", async () => {
+    const personId = await colleague();
+    const login = await giveLogin(service.db, personId);
+    const portal = await make.app({ scopes: ["openid", "admin:read", "admin:write"] });
+    await make.grant({ app: portal.clientId, school });
+    await given(operator, { holder: { personId }, role: "SCHOOL_ADMIN", schoolIds: [school] });
+    const scopes = ["openid", "admin:read", "admin:write"] as const;
+    const { access_token: token } = await getUserTokens(service, portal, login, { scopes });
+    const call = makeAdminClient(service, token);
+    expect((await call("GET", "/me")).body).toMatchObject({
+      ...{ personId, clientId: portal.clientId, roles: [{ role: "SCHOOL_ADMIN" }], schools: [{ id: school }] },
+    });
+    const next = await colleague();
+    expect((await give(call, secretaryOf(next))).status).toBe(201);
+    expect(await linesAbout(next)).toMatchObject([{ actorId: `person:${personId}`, actorRole: "SCHOOL_ADMIN" }]);
+  });
+
+  test("the same request again gets the same answer and gives nothing; with another body it is refused", async () => {
+    const personId = await colleague();
+    const key = { "Idempotency-Key": "give-1" };
+    const [first, again] = [
+      await give(admin, secretaryOf(personId), key),
+      await give(admin, secretaryOf(personId), key),
+    ];
+    expect([again.status, again.body]).toEqual([201, first.body]);
+    expect(again.headers.get("idempotency-replayed")).toBe("true");
+    expect(await linesAbout(personId)).toHaveLength(1);
+    const another = await give(admin, { ...secretaryOf(personId), reason: "Other" }, key);
+    expect(code(another)).toEqual([422, "idempotency_key_reused"]);
+  });
+
+  test("the same request many times at once gives one role and gets one answer", async () => {
+    const personId = await colleague();
+    const key = { "Idempotency-Key": "give-2" };
+    const sent = await Promise.all(Array.from({ length: 12 }, () => give(admin, secretaryOf(personId), key)));
+    expect(new Set(sent.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1);
+    expect([sent[0]!.status, await linesAbout(personId)]).toMatchObject([201, [{}]]);
+  });
+
+  test("what a role lacks or has too much is refused with a code of its own", async () => {
+    const holder = { personId: await colleague() };
+    const [schoolIds, endsAt] = [[school], "2026-02-04T08:00:00Z"];
+    const refusals: [object, number, string][] = [
+      [{ role: "SECRETARY" }, 400, "role_scope_refused"],
+      [{ role: "OPERATOR", schoolIds }, 400, "role_scope_refused"],
+      [{ role: "SUPPORT", schoolIds, reason: "Ticket 17" }, 400, "role_end_required"],
+      [{ role: "SUPPORT", schoolIds, endsAt }, 400, "role_reason_required"],
+      [{ role: "SECRETARY", schoolIds, endsAt: "2026-02-02T08:00:00Z" }, 400, "role_end_past"],
+      [{ role: "SECRETARY", schoolIds, reason: " " }, 400, "text_empty"],
+      [{ role: "JANITOR", schoolIds }, 400, "invalid_request"],
+      [{ ...secretaryOf(missing) }, 404, "person_not_found"],
+      [{ role: "OPERATOR", holder: { clientId: "none" } }, 404, "app_not_found"],
+      [{ role: "PARTNER", clientIds: ["none"] }, 404, "app_not_found"],
+      [{ role: "SECRETARY", schoolIds: [missing] }, 404, "school_not_found"],
+    ];
+    for (const [body, status, refused] of refusals)
+      expect(code(await give(operator, { holder, ...body })), JSON.stringify(body)).toEqual([status, refused]);
+    const { role } = secretaryOf("");
+    await given(operator, { holder, role, schoolIds });
+    expect(code(await give(operator, { holder, role, schoolIds }))).toEqual([409, "staff_role_exists"]);
+  });
+
+  test("nobody gives more than they have, and what they do not reach does not exist for them", async () => {
+    const [own, foreign] = [await colleague(), await colleague(other)];
+    const holder = { personId: own };
+    const support = { reason: "Ticket 17", endsAt: "2026-02-04T08:00:00Z" };
+    const refusals: [object, number, string][] = [
+      [{ holder, role: "OPERATOR" }, 403, "role_beyond_own"],
+      [{ holder, role: "DISTRICT", schoolIds: [school] }, 403, "role_beyond_own"],
+      [{ holder, role: "SUPPORT", schoolIds: [school], ...support }, 403, "role_beyond_own"],
+      [{ holder, role: "PARTNER", clientIds: [app] }, 403, "role_beyond_own"],
+      [secretaryOf(own, [other]), 404, "school_not_found"],
+      [secretaryOf(own, [school, other]), 404, "school_not_found"],
+      [secretaryOf(foreign), 404, "person_not_found"],
+    ];
+    for (const [body, status, refused] of refusals)
+      expect(code(await give(admin, body)), JSON.stringify(body)).toEqual([status, refused]);
+    expect(without(await give(admin, secretaryOf(foreign)))).toEqual(without(await give(admin, secretaryOf(missing))));
+    for (const call of [secretary, partner])
+      expect(code(await give(call, secretaryOf(own)))).toEqual([403, "role_forbids"]);
+    expect(await linesAbout(own)).toEqual([]);
+  });
+});
+
+describe("withdrawing", () => {
+  test("a role that is withdrawn is gone at once, for a token that was issued before", async () => {
+    const { app: clerk, call } = await makeStaff(service, "SECRETARY", { schoolIds: [school] });
+    const [role] = (await admin("GET", `/staff-roles?app=${clerk.clientId}`)).body as { id: string }[];
+    expect((await call("GET", "/schools")).status).toBe(200);
+    expect((await admin("DELETE", `/staff-roles/${role!.id}`)).status).toBe(204);
+    expect(code(await call("GET", "/schools"))).toEqual([403, "role_forbids"]);
+    expect(code(await admin("DELETE", `/staff-roles/${role!.id}`))).toEqual([404, "staff_role_not_found"]);
+  });
+
+  test("what was withdrawn stands in the audit with what it was", async () => {
+    const personId = await colleague();
+    const made = await given(operator, secretaryOf(personId, [school, other]));
+    expect(code(await admin("DELETE", `/staff-roles/${made.id}`))).toEqual([403, "role_beyond_own"]);
+    expect((await operator("DELETE", `/staff-roles/${made.id}`)).status).toBe(204);
+    expect((await linesAbout(personId)).slice(2)).toMatchObject(
+      [school, other].map(() => ({ action: "staff_role_withdrawn", actorRole: "OPERATOR", before: made, after: null })),
+    );
+  });
+
+  test("a role at another school is answered as one that does not exist; roles above are refused", async () => {
+    const foreign = await given(operator, secretaryOf(await colleague(other), [other]));
+    const hidden = await admin("DELETE", `/staff-roles/${foreign.id}`);
+    expect(code(hidden)).toEqual([404, "staff_role_not_found"]);
+    expect(without(hidden)).toEqual(without(await admin("DELETE", `/staff-roles/${missing}`)));
+    const district = await given(operator, {
+      ...{ holder: { personId: await colleague() }, role: "DISTRICT", schoolIds: [school] },
+    });
+    expect(code(await admin("DELETE", `/staff-roles/${district.id}`))).toEqual([403, "role_beyond_own"]);
+    expect(code(await secretary("DELETE", `/staff-roles/${district.id}`))).toEqual([403, "role_forbids"]);
+  });
+
+  test("the last operator stays", async () => {
+    const [role] = (await operator("GET", "/staff-roles?role=OPERATOR")).body as { id: string }[];
+    expect(code(await operator("DELETE", `/staff-roles/${role!.id}`))).toEqual([409, "last_operator"]);
+    const second = await given(operator, { holder: { personId: await colleague() }, role: "OPERATOR" });
+    expect((await operator("DELETE", `/staff-roles/${second.id}`)).status).toBe(204);
+  });
+});
+
+describe("listing", () => {
+  test("the list has the roles at the caller's schools, with these schools only, and for an operator all", async () => {
+    const personId = await colleague();
+    const both = await given(operator, secretaryOf(personId, [school, other]));
+    const foreign = await given(operator, secretaryOf(await colleague(other), [other]));
+    const seen = (await admin("GET", "/staff-roles")).body as { id: string; schoolIds: string[] }[];
+    expect(seen.find(({ id }) => id === both.id)?.schoolIds).toEqual([school]);
+    expect(seen.every(({ schoolIds }) => schoolIds.join() === school)).toBe(true);
+    expect(idsOf(await operator("GET", "/staff-roles"))).toEqual(expect.arrayContaining([both.id, foreign.id]));
+  });
+
+  test("filters narrow, and name what the caller does not reach as unknown", async () => {
+    const personId = await colleague();
+    const made = await given(admin, secretaryOf(personId));
+    const filters = [`person=${personId}`, `person=${personId}&role=SECRETARY`, `person=${personId}&school=${school}`];
+    for (const filter of filters) expect(idsOf(await admin("GET", `/staff-roles?${filter}`))).toEqual([made.id]);
+    expect((await admin("GET", `/staff-roles?person=${personId}&role=DISTRICT`)).body).toEqual([]);
+    expect((await operator("GET", `/staff-roles?app=${app}`)).body).toMatchObject([
+      { role: "PARTNER", clientIds: [app] },
+    ]);
+    const refusals: [string, string][] = [
+      [`school=${other}`, "school_not_found"],
+      [`person=${await colleague(other)}`, "person_not_found"],
+      ["app=none", "app_not_found"],
+    ];
+    for (const [filter, refused] of refusals)
+      expect(code(await admin("GET", `/staff-roles?${filter}`))).toEqual([404, refused]);
+    expect(code(await secretary("GET", "/staff-roles"))).toEqual([403, "role_forbids"]);
+  });
+
+  test("pages follow each other, and a role that has ended is left out", async () => {
+    const there = await make.school();
+    const people = [await colleague(there), await colleague(there), await colleague(there)];
+    for (const personId of people) {
+      service.clock.forwardSeconds(1);
+      await given(operator, { ...secretaryOf(personId, [there]), endsAt: "2026-02-03T10:00:00Z" });
+    }
+    const pages: object[][] = [];
+    let next: string | undefined = `/staff-roles?school=${there}&limit=2`;
+    while (next !== undefined) {
+      const page = await operator("GET", next);
+      pages.push(page.body as object[]);
+      next = /<\/admin\/v1(.*)>; rel="next"/.exec(page.headers.get("link") ?? "")?.[1];
+    }
+    expect(pages.map(({ length }) => length)).toEqual([2, 1]);
+    expect(pages.flat()).toMatchObject([...people].reverse().map((personId) => ({ holder: { personId } })));
+    service.clock.forwardSeconds(3 * 3600);
+    const later = makeAdminClient(service, await getAppToken(service, adminApp, ["admin:read"]));
+    expect((await later("GET", `/staff-roles?school=${school}`)).status).toBe(200);
+    const { call } = await makeStaff(service, "OPERATOR");
+    expect((await call("GET", `/staff-roles?school=${there}`)).body).toEqual([]);
+  });
+});

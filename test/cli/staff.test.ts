@@ -1,0 +1,54 @@
+import { beforeAll, expect, test } from "vitest";
+import { makeMakers } from "../support/make.ts";
+import { testDatabase } from "../support/database.ts";
+import { makeOperator, runHere } from "./program.ts";
+
+const db = await testDatabase();
+const make = makeMakers(db);
+const run = runHere({ DATABASE_URL: db.url });
+const { ask, refusal } = makeOperator(run);
+
+type Roles = { roles: { id: string; role: string; holder: object; schoolIds: string[]; clientIds: string[] }[] };
+let [school, person, app]: string[] = [];
+
+beforeAll(async () => {
+  const schoolId = await make.school();
+  [school, person, app] = [schoolId, await make.person({ school: schoolId }), (await make.app()).clientId];
+});
+
+test("the first operator is made on the command line, is listed, and stays until there is another", async () => {
+  const { id } = await ask("staff", "give", "OPERATOR", "--app", app!);
+  expect(await ask<Roles>("staff", "list")).toMatchObject({
+    roles: [{ id, role: "OPERATOR", holder: { clientId: app }, schoolIds: [], clientIds: [] }],
+  });
+  expect(await refusal("staff", "withdraw", id)).toMatchObject({ exitCode: 3, code: "last_operator" });
+  const second = await ask("staff", "give", "operator", "--person", person!);
+  await ask("staff", "withdraw", id);
+  expect((await ask<Roles>("staff", "list")).roles).toMatchObject([{ id: second.id }]);
+  expect(await refusal("staff", "withdraw", id)).toMatchObject({ code: "staff_role_not_found" });
+});
+
+test("roles for schools, for apps and for a time are given and found", async () => {
+  const give = (...args: string[]) => ask("staff", "give", ...args);
+  const admin = await give("SCHOOL_ADMIN", "--person", person!, "--school", school!);
+  const partner = await give("PARTNER", "--person", person!, "--for-app", app!);
+  const support = await give(
+    ...["SUPPORT", "--person", person!, "--school", school!, "--reason", "Ticket 17", "--ends", "2100-01-01"],
+  );
+  const listed = async (...filter: string[]) =>
+    (await ask<Roles>("staff", "list", ...filter)).roles.map(({ id }) => id).sort();
+  expect(await listed("--school", school!)).toEqual([admin.id, support.id].sort());
+  expect(await listed("--app", app!)).toEqual([partner.id]);
+  expect(await listed("--person", person!, "--role", "SUPPORT")).toEqual([support.id]);
+  const lines = await ask<{ lines: object[] }>("audit", "list", "--action", "staff_role_given", "--app", app!);
+  expect(lines.lines).toMatchObject([{ actorId: "command-line", personId: person, detail: { role: "PARTNER" } }]);
+});
+
+test("what a role lacks and what is no role is refused", async () => {
+  expect(await refusal("staff", "give", "SECRETARY", "--person", person!)).toMatchObject({
+    ...{ exitCode: 3, code: "role_scope_refused" },
+  });
+  expect(await run(["staff", "give", "OPERATOR"])).toMatchObject({ code: 2 });
+  expect(await run(["staff", "give", "OPERATOR", "--app", app!, "--person", person!])).toMatchObject({ code: 2 });
+  expect(await run(["staff", "give", "JANITOR", "--person", person!])).toMatchObject({ code: 2 });
+});

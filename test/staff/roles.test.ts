@@ -1,0 +1,275 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { ClientId } from "../../src/access/index.ts";
+import type { GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
+import { withPrismaTransaction } from "../../src/platform/db.ts";
+import {
+  findRoles,
+  giveRole,
+  groupsInReach,
+  isGroupReached,
+  isReached,
+  joinReach,
+  listRoles,
+  withdrawRole,
+  type NewRole,
+  type StaffRole,
+  type StaffRoleId,
+} from "../../src/staff/index.ts";
+import { testDatabase } from "../support/database.ts";
+import { makeMakers } from "../support/make.ts";
+
+const db = await testDatabase();
+const make = makeMakers(db);
+const now = new Date("2026-02-03T08:00:00Z");
+const later = (days: number) => new Date(now.getTime() + days * 86_400_000);
+const origin = { at: now, actorId: "cli" };
+
+type Giver = readonly StaffRole[] | null;
+const give = (given: NewRole, giver: Giver = null) =>
+  withPrismaTransaction(db, (tx) => giveRole(tx, given, { giver, origin }));
+const withdraw = (id: StaffRoleId, giver: Giver = null) =>
+  withPrismaTransaction(db, (tx) => withdrawRole(tx, id, { giver, origin }));
+const rolesOf = (personId: PersonId, at = now) => findRoles(db, { personId }, at);
+const refused = (code: string) => expect.objectContaining({ code });
+
+let school: SchoolId;
+let other: SchoolId;
+let person: PersonId;
+let colleague: PersonId;
+let app: ClientId;
+
+beforeEach(async () => {
+  await db.prisma.staffRole.deleteMany();
+  [school, other] = [await make.school(), await make.school()];
+  [person, colleague] = [await make.person({ school }), await make.person({ school })];
+  app = (await make.app()).clientId;
+});
+
+const adminOf = async (schoolIds: SchoolId[]) => [
+  await give({ role: "SCHOOL_ADMIN", holder: { personId: person }, schoolIds }),
+];
+
+describe("groups in reach", () => {
+  test("a class teacher reaches the groups in which they teach, and no other", async () => {
+    const [mine, learnt, foreign] = [
+      await make.group({ school }),
+      await make.group({ school }),
+      await make.group({ school }),
+    ];
+    await make.membership({ group: mine, person, role: "TEACHER" });
+    await make.membership({ group: learnt, person, role: "STUDENT" });
+    await make.membership({ group: foreign, person: colleague, role: "TEACHER" });
+    const elsewhere = await make.group({ school: other });
+    const given = await give({ role: "CLASS_TEACHER", holder: { personId: person }, schoolIds: [school] });
+    const reach = joinReach([given]);
+    expect(groupsInReach(reach, school)).toEqual({ all: false, taughtBy: person });
+    expect(groupsInReach(reach, other)).toEqual({ all: false, taughtBy: null });
+    const reaches = (id: GroupId, schoolId = school) => isGroupReached(db, reach, { id, schoolId });
+    expect(await Promise.all([reaches(mine), reaches(learnt), reaches(foreign)])).toEqual([true, false, false]);
+    expect(await reaches(elsewhere, other)).toBe(false);
+  });
+
+  test("where another role reaches the whole school, all its groups are reached", async () => {
+    const group = await make.group({ school });
+    const teacher = await give({ role: "CLASS_TEACHER", holder: { personId: person }, schoolIds: [school, other] });
+    const secretary = await give({ role: "SECRETARY", holder: { personId: person }, schoolIds: [school] });
+    const reach = joinReach([teacher, secretary]);
+    expect(groupsInReach(reach, school)).toEqual({ all: true });
+    expect(groupsInReach(reach, other)).toEqual({ all: false, taughtBy: person });
+    expect(await isGroupReached(db, reach, { id: group, schoolId: school })).toBe(true);
+  });
+
+  test("an app is nobody's teacher", async () => {
+    const group = await make.group({ school });
+    const reach = joinReach([await give({ role: "CLASS_TEACHER", holder: { clientId: app }, schoolIds: [school] })]);
+    expect(groupsInReach(reach, school)).toEqual({ all: false, taughtBy: null });
+    expect(await isGroupReached(db, reach, { id: group, schoolId: school })).toBe(false);
+  });
+});
+
+describe("holding", () => {
+  test("what was given is held, by a person and by an app", async () => {
+    const mine = await give({ role: "SECRETARY", holder: { personId: person }, schoolIds: [school, other, school] });
+    const automatic = await give({ role: "OPERATOR", holder: { clientId: app } });
+    expect(await rolesOf(person)).toEqual([mine]);
+    expect(mine).toMatchObject({ role: "SECRETARY", schoolIds: [school, other].sort(), clientIds: [], endsAt: null });
+    expect(await findRoles(db, { clientId: app }, now)).toEqual([automatic]);
+  });
+
+  test("a role counts until it ends", async () => {
+    const endsAt = later(2);
+    await give({ role: "SUPPORT", holder: { personId: person }, schoolIds: [school], reason: "Ticket 17", endsAt });
+    expect(await rolesOf(person, later(1))).toHaveLength(1);
+    expect(await rolesOf(person, endsAt)).toEqual([]);
+  });
+
+  test("nobody who is blocked or soft-deleted holds a role", async () => {
+    await adminOf([school]);
+    await db.prisma.person.update({ where: { id: person }, data: { blockedAt: now } });
+    expect(await rolesOf(person)).toEqual([]);
+    await db.prisma.person.update({
+      where: { id: person },
+      data: { blockedAt: null, status: "SOFT_DELETED", softDeletedAt: now, purgeAt: later(30) },
+    });
+    expect(await rolesOf(person)).toEqual([]);
+  });
+
+  test("a withdrawn role is gone at once", async () => {
+    const [admin] = await adminOf([school]);
+    await withdraw(admin!.id);
+    expect(await rolesOf(person)).toEqual([]);
+  });
+});
+
+describe("what a role needs", () => {
+  test.each<[string, string, () => Partial<NewRole> & Pick<NewRole, "role">]>([
+    ["a school admin without a school", "role_scope_refused", () => ({ role: "SCHOOL_ADMIN" })],
+    ["an operator of one school", "role_scope_refused", () => ({ role: "OPERATOR", schoolIds: [school] })],
+    ["a partner without an app", "role_scope_refused", () => ({ role: "PARTNER" })],
+    ["a partner of a school", "role_scope_refused", () => ({ role: "PARTNER", clientIds: [app], schoolIds: [school] })],
+    [
+      "a secretary of an app",
+      "role_scope_refused",
+      () => ({ role: "SECRETARY", schoolIds: [school], clientIds: [app] }),
+    ],
+    [
+      "support without an end",
+      "role_end_required",
+      () => ({ role: "SUPPORT", schoolIds: [school], reason: "Ticket 17" }),
+    ],
+    [
+      "support without a reason",
+      "role_reason_required",
+      () => ({ role: "SUPPORT", schoolIds: [school], endsAt: later(1) }),
+    ],
+    ["an end in the past", "role_end_past", () => ({ role: "SECRETARY", schoolIds: [school], endsAt: now })],
+    ["a reason of white space", "text_empty", () => ({ role: "SECRETARY", schoolIds: [school], reason: " " })],
+  ])("%s is refused", async (_case, code, given) => {
+    await expect(give({ holder: { personId: person }, ...given() })).rejects.toEqual(refused(code));
+    expect(await rolesOf(person)).toEqual([]);
+  });
+
+  test("a role that is held for all of that, and as long, is refused; one for more or for longer is given", async () => {
+    const to = { role: "SECRETARY", holder: { personId: person } } as const;
+    await give({ ...to, schoolIds: [school, other], endsAt: later(5) });
+    for (const again of [{ schoolIds: [school] }, { schoolIds: [school, other] }])
+      await expect(give({ ...to, ...again, endsAt: later(5) })).rejects.toEqual(refused("staff_role_exists"));
+    await give({ ...to, schoolIds: [school] });
+    await give({ ...to, role: "SCHOOL_ADMIN", schoolIds: [school] });
+    expect(await rolesOf(person)).toHaveLength(3);
+  });
+
+  test("holders, schools and apps that do not exist are refused", async () => {
+    const missing = "019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10";
+    const to = { holder: { personId: person } };
+    await expect(give({ role: "OPERATOR", holder: { personId: missing as PersonId } })).rejects.toEqual(
+      refused("person_not_found"),
+    );
+    await expect(give({ role: "SECRETARY", ...to, schoolIds: [school, missing as SchoolId] })).rejects.toEqual(
+      refused("school_not_found"),
+    );
+    await expect(give({ role: "PARTNER", ...to, clientIds: ["none" as ClientId] })).rejects.toEqual(
+      refused("app_not_found"),
+    );
+  });
+});
+
+describe("who gives what", () => {
+  const toColleague = (role: NewRole["role"], schoolIds: SchoolId[]): NewRole => ({
+    ...{ role, holder: { personId: colleague }, schoolIds },
+    ...(role === "SUPPORT" && { reason: "Ticket 17", endsAt: later(1) }),
+    ...(role === "PARTNER" && { clientIds: [app] }),
+  });
+
+  test.each(["SCHOOL_ADMIN", "SECRETARY", "CLASS_TEACHER"] as const)(
+    "an admin gives %s at their school",
+    async (role) => {
+      const giver = await adminOf([school]);
+      const given = await give(toColleague(role, [school]), giver);
+      await withdraw(given.id, giver);
+      expect(await rolesOf(colleague)).toEqual([]);
+    },
+  );
+
+  test.each(["OPERATOR", "DISTRICT", "PARTNER", "SUPPORT"] as const)("an admin does not give %s", async (role) => {
+    const giver = await adminOf([school]);
+    const schoolIds = role === "OPERATOR" || role === "PARTNER" ? [] : [school];
+    await expect(give(toColleague(role, schoolIds), giver)).rejects.toEqual(refused("role_beyond_own"));
+    const given = await give(toColleague(role, schoolIds));
+    await expect(withdraw(given.id, giver)).rejects.toEqual(refused("role_beyond_own"));
+  });
+
+  test("an admin gives nothing at another school, not even together with their own", async () => {
+    const giver = await adminOf([school]);
+    for (const schoolIds of [[other], [school, other]])
+      await expect(give(toColleague("SECRETARY", schoolIds), giver)).rejects.toEqual(refused("role_beyond_own"));
+  });
+
+  test("a secretary gives nothing", async () => {
+    const giver = [await give({ role: "SECRETARY", holder: { personId: person }, schoolIds: [school] })];
+    await expect(give(toColleague("SECRETARY", [school]), giver)).rejects.toEqual(refused("role_beyond_own"));
+  });
+
+  test("an operator gives every role", async () => {
+    const giver = [await give({ role: "OPERATOR", holder: { personId: person } })];
+    expect((await give(toColleague("DISTRICT", [school, other]), giver)).role).toBe("DISTRICT");
+  });
+
+  test("the last operator stays, also when two withdraw each other at the same time", async () => {
+    const one = await give({ role: "OPERATOR", holder: { personId: person } });
+    await expect(withdraw(one.id)).rejects.toEqual(refused("last_operator"));
+    const two = await give({ role: "OPERATOR", holder: { personId: colleague } });
+    const outcomes = await Promise.allSettled([withdraw(one.id), withdraw(two.id)]);
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    expect(await db.prisma.staffRole.count({ where: { role: "OPERATOR" } })).toBe(1);
+  });
+});
+
+test("each school and app that a role is for finds it in its audit, without a name", async () => {
+  const given = await give({ role: "SECRETARY", holder: { personId: person }, schoolIds: [school, other] });
+  await withdraw(given.id);
+  const lines = await db.prisma.audit.findMany({
+    where: { personId: person, action: { startsWith: "staff_role" } },
+    orderBy: { action: "asc" },
+  });
+  expect(lines.map(({ action, schoolId }) => [action, schoolId]).sort()).toEqual(
+    [
+      ["staff_role_given", school],
+      ["staff_role_given", other],
+      ["staff_role_withdrawn", school],
+      ["staff_role_withdrawn", other],
+    ].sort(),
+  );
+  expect(lines[0]).toMatchObject({ actorId: "cli", detail: { role: "SECRETARY", roleId: given.id } });
+});
+
+test("a list has the roles that touch a reach, with the names of their holders, part by part", async () => {
+  const here = await give({ role: "SECRETARY", holder: { personId: person }, schoolIds: [school, other] });
+  const elsewhere = await give({ role: "SECRETARY", holder: { personId: colleague }, schoolIds: [other] });
+  const partner = await give({ role: "PARTNER", holder: { clientId: app }, clientIds: [app] });
+  const operator = await give({ role: "OPERATOR", holder: { personId: person } });
+  const list = async (roles: StaffRole[], limit = 10, after?: string) =>
+    (await listRoles(db, { reach: joinReach(roles), now, withEnded: false, limit, after })).map(({ id }) => id);
+  const all = [here.id, elsewhere.id, partner.id, operator.id].sort().reverse();
+  expect(await list(await adminOf([school]))).toEqual(expect.arrayContaining([here.id]));
+  expect(await list([{ ...here, schoolIds: [school] }])).not.toContain(elsewhere.id);
+  expect(await list([partner])).toEqual([partner.id]);
+  const withoutAdmin = (ids: string[]) => ids.filter((id) => all.includes(id as StaffRoleId));
+  expect(withoutAdmin(await list([operator]))).toEqual(all);
+  expect((await list([operator], 2)).length).toBe(2);
+  expect(withoutAdmin(await list([operator], 10, all[1]))).toEqual(all.slice(2));
+});
+
+describe("reach", () => {
+  test("an operator reaches everything, others what their roles name", async () => {
+    const operator = joinReach([await give({ role: "OPERATOR", holder: { personId: person } })]);
+    const admin = joinReach(await adminOf([school]));
+    expect(isReached(operator, {})).toBe(true);
+    expect(isReached(admin, {})).toBe(false);
+    expect(isReached(admin, { schools: [other, school] })).toBe(true);
+    expect(isReached(admin, { schools: [other] })).toBe(false);
+    expect(isReached(admin, { everySchool: [school, other] })).toBe(false);
+    expect(isReached(admin, { everySchool: [] })).toBe(false);
+    expect(isReached(admin, { clientId: app })).toBe(false);
+  });
+});

@@ -1,0 +1,56 @@
+import type { ClientId } from "../../src/access/index.ts";
+import type { SchoolId } from "../../src/directory/index.ts";
+import { withPrismaTransaction } from "../../src/platform/db.ts";
+import { giveRole, type StaffRoleName } from "../../src/staff/index.ts";
+import { makeMakers } from "./make.ts";
+import type { TestService } from "./service.ts";
+import { getAppToken, type TestApp } from "./token.ts";
+
+export const admin = "/admin/v1";
+
+export type Sent = { status: number; headers: Headers; body: unknown };
+export type AdminClient = (
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE",
+  path: string,
+  given?: { body?: unknown; headers?: Record<string, string> },
+) => Promise<Sent>;
+
+/** Calls the admin API with a token, as a program of the staff would. */
+export const makeAdminClient =
+  ({ url }: { url: string }, token: string): AdminClient =>
+  async (method, path, { body, headers = {} } = {}) => {
+    const response = await fetch(url + admin + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: text === "" ? null : (JSON.parse(text) as unknown),
+    };
+  };
+
+/** An app for automation that holds one staff role, and its client. */
+export async function makeStaff(
+  service: TestService,
+  role: StaffRoleName,
+  { schoolIds = [], clientIds = [] }: { schoolIds?: SchoolId[]; clientIds?: ClientId[] } = {},
+): Promise<{ app: TestApp; call: AdminClient }> {
+  const app = await makeMakers(service.db).app({ scopes: ["admin:read", "admin:write"] });
+  const at = service.clock();
+  const ends = role === "SUPPORT" ? { reason: "Ticket 17", endsAt: new Date(at.getTime() + 86_400_000) } : {};
+  await withPrismaTransaction(service.db, (tx) =>
+    giveRole(
+      tx,
+      { role, holder: { clientId: app.clientId }, schoolIds, clientIds, ...ends },
+      { giver: null, origin: { at } },
+    ),
+  );
+  return { app, call: makeAdminClient(service, await getAppToken(service, app, ["admin:read", "admin:write"])) };
+}
