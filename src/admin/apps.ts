@@ -20,10 +20,10 @@ import { AppError } from "../platform/errors.ts";
 import { forgetApp } from "../sign-on/index.ts";
 import { listEndpoints, removeDeliveries } from "../webhooks/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
-import { appsOf, reachesApp } from "./app-reach.ts";
 import { differenceOf } from "./change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
 import { answerPage, readPage } from "./page.ts";
+import { appsOf, reachesApp } from "./reached.ts";
 import { refuseStale, tagOf } from "./stale.ts";
 
 type Schemas = components["schemas"];
@@ -38,8 +38,17 @@ function presentApp({ secretHash: _, oldSecretHash: _old, oldSecretEndsAt, ...ap
   const { clientId, name, type, pkceRequired, redirectUris, postLogoutRedirectUris, loginUrl } = app;
   const { backchannelLogoutUri, scopes, idTokenAlgorithm, schulconnexSpelling } = app;
   return present<AdminApp>({
-    ...{ clientId, name, type, pkceRequired, redirectUris, postLogoutRedirectUris, loginUrl },
-    ...{ backchannelLogoutUri, scopes, idTokenAlgorithm, schulconnexSpelling },
+    clientId,
+    name,
+    type,
+    pkceRequired,
+    redirectUris,
+    postLogoutRedirectUris,
+    loginUrl,
+    backchannelLogoutUri,
+    scopes,
+    idTokenAlgorithm,
+    schulconnexSpelling,
     oldSecretEndsAt: isValid ? oldSecretEndsAt.toISOString() : null,
   });
 }

@@ -4,9 +4,9 @@ import { present } from "../platform/contract-types.ts";
 import { AppError } from "../platform/errors.ts";
 import type { Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
-import { readChosen } from "./chosen.ts";
 import { appActor, type AdminHandler } from "./handler.ts";
 import { answerPage, readPage } from "./page.ts";
+import { readChosen } from "./reached.ts";
 
 type Schemas = components["schemas"];
 type Named = Record<string, unknown>;

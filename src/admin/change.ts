@@ -2,7 +2,8 @@ import { changeDirectory, previewChange } from "../access/index.ts";
 import type { Change } from "../directory/index.ts";
 import { recordDifference, type Origin } from "../events/index.ts";
 import type { Transaction } from "../platform/db.ts";
-import type { AdminDeps } from "./handler.ts";
+import type { AdminDeps, Keep } from "./handler.ts";
+import { tagOf } from "./stale.ts";
 import { presentViewChanges, type ViewChange } from "./view-changes.ts";
 
 type Work = {
@@ -25,7 +26,7 @@ type Done = { status: 204; headers: Record<string, string> } | { status: 200; bo
 /**
  * Makes a change, or looks at it with `dry-run=true`; what differs of the record goes into its audit lines.
  *
- * Shape:  `etagOf` makes the tag of the record after the change, where it has one.
+ * Shape:  `tag` makes the tag of the record after the change, where it has one.
  * Errors: those of the change.
  */
 export async function changeRecord(
@@ -47,6 +48,25 @@ export async function changeRecord(
   }
   const after = await changeDirectory(db, origin, run);
   return { status: 204, headers: after === null || tag === undefined ? {} : { ETag: tag(after) } };
+}
+
+/**
+ * Makes a record in a change of the directory, records it in the audit and keeps the answer.
+ *
+ * Shape: `make` answers the record as its GET does; `path` is the address of its list.
+ */
+export function createRecord<Made extends { id: string }>(
+  { db }: Pick<AdminDeps, "db">,
+  { origin, keep }: Pick<Request, "origin"> & { keep: Keep },
+  { path, make, tag = tagOf }: { path: string; make: (change: Change) => Promise<Made>; tag?: (made: Made) => string },
+): Promise<{ status: 201; body: Made; headers: Record<string, string> }> {
+  return changeDirectory(db, origin, async (change) => {
+    const body = await make(change);
+    await recordDifference(change.tx, origin, { before: null, after: body });
+    const answer = { status: 201 as const, body, headers: { Location: `${path}/${body.id}`, ETag: tag(body) } };
+    await keep(change.tx, answer);
+    return answer;
+  });
 }
 
 /** The properties that differ, as they were and as they are. */

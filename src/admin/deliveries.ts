@@ -24,7 +24,14 @@ type Delivery = Schemas["Delivery"];
 function presentDelivery({ id: deliveryId, nextAttemptAt, createdAt, finishedAt, ...of }: Found): Delivery {
   const { messageId, endpointId, eventType, isTest, body, state, attempts } = of;
   return present<Delivery>({
-    ...{ deliveryId, messageId, endpointId, eventType, isTest, body, state, attempts },
+    deliveryId,
+    messageId,
+    endpointId,
+    eventType,
+    isTest,
+    body,
+    state,
+    attempts,
     nextAttemptAt: nextAttemptAt?.toISOString() ?? null,
     createdAt: createdAt.toISOString(),
     finishedAt: finishedAt?.toISOString() ?? null,

@@ -1,9 +1,8 @@
-import { appNotFound, findApp } from "../access/index.ts";
 import type { ClientId } from "../access/index.ts";
 import { recordDifference } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf, withPrismaTransaction, type RecordStore, type Transaction } from "../platform/db.ts";
-import { isReached, type Reach } from "../staff/index.ts";
+import type { Reach } from "../staff/index.ts";
 import {
   changeEndpointState,
   checkEndpoint,
@@ -24,6 +23,7 @@ import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf } from "./change.ts";
 import type { AdminHandler, AdminRequest } from "./handler.ts";
 import { answerPage, readPage } from "./page.ts";
+import { appsOf, reachesApp, refuseUnknownApp } from "./reached.ts";
 import { refuseStale, tagOf } from "./stale.ts";
 
 type Schemas = components["schemas"];
@@ -32,34 +32,36 @@ type WebhookEndpoint = Schemas["WebhookEndpoint"];
 export const endpointsPath = "/admin/v1/webhook-endpoints";
 const defaultOverlapHours = 24;
 
-const presentEndpoint = ({ stateChangedAt, resumeAt, failingSince, createdAt, ...of }: Endpoint): WebhookEndpoint =>
+const presentEndpoint = (endpoint: Endpoint): WebhookEndpoint =>
   present<WebhookEndpoint>({
-    ...of,
-    stateChangedAt: stateChangedAt.toISOString(),
-    resumeAt: resumeAt?.toISOString() ?? null,
-    failingSince: failingSince?.toISOString() ?? null,
-    createdAt: createdAt.toISOString(),
+    id: endpoint.id,
+    clientId: endpoint.clientId,
+    url: endpoint.url,
+    eventTypes: endpoint.eventTypes,
+    state: endpoint.state,
+    reason: endpoint.reason,
+    stateChangedAt: endpoint.stateChangedAt.toISOString(),
+    resumeAt: endpoint.resumeAt?.toISOString() ?? null,
+    failingSince: endpoint.failingSince?.toISOString() ?? null,
+    pending: endpoint.pending,
+    createdAt: endpoint.createdAt.toISOString(),
   });
 
 /** How many deliveries wait says nothing of the state of an endpoint. */
 const counts = ["pending"] as const;
 const withoutCounts = ({ pending: _, ...of }: WebhookEndpoint) => of;
 
-const ownsApp = (reach: Reach, clientId: string): boolean => isReached(reach, { clientId: clientId as ClientId });
-
 /** Errors: not_found webhook_endpoint_not_found for one of an app that the caller does not reach. */
 export async function refuseOtherEndpoint(db: RecordStore, reach: Reach, id: string): Promise<void> {
   const { clientId } = await getEndpointState(db, id);
-  if (!ownsApp(reach, clientId)) throw endpointNotFound();
+  if (!reachesApp(reach, clientId as ClientId)) throw endpointNotFound();
 }
 
 const listEndpoints: AdminHandler<"listEndpoints"> = async (deps, { query, reach }) => {
   const page = readPage(deps, "listEndpoints", query);
   const { app: clientId } = query;
-  if (clientId !== undefined && (!ownsApp(reach, clientId) || (await findApp(deps.db.pool, clientId)) === null))
-    throw appNotFound();
-  const among = reach.all ? undefined : [...reach.clientIds];
-  const found = await list(deps.db, { clientId, among, limit: page.take, after: placeFrom(page.after) });
+  if (clientId !== undefined) await refuseUnknownApp(deps.db.pool, reach, clientId as ClientId);
+  const found = await list(deps.db, { clientId, among: appsOf(reach), limit: page.take, after: placeFrom(page.after) });
   const idOf = ({ clientId: app, createdAt, id }: Endpoint) => JSON.stringify([app, createdAt, id]);
   const asked = { list: "listEndpoints" as const, path: endpointsPath, query, page };
   return answerPage(deps, asked, { found, idOf, present: presentEndpoint });
@@ -73,14 +75,14 @@ function placeFrom(text: string | undefined): EndpointPlace | undefined {
 
 const getEndpoint: AdminHandler<"getEndpoint"> = async ({ db }, { path: { endpointId }, reach }) => {
   const found = await readEndpoint(storeOf(db), endpointId);
-  if (!ownsApp(reach, found.clientId)) throw endpointNotFound();
+  if (!reachesApp(reach, found.clientId as ClientId)) throw endpointNotFound();
   const body = presentEndpoint(found);
   return { status: 200, body, headers: { ETag: tagOf(body, counts) } };
 };
 
 const createEndpoint: AdminHandler<"createEndpoint"> = async (deps, { body, reach, origin, keep }) => {
   const { clientId } = body;
-  if (!ownsApp(reach, clientId) || (await findApp(deps.db.pool, clientId)) === null) throw appNotFound();
+  await refuseUnknownApp(deps.db.pool, reach, clientId as ClientId);
   const checked = { clientId, ...(await checkEndpoint(body, deps.policy)) };
   return withPrismaTransaction(deps.db, async (tx) => {
     const made = await registerEndpointIn(tx, checked, { origin, keys: deps.webhookKeys });

@@ -7,11 +7,10 @@ import { storeOf, type RecordStore } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { isReached, type Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
-import { reachesApp } from "./app-reach.ts";
 import { changeRecord } from "./change.ts";
 import type { AdminDeps, AdminHandler } from "./handler.ts";
 import { answerPage, readPage } from "./page.ts";
-import { refuseOtherSchool, schoolUnknown } from "./schools.ts";
+import { refuseOtherSchool, refuseUnknownApp, schoolUnknown } from "./reached.ts";
 import { refuseStale, tagOf } from "./stale.ts";
 
 type Schemas = components["schemas"];
@@ -26,7 +25,10 @@ const keyOf = (path: { schoolId: string; clientId: string }): GrantKey => ({
 
 const presentGrant = ({ clientId, schoolId, signOn, sync, syncedGroups }: GrantSettings): Grant =>
   present<Grant>({
-    ...{ clientId, schoolId, sync, syncedGroupIds: [...syncedGroups] },
+    clientId,
+    schoolId,
+    sync,
+    syncedGroupIds: [...syncedGroups],
     signOn: present<Schemas["SignOnAudience"]>({
       kind: signOn.kind,
       roles: signOn.kind === "ROLES" ? [...signOn.roles] : [],
@@ -62,8 +64,7 @@ async function reachesSchool({ db }: Pick<AdminDeps, "db">, reach: Reach, school
 /** Errors: not_found school_not_found, app_not_found for what the caller does not reach. */
 async function refuseOtherFilter(deps: AdminDeps, reach: Reach, { schoolId, clientId }: Filter): Promise<void> {
   if (schoolId !== undefined && !(await reachesSchool(deps, reach, schoolId))) throw schoolUnknown();
-  if (clientId === undefined) return;
-  if (!reachesApp(reach, clientId) || (await findApp(deps.db.pool, clientId)) === null) throw appNotFound();
+  if (clientId !== undefined) await refuseUnknownApp(deps.db.pool, reach, clientId);
 }
 
 type Grants = Awaited<ReturnType<typeof listGrantsByName>>;

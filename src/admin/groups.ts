@@ -1,4 +1,3 @@
-import { changeDirectory } from "../access/index.ts";
 import {
   createGroup as create,
   deleteGroup as remove,
@@ -9,14 +8,13 @@ import {
   type GroupId,
   type SchoolId,
 } from "../directory/index.ts";
-import { recordDifference } from "../events/index.ts";
 import { storeOf } from "../platform/db.ts";
 import { groupsInReach } from "../staff/index.ts";
-import { changeRecord } from "./change.ts";
+import { changeRecord, createRecord } from "./change.ts";
 import { groupCounts, groupTag, presentGroup, readGroup, type AdminGroup } from "./group-record.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
 import { answerPage, readPage } from "./page.ts";
-import { refuseOtherSchool, refuseUnknownSchool } from "./schools.ts";
+import { refuseOtherSchool, refuseUnknownSchool } from "./reached.ts";
 import { refuseStale } from "./stale.ts";
 
 const groupsPath = "/admin/v1/groups";
@@ -41,17 +39,14 @@ const getGroup: AdminHandler<"getGroup"> = async ({ db }, { path, reach }) => {
   return { status: 200, body, headers: { ETag: groupTag(body) } };
 };
 
-const createGroup: AdminHandler<"createGroup"> = async ({ db }, { body, reach, origin, keep }) => {
+const createGroup: AdminHandler<"createGroup"> = async (deps, request) => {
+  const { body, reach } = request;
   const schoolId = body.schoolId as SchoolId;
   refuseOtherSchool(reach, schoolId);
-  return changeDirectory(db, origin, async (change) => {
-    const id = await create(change, { ...body, schoolId });
-    const made = await readGroup(change.tx, reach, id);
-    await recordDifference(change.tx, origin, { before: null, after: made });
-    const headers = { Location: `${groupsPath}/${id}`, ETag: groupTag(made) };
-    const answer = { status: 201 as const, body: made, headers };
-    await keep(change.tx, answer);
-    return answer;
+  return createRecord(deps, request, {
+    path: groupsPath,
+    make: async (change) => readGroup(change.tx, reach, await create(change, { ...body, schoolId })),
+    tag: groupTag,
   });
 };
 

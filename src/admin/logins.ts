@@ -30,7 +30,7 @@ const counts = ["sessions"] as const;
 const passwordBytes = 12;
 
 /** Shape: where the caller is a class teacher only, the students of their groups. */
-async function isPersonReached(db: RecordStore, reach: Reach, { role, schools, groups }: Person): Promise<boolean> {
+async function isLoginReached(db: RecordStore, reach: Reach, { role, schools, groups }: Person): Promise<boolean> {
   if (schools.some(({ id }) => groupsInReach(reach, id).all)) return true;
   if (role !== "STUDENT") return false;
   for (const group of groups) if (group.status === "ACTIVE" && (await isGroupReached(db, reach, group))) return true;
@@ -38,9 +38,9 @@ async function isPersonReached(db: RecordStore, reach: Reach, { role, schools, g
 }
 
 /** Errors: not_found person_not_found for a person who does not exist, or whom the caller does not reach. */
-async function refuseOtherPerson(db: RecordStore, reach: Reach, personId: PersonId): Promise<void> {
+async function refuseOtherLogin(db: RecordStore, reach: Reach, personId: PersonId): Promise<void> {
   const person = await findPerson(db, personId);
-  if (person === null || !(await isPersonReached(db, reach, person))) throw personUnknown();
+  if (person === null || !(await isLoginReached(db, reach, person))) throw personUnknown();
 }
 
 async function readLogin(db: RecordStore, personId: PersonId, now: Date): Promise<Login | null> {
@@ -53,7 +53,7 @@ async function readLogin(db: RecordStore, personId: PersonId, now: Date): Promis
 
 const getLogin: AdminHandler<"getLogin"> = async ({ db }, { path, reach, origin }) => {
   const personId = path.personId as PersonId;
-  await refuseOtherPerson(db, reach, personId);
+  await refuseOtherLogin(db, reach, personId);
   const body = await readLogin(db, personId, origin.at);
   if (body === null) throw loginUnknown();
   return { status: 200, body, headers: { ETag: tagOf(body, counts) } };
@@ -71,7 +71,7 @@ function withPerson<T>(
   return againAfterDeadlock(() =>
     withPrismaTransaction(db, async (tx) => {
       await lockPersonSignIn(tx, personId);
-      await refuseOtherPerson(tx, reach, personId);
+      await refuseOtherLogin(tx, reach, personId);
       await refuseHigherHolder(tx, { personId, mine: caller.roles, now: origin.at });
       return work(tx, personId);
     }),

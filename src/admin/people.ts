@@ -1,4 +1,4 @@
-import { changeDirectory, previewChange } from "../access/index.ts";
+import { previewChange } from "../access/index.ts";
 import {
   addMembership,
   createPerson as create,
@@ -12,14 +12,14 @@ import {
   type PersonId,
   type SchoolId,
 } from "../directory/index.ts";
-import { recordDifference } from "../events/index.ts";
 import { storeOf } from "../platform/db.ts";
 import { forgetPerson, listLoginHolders } from "../sign-on/index.ts";
+import { createRecord } from "./change.ts";
 import type { AdminHandler } from "./handler.ts";
 import { readGroup } from "./group-record.ts";
 import { answerPage, readPage } from "./page.ts";
 import { changePerson, presentPerson, readPerson } from "./person-record.ts";
-import { refuseOtherSchool, refuseUnknownSchool } from "./schools.ts";
+import { refuseOtherSchool, refuseUnknownSchool } from "./reached.ts";
 import { tagOf } from "./stale.ts";
 import { presentViewChanges } from "./view-changes.ts";
 import { wordsOf } from "./words.ts";
@@ -52,7 +52,9 @@ const getPerson: AdminHandler<"getPerson"> = async ({ db }, { path, reach }) => 
   return { status: 200, body, headers: { ETag: tagOf(body) } };
 };
 
-const createPerson: AdminHandler<"createPerson"> = async ({ db }, { query, body, reach, origin, keep }) => {
+const createPerson: AdminHandler<"createPerson"> = async (deps, request) => {
+  const { db } = deps;
+  const { query, body, reach, origin } = request;
   const { schoolIds, groupIds = [], ...rest } = body;
   const schools = schoolIds as [SchoolId, ...SchoolId[]];
   for (const schoolId of schools) refuseOtherSchool(reach, schoolId);
@@ -65,14 +67,9 @@ const createPerson: AdminHandler<"createPerson"> = async ({ db }, { query, body,
   };
   if (query["dry-run"] === true)
     return { status: 200, body: await previewChange(db, origin, make, presentViewChanges) };
-  return changeDirectory(db, origin, async (change) => {
-    const id = await make(change);
-    const made = await readPerson(change.tx, reach, id);
-    await recordDifference(change.tx, origin, { before: null, after: made });
-    const headers = { Location: `${peoplePath}/${id}`, ETag: tagOf(made) };
-    const answer = { status: 201 as const, body: made, headers };
-    await keep(change.tx, answer);
-    return answer;
+  return createRecord(deps, request, {
+    path: peoplePath,
+    make: async (change) => readPerson(change.tx, reach, await make(change)),
   });
 };
 

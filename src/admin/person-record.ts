@@ -18,7 +18,13 @@ export function presentPerson(person: Person, reach: Reach, hasLogin: boolean): 
   const { id, role, status, name, sourceSystemIdentifier, softDeletedAt, purgeAt, blockedAt, homeSchoolId } = person;
   const isSeen = (schoolId: SchoolId) => isReached(reach, { schools: [schoolId] });
   return present<AdminPerson>({
-    ...{ id, role, status, name, sourceSystemIdentifier, hasLogin, homeSchoolId },
+    id,
+    role,
+    status,
+    name,
+    sourceSystemIdentifier,
+    hasLogin,
+    homeSchoolId,
     softDeletedAt: softDeletedAt?.toISOString() ?? null,
     purgeAt: purgeAt?.toISOString() ?? null,
     blockedAt: blockedAt?.toISOString() ?? null,

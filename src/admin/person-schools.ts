@@ -8,7 +8,7 @@ import {
 } from "../directory/index.ts";
 import type { AdminHandler } from "./handler.ts";
 import { changePerson } from "./person-record.ts";
-import { refuseOtherSchool } from "./schools.ts";
+import { refuseOtherSchool } from "./reached.ts";
 
 const movePerson: AdminHandler<"movePerson"> = async (deps, request) => {
   const { body, reach } = request;

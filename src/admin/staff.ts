@@ -7,9 +7,10 @@ import { AppError } from "../platform/errors.ts";
 import { getRole, giveRole, isReached, joinReach, listRoles, withdrawRole } from "../staff/index.ts";
 import type { Reach, StaffRole, StaffRoleId } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
-import { readChosen, refuseOtherApp, refuseOtherPerson, refuseUnknownSchool } from "./chosen.ts";
 import type { AdminHandler } from "./handler.ts";
 import { answerPage, readPage } from "./page.ts";
+import { readPerson } from "./person-record.ts";
+import { readChosen, refuseUnknownApp, refuseUnknownSchool } from "./reached.ts";
 import { tagOf } from "./stale.ts";
 
 type Schemas = components["schemas"];
@@ -77,10 +78,10 @@ async function refuseOthers(
   reach: Reach,
   { holder, schoolIds, clientIds }: Pick<StaffRole, "holder" | "schoolIds" | "clientIds">,
 ): Promise<void> {
-  if ("personId" in holder) await refuseOtherPerson(tx, reach, holder.personId);
-  else await refuseOtherApp(tx, reach, holder.clientId);
+  if ("personId" in holder) await readPerson(tx, reach, holder.personId);
+  else await refuseUnknownApp(tx, reach, holder.clientId);
   for (const id of schoolIds) await refuseUnknownSchool(tx, reach, id);
-  for (const id of clientIds) await refuseOtherApp(tx, reach, id);
+  for (const id of clientIds) await refuseUnknownApp(tx, reach, id);
 }
 
 const giveStaffRole: AdminHandler<"giveStaffRole"> = ({ db }, { body, caller, reach, origin, keep }) =>

@@ -3,7 +3,7 @@ import { handlers } from "../../src/admin/handlers.ts";
 import { rights } from "../../src/admin/rights.ts";
 import { listOperations, loadDocument, resolve } from "../../src/platform/http/index.ts";
 import { staffRoleNames, type StaffRoleName } from "../../src/staff/index.ts";
-import { admin, makeAdminClient, makeStaff, type AdminClient, type Sent } from "../support/admin.ts";
+import { admin, makeAdminClient, makeStaff, type AdminClient, type Sent, refusalOf } from "../support/admin.ts";
 import { makeMakers } from "../support/make.ts";
 import { makeSchemaCheck } from "../support/schema-check.ts";
 import { startService } from "../support/service.ts";
@@ -66,7 +66,6 @@ function bodyOf({ operation }: Place): { body?: unknown } {
 
 const send = (call: AdminClient, place: Place, school = missing) =>
   call(place.method, requestOf(place, school), bodyOf(place));
-const codeOf = ({ status, body }: Sent) => [status, (body as { code?: string } | null)?.code];
 
 function expectDescribed({ operation }: Place, { status, headers, body }: Sent): void {
   const type = headers.get("content-type")?.split(";")[0] ?? "";
@@ -92,12 +91,12 @@ describe.each(served)("$id", (place) => {
     const body: unknown = await response.json();
     expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
     expectDescribed(place, { status: 401, headers: response.headers, body });
-    expect(codeOf(await send(makeAdminClient(service, "unknown"), place))[0]).toBe(401);
+    expect(refusalOf(await send(makeAdminClient(service, "unknown"), place))[0]).toBe(401);
   });
 
   test("refuses a token without its scope", async () => {
     const sent = await send(makeAdminClient(service, tokens[scope === "read" ? "write" : "read"]), place);
-    expect(codeOf(sent)).toEqual([403, "insufficient_scope"]);
+    expect(refusalOf(sent)).toEqual([403, "insufficient_scope"]);
     expect(sent.headers.get("www-authenticate")).toBe(
       `Bearer error="insufficient_scope", scope="urn:schultor:admin:v1:${scope}"`,
     );
@@ -109,12 +108,12 @@ describe.each(served)("$id", (place) => {
     const outcomes = [];
     for (const [role, call] of staff) {
       const sent = await send(call, place, foreignSchool);
-      const isForbidden = sent.status === 403 && codeOf(sent)[1] === "role_forbids";
+      const isForbidden = sent.status === 403 && refusalOf(sent)[1] === "role_forbids";
       if (isForbidden) expectDescribed(place, sent);
       outcomes.push([role, isForbidden]);
     }
     expect(outcomes).toEqual(staffRoleNames.map((role) => [role, !allowed.includes(role)]));
-    expect(codeOf(await send(makeAdminClient(service, tokens[scope]), place))).toEqual([403, "role_forbids"]);
+    expect(refusalOf(await send(makeAdminClient(service, tokens[scope]), place))).toEqual([403, "role_forbids"]);
   });
 });
 

@@ -36,6 +36,18 @@ export const makeAdminClient =
     };
   };
 
+/** The status and code of a refusal. */
+export const refusalOf = ({ status, body }: Sent): [status: number, code: string | undefined] => [
+  status,
+  (body as { code?: string } | null)?.code,
+];
+
+/** The ids of a list. */
+export const idsOf = ({ body }: Sent): string[] => (body as { id: string }[]).map(({ id }) => id);
+
+/** A body to be compared with that of another request. */
+export const withoutRequest = ({ body }: Sent): object => ({ ...(body as object), requestId: "" });
+
 /** An app for automation that holds one staff role, and its client. */
 export async function makeStaff(
   service: TestService,

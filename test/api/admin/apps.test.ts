@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { components } from "../../../generated/openapi/admin.ts";
-import { makeStaff, type Sent } from "../../support/admin.ts";
+import { makeStaff, type Sent, refusalOf } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 import { postToken } from "../../support/token.ts";
@@ -17,7 +17,6 @@ const partner = await makeStaff(service, "PARTNER", { clientIds: [own.clientId] 
 const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
 const secretary = await makeStaff(service, "SECRETARY", { schoolIds: [school] });
 
-const refusal = ({ status, body }: Sent) => [status, (body as { code: string }).code];
 const without = ({ status, body }: Sent) => ({ status, body: { ...(body as object), requestId: null } });
 const auditOf = (clientId: string, action: string) => service.db.prisma.audit.findMany({ where: { clientId, action } });
 const actor = { actorId: `app:${operator.app.clientId}`, actorRole: "OPERATOR" };
@@ -54,23 +53,23 @@ test("an app is registered once, with a secret that is in no audit line", async 
   for (const secret of [clientSecret!, ...(await secretsOf("lernapp"))])
     expect(JSON.stringify(lines)).not.toContain(secret);
   const other = await operator.call("POST", "/apps", { body: { ...body, name: "Other" }, headers });
-  expect(refusal(other)).toEqual([422, "idempotency_key_reused"]);
-  expect(refusal(await operator.call("POST", "/apps", { body }))).toEqual([409, "client_id_taken"]);
+  expect(refusalOf(other)).toEqual([422, "idempotency_key_reused"]);
+  expect(refusalOf(await operator.call("POST", "/apps", { body }))).toEqual([409, "client_id_taken"]);
   const open = await operator.call("POST", "/apps", { body: { name: "On a phone", type: "PUBLIC" } });
   expect(open.body).toMatchObject({ clientSecret: null });
   const refused = { name: "x", redirectUris: ["https://app.example/#x"] };
-  expect(refusal(await operator.call("POST", "/apps", { body: refused }))).toEqual([400, "uri_refused"]);
+  expect(refusalOf(await operator.call("POST", "/apps", { body: refused }))).toEqual([400, "uri_refused"]);
 });
 
 test("only an operator registers and deletes apps and gives scopes, those of this API too", async () => {
   for (const { call } of [partner, admin, secretary]) {
-    expect(refusal(await call("POST", "/apps", { body: { name: "x" } }))).toEqual([403, "role_forbids"]);
-    expect(refusal(await call("DELETE", `/apps/${own.clientId}`))).toEqual([403, "role_forbids"]);
+    expect(refusalOf(await call("POST", "/apps", { body: { name: "x" } }))).toEqual([403, "role_forbids"]);
+    expect(refusalOf(await call("DELETE", `/apps/${own.clientId}`))).toEqual([403, "role_forbids"]);
   }
   const path = `/apps/${own.clientId}`;
   for (const scopes of [["openid", "admin:write"], ["openid"], []]) {
     const sent = await partner.call("PATCH", path, { body: { scopes } });
-    expect(refusal(sent)).toEqual([403, "role_forbids"]);
+    expect(refusalOf(sent)).toEqual([403, "role_forbids"]);
   }
   expect((await operator.call("PATCH", path, { body: { scopes: ["openid", "admin:read"] } })).status).toBe(204);
   expect((await operator.call("GET", path)).body).toMatchObject({ scopes: ["openid", "admin:read"] });
@@ -84,7 +83,7 @@ test("staff of schools see all apps, a partner their own; another one is answere
   expect(all.indexOf("Änderbar")).toBe(0);
   expect(all).toContain("Zebra");
   expect(await names(admin, "&search=ebr")).toEqual(["Zebra"]);
-  expect(refusal(await secretary.call("GET", "/apps"))).toEqual([403, "role_forbids"]);
+  expect(refusalOf(await secretary.call("GET", "/apps"))).toEqual([403, "role_forbids"]);
   const first = await admin.call("GET", "/apps?limit=1");
   const next = /<\/admin\/v1([^>]+)>/.exec(first.headers.get("link")!)![1]!;
   expect((await admin.call("GET", next)).body).toMatchObject([{ name: all[1] }]);
@@ -98,11 +97,11 @@ test("staff of schools see all apps, a partner their own; another one is answere
   for (const [method, end, body] of asked) {
     const given = body === undefined ? {} : { body };
     const other = await partner.call(method, `/apps/${foreign.clientId}${end}`, given);
-    expect(refusal(other), method + end).toEqual([404, "app_not_found"]);
+    expect(refusalOf(other), method + end).toEqual([404, "app_not_found"]);
     expect(without(other)).toEqual(without(await partner.call(method, `/apps/no-such-app${end}`, given)));
     expect(without(other)).toEqual(without(await operator.call(method, `/apps/no-such-app${end}`, given)));
   }
-  expect(refusal(await operator.call("DELETE", "/apps/no-such-app"))).toEqual([404, "app_not_found"]);
+  expect(refusalOf(await operator.call("DELETE", "/apps/no-such-app"))).toEqual([404, "app_not_found"]);
 });
 
 test("an app is changed from the state that was read; the audit says what differs", async () => {
@@ -115,7 +114,7 @@ test("an app is changed from the state that was read; the audit says what differ
   expect([changed.status, changed.headers.get("etag")]).toEqual([204, read.headers.get("etag")]);
   expect(read.body).toEqual({ ...(before as object), ...body });
   const stale = await partner.call("PATCH", path, { body: { name: "Late" }, headers: ifMatch });
-  expect([...refusal(stale), (stale.body as { current: unknown }).current]).toEqual([
+  expect([...refusalOf(stale), (stale.body as { current: unknown }).current]).toEqual([
     412,
     "precondition_failed",
     read.body,
@@ -127,7 +126,7 @@ test("an app is changed from the state that was read; the audit says what differ
     expect.objectContaining({ ...by, before: { loginUrl: null, backchannelLogoutUri: null }, after: body }),
   );
   const bad = { backchannelLogoutUri: "ftp://app.example/" };
-  expect(refusal(await partner.call("PATCH", path, { body: bad }))).toEqual([400, "uri_refused"]);
+  expect(refusalOf(await partner.call("PATCH", path, { body: bad }))).toEqual([400, "uri_refused"]);
 });
 
 test("a secret is rotated once for one key, shown once, and the old one ends when told", async () => {
@@ -150,13 +149,13 @@ test("a secret is rotated once for one key, shown once, and the old one ends whe
   expect((await operator.call("DELETE", `${path}/old-secret`, { headers: stale })).status).toBe(412);
   expect((await operator.call("DELETE", `${path}/old-secret`)).status).toBe(204);
   expect([await getsToken(clientId, now!), await getsToken(clientId, clientSecret!)]).toEqual([true, false]);
-  expect(refusal(await operator.call("DELETE", `${path}/old-secret`))).toEqual([404, "old_secret_not_found"]);
+  expect(refusalOf(await operator.call("DELETE", `${path}/old-secret`))).toEqual([404, "old_secret_not_found"]);
   expect(await auditOf(clientId, "client_secret_ended")).toMatchObject([
     { ...actor, after: { oldSecretEndsAt: null } },
   ]);
   const leaked = await operator.call("POST", `${path}/secret`, { body: { keepOldSeconds: 0 } });
   expect([leaked.body, await getsToken(clientId, now!)]).toMatchObject([{ oldSecretEndsAt: null }, false]);
-  expect(refusal(await admin.call("POST", `${path}/secret`))).toEqual([403, "role_forbids"]);
+  expect(refusalOf(await admin.call("POST", `${path}/secret`))).toEqual([403, "role_forbids"]);
 });
 
 test("a deleted app is gone, with its grants, and its client id is not given again", async () => {
@@ -165,9 +164,9 @@ test("a deleted app is gone, with its grants, and its client id is not given aga
   const { headers, body } = await operator.call("GET", `/apps/${clientId}`);
   const ifMatch = { "if-match": headers.get("etag")! };
   expect((await operator.call("DELETE", `/apps/${clientId}`, { headers: ifMatch })).status).toBe(204);
-  expect(refusal(await operator.call("GET", `/apps/${clientId}`))).toEqual([404, "app_not_found"]);
+  expect(refusalOf(await operator.call("GET", `/apps/${clientId}`))).toEqual([404, "app_not_found"]);
   expect(await service.db.prisma.grant.count({ where: { clientId } })).toBe(0);
   expect(await auditOf(clientId, "app_deleted")).toMatchObject([{ ...actor, before: body, after: null }]);
   const again = await operator.call("POST", "/apps", { body: { clientId, name: "Again" } });
-  expect(refusal(again)).toEqual([409, "client_id_retired"]);
+  expect(refusalOf(again)).toEqual([409, "client_id_retired"]);
 });

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { ClientId } from "../../../src/access/index.ts";
 import type { PersonId, SchoolId } from "../../../src/directory/index.ts";
 import { forgetInAudit, recordAudit, type AuditLine } from "../../../src/events/index.ts";
-import { makeStaff, type AdminClient, type Sent } from "../../support/admin.ts";
+import { makeStaff, type AdminClient, refusalOf } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 
@@ -42,7 +42,6 @@ beforeAll(async () => {
   await record(6, { action: "probe", detail: { values: 3 } });
 });
 
-const code = ({ status, body }: Sent) => [status, (body as { code?: string } | null)?.code];
 const read = async (call: AdminClient, query = ""): Promise<Line[]> => {
   const { status, body } = await call("GET", `/audit?until=2026-01-06T00%3A00%3A00Z&${query}`);
   expect(status).toBe(200);
@@ -133,7 +132,7 @@ describe("who reads what", () => {
   test("secretaries, class teachers and those without a role are refused", async () => {
     for (const role of ["SECRETARY", "CLASS_TEACHER"] as const) {
       const { call } = await makeStaff(service, role, { schoolIds: [school] });
-      expect(code(await call("GET", "/audit"))).toEqual([403, "role_forbids"]);
+      expect(refusalOf(await call("GET", "/audit"))).toEqual([403, "role_forbids"]);
     }
   });
 });
@@ -160,9 +159,9 @@ describe("choosing", () => {
       [operator, "school=019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10", "school_not_found"],
     ];
     for (const [call, query, refused] of refusals)
-      expect(code(await call("GET", `/audit?${query}`)), query).toEqual([404, refused]);
-    expect(code(await operator("GET", "/audit?from=yesterday"))).toEqual([400, "invalid_request"]);
-    expect(code(await operator("GET", "/audit?cursor=abc"))).toEqual([400, "invalid_cursor"]);
+      expect(refusalOf(await call("GET", `/audit?${query}`)), query).toEqual([404, refused]);
+    expect(refusalOf(await operator("GET", "/audit?from=yesterday"))).toEqual([400, "invalid_request"]);
+    expect(refusalOf(await operator("GET", "/audit?cursor=abc"))).toEqual([400, "invalid_cursor"]);
   });
 
   test("pages follow each other without a gap, also among lines of the same time", async () => {

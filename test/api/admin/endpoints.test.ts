@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { components } from "../../../generated/openapi/admin.ts";
-import { makeStaff, type Sent } from "../../support/admin.ts";
+import { makeStaff, type Sent, refusalOf } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { answer, startReceiver } from "../../support/receiver.ts";
 import { startService } from "../../support/service.ts";
@@ -25,7 +25,6 @@ const deliveries = "/webhook-deliveries";
 const unknownId = "019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a29";
 const byPartner = { actorId: `app:${partner.app.clientId}`, actorRole: "PARTNER" };
 
-const refusal = ({ status, body }: Sent) => [status, (body as { code: string }).code];
 const without = ({ status, body }: Sent) => ({ status, body: { ...(body as object), requestId: null } });
 
 async function addTo(clientId: string, url = receiver.url): Promise<Secret & { path: string }> {
@@ -77,13 +76,13 @@ test("an endpoint is registered once for one key, with a secret that signs and i
   expect(lines).toMatchObject([{ ...byPartner, clientId: own, before: null, after: state }]);
   expect(JSON.stringify(await service.db.prisma.audit.findMany())).not.toContain(secret);
   const other = await partner.call("POST", endpoints, { body: { ...body, eventTypes: ["person"] }, headers });
-  expect(refusal(other)).toEqual([422, "idempotency_key_reused"]);
+  expect(refusalOf(other)).toEqual([422, "idempotency_key_reused"]);
   const bad = { body: { ...body, url: "ftp://app.example/" } };
-  expect(refusal(await partner.call("POST", endpoints, bad))).toEqual([400, "webhook_url_refused"]);
+  expect(refusalOf(await partner.call("POST", endpoints, bad))).toEqual([400, "webhook_url_refused"]);
   const ofNobody = { body: { ...bad.body, clientId: "no-such-app" } };
   const ofAnother = { body: { ...bad.body, clientId: foreign } };
   const unknown = await partner.call("POST", endpoints, ofNobody);
-  expect(refusal(unknown)).toEqual([404, "app_not_found"]);
+  expect(refusalOf(unknown)).toEqual([404, "app_not_found"]);
   expect(without(await partner.call("POST", endpoints, ofAnother))).toEqual(without(unknown));
   expect(without(await operator.call("POST", endpoints, ofNobody))).toEqual(without(unknown));
 });
@@ -104,10 +103,10 @@ test("a partner lists the endpoints of their own apps, an operator all, page by 
   expect((await operator.call("GET", `${endpoints}?app=${own}`)).body).toEqual(mine);
   expect((await partner.call("GET", `${endpoints}?app=${own}`)).body).toEqual(mine);
   const unknown = await partner.call("GET", `${endpoints}?app=no-such-app`);
-  expect(refusal(unknown)).toEqual([404, "app_not_found"]);
+  expect(refusalOf(unknown)).toEqual([404, "app_not_found"]);
   expect(without(await partner.call("GET", `${endpoints}?app=${foreign}`))).toEqual(without(unknown));
   expect(without(await operator.call("GET", `${endpoints}?app=no-such-app`))).toEqual(without(unknown));
-  expect(refusal(await operator.call("GET", `${endpoints}?cursor=x`))).toEqual([400, "invalid_cursor"]);
+  expect(refusalOf(await operator.call("GET", `${endpoints}?cursor=x`))).toEqual([400, "invalid_cursor"]);
 });
 
 test("what belongs to another app is answered as what does not exist, and staff of schools may do nothing", async () => {
@@ -142,14 +141,14 @@ test("what belongs to another app is answered as what does not exist, and staff 
     const given = body === undefined ? {} : { body };
     const other = await partner.call(method, to, given);
     const code = to.startsWith(deliveries) ? "webhook_delivery_not_found" : "webhook_endpoint_not_found";
-    expect(refusal(other), `${method} ${to}`).toEqual([404, code]);
+    expect(refusalOf(other), `${method} ${to}`).toEqual([404, code]);
     expect(without(other)).toEqual(without(await partner.call(method, no, given)));
     expect(without(other)).toEqual(without(await operator.call(method, no, given)));
-    expect(refusal(await admin.call(method, to, given))).toEqual([403, "role_forbids"]);
+    expect(refusalOf(await admin.call(method, to, given))).toEqual([403, "role_forbids"]);
   }
   const body = { clientId: own, url: receiver.url, eventTypes: ["person"] };
-  expect(refusal(await admin.call("GET", endpoints))).toEqual([403, "role_forbids"]);
-  expect(refusal(await admin.call("POST", endpoints, { body }))).toEqual([403, "role_forbids"]);
+  expect(refusalOf(await admin.call("GET", endpoints))).toEqual([403, "role_forbids"]);
+  expect(refusalOf(await admin.call("POST", endpoints, { body }))).toEqual([403, "role_forbids"]);
   expect((await operator.call("GET", path)).body).toMatchObject({
     state: "ACTIVE",
     url: `${receiver.url}/`,
@@ -168,7 +167,7 @@ test("an endpoint is changed from the state that was read; the audit says what d
   expect([changed.status, changed.headers.get("etag")]).toEqual([204, read.headers.get("etag")]);
   expect(read.body).toMatchObject({ ...body, reason: "asked_for", pending: 1 });
   const stale = await partner.call("PATCH", path, { body: { state: "ACTIVE" }, headers: ifMatch });
-  expect([...refusal(stale), (stale.body as { current: unknown }).current]).toEqual([
+  expect([...refusalOf(stale), (stale.body as { current: unknown }).current]).toEqual([
     ...[412, "precondition_failed"],
     read.body,
   ]);
@@ -178,10 +177,10 @@ test("an endpoint is changed from the state that was read; the audit says what d
   expect(await auditOf(id, "webhook_endpoint_changed")).toMatchObject([difference]);
   expect(await auditOf(id, "webhook_endpoint_paused")).toMatchObject([difference]);
   const refused = { url: "ftp://app.example/", state: "ACTIVE" };
-  expect(refusal(await partner.call("PATCH", path, { body: refused }))).toEqual([400, "webhook_url_refused"]);
+  expect(refusalOf(await partner.call("PATCH", path, { body: refused }))).toEqual([400, "webhook_url_refused"]);
   expect((await partner.call("PATCH", path, { body: { state: "ACTIVE" } })).status).toBe(204);
   const twice = await partner.call("PATCH", path, { body: { eventTypes: ["person"], state: "ACTIVE" } });
-  expect(refusal(twice)).toEqual([409, "webhook_endpoint_active"]);
+  expect(refusalOf(twice)).toEqual([409, "webhook_endpoint_active"]);
   expect((await partner.call("PATCH", path, { body: { state: "DISABLED" } })).status).toBe(204);
   expect((await partner.call("GET", path)).body).toMatchObject({
     state: "DISABLED",
@@ -193,7 +192,7 @@ test("an endpoint is changed from the state that was read; the audit says what d
     await partner.call("POST", `${path}/test`),
     await partner.call("POST", `${path}/redelivery`, { body: { since: "2026-02-03T00:00:00Z" } }),
   ];
-  for (const sent of disabled) expect(refusal(sent)).toEqual([409, "webhook_endpoint_disabled"]);
+  for (const sent of disabled) expect(refusalOf(sent)).toEqual([409, "webhook_endpoint_disabled"]);
 });
 
 test("a deleted endpoint is gone with its log", async () => {
@@ -203,8 +202,8 @@ test("a deleted endpoint is gone with its log", async () => {
   const { pending: _, ...state } = body as Endpoint;
   const ifMatch = { "if-match": headers.get("etag")! };
   expect((await partner.call("DELETE", path, { headers: ifMatch })).status).toBe(204);
-  expect(refusal(await partner.call("GET", path))).toEqual([404, "webhook_endpoint_not_found"]);
-  expect(refusal(await operator.call("GET", `${deliveries}/${deliveryId}`))[0]).toBe(404);
+  expect(refusalOf(await partner.call("GET", path))).toEqual([404, "webhook_endpoint_not_found"]);
+  expect(refusalOf(await operator.call("GET", `${deliveries}/${deliveryId}`))[0]).toBe(404);
   expect(await service.db.prisma.webhookDelivery.count({ where: { endpointId: id } })).toBe(0);
   expect(await service.db.prisma.webhookSecret.count({ where: { endpointId: id } })).toBe(0);
   expect(await auditOf(id, "webhook_endpoint_removed")).toMatchObject([{ ...byPartner, before: state, after: null }]);
@@ -243,7 +242,7 @@ test("a test is sent once for one key; its delivery shows every attempt and is s
   const { deliveryId } = sent.body as Schemas["QueuedDelivery"];
   expect(await auditOf(id, "webhook_test_sent")).toMatchObject([{ ...byPartner, clientId: own }]);
   const one = `${deliveries}/${deliveryId}`;
-  expect(refusal(await partner.call("POST", `${one}/redelivery`))).toEqual([409, "webhook_delivery_pending"]);
+  expect(refusalOf(await partner.call("POST", `${one}/redelivery`))).toEqual([409, "webhook_delivery_pending"]);
   receiver.script(answer(204));
   await deliver();
   const read = await partner.call("GET", one);

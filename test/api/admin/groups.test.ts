@@ -3,7 +3,15 @@ import type { GroupId, PersonId, SchoolId } from "../../../src/directory/index.t
 import { setLogin } from "../../../src/sign-on/index.ts";
 import { withPrismaTransaction } from "../../../src/platform/db.ts";
 import { giveRole } from "../../../src/staff/index.ts";
-import { makeAdminClient, makeStaff, type AdminClient, type Sent } from "../../support/admin.ts";
+import {
+  makeAdminClient,
+  makeStaff,
+  type AdminClient,
+  type Sent,
+  idsOf,
+  refusalOf,
+  withoutRequest,
+} from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 import { getUserTokens, giveLogin } from "../../support/token.ts";
@@ -46,9 +54,6 @@ beforeEach(async () => {
 type Read = { id: string; name: string; members: number };
 const read = async (id: string = group) => (await operator("GET", `/groups/${id}`)).body as Read;
 const etag = async () => (await office("GET", `/groups/${group}`)).headers.get("etag")!;
-const idsOf = ({ body }: Sent) => (body as { id: string }[]).map(({ id }) => id);
-const refusal = ({ status, body }: Sent) => [status, (body as { code: string }).code];
-const withoutRequest = ({ body }: Sent) => ({ ...(body as object), requestId: "" });
 const lineOf = (action: string) =>
   db.prisma.audit.findFirst({ where: { action, detail: { path: ["groupId"], equals: group } } });
 const seenBy = ({ body }: Sent, what: "groups" | "people") =>
@@ -78,11 +83,12 @@ test.each(Object.entries(calls))(
       await office(method, path(theirs), { body }),
       await office(method, path(nowhere), { body }),
     ];
-    expect(refusal(foreign)).toEqual([404, "group_not_found"]);
+    expect(refusalOf(foreign)).toEqual([404, "group_not_found"]);
     expect(withoutRequest(foreign)).toEqual(withoutRequest(none));
     expect(await read(theirs)).toEqual(before);
-    expect(refusal(await partner(method, path(group), { body }))).toEqual([403, "role_forbids"]);
-    if (method !== "GET") expect(refusal(await support(method, path(group), { body }))).toEqual([403, "role_forbids"]);
+    expect(refusalOf(await partner(method, path(group), { body }))).toEqual([403, "role_forbids"]);
+    if (method !== "GET")
+      expect(refusalOf(await support(method, path(group), { body }))).toEqual([403, "role_forbids"]);
   },
 );
 
@@ -101,9 +107,9 @@ test("the groups of a school are listed by name, in pages", async () => {
   expect(idsOf(first)).toEqual([a]);
   const rest = await call("GET", /<\/admin\/v1(.*)>; rel="next"/.exec(first.headers.get("link")!)![1]!);
   expect([idsOf(rest), rest.headers.get("link")]).toEqual([[b], null]);
-  for (const school of [other, nowhere]) expect(refusal(await list("", school))).toEqual([404, "school_not_found"]);
-  expect(refusal(await operator("GET", `/groups?school=${nowhere}`))).toEqual([404, "school_not_found"]);
-  expect(refusal(await partner("GET", `/groups?school=${at}`))).toEqual([403, "role_forbids"]);
+  for (const school of [other, nowhere]) expect(refusalOf(await list("", school))).toEqual([404, "school_not_found"]);
+  expect(refusalOf(await operator("GET", `/groups?school=${nowhere}`))).toEqual([404, "school_not_found"]);
+  expect(refusalOf(await partner("GET", `/groups?school=${at}`))).toEqual([403, "role_forbids"]);
 });
 
 test("a group is made once", async () => {
@@ -120,14 +126,14 @@ test("a group is made once", async () => {
   expect(await db.prisma.group.count({ where: { name: body.name } })).toBe(1);
   group = id as GroupId;
   expect(await lineOf("group_created")).toMatchObject({ actorRole: "SECRETARY", before: null, after: body });
-  const create = async (given: object) => refusal(await office("POST", "/groups", { body: { ...body, ...given } }));
+  const create = async (given: object) => refusalOf(await office("POST", "/groups", { body: { ...body, ...given } }));
   for (const schoolId of [other, nowhere]) expect(await create({ schoolId })).toEqual([404, "school_not_found"]);
   const ofNone = await operator("POST", "/groups", { body: { ...body, schoolId: nowhere } });
-  expect(refusal(ofNone)).toEqual([404, "school_not_found"]);
+  expect(refusalOf(ofNone)).toEqual([404, "school_not_found"]);
   expect(await create({ name: " " })).toEqual([400, "text_empty"]);
   await make.group({ school, sourceSystemIdentifier: "g-1" });
   expect(await create({ sourceSystemIdentifier: "g-1" })).toEqual([409, "source_system_identifier_taken"]);
-  expect(refusal(await partner("POST", "/groups", { body }))).toEqual([403, "role_forbids"]);
+  expect(refusalOf(await partner("POST", "/groups", { body }))).toEqual([403, "role_forbids"]);
 });
 
 test("a group gets another name from one who knows it", async () => {
@@ -140,7 +146,7 @@ test("a group gets another name from one who knows it", async () => {
   expect([done.status, done.headers.get("etag")]).toEqual([204, await etag()]);
   expect((await read()).name).toBe("Klasse 6a");
   const late = await office("PATCH", `/groups/${group}`, { body: { name: "7a" }, headers: { "If-Match": tag } });
-  expect(refusal(late)).toEqual([412, "precondition_failed"]);
+  expect(refusalOf(late)).toEqual([412, "precondition_failed"]);
   expect((late.body as { current: object }).current).toEqual(await read());
   expect(await lineOf("group_renamed")).toMatchObject({
     ...{ actorRole: "SECRETARY", schoolId: school, before: { name: "Klasse 5a" }, after: body },
@@ -155,7 +161,7 @@ test("a deleted group is restored with its members", async () => {
   expect(await read()).toEqual(before);
   expect((await office("DELETE", `/groups/${group}`, { headers: { "If-Match": tag } })).status).toBe(204);
   const stale = await office("DELETE", `/groups/${group}`, { headers: { "If-Match": tag } });
-  expect(refusal(stale)).toEqual([412, "precondition_failed"]);
+  expect(refusalOf(stale)).toEqual([412, "precondition_failed"]);
   expect(await lineOf("group_deleted")).toMatchObject({ before: { status: "ACTIVE" }, after: { status: "DELETED" } });
   for (const sent of [
     await office("DELETE", `/groups/${group}`),
@@ -163,14 +169,14 @@ test("a deleted group is restored with its members", async () => {
     await put(person),
     await take(person),
   ])
-    expect(refusal(sent)).toEqual([409, "group_wrong_status"]);
+    expect(refusalOf(sent)).toEqual([409, "group_wrong_status"]);
   const back = await office("POST", `/groups/${group}/restoration?dry-run=true`);
   expect([back.status, seenBy(back, "groups")]).toEqual([200, { enter: 1, change: 0, leave: 0 }]);
   const done = await office("POST", `/groups/${group}/restoration`);
   expect([done.status, done.headers.get("etag")]).toEqual([204, tag]);
   expect(await read()).toEqual(before);
   expect(await lineOf("group_restored")).toMatchObject({ after: { status: "ACTIVE" } });
-  expect(refusal(await office("POST", `/groups/${group}/restoration`))).toEqual([409, "group_wrong_status"]);
+  expect(refusalOf(await office("POST", `/groups/${group}/restoration`))).toEqual([409, "group_wrong_status"]);
 });
 
 test("a person is put into a group, gets another role there, and is taken out", async () => {
@@ -199,26 +205,26 @@ test("a person is put into a group, gets another role there, and is taken out", 
   expect((await take(person, { headers: { "If-Match": tag } })).status).toBe(204);
   expect(await membersOf()).toEqual([]);
   expect(await lineOf("membership_removed")).toMatchObject({ before: { membership }, after: { membership: null } });
-  expect(refusal(await take(person))).toEqual([404, "membership_not_found"]);
+  expect(refusalOf(await take(person))).toEqual([404, "membership_not_found"]);
   await office("PATCH", `/groups/${group}`, { body: { name: "Klasse 6a" } });
   for (const sent of [
     await put(person, {}, { headers: { "If-Match": tag } }),
     await take(person, { headers: { "If-Match": tag } }),
   ])
-    expect(refusal(sent)).toEqual([412, "precondition_failed"]);
+    expect(refusalOf(sent)).toEqual([412, "precondition_failed"]);
   expect(await membersOf()).toEqual([]);
 });
 
 test("only people whom the caller reaches, and who are at the school, come into a group", async () => {
   for (const change of [put, take]) {
     const [foreign, nobody] = [await change(stranger), await change(nowhere)];
-    expect(refusal(foreign)).toEqual([404, "person_not_found"]);
+    expect(refusalOf(foreign)).toEqual([404, "person_not_found"]);
     expect(withoutRequest(foreign)).toEqual(withoutRequest(nobody));
   }
   const sent = await operator("PUT", `/groups/${group}/members/${stranger}`, { body: {} });
-  expect(refusal(sent)).toEqual([409, "person_not_at_school"]);
+  expect(refusalOf(sent)).toEqual([409, "person_not_at_school"]);
   await office("POST", `/people/${person}/soft-deletion`);
-  expect(refusal(await put(person))).toEqual([409, "person_wrong_status"]);
+  expect(refusalOf(await put(person))).toEqual([409, "person_wrong_status"]);
 });
 
 test("the members of a group are listed by name, in pages and by every filter", async () => {
@@ -260,10 +266,10 @@ test("a class teacher sees the groups in which they teach, and no other", async 
   expect(idsOf(await call("GET", `/groups/${group}/members`))).toEqual([holder]);
   for (const id of [learnt, theirs, nowhere])
     for (const path of [`/groups/${id}`, `/groups/${id}/members`])
-      expect(refusal(await call("GET", path)), path).toEqual([404, "group_not_found"]);
-  expect(refusal(await call("GET", `/groups?school=${other}`))).toEqual([404, "school_not_found"]);
-  expect(refusal(await call("PATCH", `/groups/${group}`, { body: { name: "x" } }))).toEqual([403, "role_forbids"]);
+      expect(refusalOf(await call("GET", path)), path).toEqual([404, "group_not_found"]);
+  expect(refusalOf(await call("GET", `/groups?school=${other}`))).toEqual([404, "school_not_found"]);
+  expect(refusalOf(await call("PATCH", `/groups/${group}`, { body: { name: "x" } }))).toEqual([403, "role_forbids"]);
   const automation = (await makeStaff(service, "CLASS_TEACHER", { schoolIds: [school] })).call;
   expect((await automation("GET", `/groups?school=${school}`)).body).toEqual([]);
-  expect(refusal(await automation("GET", `/groups/${group}`))).toEqual([404, "group_not_found"]);
+  expect(refusalOf(await automation("GET", `/groups/${group}`))).toEqual([404, "group_not_found"]);
 });

@@ -3,7 +3,7 @@ import type { PersonId } from "../../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../../src/platform/db.ts";
 import { giveRole, type NewRole } from "../../../src/staff/index.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
-import { makeAdminClient, makeStaff, type AdminClient, type Sent } from "../../support/admin.ts";
+import { makeAdminClient, makeStaff, type AdminClient, type Sent, refusalOf } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 import { getUserTokens, giveLogin } from "../../support/token.ts";
@@ -22,7 +22,6 @@ const secretary = await makeStaff(service, "SECRETARY", { schoolIds: [school] })
 const support = await makeStaff(service, "SUPPORT", { schoolIds: [school] });
 
 const pathOf = (personId: PersonId | string) => `/people/${personId}`;
-const refusal = ({ status, body }: Sent) => [status, (body as { code: string }).code];
 const without = ({ status, body }: Sent) => ({ status, body: { ...(body as object), requestId: null } });
 const roleForbids = [403, "role_forbids"];
 const auditOf = (personId: PersonId, action: string) =>
@@ -47,9 +46,9 @@ async function hashOf(personId: PersonId): Promise<string> {
 test("a person gets a user name and a password, shown once and in no audit line", async () => {
   const person = await make.person({ school });
   const path = `${pathOf(person)}/login`;
-  expect(refusal(await secretary.call("GET", path))).toEqual([404, "login_not_found"]);
+  expect(refusalOf(await secretary.call("GET", path))).toEqual([404, "login_not_found"]);
   const star = await secretary.call("PUT", path, { body: { username: "bo" }, headers: { "if-match": "*" } });
-  expect([...refusal(star), (star.body as { current: unknown }).current]).toEqual([412, "precondition_failed", null]);
+  expect([...refusalOf(star), (star.body as { current: unknown }).current]).toEqual([412, "precondition_failed", null]);
   const set = await secretary.call("PUT", path, { body: { username: " Bo.Muster " } });
   const { username, password } = set.body as Schemas["LoginSecret"];
   expect([set.status, username]).toEqual([200, "bo.muster"]);
@@ -70,19 +69,19 @@ test("a person gets a user name and a password, shown once and in no audit line"
   const other = await secretary.call("PUT", path, { body: { username: "bo.other" }, headers });
   expect(other.status).toBe(200);
   const late = await secretary.call("PUT", path, { body: { username: "bo.late" }, headers });
-  expect(refusal(late)).toEqual([412, "precondition_failed"]);
+  expect(refusalOf(late)).toEqual([412, "precondition_failed"]);
   expect((late.body as { current: unknown }).current).toEqual((await secretary.call("GET", path)).body);
   expect(await signsIn({ username, password })).toBe(false);
   const taken = await make.person({ school });
   const sent = await secretary.call("PUT", `${pathOf(taken)}/login`, { body: { username: "BO.other" } });
-  expect(refusal(sent)).toEqual([409, "username_taken"]);
-  expect(refusal(await secretary.call("PUT", path, { body: { username: "  " } }))).toEqual([400, "text_empty"]);
+  expect(refusalOf(sent)).toEqual([409, "username_taken"]);
+  expect(refusalOf(await secretary.call("PUT", path, { body: { username: "  " } }))).toEqual([400, "text_empty"]);
 });
 
 test("a new password is made once for one key, ends what was signed in, and leaves the user name", async () => {
   const person = await make.person({ school });
   const path = `${pathOf(person)}/login/password`;
-  expect(refusal(await secretary.call("POST", path))).toEqual([404, "login_not_found"]);
+  expect(refusalOf(await secretary.call("POST", path))).toEqual([404, "login_not_found"]);
   const login = await giveLogin(service.db, person);
   expect(await signsIn(login)).toBe(true);
   const headers = { "idempotency-key": "a password" };
@@ -109,17 +108,17 @@ test("a person is signed out, blocked and unblocked; each leaves its audit line"
   expect((await secretary.call("GET", `${pathOf(person)}/login`)).body).toMatchObject({ sessions: 0 });
   expect(await auditOf(person, "person_signed_out")).toMatchObject([actor]);
   const block = `${pathOf(person)}/block`;
-  expect(refusal(await secretary.call("DELETE", block))).toEqual([409, "person_not_blocked"]);
+  expect(refusalOf(await secretary.call("DELETE", block))).toEqual([409, "person_not_blocked"]);
   const blocked = await secretary.call("POST", block);
   expect(blocked.status).toBe(204);
-  expect(refusal(await secretary.call("POST", block))).toEqual([409, "person_blocked"]);
+  expect(refusalOf(await secretary.call("POST", block))).toEqual([409, "person_blocked"]);
   expect(await signsIn(login)).toBe(false);
   const blockedAt = service.clock().toISOString();
   expect((await secretary.call("GET", `${pathOf(person)}/login`)).body).toMatchObject({ blockedAt });
   const by = { ...actor, before: { blockedAt: null }, after: { blockedAt } };
   expect(await auditOf(person, "person_blocked")).toMatchObject([by]);
   const stale = await secretary.call("DELETE", block, { headers: { "if-match": '"old"' } });
-  expect(refusal(stale)).toEqual([412, "precondition_failed"]);
+  expect(refusalOf(stale)).toEqual([412, "precondition_failed"]);
   expect((stale.body as { current: unknown }).current).toMatchObject({ id: person, blockedAt });
   const headers = { "if-match": blocked.headers.get("etag")! };
   expect((await secretary.call("DELETE", block, { headers })).status).toBe(204);
@@ -148,13 +147,13 @@ test("a person of another school is answered as one who does not exist; support 
   expect((await support.call("GET", `${pathOf(both)}/login`)).status).toBe(200);
   const missing = "00000000-0000-4000-8000-000000000001";
   const other = await secretary.call("GET", `${pathOf(foreign)}/login`);
-  expect(refusal(other)).toEqual([404, "person_not_found"]);
+  expect(refusalOf(other)).toEqual([404, "person_not_found"]);
   expect(without(other)).toEqual(without(await secretary.call("GET", `${pathOf(missing)}/login`)));
   for (const write of writes) {
     const refused = await send(secretary.call, foreign, write);
-    expect(refusal(refused), write[1]).toEqual([404, "person_not_found"]);
+    expect(refusalOf(refused), write[1]).toEqual([404, "person_not_found"]);
     expect(without(refused)).toEqual(without(await send(operator.call, missing, write)));
-    expect(refusal(await send(support.call, both, write)), write[1]).toEqual(roleForbids);
+    expect(refusalOf(await send(support.call, both, write)), write[1]).toEqual(roleForbids);
   }
 });
 
@@ -175,9 +174,9 @@ test("nobody takes over the login of a person whose staff role goes beyond their
       [admin.call, chief],
       [admin.call, head],
     ] as const)
-      expect(refusal(await send(call, person, write)), write[1]).toEqual(roleForbids);
+      expect(refusalOf(await send(call, person, write)), write[1]).toEqual(roleForbids);
   expect((await operator.call("POST", `${pathOf(head)}/block`)).status).toBe(204);
-  expect(refusal(await secretary.call("DELETE", `${pathOf(head)}/block`))).toEqual(roleForbids);
+  expect(refusalOf(await secretary.call("DELETE", `${pathOf(head)}/block`))).toEqual(roleForbids);
   for (const { call } of [secretary, admin])
     expect((await call("POST", `${pathOf(office)}/login/password`)).status).toBe(200);
   expect((await operator.call("POST", `${pathOf(chief)}/login/password`)).status).toBe(200);
@@ -205,8 +204,8 @@ test("a class teacher gives new passwords to the students of their own groups on
     { actorId: `person:${teacher}`, actorRole: "CLASS_TEACHER" },
   ]);
   for (const person of [stranger, colleague]) {
-    expect(refusal(await call("GET", `${pathOf(person)}/login`))).toEqual([404, "person_not_found"]);
-    expect(refusal(await call("POST", `${pathOf(person)}/login/password`))).toEqual([404, "person_not_found"]);
+    expect(refusalOf(await call("GET", `${pathOf(person)}/login`))).toEqual([404, "person_not_found"]);
+    expect(refusalOf(await call("POST", `${pathOf(person)}/login/password`))).toEqual([404, "person_not_found"]);
   }
-  expect(refusal(await call("PUT", `${pathOf(mine)}/login`, { body: { username: "x" } }))).toEqual(roleForbids);
+  expect(refusalOf(await call("PUT", `${pathOf(mine)}/login`, { body: { username: "x" } }))).toEqual(roleForbids);
 });

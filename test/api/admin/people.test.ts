@@ -3,7 +3,7 @@ import type { GroupId, PersonId, SchoolId } from "../../../src/directory/index.t
 import { setLogin } from "../../../src/sign-on/index.ts";
 import { withPrismaTransaction } from "../../../src/platform/db.ts";
 import { giveRole } from "../../../src/staff/index.ts";
-import { makeStaff, type AdminClient, type Sent } from "../../support/admin.ts";
+import { makeStaff, type AdminClient, type Sent, idsOf, refusalOf, withoutRequest } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 
@@ -16,7 +16,6 @@ const name = { firstFull: "Bo Emil", firstCall: "Bo", last: "Muster" };
 type Body = Record<string, unknown> & { id: PersonId; schools: { id: SchoolId }[]; groups: { id: GroupId }[] };
 const bodyOf = ({ body }: Sent) => body as Body;
 const namesOf = ({ body }: Sent) => (body as { name: { last: string } }[]).map((person) => person.name.last);
-const idsOf = ({ body }: Sent) => (body as { id: string }[]).map(({ id }) => id);
 
 let school: SchoolId;
 let second: SchoolId;
@@ -53,8 +52,6 @@ const lineOf = async (personId: string, action: string) =>
   (await linesOf(personId)).find((line) => line.action === action);
 const countsOf = ({ body }: Sent) =>
   (body as { clientId: string; people: object }[]).find(({ clientId }) => clientId === watcher)?.people;
-const refusal = ({ status, body }: Sent) => [status, (body as { code: string }).code];
-const withoutRequest = ({ body }: Sent) => ({ ...(body as object), requestId: "" });
 
 test("a person is read with what the caller reaches of them", async () => {
   const both = await make.person({ schools: [school, other], groups: [await make.group({ school: other })], name });
@@ -81,7 +78,7 @@ const changes: [string, (id: string) => Promise<Sent>][] = [
 test.each(changes)("%s answers the same for a person of another school as for nobody", async (_operation, call) => {
   const before = await get(stranger, operator);
   const [theirs, nobody] = [await call(stranger), await call(nowhere)];
-  expect(refusal(theirs)).toEqual([404, "person_not_found"]);
+  expect(refusalOf(theirs)).toEqual([404, "person_not_found"]);
   expect(withoutRequest(theirs)).toEqual(withoutRequest(nobody));
   expect(await get(stranger, operator)).toEqual(before);
 });
@@ -101,8 +98,8 @@ test("no role of a class teacher allows anything of people", async () => {
     ["DELETE", `/people/${person}`],
   ];
   for (const [method, path, body] of calls)
-    expect(refusal(await teacher(method, path, { body })), `${method} ${path}`).toEqual([403, "role_forbids"]);
-  expect(refusal(await office("DELETE", `/people/${person}`))).toEqual([403, "role_forbids"]);
+    expect(refusalOf(await teacher(method, path, { body })), `${method} ${path}`).toEqual([403, "role_forbids"]);
+  expect(refusalOf(await office("DELETE", `/people/${person}`))).toEqual([403, "role_forbids"]);
 });
 
 test("people are listed by name, in pages and by every filter", async () => {
@@ -132,10 +129,10 @@ test("people are listed by name, in pages and by every filter", async () => {
   expect(idsOf(rest)).toEqual([cem]);
   expect(rest.headers.get("link")).toBeNull();
   expect(namesOf(await operator("GET", `/people?school=${own}`))).toEqual(["Adler", "Berg", "Cäsar"]);
-  expect(refusal(await list(`school=${other}`))).toEqual([404, "school_not_found"]);
-  expect(refusal(await operator("GET", `/people?school=${nowhere}`))).toEqual([404, "school_not_found"]);
-  expect(refusal(await list(`group=${await make.group({ school: other })}`))).toEqual([404, "group_not_found"]);
-  expect(refusal(await list("cursor=nonsense"))).toEqual([400, "invalid_cursor"]);
+  expect(refusalOf(await list(`school=${other}`))).toEqual([404, "school_not_found"]);
+  expect(refusalOf(await operator("GET", `/people?school=${nowhere}`))).toEqual([404, "school_not_found"]);
+  expect(refusalOf(await list(`group=${await make.group({ school: other })}`))).toEqual([404, "group_not_found"]);
+  expect(refusalOf(await list("cursor=nonsense"))).toEqual([400, "invalid_cursor"]);
 });
 
 test("a new person is registered once, in their groups", async () => {
@@ -156,7 +153,7 @@ test("a new person is registered once, in their groups", async () => {
   expect([again.status, again.body, again.headers.get("idempotency-replayed")]).toEqual([201, made.body, "true"]);
   expect(await db.prisma.person.count()).toBe(people + 1);
   const reused = await office("POST", "/people", { body: { ...body, role: "OTHER" }, headers });
-  expect(refusal(reused)).toEqual([422, "idempotency_key_reused"]);
+  expect(refusalOf(reused)).toEqual([422, "idempotency_key_reused"]);
   expect(await lineOf(id, "person_created")).toMatchObject({
     ...{ actorId: `app:${secretaryApp}`, actorRole: "SECRETARY" },
     ...{ before: null, after: { name, role: "STUDENT" } },
@@ -166,7 +163,9 @@ test("a new person is registered once, in their groups", async () => {
 test("a person is not registered where the caller does not reach, or in a group that does not fit", async () => {
   const people = await db.prisma.person.count();
   const create = async (given: object) =>
-    refusal(await office("POST", "/people", { body: { schoolIds: [school], role: "STUDENT", name: null, ...given } }));
+    refusalOf(
+      await office("POST", "/people", { body: { schoolIds: [school], role: "STUDENT", name: null, ...given } }),
+    );
   expect(await create({ schoolIds: [school, other] })).toEqual([404, "school_not_found"]);
   expect(await create({ schoolIds: [school, nowhere] })).toEqual([404, "school_not_found"]);
   expect(await create({ groupIds: [await make.group({ school: other })] })).toEqual([404, "group_not_found"]);
@@ -177,9 +176,9 @@ test("a person is not registered where the caller does not reach, or in a group 
   expect(await create({ name: { ...name, last: " " } })).toEqual([400, "text_empty"]);
   await make.person({ school, sourceSystemIdentifier: "taken-1" });
   expect(await create({ sourceSystemIdentifier: "taken-1" })).toEqual([409, "source_system_identifier_taken"]);
-  expect(refusal(await operator("POST", "/people", { body: { schoolIds: [nowhere], role: "OTHER", name } }))).toEqual([
-    ...[404, "school_not_found"],
-  ]);
+  expect(refusalOf(await operator("POST", "/people", { body: { schoolIds: [nowhere], role: "OTHER", name } }))).toEqual(
+    [...[404, "school_not_found"]],
+  );
   expect(await db.prisma.person.count()).toBe(people + 1);
 });
 
@@ -193,7 +192,7 @@ test("a change is made by one who knows the record, and looked at without being 
   expect([done.status, done.headers.get("etag")]).toEqual([204, await etagOf(person)]);
   expect(await get(person)).toMatchObject(body);
   const late = await office("PATCH", `/people/${person}`, { body: { role: "OTHER" }, headers: { "If-Match": tag } });
-  expect(refusal(late)).toEqual([412, "precondition_failed"]);
+  expect(refusalOf(late)).toEqual([412, "precondition_failed"]);
   expect((late.body as { current: object }).current).toEqual(await get(person));
   expect(await lineOf(person, "person_updated")).toMatchObject({
     ...{ actorId: `app:${secretaryApp}`, actorRole: "SECRETARY", schoolId: school },
@@ -213,30 +212,30 @@ test("a soft-deleted person is restored as they were", async () => {
     before: { status: "ACTIVE" },
     after: { status: "SOFT_DELETED" },
   });
-  expect(refusal(await office("POST", `/people/${person}/soft-deletion`))).toEqual([409, "person_wrong_status"]);
+  expect(refusalOf(await office("POST", `/people/${person}/soft-deletion`))).toEqual([409, "person_wrong_status"]);
   const change = await office("PATCH", `/people/${person}`, { body: { role: "OTHER" } });
-  expect(refusal(change)).toEqual([409, "person_wrong_status"]);
+  expect(refusalOf(change)).toEqual([409, "person_wrong_status"]);
   const back = await office("POST", `/people/${person}/restoration?dry-run=true`);
   expect([back.status, countsOf(back)]).toEqual([200, { enter: 1, change: 0, leave: 0 }]);
   expect((await office("POST", `/people/${person}/restoration`)).status).toBe(204);
   expect(await get(person)).toEqual(before);
-  expect(refusal(await office("POST", `/people/${person}/restoration`))).toEqual([409, "person_wrong_status"]);
+  expect(refusalOf(await office("POST", `/people/${person}/restoration`))).toEqual([409, "person_wrong_status"]);
   expect(await lineOf(person, "person_restored")).toMatchObject({ after: { status: "ACTIVE", purgeAt: null } });
 });
 
 test("a person deleted for good leaves nothing in the audit", async () => {
   const { call } = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
-  expect(refusal(await call("DELETE", `/people/${person}`))).toEqual([409, "person_wrong_status"]);
+  expect(refusalOf(await call("DELETE", `/people/${person}`))).toEqual([409, "person_wrong_status"]);
   const old = await etagOf(person, call);
   await office("POST", `/people/${person}/soft-deletion`);
   const stale = await call("DELETE", `/people/${person}`, { headers: { "If-Match": old } });
-  expect(refusal(stale)).toEqual([412, "precondition_failed"]);
+  expect(refusalOf(stale)).toEqual([412, "precondition_failed"]);
   expect((await call("DELETE", `/people/${person}?dry-run=true`)).status).toBe(200);
   expect(await get(person)).toMatchObject({ status: "SOFT_DELETED" });
   expect((await call("DELETE", `/people/${person}`)).status).toBe(204);
-  expect(refusal(await call("GET", `/people/${person}`))).toEqual([404, "person_not_found"]);
-  expect(refusal(await call("DELETE", `/people/${person}`))).toEqual([404, "person_not_found"]);
-  expect(refusal(await call("DELETE", `/people/${stranger}`))).toEqual([404, "person_not_found"]);
+  expect(refusalOf(await call("GET", `/people/${person}`))).toEqual([404, "person_not_found"]);
+  expect(refusalOf(await call("DELETE", `/people/${person}`))).toEqual([404, "person_not_found"]);
+  expect(refusalOf(await call("DELETE", `/people/${stranger}`))).toEqual([404, "person_not_found"]);
   const line = await db.prisma.audit.findFirst({ where: { action: "person_deleted" }, orderBy: { id: "desc" } });
   expect(line).toMatchObject({
     personId: null,

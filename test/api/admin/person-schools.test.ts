@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { PersonId, SchoolId } from "../../../src/directory/index.ts";
-import { makeStaff, type AdminClient, type Sent } from "../../support/admin.ts";
+import { makeStaff, type AdminClient, type Sent, refusalOf } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 
@@ -34,7 +34,6 @@ type Read = { homeSchoolId: string; schools: { id: string }[]; groups: unknown[]
 const get = async (call = operator) => (await call("GET", `/people/${person}`)).body as Read;
 const schoolsOf = async () => (await get()).schools.map(({ id }) => id).sort();
 const etag = async () => (await office("GET", `/people/${person}`)).headers.get("etag")!;
-const refusal = ({ status, body }: Sent) => [status, (body as { code: string }).code];
 const lineOf = (action: string) =>
   db.prisma.audit.findFirstOrThrow({ where: { personId: person, action }, orderBy: { id: "desc" } });
 const countsOf = ({ body }: Sent) =>
@@ -59,12 +58,12 @@ test("a person moves with their home and leaves the groups of the old school", a
 });
 
 test("nobody is moved to or from a school that the caller does not reach", async () => {
-  for (const to of [other, nowhere]) expect(refusal(await move(to))).toEqual([404, "school_not_found"]);
-  expect(refusal(await move(school))).toEqual([400, "move_to_same_school"]);
-  expect(refusal(await move(school, second))).toEqual([404, "affiliation_not_found"]);
+  for (const to of [other, nowhere]) expect(refusalOf(await move(to))).toEqual([404, "school_not_found"]);
+  expect(refusalOf(await move(school))).toEqual([400, "move_to_same_school"]);
+  expect(refusalOf(await move(school, second))).toEqual([404, "affiliation_not_found"]);
   person = await make.person({ schools: [other, school] });
-  expect(refusal(await move(second))).toEqual([404, "school_not_found"]);
-  expect(refusal(await move(second, other))).toEqual([404, "school_not_found"]);
+  expect(refusalOf(await move(second))).toEqual([404, "school_not_found"]);
+  expect(refusalOf(await move(second, other))).toEqual([404, "school_not_found"]);
   expect(await schoolsOf()).toEqual([school, other].sort());
   expect((await move(second, school)).status).toBe(204);
   expect(await schoolsOf()).toEqual([second, other].sort());
@@ -72,17 +71,17 @@ test("nobody is moved to or from a school that the caller does not reach", async
 });
 
 test("the home is one of the person's schools, given by one who reaches both", async () => {
-  expect(refusal(await setHome(second))).toEqual([404, "affiliation_not_found"]);
+  expect(refusalOf(await setHome(second))).toEqual([404, "affiliation_not_found"]);
   await at("PUT", second);
   const tag = await etag();
   const done = await setHome(second, { "If-Match": tag });
   expect([done.status, done.headers.get("etag")]).toEqual([204, await etag()]);
   expect((await get()).homeSchoolId).toBe(second);
-  expect(refusal(await setHome(school, { "If-Match": tag }))).toEqual([412, "precondition_failed"]);
+  expect(refusalOf(await setHome(school, { "If-Match": tag }))).toEqual([412, "precondition_failed"]);
   expect(await lineOf("home_school_changed")).toMatchObject({ after: { homeSchoolId: second } });
-  for (const to of [other, nowhere]) expect(refusal(await setHome(to))).toEqual([404, "school_not_found"]);
+  for (const to of [other, nowhere]) expect(refusalOf(await setHome(to))).toEqual([404, "school_not_found"]);
   person = await make.person({ schools: [other, school] });
-  expect(refusal(await setHome(school))).toEqual([404, "school_not_found"]);
+  expect(refusalOf(await setHome(school))).toEqual([404, "school_not_found"]);
   expect((await get()).homeSchoolId).toBe(other);
 });
 
@@ -96,39 +95,39 @@ test("a person joins a school once", async () => {
   const again = await at("PUT", second);
   expect([again.status, again.headers.get("etag")]).toEqual([204, await etag()]);
   expect(await db.prisma.audit.count({ where: { personId: person } })).toBe(lines);
-  expect(refusal(await at("PUT", second, "", { "If-Match": tag }))).toEqual([412, "precondition_failed"]);
+  expect(refusalOf(await at("PUT", second, "", { "If-Match": tag }))).toEqual([412, "precondition_failed"]);
   expect(await lineOf("affiliation_added")).toMatchObject({
     ...{ before: { schools: [{ id: school }] }, schoolId: second, actorRole: "SECRETARY" },
   });
-  for (const to of [other, nowhere]) expect(refusal(await at("PUT", to))).toEqual([404, "school_not_found"]);
-  expect(refusal(await operator("PUT", `/people/${person}/schools/${nowhere}`))).toEqual([404, "school_not_found"]);
+  for (const to of [other, nowhere]) expect(refusalOf(await at("PUT", to))).toEqual([404, "school_not_found"]);
+  expect(refusalOf(await operator("PUT", `/people/${person}/schools/${nowhere}`))).toEqual([404, "school_not_found"]);
 });
 
 test("a person leaves a school that is not their home, and that the caller reaches", async () => {
-  expect(refusal(await at("DELETE", school))).toEqual([409, "home_school_left"]);
-  expect(refusal(await at("DELETE", second))).toEqual([404, "affiliation_not_found"]);
+  expect(refusalOf(await at("DELETE", school))).toEqual([409, "home_school_left"]);
+  expect(refusalOf(await at("DELETE", second))).toEqual([404, "affiliation_not_found"]);
   const old = await etag();
   await at("PUT", second);
-  expect(refusal(await at("DELETE", second, "", { "If-Match": old }))).toEqual([412, "precondition_failed"]);
+  expect(refusalOf(await at("DELETE", second, "", { "If-Match": old }))).toEqual([412, "precondition_failed"]);
   const looked = await at("DELETE", second, "?dry-run=true");
   expect([looked.status, countsOf(looked)]).toEqual([200, { enter: 0, change: 1, leave: 0 }]);
   expect(await schoolsOf()).toHaveLength(2);
   expect((await at("DELETE", second)).status).toBe(204);
   expect(await schoolsOf()).toEqual([school]);
   expect(await lineOf("affiliation_removed")).toMatchObject({ after: { schools: [{ id: school }] } });
-  for (const from of [other, nowhere]) expect(refusal(await at("DELETE", from))).toEqual([404, "school_not_found"]);
+  for (const from of [other, nowhere]) expect(refusalOf(await at("DELETE", from))).toEqual([404, "school_not_found"]);
 });
 
 test("one who leaves the only school that the caller reaches is gone for them", async () => {
   person = await make.person({ schools: [other, school] });
   expect((await at("DELETE", school)).status).toBe(204);
   expect(await schoolsOf()).toEqual([other]);
-  expect(refusal(await at("DELETE", school))).toEqual([404, "person_not_found"]);
+  expect(refusalOf(await at("DELETE", school))).toEqual([404, "person_not_found"]);
 });
 
 test("no school is changed of a person who is soft-deleted", async () => {
   await at("PUT", second);
   await office("POST", `/people/${person}/soft-deletion`);
   for (const sent of [await move(second), await setHome(second), await at("DELETE", second)])
-    expect(refusal(sent)).toEqual([409, "person_wrong_status"]);
+    expect(refusalOf(sent)).toEqual([409, "person_wrong_status"]);
 });

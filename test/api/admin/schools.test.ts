@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { SchoolId } from "../../../src/directory/index.ts";
-import { makeStaff, type AdminClient } from "../../support/admin.ts";
+import { makeStaff, type AdminClient, refusalOf } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 
@@ -25,7 +25,6 @@ const newSchool = (officialId: string) => ({
   address: { address: "Am Markt 1", city: "Kamenz", zipCode: "01917" },
   location: { country: "DE", state: "SN" },
 });
-const code = ({ status, body }: { status: number; body: unknown }) => [status, (body as { code?: string }).code];
 const unknown = "/schools/019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10";
 
 describe("reading", () => {
@@ -38,9 +37,9 @@ describe("reading", () => {
 
   test("another school is answered as one that does not exist", async () => {
     const [hidden, missing] = [await admin("GET", `/schools/${other!}`), await admin("GET", unknown)];
-    expect(code(hidden)).toEqual([404, "school_not_found"]);
+    expect(refusalOf(hidden)).toEqual([404, "school_not_found"]);
     expect({ ...(hidden.body as object), requestId: "" }).toEqual({ ...(missing.body as object), requestId: "" });
-    expect(code(await operator("GET", unknown))).toEqual([404, "school_not_found"]);
+    expect(refusalOf(await operator("GET", unknown))).toEqual([404, "school_not_found"]);
   });
 
   test("the list has the schools that a role is for, and for an operator all, page by page", async () => {
@@ -50,7 +49,7 @@ describe("reading", () => {
     const next = /<\/admin\/v1(.*)>; rel="next"/.exec(first.headers.get("link") ?? "")?.[1];
     const second = await operator("GET", next!);
     expect(second.body).toMatchObject([{ id: other }]);
-    expect(code(await operator("GET", "/schools?cursor=abc"))).toEqual([400, "invalid_cursor"]);
+    expect(refusalOf(await operator("GET", "/schools?cursor=abc"))).toEqual([400, "invalid_cursor"]);
   });
 });
 
@@ -63,8 +62,11 @@ describe("registering", () => {
     const read = await operator("GET", `/schools/${id}`);
     expect(read.body).toEqual(made.body);
     expect(read.headers.get("etag")).toBe(made.headers.get("etag"));
-    expect(code(await admin("POST", "/schools", { body: newSchool("14-002") }))).toEqual([403, "role_forbids"]);
-    expect(code(await operator("POST", "/schools", { body: newSchool("14-001") }))).toEqual([409, "official_id_taken"]);
+    expect(refusalOf(await admin("POST", "/schools", { body: newSchool("14-002") }))).toEqual([403, "role_forbids"]);
+    expect(refusalOf(await operator("POST", "/schools", { body: newSchool("14-001") }))).toEqual([
+      409,
+      "official_id_taken",
+    ]);
   });
 
   test("the same request again gets the first answer and makes nothing", async () => {
@@ -76,7 +78,7 @@ describe("registering", () => {
     expect(again.headers.get("location")).toBe(first.headers.get("location"));
     expect(await service.db.prisma.school.count({ where: { officialId: "14-003" } })).toBe(1);
     const another = { ...given, body: newSchool("14-004") };
-    expect(code(await operator("POST", "/schools", another))).toEqual([422, "idempotency_key_reused"]);
+    expect(refusalOf(await operator("POST", "/schools", another))).toEqual([422, "idempotency_key_reused"]);
   });
 
   test("of twenty equal requests at the same time one makes something, and all get its answer", async () => {
@@ -126,7 +128,7 @@ describe("changing", () => {
       headers: { "If-Match": before },
     });
     const late = await admin("PATCH", `/schools/${school!}`, { body: { name: "X" }, headers: { "If-Match": before } });
-    expect(code(late)).toEqual([412, "precondition_failed"]);
+    expect(refusalOf(late)).toEqual([412, "precondition_failed"]);
     expect((late.body as { current: object }).current).toEqual((await admin("GET", `/schools/${school!}`)).body);
   });
 
@@ -159,13 +161,13 @@ describe("changing", () => {
     expect((await admin("GET", `/schools/${school!}`)).body).toEqual(before);
     expect(await counts()).toEqual(recorded);
     const refused = await admin("PATCH", `/schools/${school!}?dry-run=true`, { body: { officialId: "14-001" } });
-    expect(code(refused)).toEqual([409, "official_id_taken"]);
+    expect(refusalOf(refused)).toEqual([409, "official_id_taken"]);
   });
 
   test("a secretary does not change the school, an admin no other school", async () => {
     const body = { name: "X" };
-    expect(code(await secretary("PATCH", `/schools/${school!}`, { body }))).toEqual([403, "role_forbids"]);
-    expect(code(await admin("PATCH", `/schools/${other!}`, { body }))).toEqual([404, "school_not_found"]);
+    expect(refusalOf(await secretary("PATCH", `/schools/${school!}`, { body }))).toEqual([403, "role_forbids"]);
+    expect(refusalOf(await admin("PATCH", `/schools/${other!}`, { body }))).toEqual([404, "school_not_found"]);
   });
 });
 
@@ -178,6 +180,6 @@ describe("who calls", () => {
     });
     await service.db.prisma.staffRole.deleteMany({ where: { clientId: app.clientId } });
     for (const path of ["/me", "/schools", `/schools/${school!}`])
-      expect(code(await call("GET", path))).toEqual([403, "role_forbids"]);
+      expect(refusalOf(await call("GET", path))).toEqual([403, "role_forbids"]);
   });
 });

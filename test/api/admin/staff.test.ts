@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { ClientId } from "../../../src/access/index.ts";
 import type { PersonId, SchoolId } from "../../../src/directory/index.ts";
-import { makeAdminClient, makeStaff, type AdminClient, type Sent } from "../../support/admin.ts";
+import { makeAdminClient, makeStaff, type AdminClient, type Sent, idsOf, refusalOf } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 import { getAppToken, getUserTokens, giveLogin, type TestApp } from "../../support/token.ts";
@@ -29,8 +29,6 @@ beforeAll(async () => {
 
 const colleague = (at = school): Promise<PersonId> => make.person({ school: at, role: "TEACHER" });
 const missing = "019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10";
-const code = ({ status, body }: Sent) => [status, (body as { code?: string } | null)?.code];
-const idsOf = ({ body }: Sent) => (body as { id: string }[]).map(({ id }) => id);
 const give = async (call: AdminClient, body: object, headers: Record<string, string> = {}) =>
   call("POST", "/staff-roles", { body, headers });
 const given = async (call: AdminClient, body: object) => (await give(call, body)).body as { id: string };
@@ -90,7 +88,7 @@ describe("giving", () => {
     expect(again.headers.get("idempotency-replayed")).toBe("true");
     expect(await linesAbout(personId)).toHaveLength(1);
     const another = await give(admin, { ...secretaryOf(personId), reason: "Other" }, key);
-    expect(code(another)).toEqual([422, "idempotency_key_reused"]);
+    expect(refusalOf(another)).toEqual([422, "idempotency_key_reused"]);
   });
 
   test("the same request many times at once gives one role and gets one answer", async () => {
@@ -118,10 +116,10 @@ describe("giving", () => {
       [{ role: "SECRETARY", schoolIds: [missing] }, 404, "school_not_found"],
     ];
     for (const [body, status, refused] of refusals)
-      expect(code(await give(operator, { holder, ...body })), JSON.stringify(body)).toEqual([status, refused]);
+      expect(refusalOf(await give(operator, { holder, ...body })), JSON.stringify(body)).toEqual([status, refused]);
     const { role } = secretaryOf("");
     await given(operator, { holder, role, schoolIds });
-    expect(code(await give(operator, { holder, role, schoolIds }))).toEqual([409, "staff_role_exists"]);
+    expect(refusalOf(await give(operator, { holder, role, schoolIds }))).toEqual([409, "staff_role_exists"]);
   });
 
   test("nobody gives more than they have, and what they do not reach does not exist for them", async () => {
@@ -138,10 +136,10 @@ describe("giving", () => {
       [secretaryOf(foreign), 404, "person_not_found"],
     ];
     for (const [body, status, refused] of refusals)
-      expect(code(await give(admin, body)), JSON.stringify(body)).toEqual([status, refused]);
+      expect(refusalOf(await give(admin, body)), JSON.stringify(body)).toEqual([status, refused]);
     expect(without(await give(admin, secretaryOf(foreign)))).toEqual(without(await give(admin, secretaryOf(missing))));
     for (const call of [secretary, partner])
-      expect(code(await give(call, secretaryOf(own)))).toEqual([403, "role_forbids"]);
+      expect(refusalOf(await give(call, secretaryOf(own)))).toEqual([403, "role_forbids"]);
     expect(await linesAbout(own)).toEqual([]);
   });
 });
@@ -152,14 +150,14 @@ describe("withdrawing", () => {
     const [role] = (await admin("GET", `/staff-roles?app=${clerk.clientId}`)).body as { id: string }[];
     expect((await call("GET", "/schools")).status).toBe(200);
     expect((await admin("DELETE", `/staff-roles/${role!.id}`)).status).toBe(204);
-    expect(code(await call("GET", "/schools"))).toEqual([403, "role_forbids"]);
-    expect(code(await admin("DELETE", `/staff-roles/${role!.id}`))).toEqual([404, "staff_role_not_found"]);
+    expect(refusalOf(await call("GET", "/schools"))).toEqual([403, "role_forbids"]);
+    expect(refusalOf(await admin("DELETE", `/staff-roles/${role!.id}`))).toEqual([404, "staff_role_not_found"]);
   });
 
   test("what was withdrawn stands in the audit with what it was", async () => {
     const personId = await colleague();
     const made = await given(operator, secretaryOf(personId, [school, other]));
-    expect(code(await admin("DELETE", `/staff-roles/${made.id}`))).toEqual([403, "role_beyond_own"]);
+    expect(refusalOf(await admin("DELETE", `/staff-roles/${made.id}`))).toEqual([403, "role_beyond_own"]);
     expect((await operator("DELETE", `/staff-roles/${made.id}`)).status).toBe(204);
     expect((await linesAbout(personId)).slice(2)).toMatchObject(
       [school, other].map(() => ({ action: "staff_role_withdrawn", actorRole: "OPERATOR", before: made, after: null })),
@@ -169,18 +167,18 @@ describe("withdrawing", () => {
   test("a role at another school is answered as one that does not exist; roles above are refused", async () => {
     const foreign = await given(operator, secretaryOf(await colleague(other), [other]));
     const hidden = await admin("DELETE", `/staff-roles/${foreign.id}`);
-    expect(code(hidden)).toEqual([404, "staff_role_not_found"]);
+    expect(refusalOf(hidden)).toEqual([404, "staff_role_not_found"]);
     expect(without(hidden)).toEqual(without(await admin("DELETE", `/staff-roles/${missing}`)));
     const district = await given(operator, {
       ...{ holder: { personId: await colleague() }, role: "DISTRICT", schoolIds: [school] },
     });
-    expect(code(await admin("DELETE", `/staff-roles/${district.id}`))).toEqual([403, "role_beyond_own"]);
-    expect(code(await secretary("DELETE", `/staff-roles/${district.id}`))).toEqual([403, "role_forbids"]);
+    expect(refusalOf(await admin("DELETE", `/staff-roles/${district.id}`))).toEqual([403, "role_beyond_own"]);
+    expect(refusalOf(await secretary("DELETE", `/staff-roles/${district.id}`))).toEqual([403, "role_forbids"]);
   });
 
   test("the last operator stays", async () => {
     const [role] = (await operator("GET", "/staff-roles?role=OPERATOR")).body as { id: string }[];
-    expect(code(await operator("DELETE", `/staff-roles/${role!.id}`))).toEqual([409, "last_operator"]);
+    expect(refusalOf(await operator("DELETE", `/staff-roles/${role!.id}`))).toEqual([409, "last_operator"]);
     const second = await given(operator, { holder: { personId: await colleague() }, role: "OPERATOR" });
     expect((await operator("DELETE", `/staff-roles/${second.id}`)).status).toBe(204);
   });
@@ -212,8 +210,8 @@ describe("listing", () => {
       ["app=none", "app_not_found"],
     ];
     for (const [filter, refused] of refusals)
-      expect(code(await admin("GET", `/staff-roles?${filter}`))).toEqual([404, refused]);
-    expect(code(await secretary("GET", "/staff-roles"))).toEqual([403, "role_forbids"]);
+      expect(refusalOf(await admin("GET", `/staff-roles?${filter}`))).toEqual([404, refused]);
+    expect(refusalOf(await secretary("GET", "/staff-roles"))).toEqual([403, "role_forbids"]);
   });
 
   test("pages follow each other, and a role that has ended is left out", async () => {

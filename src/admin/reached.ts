@@ -1,0 +1,50 @@
+import { appNotFound, findApp, type ClientId } from "../access/index.ts";
+import { findSchool, type PersonId, type SchoolId } from "../directory/index.ts";
+import { storeOf, type PrismaDb, type Store } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { isReached, type Reach } from "../staff/index.ts";
+import { readPerson } from "./person-record.ts";
+
+export const schoolUnknown = () => new AppError("not_found", "school_not_found", "The school does not exist.");
+
+/** Errors: not_found school_not_found for a school that the caller does not reach. */
+export function refuseOtherSchool(reach: Reach, schoolId: SchoolId): void {
+  if (!isReached(reach, { schools: [schoolId] })) throw schoolUnknown();
+}
+
+/** Errors: not_found school_not_found for a school that does not exist, or that the caller does not reach. */
+export async function refuseUnknownSchool(db: Pick<Store, "prisma">, reach: Reach, schoolId: SchoolId): Promise<void> {
+  refuseOtherSchool(reach, schoolId);
+  if ((await findSchool(db, schoolId)) === null) throw schoolUnknown();
+}
+
+/** The apps that a caller sees: all for staff of schools, who choose among them; else their own. */
+export const appsOf = ({ all, schoolIds, clientIds }: Reach): ClientId[] | undefined =>
+  all || schoolIds.size > 0 ? undefined : [...clientIds];
+
+/** Whether a caller sees an app. */
+export const reachesApp = (reach: Reach, clientId: ClientId): boolean => appsOf(reach)?.includes(clientId) ?? true;
+
+/** Errors: not_found app_not_found for an app that does not exist, or that the caller does not see. */
+export async function refuseUnknownApp(db: Pick<Store, "query">, reach: Reach, clientId: ClientId): Promise<void> {
+  if (!reachesApp(reach, clientId) || (await findApp(db, clientId)) === null) throw appNotFound();
+}
+
+/** What a list is narrowed to. */
+type Chosen = { school?: string | undefined; person?: string | undefined; app?: string | undefined };
+
+export type ChosenIds = {
+  schoolId?: SchoolId | undefined;
+  personId?: PersonId | undefined;
+  clientId?: ClientId | undefined;
+};
+
+/** Reads what a list is narrowed to. Errors: not_found for what does not exist or is not reached. */
+export async function readChosen(db: PrismaDb, reach: Reach, { school, person, app }: Chosen): Promise<ChosenIds> {
+  const store = storeOf(db);
+  const [schoolId, personId, clientId] = [school as SchoolId, person as PersonId, app as ClientId];
+  if (school !== undefined) await refuseUnknownSchool(store, reach, schoolId);
+  if (person !== undefined) await readPerson(store, reach, personId);
+  if (app !== undefined) await refuseUnknownApp(store, reach, clientId);
+  return { schoolId, personId, clientId };
+}
