@@ -52,6 +52,159 @@ export interface paths {
         patch: operations["updateSchool"];
         trace?: never;
     };
+    "/admin/v1/schools/{schoolId}/sign-in-settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get how the people of a school sign in
+         * @description User names, passwords and the help text of the sign-in page. A school that never set them has the defaults.
+         */
+        get: operations["getSignInSettings"];
+        /**
+         * Set how the people of a school sign in
+         * @description Sets all of them, whatever was set before. User names and passwords that people have stay as they are.
+         */
+        put: operations["putSignInSettings"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/card-settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the settings of login cards
+         * @description A school that never set them has cards without QR codes.
+         */
+        get: operations["getCardSettings"];
+        /**
+         * Set when and where login cards sign in
+         * @description Takes effect at once, for cards that are printed already too; the second step is that which a card was made with.
+         */
+        put: operations["putCardSettings"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/login-cards": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List login cards
+         * @description The cards with QR codes that a school has given, the latest first, revoked ones for 90 days too. A class teacher gets those of their students.
+         */
+        get: operations["listLoginCards"];
+        put?: never;
+        /**
+         * Make login cards
+         * @description Makes cards with user names, new passwords and QR codes, and with new passwords user names for those who have none. What is secret on them is answered this one time.
+         */
+        post: operations["createLoginCards"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/login-cards/revocation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke the login cards of people
+         * @description Cards of these people, of the students of a group or of everybody sign nobody in from now on. Who is signed in stays so.
+         */
+        post: operations["revokeLoginCards"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/login-cards/prints/{cardPrintId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Print login cards
+         * @description Answers cards that the caller made as PDF, A4 with eight on a page, once and within ten minutes. PINs and pictures stand on a page of their own, unless the school has them printed on the cards.
+         */
+        post: operations["printLoginCards"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/login-cards/{loginCardId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke a login card
+         * @description The card signs nobody in from now on. One that was revoked before stays so.
+         */
+        delete: operations["revokeLoginCard"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/logins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make passwords for people of a school
+         * @description Passwords are made as the school set it and never shown again; who has no user name gets one. Whoever had a password is signed out
+         *     everywhere. People whose staff role goes beyond those of the caller are left out. For more than 3,000 people it is refused.
+         */
+        post: operations["createSchoolPasswords"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/people": {
         parameters: {
             query?: never;
@@ -299,6 +452,195 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/people/{personId}/login/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a person try to sign in again
+         * @description Forgets the failed tries at the login, so that nobody has to wait at it. The limits of addresses, which count tries at all logins together,
+         *     stay.
+         */
+        post: operations["releaseSignInLimits"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/people/{personId}/data": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Answer a person's request for their data
+         * @description Everything that is stored about the person, without secrets: what an answer to a request by the person has to say. Reading it leaves an
+         *     audit line. Of lists with more than 10,000 entries the newest are there.
+         */
+        get: operations["getPersonData"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/people/{personId}/apps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the apps that see a person
+         * @description Which apps see the person or may sign them in, as what, and what they get to know. Schools that the caller does not reach are left
+         *     out with their groups.
+         */
+        get: operations["listAppsOfPerson"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/people/{personId}/second-factors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the second factors of a person
+         * @description What the person proves beside their password, such as an authenticator app. Nobody can read a secret.
+         */
+        get: operations["listSecondFactors"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove the second factors of a person
+         * @description For a person who has lost their device and their recovery codes. Both are removed, and all sessions and tokens of the
+         *     person end. They sign in with their password, and set up a new second factor where one is required.
+         */
+        delete: operations["revokeSecondFactors"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/people/{personId}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List where a person is signed in
+         * @description Browsers that are signed in, and what sign-ons gave apps that is still valid. No addresses are kept.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/people/{personId}/sessions/{sessionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End one session of a person
+         * @description Signs one browser out, and notifies the apps that it was used for; or ends what one sign-on gave an app.
+         */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/people/{personId}/consents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what a person agreed to
+         * @description What apps may get to know of the person at sign-on, as they agreed to it.
+         */
+        get: operations["listConsents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/people/{personId}/consents/{clientId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Withdraw what a person agreed to
+         * @description The app loses all tokens of the person at once, and the person is asked again at the next sign-on.
+         */
+        delete: operations["withdrawConsent"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/people/{personId}/sign-in-explanation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain whether a person can sign in to an app
+         * @description The decision step by step, in the order in which it is made, as it would fall at this moment. The first step with the outcome `REFUSED`
+         *     is what keeps the person out; its `fix` is the operation that changes it.
+         */
+        get: operations["explainSignIn"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/groups": {
         parameters: {
             query?: never;
@@ -371,6 +713,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/groups/{groupId}/logins": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make passwords for the students of a group
+         * @description Passwords are made as the school set it and never shown again; who has no user name gets one. Whoever had a password is signed out
+         *     everywhere. People whose staff role goes beyond those of the caller are left out. For more than 3,000 people it is refused.
+         */
+        post: operations["createGroupPasswords"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/groups/{groupId}/members": {
         parameters: {
             query?: never;
@@ -417,6 +780,260 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List imports
+         * @description The imports all of whose schools are within the caller's reach. An import whose file names no school that exists is listed to who handed it in.
+         */
+        get: operations["listImports"];
+        put?: never;
+        /**
+         * Hand in a roster
+         * @description Reads a roster, checks it and works out what it would do; the directory stays as it is. A file with faults is an import too, whose state is
+         *     `BROKEN` and whose faults can be listed.
+         *
+         *     The body is the file: plain CSV, a zip archive of OneRoster files, or JSON of Schulconnex. What it is, its first bytes say. It has at most
+         *     64 MiB. Every school that it names must be within the caller's reach: otherwise the answer is 403 with the code `school_out_of_reach`, and
+         *     nothing of the file is kept.
+         *
+         *     What is not done after some seconds goes on in the background: the answer then is an import whose state is `READING`. Read it again until the
+         *     state is another one. What keeps the file from being read is then a fault of the import.
+         */
+        post: operations["createImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/imports/{importId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an import
+         * @description One import, with what it does to each school in numbers, and how far it is while it is read or applied. Imports of which a school is beyond
+         *     the caller's reach are answered as if they did not exist.
+         */
+        get: operations["getImport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/imports/{importId}/faults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the faults of an import
+         * @description What is wrong in the files, with the line itself and what to do about it. An import that is not `BROKEN` has none. The first 10,000 faults
+         *     are kept, and their lines for seven days.
+         */
+        get: operations["listImportFaults"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/imports/{importId}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what an import does to groups
+         * @description Each group of the school that the import has something to do with, with how many of its members come, leave and stay, as the directory is
+         *     now.
+         */
+        get: operations["listImportChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/imports/{importId}/leavers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who leaves by an import
+         * @description Every person who leaves the school when the import is applied, as the directory is now. Who is at no other school loses all access and can be
+         *     restored until the restore window is over.
+         */
+        get: operations["listImportLeavers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/imports/{importId}/look-alikes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List groups that look like those of the roster
+         * @description Groups that the import would make, each with an existing group of the same kind whose name is the same but for case, spaces, signs, leading
+         *     zeros and the word Klasse: one that was made by hand, or one that has another id in the source system and is not in the roster. `joinImportGroups`
+         *     makes them one group.
+         */
+        get: operations["listImportLookAlikes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/imports/{importId}/joined-groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Join two groups that look alike
+         * @description Gives a group that exists the id of a group of the roster, so that the import updates it in place of making another one. The pair must be one
+         *     of `listImportLookAlikes`. What the import does to the school is worked out again.
+         */
+        post: operations["joinImportGroups"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/imports/{importId}/group-moves": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List where classes go on
+         * @description Each class of which more than half of the pupils are in one other class of the roster, as at the change of the school year: the class of now
+         *     with the one where most of its pupils will be. `setImportGroupMoves` lets the class keep its id.
+         */
+        get: operations["listImportGroupMoves"];
+        put?: never;
+        /**
+         * Let groups go on as others
+         * @description Says which groups of the school go on as which ones of the roster, as at the change of the school year: they keep their id, with the new name,
+         *     members and id in the source system. The pairs take the place of those that were given before. What the import does to the school is worked out
+         *     again.
+         */
+        post: operations["setImportGroupMoves"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/imports/{importId}/view-changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look at what apps would see of an import
+         * @description Makes the changes of the import at the school, looks at what each app would be told, and takes all of it back. It takes as long as applying
+         *     does, and changes of the school wait meanwhile.
+         */
+        get: operations["previewImport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/imports/{importId}/application": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Apply an import
+         * @description Brings each school of the import to what the roster says, each in one transaction, and notifies the apps. What is not done after some seconds
+         *     goes on in the background: the answer is then 202; read the import until `progress` is null. Applying again goes on where a failure ended it,
+         *     and answers the import where it is applied already.
+         *
+         *     An import that is held takes so much away that somebody must confirm it: `confirmLeavers` is then the number of people who leave. Any other
+         *     number is answered 409 with the code `leavers_not_confirmed`, and nothing is done. An import that turns out to take away more than was
+         *     confirmed is held again.
+         */
+        post: operations["applyImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/imports/{importId}/cancellation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel an import
+         * @description Ends an import that is not wanted. What was read of its file goes at once; its numbers stay. An import that is being applied is not cancelled.
+         *     Cancelling again does nothing.
+         */
+        post: operations["cancelImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/apps": {
         parameters: {
             query?: never;
@@ -432,7 +1049,9 @@ export interface paths {
         put?: never;
         /**
          * Register an app
-         * @description Registers an app to which no school has given anything. The secret of a confidential app is never shown again.
+         * @description Registers an app to which no school has given anything. The secret of a confidential app is never shown again. Only an operator gives
+         *     `scopes`; the app of a partner has none, does nothing, and is in no catalogue until an operator approves what the partner asks for. The
+         *     partner's role covers the new app.
          */
         post: operations["createApp"];
         delete?: never;
@@ -467,6 +1086,155 @@ export interface paths {
          * @description Changes what is given and leaves the rest; a list is replaced as a whole. Only an operator changes `scopes`.
          */
         patch: operations["updateApp"];
+        trace?: never;
+    };
+    "/admin/v1/apps/{clientId}/logo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Give an app its logo
+         * @description Keeps the image as the logo of the app, in place of the one before. What it is, is read from its bytes: PNG, JPEG or WebP, at most
+         *     256 KB and 1024 pixels on each side.
+         */
+        put: operations["putAppLogo"];
+        post?: never;
+        /**
+         * Remove the logo of an app
+         * @description Removes the logo; an app without one stays as it is.
+         */
+        delete: operations["deleteAppLogo"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/apps/{clientId}/sign-on-attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the last sign-ons to an app
+         * @description Each sign-on step by step, without who signed in: the authorization request, what the person was asked, the code, its exchange and the
+         *     reading of userinfo. Kept for seven days, the newest 5,000 steps of an app; of very many at a time only a part. They are up to a minute
+         *     behind.
+         */
+        get: operations["listSignOnAttempts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/apps/{clientId}/api-requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List calls of an app
+         * @description Calls of the IDM API and of Schulconnex: those that were refused, and of those that succeeded the first in a minute of each operation.
+         *     Kept for seven days, the newest 1,000 of an app; of very many at a time only a part. They are up to a minute behind.
+         */
+        get: operations["listApiRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/apps/{clientId}/scope-requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for scopes of an app
+         * @description Asks an operator for scopes that the app does not have. It has them from the moment the operator approves. One request of an app waits at a
+         *     time.
+         */
+        post: operations["requestScopes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/scope-requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List requests of scopes
+         * @description For an operator all, for a partner those of their own apps.
+         */
+        get: operations["listScopeRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/scope-requests/{scopeRequestId}/approval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve a request of scopes
+         * @description The app has the scopes of the request at once.
+         */
+        post: operations["approveScopeRequest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/scope-requests/{scopeRequestId}/refusal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Refuse a request of scopes
+         * @description The app stays as it is; the partner reads the note.
+         */
+        post: operations["refuseScopeRequest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/admin/v1/apps/{clientId}/secret": {
@@ -521,6 +1289,69 @@ export interface paths {
          * @description What schools give apps: the grants of schools at which a role of the caller holds; for a partner those that their apps were given.
          */
         get: operations["listGrants"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/catalogue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the apps that a school can choose
+         * @description Every app that may ask for data, and those to which the school gave something, with what it gave them.
+         */
+        get: operations["listCatalogue"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/catalogue/{clientId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an app as a school sees it
+         * @description One app that the school can choose, with what it gave it.
+         */
+        get: operations["getCatalogueApp"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/schools/{schoolId}/apps/{clientId}/view": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See exactly what an app sees of a school
+         * @description Asks the IDM API or Schulconnex as the app does, and answers what it gets: status, tag and the very text of the body. Of `group`, `user`
+         *     and `person` the school has to be the one of the path.
+         *
+         *     A partner is told how many people there are, and gets the text of `school` and `groups` only.
+         */
+        get: operations["getAppView"];
         put?: never;
         post?: never;
         delete?: never;
@@ -651,6 +1482,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/webhook-endpoints/{endpointId}/figures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get how a webhook endpoint does
+         * @description How its attempts of the last 24 hours went, and what waits; of a busy endpoint its newest 10,000 deliveries.
+         */
+        get: operations["getEndpointFigures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/webhook-endpoints/{endpointId}/deliveries": {
         parameters: {
             query?: never;
@@ -751,6 +1602,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/today": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what there is to do today
+         * @description Counts, and the first few of each: at the schools of the caller, or at one of them, and for the apps that the caller looks after.
+         */
+        get: operations["getToday"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/staff-roles": {
         parameters: {
             query?: never;
@@ -796,6 +1667,87 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/figures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get figures over time
+         * @description What was counted in each hour or day, in UTC: of one school, of one app, or of all that the caller looks after. Hours are kept for 14 days,
+         *     days for two years. A figure is at most two minutes behind. Schools have `signIns` only.
+         */
+        get: operations["getFigures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the health of the service
+         * @description What is well, when each job last ran, and how much waits.
+         */
+        get: operations["getHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/signing-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the signing keys
+         * @description The keys whose public half is published: those that sign, those that will be next, and retired ones whose tokens are still valid.
+         */
+        get: operations["listSigningKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/signing-keys/rotation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the signing keys
+         * @description Lets the next key of each algorithm sign, retires the one that did, and publishes a new next one. Every process follows within seconds.
+         */
+        post: operations["rotateSigningKeys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/audit": {
         parameters: {
             query?: never;
@@ -821,6 +1773,12 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * @description By name, or backwards.
+         * @example name
+         * @enum {string}
+         */
+        NameOrder: "name" | "-name";
         /** @description The postal address of a school. */
         SchoolAddress: {
             /**
@@ -1024,6 +1982,29 @@ export interface components {
              */
             leave: number;
         };
+        /** @description How many people are what at school. */
+        RoleCounts: {
+            /**
+             * Format: int32
+             * @example 112
+             */
+            students: number;
+            /**
+             * Format: int32
+             * @example 9
+             */
+            teachers: number;
+            /**
+             * Format: int32
+             * @example 0
+             */
+            others: number;
+        };
+        /** @description The people who would enter an app's view and leave it, by what they are; without those who are deleted for good. */
+        ViewChangeRoles: {
+            enter: components["schemas"]["RoleCounts"];
+            leave: components["schemas"]["RoleCounts"];
+        };
         /** @description The name of a person; null where the school keeps none. */
         PersonName: {
             /**
@@ -1065,6 +2046,7 @@ export interface components {
             people: components["schemas"]["ViewChangeCounts"];
             groups: components["schemas"]["ViewChangeCounts"];
             schools: components["schemas"]["ViewChangeCounts"];
+            roles: components["schemas"]["ViewChangeRoles"];
             names: components["schemas"]["ViewChangeNames"];
         };
         /** @description A problem with `If-Match`, and the record as it is. */
@@ -1112,17 +2094,331 @@ export interface components {
             } | null;
         };
         /**
-         * @description A `SOFT_DELETED` person cannot sign in and can be restored until `purgeAt`.
-         * @example ACTIVE
+         * @description How user names are made: `mia.schmidt`, `m.schmidt`, `mia.s`, a word and a number that say nothing of the person, or the user names of the
+         *     roster, and `mia.schmidt` for whom the roster has none. A number makes a name different from one that was given before.
+         * @example FIRST_DOT_LAST
          * @enum {string}
          */
-        PersonStatus: "ACTIVE" | "SOFT_DELETED";
+        UserNameRule: "FIRST_DOT_LAST" | "FIRST_INITIAL_LAST" | "FIRST_LAST_INITIAL" | "RANDOM" | "ROSTER";
+        /**
+         * @description How new passwords look. `WORDS` are short German words and a digit, `LETTERS` are letters and digits that do not look alike.
+         * @example LETTERS
+         * @enum {string}
+         */
+        PasswordKind: "WORDS" | "LETTERS";
+        /** @description How the people of a school sign in. */
+        SignInSettings: {
+            userNameRule: components["schemas"]["UserNameRule"];
+            passwordKind: components["schemas"]["PasswordKind"];
+            /**
+             * @description Whether people choose a password of their own when they sign in with one that was made here.
+             * @example false
+             */
+            mustChangePassword: boolean;
+            /**
+             * Format: int32
+             * @description From which grade pupils may change their own password; null when none may. Staff always may.
+             * @example 5
+             */
+            ownPasswordFromGrade: number | null;
+            /**
+             * @description The school's own text for the sign-in page, without formatting; null for none.
+             * @example Forgotten your password? Ask Ms Sommer in room 12.
+             */
+            helpText: string | null;
+        };
+        /** @description The hours in which cards sign in, by the clock of Berlin; null for always. */
+        CardHours: {
+            /** @example 07:00 */
+            from: string;
+            /** @example 16:30 */
+            to: string;
+            /**
+             * @description Days of the week, 1 for Monday to 7 for Sunday.
+             * @example [
+             *       1,
+             *       2,
+             *       3,
+             *       4,
+             *       5
+             *     ]
+             */
+            weekdays: number[];
+        } | null;
+        /**
+         * @description What a card asks for beside its QR code. `PICTURE` is the own one of nine pictures, `PIN` four digits.
+         * @example NONE
+         * @enum {string}
+         */
+        CardSecondStep: "NONE" | "PICTURE" | "PIN";
+        /** @description When and where the QR codes of a school's login cards sign in. */
+        CardSettings: {
+            /**
+             * @description Whether QR codes of cards sign anybody in.
+             * @example true
+             */
+            enabled: boolean;
+            /**
+             * @description The grades whose cards sign in, read from the names of classes; null for everybody.
+             * @example [
+             *       5,
+             *       6
+             *     ]
+             */
+            grades: number[] | null;
+            hours: components["schemas"]["CardHours"];
+            /**
+             * @description The networks from which cards sign in, in CIDR notation; none for everywhere.
+             * @example [
+             *       "192.0.2.0/24"
+             *     ]
+             */
+            networks: string[];
+            secondStep: components["schemas"]["CardSecondStep"];
+            /**
+             * @description Whether the PIN or the picture is printed on the card, beside the QR code.
+             * @example false
+             */
+            printSecondStep: boolean;
+        };
+        /** @description All settings of a school's login cards, in place of those before. */
+        NewCardSettings: {
+            /**
+             * @description Whether QR codes of cards sign anybody in.
+             * @example true
+             */
+            enabled: boolean;
+            /**
+             * @description The grades whose cards sign in, read from the names of classes; null for everybody.
+             * @example [
+             *       5,
+             *       6
+             *     ]
+             */
+            grades: number[] | null;
+            hours: components["schemas"]["CardHours"];
+            /**
+             * @description The networks from which cards sign in, in CIDR notation; none for everywhere.
+             * @example [
+             *       "192.0.2.0/24"
+             *     ]
+             */
+            networks: string[];
+            secondStep: components["schemas"]["CardSecondStep"];
+            /**
+             * @description Whether the PIN or the picture is printed on the card, beside the QR code.
+             * @example false
+             */
+            printSecondStep: boolean;
+        };
+        /** @description A login card with a QR code, without what it opens. */
+        LoginCard: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a40
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @example c0000000-0000-4000-8000-000000000002
+             */
+            personId: string;
+            name: components["schemas"]["PersonName"];
+            secondStep: components["schemas"]["CardSecondStep"];
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it signed in last; null before the first time.
+             * @example null
+             */
+            lastUsedAt: string | null;
+            /**
+             * Format: date-time
+             * @description Since when it signs nobody in; null while it does.
+             * @example null
+             */
+            revokedAt: string | null;
+        };
+        /** @description Whose cards are made, and what is on them. */
+        NewLoginCards: {
+            /**
+             * @description These people.
+             * @example [
+             *       "c0000000-0000-4000-8000-000000000002"
+             *     ]
+             */
+            personIds?: string[];
+            /**
+             * Format: uuid
+             * @description Or the students of this group.
+             * @example b0000000-0000-4000-8000-000000000001
+             */
+            groupId?: string;
+            /**
+             * @description Whether each person gets a new password, which signs them out everywhere; otherwise the card has none.
+             * @example true
+             */
+            newPasswords: boolean;
+            /**
+             * @description Whether the cards have QR codes. Earlier cards of these people at this school are revoked then.
+             * @example true
+             */
+            withQr: boolean;
+        };
+        /** @description A card as it is printed. Its secrets are shown this one time. */
+        MadeLoginCard: {
+            /**
+             * Format: uuid
+             * @example c0000000-0000-4000-8000-000000000002
+             */
+            personId: string;
+            name: components["schemas"]["PersonName"];
+            /**
+             * @description The classes of the person; null without one.
+             * @example 5a
+             */
+            className: string | null;
+            /** @example bo.muster */
+            username: string;
+            /**
+             * @description The new password; null where none was made.
+             * @example EXAMPLE-password
+             */
+            password: string | null;
+            /**
+             * Format: uuid
+             * @description Null for a card without a QR code.
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a40
+             */
+            cardId: string | null;
+            /**
+             * Format: uri
+             * @description The address in the QR code; null without one, also where cards of the person's grade do not sign in.
+             * @example https://login.example.org/card/EXAMPLE
+             */
+            url: string | null;
+            secondStep: components["schemas"]["CardSecondStep"];
+            /**
+             * @description The four digits that the card asks for.
+             * @example null
+             */
+            pin: string | null;
+            /**
+             * @description The name of the picture that the card asks for.
+             * @example fish
+             */
+            picture: string | null;
+        };
+        /**
+         * @description Why somebody got no card: `NO_LOGIN` has no user name and was to get no new password, `NOT_ACTIVE` is soft-deleted or blocked, `STAFF`
+         *     holds a staff role and never signs in by card.
+         * @example NO_LOGIN
+         * @enum {string}
+         */
+        CardSkipReason: "NO_LOGIN" | "NOT_ACTIVE" | "STAFF";
+        /** @description Somebody who got no card. */
+        SkippedCard: {
+            /**
+             * Format: uuid
+             * @example c0000000-0000-4000-8000-000000000003
+             */
+            personId: string;
+            name: components["schemas"]["PersonName"];
+            reason: components["schemas"]["CardSkipReason"];
+        };
+        /** @description New login cards. */
+        MadeLoginCards: {
+            /**
+             * Format: uuid
+             * @description Gives the cards as PDF, once and within ten minutes.
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a41
+             */
+            printId: string;
+            cards: components["schemas"]["MadeLoginCard"][];
+            skipped: components["schemas"]["SkippedCard"][];
+        };
+        /** @description Whose cards are revoked. */
+        CardRevocation: {
+            /**
+             * @description These people.
+             * @example [
+             *       "c0000000-0000-4000-8000-000000000002"
+             *     ]
+             */
+            personIds?: string[];
+            /**
+             * Format: uuid
+             * @description Or the students of this group.
+             * @example b0000000-0000-4000-8000-000000000001
+             */
+            groupId?: string;
+            /**
+             * @description Or all cards of the school that the caller reaches.
+             * @example true
+             * @enum {boolean}
+             */
+            everybody?: true;
+        };
+        /** @description What a revocation did. */
+        RevokedCards: {
+            /**
+             * Format: int32
+             * @description How many cards were revoked; those that were before are not counted.
+             * @example 25
+             */
+            revoked: number;
+        };
+        /**
+         * Format: binary
+         * @description A PDF document.
+         */
+        Pdf: string;
         /**
          * @description What a person is at school, or in a group. `OTHER` is staff that neither teaches nor learns.
          * @example STUDENT
          * @enum {string}
          */
         SchoolRole: "STUDENT" | "TEACHER" | "OTHER";
+        /** @description Which people of a school get a new password. */
+        SchoolPasswords: {
+            /**
+             * @description With `true` only people who have no password get one; with `false` everybody gets a new one.
+             * @example true
+             */
+            onlyMissing: boolean;
+            /** @description Only people of these roles. */
+            roles: components["schemas"]["SchoolRole"][];
+        };
+        /** @description A login with its new password, which is not shown again, and whose it is. */
+        NamedLoginSecret: {
+            /**
+             * Format: uuid
+             * @example c0000000-0000-4000-8000-000000000002
+             */
+            personId: string;
+            name: components["schemas"]["PersonName"];
+            /** @example bo.muster */
+            username: string;
+            /** @example EXAMPLE-password */
+            password: string;
+        };
+        /**
+         * @description A `SOFT_DELETED` person cannot sign in and can be restored until `purgeAt`.
+         * @example ACTIVE
+         * @enum {string}
+         */
+        PersonStatus: "ACTIVE" | "SOFT_DELETED";
+        /**
+         * @description By name, by when the record was made, or by the last sign-in to any app; backwards with a minus. Who never signed in stands before all
+         *     others.
+         * @example name
+         * @enum {string}
+         */
+        PersonOrder: "name" | "-name" | "createdAt" | "-createdAt" | "lastSignIn" | "-lastSignIn";
         /** @description A school by id and name. */
         NamedSchool: {
             /**
@@ -1191,16 +2487,39 @@ export interface components {
              */
             blockedAt: string | null;
             /**
+             * Format: date-time
+             * @description When the person was registered here, by an import or by hand.
+             * @example 2026-01-12T07:30:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the person signed in to an app for the first time; null for one who never did.
+             * @example 2026-01-13T08:05:00.000Z
+             */
+            firstSignInAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the person signed in to an app for the last time; null for one who never did. It does not change the `ETag`.
+             * @example 2026-02-02T10:20:00.000Z
+             */
+            lastSignInAt: string | null;
+            /**
+             * @description The user name; null for a person who has none.
+             * @example bo.muster
+             */
+            username: string | null;
+            /**
              * @description Whether the person has a user name and a password.
              * @example true
              */
             hasLogin: boolean;
             /**
              * Format: uuid
-             * @description The school that the person's record comes from.
+             * @description The school that the person's record comes from; null for people of the staff who are at no school.
              * @example a0000000-0000-4000-8000-000000000001
              */
-            homeSchoolId: string;
+            homeSchoolId: string | null;
             /** @description The schools of the person that the caller may see, by name. */
             schools: components["schemas"]["NamedSchool"][];
             /** @description The groups of the person at these schools, deleted ones too, by name. */
@@ -1294,6 +2613,11 @@ export interface components {
              */
             username: string;
             /**
+             * @description Whether there is a password; without one the person cannot sign in.
+             * @example true
+             */
+            hasPassword: boolean;
+            /**
              * Format: date-time
              * @description When user name or password were changed last.
              * @example 2026-02-03T08:00:00.000Z
@@ -1331,6 +2655,624 @@ export interface components {
             username: string;
             /** @example EXAMPLE-password */
             password: string;
+        };
+        /** @description The login of a person, without the password; null where they have none. */
+        StoredLogin: {
+            /**
+             * Format: uuid
+             * @example c0000000-0000-4000-8000-000000000002
+             */
+            personId: string;
+            /**
+             * @description The user name in the spelling that is compared, in lower case.
+             * @example bo.muster
+             */
+            username: string;
+            /**
+             * @description Whether there is a password; without one the person cannot sign in.
+             * @example true
+             */
+            hasPassword: boolean;
+            /**
+             * Format: date-time
+             * @description When user name or password were changed last.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            changedAt: string;
+            /**
+             * Format: date-time
+             * @description Since when staff keep the person from signing in; null when they do not.
+             * @example null
+             */
+            blockedAt: string | null;
+            /**
+             * Format: int32
+             * @description How many browsers are signed in.
+             * @example 1
+             */
+            sessions: number;
+        } | null;
+        /** @description A group as an app sees it of a person. */
+        SharedGroup: {
+            /**
+             * Format: uuid
+             * @example b0000000-0000-4000-8000-000000000001
+             */
+            id: string;
+            /** @example Klasse 5a */
+            name: string;
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string;
+        };
+        /**
+         * @description What an app can get to know of a person, apart from ids.
+         * @example name
+         * @enum {string}
+         */
+        PersonAttribute: "name" | "role" | "status" | "groups" | "schools" | "sourceSystemIdentifier";
+        /**
+         * @description A scope that an app may ask for. The scopes of the IDM API are named by their end, such as `schools:read`.
+         * @example openid
+         * @enum {string}
+         */
+        AppScope: "openid" | "offline_access" | "profile" | "school" | "role" | "groups" | "schools:read" | "users:read" | "groups:read" | "people:read" | "admin:read" | "admin:write";
+        /** @description What a person agreed that an app gets to know at sign-on; null where they agreed to nothing. */
+        PersonConsent: {
+            /** @example demo-lernapp */
+            clientId: string;
+            /** @example Demo Lernapp */
+            appName: string;
+            scopes: components["schemas"]["AppScope"][];
+            /**
+             * Format: date-time
+             * @description When the person agreed last.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            grantedAt: string;
+        } | null;
+        /** @description An app that sees a person or may sign them in. */
+        AppOfPerson: {
+            /** @example demo-lernapp */
+            clientId: string;
+            /** @example Demo Lernapp */
+            name: string;
+            /**
+             * @description Whether a school lets the person sign in to the app at this moment.
+             * @example true
+             */
+            maySignIn: boolean;
+            /**
+             * @description Whether the app has the person among its users.
+             * @example true
+             */
+            isUser: boolean;
+            /**
+             * @description Whether the app has the person among the people whom a school syncs to it.
+             * @example true
+             */
+            isPerson: boolean;
+            /** @description The schools through which it sees them. */
+            schools: components["schemas"]["NamedSchool"][];
+            /** @description The groups in which it sees them. */
+            groups: components["schemas"]["SharedGroup"][];
+            /** @description What it gets to know of the person, through sign-on and the APIs together. */
+            attributes: components["schemas"]["PersonAttribute"][];
+            /**
+             * Format: date-time
+             * @description When the person signed in to it first; null when they never did.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            firstSignInAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the person signed in to it last; null when they never did.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            lastSignInAt: string | null;
+            consent: components["schemas"]["PersonConsent"];
+        };
+        /** @description What a person agreed that an app gets to know at sign-on. */
+        StoredConsent: {
+            /** @example demo-lernapp */
+            clientId: string;
+            /** @example Demo Lernapp */
+            appName: string;
+            scopes: components["schemas"]["AppScope"][];
+            /**
+             * Format: date-time
+             * @description When the person agreed last.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            grantedAt: string;
+        };
+        /**
+         * @description `BROWSER`: a browser that is signed in. `APP`: what one sign-on gave an app, and which may outlast the browser.
+         * @example BROWSER
+         * @enum {string}
+         */
+        PersonSessionKind: "BROWSER" | "APP";
+        /** @description An app by client id and name. */
+        NamedApp: {
+            /** @example demo-lernapp */
+            clientId: string;
+            /** @example Demo Lernapp */
+            name: string;
+        };
+        /** @description What keeps a person signed in. */
+        PersonSession: {
+            /**
+             * Format: uuid
+             * @example 7f9c2ba4-e88f-827d-6160-455076058519
+             */
+            id: string;
+            kind: components["schemas"]["PersonSessionKind"];
+            /** @description The apps that the browser was used for; or the one app. */
+            apps: components["schemas"]["NamedApp"][];
+            /**
+             * Format: date-time
+             * @description When the person signed in.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description When the app got a token last; null for a browser, of which it is not kept.
+             * @example null
+             */
+            lastUsedAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it ends by itself.
+             * @example 2026-02-03T18:00:00.000Z
+             */
+            endsAt: string;
+        };
+        /** @description One thing that is stored of a person. */
+        StoredEntry: {
+            /**
+             * @description What it says beside times, such as the kind of a second factor; null where it says nothing else.
+             * @example create
+             */
+            what: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made or used last.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            at: string | null;
+            /**
+             * Format: date-time
+             * @description When it ended or will end; null where it has no end.
+             * @example null
+             */
+            until: string | null;
+            /**
+             * @description The app that it is about.
+             * @example demo-lernapp
+             */
+            clientId: string | null;
+            /**
+             * Format: uuid
+             * @description The school that it is about.
+             * @example null
+             */
+            schoolId: string | null;
+        };
+        /** @description Who has a staff role, a person or an app; the other one is null. */
+        StaffRoleHolder: {
+            /**
+             * Format: uuid
+             * @example c0000000-0000-4000-8000-000000000001
+             */
+            personId: string | null;
+            /** @example null */
+            clientId: string | null;
+        };
+        /**
+         * @description What somebody may do.
+         *
+         *     - `OPERATOR`: everything.
+         *     - `DISTRICT`: at its schools, all that a school admin may.
+         *     - `SCHOOL_ADMIN`: everything of its schools.
+         *     - `SECRETARY`: people, logins, groups, memberships and imports of its schools.
+         *     - `CLASS_TEACHER`: reads its own groups and their members at its schools, and gives the members new logins.
+         *     - `PARTNER`: its own apps: registration, secrets, webhooks, deliveries, grants given to them, their audit; no names of people.
+         *     - `SUPPORT`: reads at its schools, until `endsAt`, for a reason that the school sees.
+         * @example SECRETARY
+         * @enum {string}
+         */
+        StaffRoleName: "OPERATOR" | "DISTRICT" | "SCHOOL_ADMIN" | "SECRETARY" | "CLASS_TEACHER" | "PARTNER" | "SUPPORT";
+        /** @description A role that a person or an app has. */
+        StaffRole: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a30
+             */
+            id: string;
+            holder: components["schemas"]["StaffRoleHolder"];
+            role: components["schemas"]["StaffRoleName"];
+            /**
+             * @description The schools at which the role holds, as far as the caller reaches them; empty for `OPERATOR` and `PARTNER`.
+             * @example [
+             *       "a0000000-0000-4000-8000-000000000001"
+             *     ]
+             */
+            schoolIds: string[];
+            /**
+             * @description The apps for which the role holds, as far as the caller reaches them; empty but for `PARTNER`.
+             * @example []
+             */
+            clientIds: string[];
+            /**
+             * @description Why the role was given; the school sees it.
+             * @example null
+             */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description When the role ends by itself; null when it does not.
+             * @example null
+             */
+            endsAt: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            givenAt: string;
+        };
+        /**
+         * @description Who did something: a person, an app, or a program of the service such as `purge`; what it is not is null. All are null for what nobody
+         *     was recorded to do, for a person who was deleted for good, and, for a partner, for every person.
+         */
+        AuditActor: {
+            /**
+             * Format: uuid
+             * @example c0000000-0000-4000-8000-000000000001
+             */
+            personId: string | null;
+            /** @example null */
+            clientId: string | null;
+            /** @example null */
+            program: string | null;
+            /**
+             * @description The staff role in which it was done; null where none was needed.
+             * @example SECRETARY
+             * @enum {string|null}
+             */
+            role: "OPERATOR" | "DISTRICT" | "SCHOOL_ADMIN" | "SECRETARY" | "CLASS_TEACHER" | "PARTNER" | "SUPPORT" | null;
+        };
+        /**
+         * @description The names of whom a line speaks, as they are today: who did it, and the person and the app that it was done to or through. Null where there
+         *     is none, where nothing of theirs is kept, and for people whom the caller may not see.
+         */
+        AuditNames: {
+            actor: components["schemas"]["PersonName"];
+            /**
+             * @description The name of the app that did it.
+             * @example null
+             */
+            actorApp: string | null;
+            person: components["schemas"]["PersonName"];
+            /** @example null */
+            app: string | null;
+        };
+        /** @description Who did what, and when. No line holds a secret. */
+        AuditLine: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a40
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            at: string;
+            /**
+             * @description What was done, in the past tense.
+             * @example person_updated
+             */
+            action: string;
+            actor: components["schemas"]["AuditActor"];
+            /**
+             * @description The app that it was done to or through; null where there is none.
+             * @example null
+             */
+            clientId: string | null;
+            /**
+             * Format: uuid
+             * @description The person that it was done to; null where there is none, and for one who was deleted for good.
+             * @example c0000000-0000-4000-8000-000000000002
+             */
+            personId: string | null;
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string | null;
+            /** @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10 */
+            requestId: string | null;
+            /**
+             * @description What changed, as it was before; null where nothing is recorded.
+             * @example {
+             *       "role": "STUDENT"
+             *     }
+             */
+            before: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description What changed, as it was after; null where nothing is recorded.
+             * @example {
+             *       "role": "TEACHER"
+             *     }
+             */
+            after: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description Ids, codes and numbers that belong to the action.
+             * @example {
+             *       "changed": [
+             *         "role"
+             *       ]
+             *     }
+             */
+            detail: {
+                [key: string]: unknown;
+            };
+            names: components["schemas"]["AuditNames"];
+        };
+        /** @description Everything that is stored about a person. */
+        PersonData: {
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            madeAt: string;
+            /**
+             * @description Whether the caller reaches all schools of the person; what is of other schools is left out.
+             * @example true
+             */
+            isComplete: boolean;
+            person: components["schemas"]["AdminPerson"];
+            login: components["schemas"]["StoredLogin"];
+            /**
+             * Format: int32
+             * @description How many user names the person ever had; of earlier ones only a keyed hash is kept.
+             * @example 1
+             */
+            userNames: number;
+            /**
+             * Format: int32
+             * @description How many recovery codes are left.
+             * @example 1
+             */
+            recoveryCodes: number;
+            /** @description The apps that see the person, and when they signed in. */
+            apps: components["schemas"]["AppOfPerson"][];
+            /** @description What the person agreed to. */
+            consents: components["schemas"]["StoredConsent"][];
+            /** @description Where they are signed in. */
+            sessions: components["schemas"]["PersonSession"][];
+            /** @description The school that they chose for an app. */
+            schoolChoices: components["schemas"]["StoredEntry"][];
+            /** @description Devices and addresses from which they signed in, of which only keyed hashes are kept. */
+            knownDevices: components["schemas"]["StoredEntry"][];
+            /** @description Wrong passwords at their login, how many, and until when they are remembered. */
+            failedTries: components["schemas"]["StoredEntry"][];
+            /** @description Their second factors, by kind and name. */
+            secondFactors: components["schemas"]["StoredEntry"][];
+            /** @description Their login cards, and when one was revoked. */
+            loginCards: components["schemas"]["StoredEntry"][];
+            /** @description Apps that still have to be told of a logout. */
+            logoutNotices: components["schemas"]["StoredEntry"][];
+            /** @description The staff roles that they hold or held. */
+            staffRoles: components["schemas"]["StaffRole"][];
+            /** @description What was done to them, the newest first. */
+            audit: components["schemas"]["AuditLine"][];
+            /** @description What they did as staff, the newest first, without whom they did it to. */
+            actions: components["schemas"]["AuditLine"][];
+            /** @description When apps were told of them, the newest first. */
+            events: components["schemas"]["StoredEntry"][];
+            /** @description When apps were notified of them by webhook, the newest first. */
+            deliveries: components["schemas"]["StoredEntry"][];
+        };
+        /**
+         * @description `TOTP`: an app that shows codes. `PASSKEY`: a passkey or a security key.
+         * @example TOTP
+         * @enum {string}
+         */
+        SecondFactorKind: "TOTP" | "PASSKEY";
+        /** @description What a person proves beside their password, without its secret. */
+        SecondFactor: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a77
+             */
+            id: string;
+            kind: components["schemas"]["SecondFactorKind"];
+            /**
+             * @description What the person calls it.
+             * @example Telefon
+             */
+            label: string;
+            /**
+             * Format: date-time
+             * @description When it was set up.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was used last; null if it never was.
+             * @example null
+             */
+            lastUsedAt: string | null;
+        };
+        /**
+         * @description What the step asks.
+         *
+         *     - `person_active`: the person is not deleted.
+         *     - `person_not_blocked`: staff do not keep the person from signing in.
+         *     - `login`: the person has a user name and a password.
+         *     - `no_wait`: nobody has to wait at the login after wrong passwords.
+         *     - `school_grant`: the school gave the app something. This and the next two stand for each school of the person that the caller reaches.
+         *     - `sign_on`: the school lets somebody sign in to the app.
+         *     - `audience`: the person is among those whom the school lets sign in.
+         *     - `other_schools`: schools of the person that the caller does not reach let them in, or do not.
+         *     - `school_choice`: of several schools, the person chose the one that the app gets to know.
+         *     - `consent`: the person agreed to what the app gets to know.
+         * @example audience
+         * @enum {string}
+         */
+        SignInStepCode: "person_active" | "person_not_blocked" | "login" | "no_wait" | "school_grant" | "sign_on" | "audience" | "other_schools" | "school_choice" | "consent";
+        /**
+         * @description `REFUSED` keeps the person out. `NOTE` does not: at another school they are let in, or they are asked something on their way.
+         * @example PASSED
+         * @enum {string}
+         */
+        SignInStepOutcome: "PASSED" | "REFUSED" | "NOTE";
+        /**
+         * @description Who of a school may sign in to an app.
+         * @example EVERYBODY
+         * @enum {string}
+         */
+        SignOnAudienceKind: "NOBODY" | "EVERYBODY" | "ROLES" | "GROUPS";
+        /** @description A group whose members may sign in, as one person is in it. */
+        AudienceGroup: {
+            /**
+             * Format: uuid
+             * @example b0000000-0000-4000-8000-000000000001
+             */
+            id: string;
+            /** @example Klasse 5a */
+            name: string;
+            /**
+             * @description Whether the group exists; a deleted one lets nobody in.
+             * @example true
+             */
+            isActive: boolean;
+            /**
+             * @description Whether the person is in the group.
+             * @example false
+             */
+            isMember: boolean;
+        };
+        /** @description What the step is about; only what has to do with it is there. */
+        SignInStepValues: {
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId?: string;
+            /** @example Goethe-Gymnasium */
+            schoolName?: string;
+            /**
+             * @description The user name.
+             * @example bo.muster
+             */
+            username?: string;
+            /**
+             * @description Whether the person has a password; without one, a login card signs them in.
+             * @example true
+             */
+            hasPassword?: boolean;
+            /**
+             * @description Whether the person chooses a password of their own on their way.
+             * @example false
+             */
+            mustChange?: boolean;
+            /**
+             * Format: date-time
+             * @description When it came to be so.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            since?: string;
+            /**
+             * Format: date-time
+             * @description When it ends by itself.
+             * @example 2026-02-03T08:15:00.000Z
+             */
+            until?: string;
+            /**
+             * @description Whether the wait is for all devices and addresses where the person did not sign in before.
+             * @example true
+             */
+            isEverywhere?: boolean;
+            /**
+             * Format: int32
+             * @description How many devices and addresses have to wait.
+             * @example 1
+             */
+            places?: number;
+            audience?: components["schemas"]["SignOnAudienceKind"];
+            /** @description The roles that are let in. */
+            roles?: components["schemas"]["SchoolRole"][];
+            role?: components["schemas"]["SchoolRole"];
+            /** @description The groups whose members are let in. */
+            groups?: components["schemas"]["AudienceGroup"][];
+            /**
+             * Format: int32
+             * @description How many schools there are of this kind.
+             * @example 2
+             */
+            schools?: number;
+            /** @description What the person agreed to. */
+            scopes?: components["schemas"]["AppScope"][];
+            /** @description What the person did not agree to, and is asked for when the app wants it. */
+            missingScopes?: components["schemas"]["AppScope"][];
+        };
+        /** @description The operation that changes the outcome; null where there is none, or nothing to change. */
+        SignInFix: {
+            /** @example putGrant */
+            operationId: string;
+            /**
+             * @description Its address.
+             * @example /admin/v1/schools/a0000000-0000-4000-8000-000000000001/grants/demo-lernapp
+             */
+            path: string;
+            /** @description The staff roles that may do it. */
+            roles: components["schemas"]["StaffRoleName"][];
+            /**
+             * @description Whether a role of the caller allows the operation.
+             * @example true
+             */
+            isAllowed: boolean;
+        } | null;
+        /** @description One step of the decision. */
+        SignInStep: {
+            code: components["schemas"]["SignInStepCode"];
+            outcome: components["schemas"]["SignInStepOutcome"];
+            values: components["schemas"]["SignInStepValues"];
+            fix: components["schemas"]["SignInFix"];
+        };
+        /** @description Whether a person can sign in to an app, and why. */
+        SignInExplanation: {
+            /**
+             * Format: uuid
+             * @example c0000000-0000-4000-8000-000000000002
+             */
+            personId: string;
+            /** @example demo-lernapp */
+            clientId: string;
+            /**
+             * @description Whether the person gets into the app with the right password.
+             * @example true
+             */
+            isAllowed: boolean;
+            /**
+             * @description What refuses the person; null where nothing does. `person_not_active`, `person_blocked` and `no_grant` are the reasons of the sign-on
+             *     itself, as audit lines name them; `no_login`, `no_password` and `slowed` keep the person from getting that far.
+             * @example null
+             * @enum {string|null}
+             */
+            reason: "person_not_active" | "person_blocked" | "no_login" | "no_password" | "slowed" | "no_grant" | null;
+            /** @description The steps of the decision, in their order. */
+            steps: components["schemas"]["SignInStep"][];
         };
         /**
          * @description A class, a course, or another group.
@@ -1387,6 +3329,14 @@ export interface components {
             /** @example Klasse 5 a */
             name: string;
         };
+        /** @description Which students of a group get a new password. */
+        GroupPasswords: {
+            /**
+             * @description With `true` only people who have no password get one; with `false` everybody gets a new one.
+             * @example true
+             */
+            onlyMissing: boolean;
+        };
         /** @description A person in a group. */
         AdminMember: {
             /**
@@ -1399,6 +3349,11 @@ export interface components {
             name: components["schemas"]["PersonName"];
             status: components["schemas"]["PersonStatus"];
             /**
+             * @description The user name; null for a person who has none.
+             * @example bo.muster
+             */
+            username: string | null;
+            /**
              * @description Whether the person has a user name and a password.
              * @example true
              */
@@ -1410,17 +3365,479 @@ export interface components {
             role?: components["schemas"]["SchoolRole"];
         };
         /**
+         * @description - `READING`: the file is being read, checked and compared.
+         *     - `BROKEN`: the file has faults, and nothing of it is applied.
+         *     - `READY`: it waits to be applied.
+         *     - `HELD`: it takes so much away that somebody must confirm it.
+         *     - `APPLIED`: the directory is as the file says.
+         *     - `EXPIRED`: it waited too long.
+         *     - `CANCELLED`: somebody did not want it.
+         * @example READY
+         * @enum {string}
+         */
+        ImportState: "READING" | "BROKEN" | "READY" | "HELD" | "APPLIED" | "EXPIRED" | "CANCELLED";
+        /**
+         * @description What kind of roster a file is.
+         * @example PLAIN
+         * @enum {string}
+         */
+        ImportFormat: "PLAIN" | "ONEROSTER" | "SCHULCONNEX";
+        /**
+         * @description With `BULK`, who is not in the roster leaves; with `DELTA` the roster names changes only.
+         * @example BULK
+         * @enum {string}
+         */
+        ImportMode: "BULK" | "DELTA";
+        /**
+         * @description What is done with an import at this moment.
+         * @example READING
+         * @enum {string}
+         */
+        ImportPhase: "READING" | "CHECKING" | "COMPARING" | "APPLYING";
+        /** @description How far an import is while something is done with it; null while it waits. */
+        ImportProgress: {
+            phase: components["schemas"]["ImportPhase"];
+            /**
+             * Format: int32
+             * @description How much of the phase is done.
+             * @example 40
+             */
+            percent: number;
+        } | null;
+        /**
+         * @description How far an import is at one school.
+         * @example READY
+         * @enum {string}
+         */
+        ImportSchoolState: "READY" | "HELD" | "APPLIED";
+        /**
+         * @description What an import does to people of a school. `left` are guests who leave the school, `leftHome` people whose home becomes another of their
+         *     schools.
+         */
+        ImportPeopleCounts: {
+            /**
+             * Format: int32
+             * @example 2
+             */
+            created: number;
+            /**
+             * Format: int32
+             * @example 2
+             */
+            changed: number;
+            /**
+             * Format: int32
+             * @example 2
+             */
+            restored: number;
+            /**
+             * Format: int32
+             * @example 2
+             */
+            removed: number;
+            /**
+             * Format: int32
+             * @example 2
+             */
+            joined: number;
+            /**
+             * Format: int32
+             * @example 2
+             */
+            left: number;
+            /**
+             * Format: int32
+             * @example 2
+             */
+            leftHome: number;
+        };
+        /** @description What an import does to groups of a school. */
+        ImportGroupCounts: {
+            /**
+             * Format: int32
+             * @example 1
+             */
+            created: number;
+            /**
+             * Format: int32
+             * @example 1
+             */
+            changed: number;
+            /**
+             * Format: int32
+             * @example 1
+             */
+            carriedOver: number;
+            /**
+             * Format: int32
+             * @example 1
+             */
+            restored: number;
+            /**
+             * Format: int32
+             * @example 1
+             */
+            removed: number;
+        };
+        /** @description What an import does to memberships of a school. */
+        ImportMembershipCounts: {
+            /**
+             * Format: int32
+             * @example 25
+             */
+            created: number;
+            /**
+             * Format: int32
+             * @example 25
+             */
+            changed: number;
+            /**
+             * Format: int32
+             * @example 25
+             */
+            removed: number;
+        };
+        /** @description The active people whose home the school is, and its active groups. */
+        ImportCountsBefore: {
+            /**
+             * Format: int32
+             * @example 640
+             */
+            people: number;
+            /**
+             * Format: int32
+             * @example 640
+             */
+            groups: number;
+        };
+        /** @description What an import does to one school. */
+        ImportSchool: {
+            /**
+             * Format: uuid
+             * @description The id of the school.
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            id: string;
+            state: components["schemas"]["ImportSchoolState"];
+            /**
+             * Format: int32
+             * @description How many people leave the school, removed from it or staying at another of their schools.
+             * @example 1
+             */
+            leavers: number;
+            people: components["schemas"]["ImportPeopleCounts"];
+            groups: components["schemas"]["ImportGroupCounts"];
+            memberships: components["schemas"]["ImportMembershipCounts"];
+            before: components["schemas"]["ImportCountsBefore"];
+        };
+        /** @description One roster that was handed in. */
+        Import: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a50
+             */
+            id: string;
+            format: components["schemas"]["ImportFormat"];
+            mode: components["schemas"]["ImportMode"];
+            state: components["schemas"]["ImportState"];
+            progress: components["schemas"]["ImportProgress"];
+            /**
+             * Format: int32
+             * @description How many people leave the schools of the import; the number that confirms an import that is held.
+             * @example 1
+             */
+            leavers: number;
+            /** @example roster.csv */
+            fileName: string;
+            /**
+             * @description The year that groups are carried over into; null where none was given.
+             * @example 2026/27
+             */
+            schoolYear: string | null;
+            /**
+             * Format: int32
+             * @description How many faults the file has.
+             * @example 0
+             */
+            errorCount: number;
+            /**
+             * @description What was passed over on purpose, by code, with how often.
+             * @example {
+             *       "people_without_school": 2
+             *     }
+             */
+            notes: {
+                [key: string]: number;
+            };
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @example null
+             */
+            appliedAt: string | null;
+            /** @description What the import does to each school; empty while it is read. */
+            schools: components["schemas"]["ImportSchool"][];
+        };
+        /** @description What is wrong in a file, with its place. */
+        ImportFault: {
+            /** @example roster.csv */
+            file: string;
+            /**
+             * Format: int32
+             * @description The line, from 1.
+             * @example 17
+             */
+            line: number;
+            /**
+             * Format: int32
+             * @description The number of the field in CSV, of the character in JSON; null where the whole line or file is meant.
+             * @example 2
+             */
+            column: number | null;
+            /**
+             * @description The heading of the column, or the place in the JSON record.
+             * @example role
+             */
+            field: string | null;
+            /**
+             * @description A stable name for the fault.
+             * @example unknown_role
+             */
+            code: string;
+            /**
+             * @description What is wrong, in words for a human.
+             * @example The role is not student, teacher or other.
+             */
+            message: string;
+            /**
+             * @description What to do about it, in words for a human.
+             * @example Write one of the roles that the format knows.
+             */
+            remedy: string;
+            /**
+             * @description The line itself, of a long one the part with the fault; null where it is not kept.
+             * @example 1002;pupil;Bo Emil;Bo;Beispiel;5a;;;
+             */
+            text: string | null;
+        };
+        /**
+         * @description - `CREATED`: the group is new.
+         *     - `CHANGED`: it gets another name or kind.
+         *     - `CARRIED_OVER`: it goes on from a group of last year, and keeps its id.
+         *     - `RESTORED`: it was deleted, and comes back.
+         *     - `REMOVED`: it ends.
+         *     - `NONE`: the group itself stays as it is.
+         * @example NONE
+         * @enum {string}
+         */
+        ImportGroupStep: "CREATED" | "CHANGED" | "CARRIED_OVER" | "RESTORED" | "REMOVED" | "NONE";
+        /**
+         * @description What becomes of the members of a group. `new` are new at the school, `movedIn` were there before, `movedOut` stay at the school, `left` leave
+         *     it, `changed` stay in the group with another name or role, `same` stay as they are.
+         */
+        ImportMemberCounts: {
+            /**
+             * Format: int32
+             * @example 2
+             */
+            new: number;
+            /**
+             * Format: int32
+             * @example 0
+             */
+            movedIn: number;
+            /**
+             * Format: int32
+             * @example 0
+             */
+            movedOut: number;
+            /**
+             * Format: int32
+             * @example 1
+             */
+            left: number;
+            /**
+             * Format: int32
+             * @example 0
+             */
+            changed: number;
+            /**
+             * Format: int32
+             * @example 24
+             */
+            same: number;
+        };
+        /** @description What an import does to one group. */
+        ImportGroupChange: {
+            /**
+             * Format: uuid
+             * @description The id of the group; null for one that is new.
+             * @example b0000000-0000-4000-8000-000000000001
+             */
+            groupId: string | null;
+            /**
+             * @description The name that the group has once the import is applied.
+             * @example 5a
+             */
+            name: string;
+            /**
+             * @description The name that it has now, where that is another one.
+             * @example null
+             */
+            previousName: string | null;
+            type: components["schemas"]["GroupType"];
+            /**
+             * @description The id of the group in the source system; null for one that was made by hand.
+             * @example class:5a
+             */
+            sourceSystemIdentifier: string | null;
+            step: components["schemas"]["ImportGroupStep"];
+            members: components["schemas"]["ImportMemberCounts"];
+        };
+        /** @description Somebody who leaves a school when an import is applied. */
+        ImportLeaver: {
+            /**
+             * Format: uuid
+             * @description The id of the person.
+             * @example c0000000-0000-4000-8000-000000000002
+             */
+            id: string;
+            name: components["schemas"]["PersonName"];
+            role: components["schemas"]["SchoolRole"];
+            /**
+             * @description The id of the person in the source system.
+             * @example 1002
+             */
+            sourceSystemIdentifier: string | null;
+            /**
+             * @description The names of the classes at the school that the person is in.
+             * @example [
+             *       "5a"
+             *     ]
+             */
+            classes: string[];
+            /**
+             * @description Whether the person is removed; otherwise they stay at another school.
+             * @example true
+             */
+            losesAccess: boolean;
+        };
+        /** @description A group as the roster has it. */
+        RosterGroup: {
+            /** @example 5a */
+            name: string;
+            /**
+             * @description The id of the group in the source system.
+             * @example class:5a
+             */
+            sourceSystemIdentifier: string;
+            /**
+             * Format: int32
+             * @description How many people the roster puts into it.
+             * @example 25
+             */
+            members: number;
+        };
+        /** @description A group that exists. */
+        ExistingGroup: {
+            /**
+             * Format: uuid
+             * @description The id of the group.
+             * @example b0000000-0000-4000-8000-000000000001
+             */
+            groupId: string;
+            /** @example Klasse 5A */
+            name: string;
+            /**
+             * @description The id of the group in the source system; null for one that was made by hand.
+             * @example null
+             */
+            sourceSystemIdentifier: string | null;
+            /**
+             * Format: int32
+             * @description How many active people are in it.
+             * @example 24
+             */
+            members: number;
+        };
+        /** @description A group of the roster, and one that exists and looks like it. */
+        ImportLookAlike: {
+            type: components["schemas"]["GroupType"];
+            inRoster: components["schemas"]["RosterGroup"];
+            existing: components["schemas"]["ExistingGroup"];
+        };
+        /** @description Two groups that are the same. */
+        ImportGroupJoin: {
+            /**
+             * Format: uuid
+             * @description The id of the group that exists.
+             * @example b0000000-0000-4000-8000-000000000001
+             */
+            groupId: string;
+            /**
+             * @description The id that the group of the roster has in the source system.
+             * @example class:5a
+             */
+            sourceSystemIdentifier: string;
+        };
+        /** @description A class, and where most of its pupils will be. */
+        ImportGroupMove: {
+            from: components["schemas"]["ExistingGroup"];
+            to: components["schemas"]["RosterGroup"];
+            /**
+             * Format: int32
+             * @description How many pupils of the one will be in the other.
+             * @example 24
+             */
+            moving: number;
+            /**
+             * @description Whether the import already lets the class go on as the other, under its id.
+             * @example false
+             */
+            isCarriedOver: boolean;
+        };
+        /** @description A group that goes on as one of the roster. */
+        NewImportGroupMove: {
+            /**
+             * @description The id in the source system that the group has now.
+             * @example class:5a
+             */
+            from: string;
+            /**
+             * @description The id of the group of the roster.
+             * @example class:6a
+             */
+            to: string;
+        };
+        /** @description Which groups go on as which ones of the roster. */
+        ImportGroupMoves: {
+            /**
+             * @description The year that they go on into; within one year the same pair goes on once.
+             * @example 2026/27
+             */
+            schoolYear: string;
+            /** @description All pairs; groups that are left out do not go on. */
+            moves: components["schemas"]["NewImportGroupMove"][];
+        };
+        /** @description What the caller knows the import to do. */
+        ImportConfirmation: {
+            /**
+             * Format: int32
+             * @description How many people leave, as somebody typed it: `leavers` of the import. An import that is held needs it; where it is given it must be right.
+             * @example 112
+             */
+            confirmLeavers?: number;
+        };
+        /**
          * @description Whether an app can keep a secret. A `PUBLIC` app has none and must use PKCE.
          * @example CONFIDENTIAL
          * @enum {string}
          */
         AppType: "CONFIDENTIAL" | "PUBLIC";
-        /**
-         * @description A scope that an app may ask for. The scopes of the IDM API are named by their end, such as `schools:read`.
-         * @example openid
-         * @enum {string}
-         */
-        AppScope: "openid" | "offline_access" | "profile" | "school" | "role" | "groups" | "schools:read" | "users:read" | "groups:read" | "people:read" | "admin:read" | "admin:write";
         /**
          * @description How the ID tokens of an app are signed.
          * @example RS256
@@ -1433,6 +3850,19 @@ export interface components {
          * @enum {string}
          */
         SchulconnexSpelling: "V1_4" | "V1_7";
+        /** @description A plain text about an app, in German and in English. Lines are kept; nothing in it is markup. */
+        AppText: {
+            /**
+             * @description The German text; null where there is none.
+             * @example Üben für Deutsch und Mathematik.
+             */
+            de: string | null;
+            /**
+             * @description The English text; null where there is none.
+             * @example Exercises in German and mathematics.
+             */
+            en: string | null;
+        };
         /** @description The registration of an app, without its secrets. */
         AdminApp: {
             /** @example demo-lernapp */
@@ -1484,6 +3914,42 @@ export interface components {
              * @example null
              */
             oldSecretEndsAt: string | null;
+            /**
+             * @description Who offers the app; null when it is not known.
+             * @example Lernapp GmbH
+             */
+            provider: string | null;
+            description: components["schemas"]["AppText"];
+            purpose: components["schemas"]["AppText"];
+            /**
+             * Format: uri
+             * @description Where the privacy statement of the app is; null when it is not known.
+             * @example https://lernapp.example/datenschutz
+             */
+            privacyUrl: string | null;
+            /**
+             * @description Where the app helps, an https address or an e-mail address; null when it is not known.
+             * @example hilfe@lernapp.example
+             */
+            supportAddress: string | null;
+            /**
+             * @description Where the logo is at this service, for everybody and for ever; null for an app without one.
+             * @example /assets/apps/demo-lernapp/2c26b46b68ffc68ff99b453c1d304134.png
+             */
+            logoPath: string | null;
+        };
+        /** @description A plain text about an app; a language that is left out stays. */
+        AppTextUpdate: {
+            /**
+             * @description The German text; null removes it.
+             * @example Üben für Deutsch und Mathematik.
+             */
+            de?: string | null;
+            /**
+             * @description The English text; null removes it.
+             * @example Exercises in German and mathematics.
+             */
+            en?: string | null;
         };
         /** @description An app to be registered. */
         NewApp: {
@@ -1537,6 +4003,24 @@ export interface components {
             idTokenAlgorithm: components["schemas"]["IdTokenAlgorithm"];
             /** @default V1_4 */
             schulconnexSpelling: components["schemas"]["SchulconnexSpelling"];
+            /**
+             * @description Who offers the app.
+             * @example Lernapp GmbH
+             */
+            provider?: string | null;
+            description?: components["schemas"]["AppTextUpdate"];
+            purpose?: components["schemas"]["AppTextUpdate"];
+            /**
+             * Format: uri
+             * @description Where the privacy statement of the app is.
+             * @example https://lernapp.example/datenschutz
+             */
+            privacyUrl?: string | null;
+            /**
+             * @description Where the app helps, an https address or an e-mail address.
+             * @example hilfe@lernapp.example
+             */
+            supportAddress?: string | null;
         };
         /** @description A client id with its new secret, which is not shown again. */
         AppCredentials: {
@@ -1596,6 +4080,181 @@ export interface components {
             scopes?: components["schemas"]["AppScope"][];
             idTokenAlgorithm?: components["schemas"]["IdTokenAlgorithm"];
             schulconnexSpelling?: components["schemas"]["SchulconnexSpelling"];
+            /**
+             * @description Who offers the app; null removes it.
+             * @example Lernapp GmbH
+             */
+            provider?: string | null;
+            description?: components["schemas"]["AppTextUpdate"];
+            purpose?: components["schemas"]["AppTextUpdate"];
+            /**
+             * Format: uri
+             * @description Where the privacy statement of the app is; null removes it.
+             * @example https://lernapp.example/datenschutz
+             */
+            privacyUrl?: string | null;
+            /**
+             * @description Where the app helps, an https address or an e-mail address; null removes it.
+             * @example hilfe@lernapp.example
+             */
+            supportAddress?: string | null;
+        };
+        /**
+         * Format: binary
+         * @description The bytes of a PNG, JPEG or WebP image.
+         * @example (bytes)
+         */
+        AppLogo: string;
+        /**
+         * @description A page that nobody has answered yet is `waiting`.
+         * @example refused
+         * @enum {string}
+         */
+        SignOnStepOutcome: "done" | "waiting" | "refused";
+        /** @description One step of a sign-on. */
+        SignOnStep: {
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            at: string;
+            /**
+             * @description The `X-Request-Id` of the answer.
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+             */
+            requestId: string;
+            /**
+             * @description `authorize` is the authorization request; `login`, `choose_school`, `consent` and others are pages for the person; `code` is sent to
+             *     the app, which exchanges it at `token` and may read `userinfo`.
+             * @example token
+             */
+            step: string;
+            outcome: components["schemas"]["SignOnStepOutcome"];
+            /**
+             * @description The error that the app was answered; null of a step that was not refused.
+             * @example invalid_grant
+             */
+            code: string | null;
+            /**
+             * @description The description of the error, as the app was answered.
+             * @example grant request is invalid
+             */
+            description: string | null;
+        };
+        /** @description One sign-on to an app. */
+        SignOnAttempt: {
+            /**
+             * Format: uuid
+             * @description Another one after each step.
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+             */
+            id: string;
+            /** @description What was done, in this order. */
+            steps: components["schemas"]["SignOnStep"][];
+        };
+        /** @description A call of an app. */
+        ApiRequest: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description When it was answered.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            at: string;
+            /**
+             * @description The `X-Request-Id` of the answer.
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+             */
+            requestId: string;
+            /**
+             * @description The operation, as its contract names it.
+             * @example listSchoolUsers
+             */
+            operationId: string;
+            /**
+             * Format: int32
+             * @description The status of the answer.
+             * @example 404
+             */
+            status: number;
+            /**
+             * @description The code of a refusal; null of a call that succeeded.
+             * @example organization_not_found
+             */
+            code: string | null;
+            /**
+             * Format: int32
+             * @description How long the answer took, its sending included.
+             * @example 4
+             */
+            durationMs: number;
+        };
+        /** @description Scopes that an app needs, and what for. */
+        NewScopeRequest: {
+            /** @description The scopes; those that the app has already are left out. */
+            scopes: components["schemas"]["AppScope"][];
+            /**
+             * @description What they are needed for.
+             * @example Teachers set exercises for their classes.
+             */
+            reason: string;
+        };
+        /**
+         * @description A request waits as `REQUESTED`, until an operator has approved or refused it.
+         * @example REQUESTED
+         * @enum {string}
+         */
+        ScopeRequestState: "REQUESTED" | "APPROVED" | "REFUSED";
+        /** @description Scopes that a partner asks for. */
+        ScopeRequest: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+             */
+            id: string;
+            /** @example demo-lernapp */
+            clientId: string;
+            /**
+             * @description The name of the app.
+             * @example Lernapp
+             */
+            appName: string;
+            /** @description The scopes that the app does not have yet. */
+            scopes: components["schemas"]["AppScope"][];
+            /**
+             * @description What they are needed for.
+             * @example Teachers set exercises for their classes.
+             */
+            reason: string;
+            state: components["schemas"]["ScopeRequestState"];
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            requestedAt: string;
+            /**
+             * Format: date-time
+             * @description When an operator approved or refused; null while the request waits.
+             * @example null
+             */
+            decidedAt: string | null;
+            /**
+             * @description What the operator said to it.
+             * @example null
+             */
+            note: string | null;
+        };
+        /** @description What the operator says to it. */
+        ScopeDecision: {
+            /**
+             * @description A note that the partner reads.
+             * @example Please describe in your privacy statement what you keep.
+             */
+            note: string;
         };
         /** @description How the present secret ends. */
         SecretRotation: {
@@ -1607,12 +4266,6 @@ export interface components {
              */
             keepOldSeconds: number;
         };
-        /**
-         * @description Who of a school may sign in to an app.
-         * @example EVERYBODY
-         * @enum {string}
-         */
-        SignOnAudienceKind: "NOBODY" | "EVERYBODY" | "ROLES" | "GROUPS";
         /** @description Who of a school may sign in to an app. */
         SignOnAudience: {
             kind: components["schemas"]["SignOnAudienceKind"];
@@ -1623,6 +4276,143 @@ export interface components {
              * @example []
              */
             groupIds: string[];
+        };
+        /** @description What a school gives an app, with the name of the school. */
+        NamedGrant: {
+            /** @example demo-lernapp */
+            clientId: string;
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string;
+            /** @example Goethe-Schule */
+            schoolName: string;
+            signOn: components["schemas"]["SignOnAudience"];
+            /**
+             * @description Whether the app reads the synced groups and their members.
+             * @example true
+             */
+            sync: boolean;
+            /**
+             * @description The groups that the school syncs to the app; they are kept while `sync` is off.
+             * @example [
+             *       "b0000000-0000-4000-8000-000000000001"
+             *     ]
+             */
+            syncedGroupIds: string[];
+        };
+        /** @description A group by id and name. */
+        NamedGroup: {
+            /**
+             * Format: uuid
+             * @example b0000000-0000-4000-8000-000000000001
+             */
+            id: string;
+            /** @example 5a */
+            name: string;
+        };
+        /** @description What the school gives the app, with its groups by name; null while it gives it nothing. */
+        CatalogueGrant: {
+            signOn: components["schemas"]["SignOnAudience"];
+            /**
+             * @description The groups whose members may sign in, where they are chosen by groups.
+             * @example []
+             */
+            signOnGroups: components["schemas"]["NamedGroup"][];
+            /**
+             * @description Whether the app reads the synced groups and their members.
+             * @example true
+             */
+            sync: boolean;
+            /** @description The groups that the school syncs to the app; they are kept while `sync` is off. */
+            syncedGroups: components["schemas"]["NamedGroup"][];
+        } | null;
+        /** @description An app that a school can choose, and what it gave it. */
+        CatalogueApp: {
+            /** @example demo-lernapp */
+            clientId: string;
+            /**
+             * @description The name, as people see it.
+             * @example Lernapp
+             */
+            name: string;
+            /**
+             * @description Who offers the app; null when it is not known.
+             * @example Lernapp GmbH
+             */
+            provider: string | null;
+            description: components["schemas"]["AppText"];
+            purpose: components["schemas"]["AppText"];
+            /**
+             * Format: uri
+             * @description Where the privacy statement of the app is; null when it is not known.
+             * @example https://lernapp.example/datenschutz
+             */
+            privacyUrl: string | null;
+            /**
+             * @description Where the app helps, an https address or an e-mail address; null when it is not known.
+             * @example hilfe@lernapp.example
+             */
+            supportAddress: string | null;
+            /**
+             * @description Where the logo is at this service; null for an app without one.
+             * @example /assets/apps/demo-lernapp/2c26b46b68ffc68ff99b453c1d304134.png
+             */
+            logoPath: string | null;
+            /**
+             * @description Whether people who may sign in to the app find it on their start page.
+             * @example true
+             */
+            hasTile: boolean;
+            /** @description The data that the app may ask for. `openid` is sign-on; those that end in `:read` are read with sync. */
+            scopes: components["schemas"]["AppScope"][];
+            grant: components["schemas"]["CatalogueGrant"];
+            /**
+             * Format: date-time
+             * @description When somebody of the school last signed in to the app; null if nobody did.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            lastSignInAt: string | null;
+        };
+        /**
+         * @description What an app can ask for of a school: from the IDM API its record, users, groups and people, and one group, user or person; from
+         *     Schulconnex `personen-info`, filtered by the organisation.
+         * @example users
+         * @enum {string}
+         */
+        AppViewResource: "school" | "users" | "groups" | "people" | "group" | "user" | "person" | "personen-info";
+        /** @description What an app gets when it asks. */
+        AppView: {
+            /**
+             * @description What it asks for.
+             * @example /idm/ep/v1/schools/a0000000-0000-4000-8000-000000000001/users
+             */
+            path: string;
+            /**
+             * Format: int32
+             * @description The status of the answer.
+             * @example 200
+             */
+            status: number;
+            /**
+             * @description The tag of the answer; null where it has none, and where the caller may not see the body.
+             * @example "0dK2vQ7zY3kBq1nC8m5x4w"
+             */
+            etag: string | null;
+            /** @example application/json; charset=utf-8 */
+            contentType: string;
+            /**
+             * Format: int32
+             * @description How many records the answer has; null for a refusal.
+             * @example 1
+             */
+            count: number | null;
+            /**
+             * @description The text of the body, byte by byte; null where it names people whom the caller may not see.
+             * @example []
+             */
+            body: string | null;
         };
         /** @description What a school gives an app. */
         Grant: {
@@ -1800,6 +4590,51 @@ export interface components {
             /** @example 4711 */
             deliveryId: string;
         };
+        /** @description How a webhook endpoint did in the last 24 hours, and what waits. */
+        EndpointFigures: {
+            /**
+             * Format: int32
+             * @description Requests that were sent.
+             * @example 200
+             */
+            attempts: number;
+            /**
+             * Format: int32
+             * @description Those that were answered with a status from 200 to 299.
+             * @example 198
+             */
+            succeeded: number;
+            /**
+             * Format: double
+             * @description The part that succeeded; null without attempts.
+             * @example 0.99
+             */
+            successRate: number | null;
+            /**
+             * Format: int32
+             * @description Half of the answers came within this time, in milliseconds; null without answers.
+             * @example 40
+             */
+            p50Ms: number | null;
+            /**
+             * Format: int32
+             * @description 95 % of the answers came within this time, in milliseconds; null without answers.
+             * @example 210
+             */
+            p95Ms: number | null;
+            /**
+             * Format: int32
+             * @description Deliveries that wait.
+             * @example 3
+             */
+            pending: number;
+            /**
+             * Format: date-time
+             * @description When the oldest of them was made; null when none waits.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            waitingSince: string | null;
+        };
         /**
          * @description Whether a delivery waits, was taken, or was given up.
          * @example DELIVERED
@@ -1913,38 +4748,190 @@ export interface components {
             /** @description The attempts, the first one first. */
             log: components["schemas"]["DeliveryAttempt"][];
         };
-        /** @description Who has a staff role, a person or an app; the other one is null. */
-        StaffRoleHolder: {
+        /** @description Who calls, with the roles that hold at this moment. */
+        Me: {
             /**
              * Format: uuid
+             * @description The person who signed in; null for a token of an app itself.
              * @example c0000000-0000-4000-8000-000000000001
              */
             personId: string | null;
-            /** @example null */
-            clientId: string | null;
+            /**
+             * @description The app that the token was issued to.
+             * @example portal
+             */
+            clientId: string;
+            name: components["schemas"]["PersonName"];
+            roles: components["schemas"]["StaffRole"][];
+            /** @description The schools at which a role holds, by name; empty for an operator, who may work at every school. */
+            schools: components["schemas"]["NamedSchool"][];
         };
-        /**
-         * @description What somebody may do.
-         *
-         *     - `OPERATOR`: everything.
-         *     - `DISTRICT`: at its schools, all that a school admin may.
-         *     - `SCHOOL_ADMIN`: everything of its schools.
-         *     - `SECRETARY`: people, logins, groups, memberships and imports of its schools.
-         *     - `CLASS_TEACHER`: reads its own groups and their members at its schools, and gives the members new logins.
-         *     - `PARTNER`: its own apps: registration, secrets, webhooks, deliveries, grants given to them, their audit; no names of people.
-         *     - `SUPPORT`: reads at its schools, until `endsAt`, for a reason that the school sees.
-         * @example SECRETARY
-         * @enum {string}
-         */
-        StaffRoleName: "OPERATOR" | "DISTRICT" | "SCHOOL_ADMIN" | "SECRETARY" | "CLASS_TEACHER" | "PARTNER" | "SUPPORT";
-        /** @description A role that a person or an app has. */
-        StaffRole: {
+        /** @description An import that waits to be confirmed. */
+        HeldImport: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+             */
+            id: string;
+            /** @example klassen.csv */
+            fileName: string;
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            createdAt: string;
+        };
+        /** @description Imports that wait for somebody who confirms what they remove, the latest first; null for a caller who reaches no school. */
+        SomeImports: {
+            /**
+             * Format: int32
+             * @description How many there are.
+             * @example 1
+             */
+            count: number;
+            /** @description The first of them. */
+            first: components["schemas"]["HeldImport"][];
+        } | null;
+        /** @description People who can not sign in, as they have no login. */
+        SomePeople: {
+            /**
+             * Format: int32
+             * @description How many there are.
+             * @example 1
+             */
+            count: number;
+            /** @description The first of them. */
+            first: components["schemas"]["NamedPerson"][];
+        };
+        /** @description A person who left. */
+        Leaver: {
+            /**
+             * Format: uuid
+             * @example c0000000-0000-4000-8000-000000000002
+             */
+            id: string;
+            name: components["schemas"]["PersonName"];
+            /**
+             * Format: date-time
+             * @description When the person was soft-deleted.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            softDeletedAt: string;
+        };
+        /** @description People who were soft-deleted in the last seven days, the latest first. */
+        SomeLeavers: {
+            /**
+             * Format: int32
+             * @description How many there are.
+             * @example 1
+             */
+            count: number;
+            /** @description The first of them. */
+            first: components["schemas"]["Leaver"][];
+        };
+        /** @description An app that nobody uses at a school. */
+        UnusedApp: {
+            /** @example demo-lernapp */
+            clientId: string;
+            /** @example Lernapp */
+            name: string;
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string;
+        };
+        /** @description Apps that may sign people in for 90 days or longer, and at which nobody of the school signed in for 90 days. */
+        SomeUnusedApps: {
+            /**
+             * Format: int32
+             * @description How many there are.
+             * @example 1
+             */
+            count: number;
+            /** @description The first of them. */
+            first: components["schemas"]["UnusedApp"][];
+        };
+        /** @description How far a school is that begins; null for several schools. */
+        FirstSteps: {
+            /**
+             * @description Whether the school has people.
+             * @example true
+             */
+            hasPeople: boolean;
+            /**
+             * @description Whether some of them have a login.
+             * @example false
+             */
+            hasLogins: boolean;
+            /**
+             * @description Whether the school has given something to an app.
+             * @example false
+             */
+            hasApps: boolean;
+        } | null;
+        /** @description What there is to do at the schools of the caller, or at the one that is asked for; null without a school. */
+        TodayAtSchools: {
+            withoutLogin: components["schemas"]["SomePeople"];
+            newLeavers: components["schemas"]["SomeLeavers"];
+            unusedApps: components["schemas"]["SomeUnusedApps"];
+            firstSteps: components["schemas"]["FirstSteps"];
+        } | null;
+        /** @description A webhook endpoint whose deliveries fail. */
+        FailingEndpoint: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+             */
+            id: string;
+            /** @example demo-lernapp */
+            clientId: string;
+            /** @example Lernapp */
+            appName: string;
+            /**
+             * Format: uri
+             * @example https://lernapp.example/webhooks
+             */
+            url: string;
+            state: components["schemas"]["EndpointState"];
+            /**
+             * Format: date-time
+             * @description When the first delivery failed of those since the last success; null when none did.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            failingSince: string | null;
+        };
+        /** @description Webhook endpoints whose deliveries fail, the latest first; null for a caller who looks after no app. */
+        SomeEndpoints: {
+            /**
+             * Format: int32
+             * @description How many there are.
+             * @example 1
+             */
+            count: number;
+            /** @description The first of them. */
+            first: components["schemas"]["FailingEndpoint"][];
+        } | null;
+        /** @description What there is to do. */
+        Today: {
+            heldImports: components["schemas"]["SomeImports"];
+            atSchools: components["schemas"]["TodayAtSchools"];
+            failingEndpoints: components["schemas"]["SomeEndpoints"];
+        };
+        /** @description A role that a person or an app has, with the name of who has it. */
+        ListedStaffRole: {
             /**
              * Format: uuid
              * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a30
              */
             id: string;
             holder: components["schemas"]["StaffRoleHolder"];
+            personName: components["schemas"]["PersonName"];
+            /**
+             * @description The name of the app; null where a person has the role.
+             * @example null
+             */
+            appName: string | null;
             role: components["schemas"]["StaffRoleName"];
             /**
              * @description The schools at which the role holds, as far as the caller reaches them; empty for `OPERATOR` and `PARTNER`.
@@ -1974,24 +4961,6 @@ export interface components {
              * @example 2026-02-03T08:00:00.000Z
              */
             givenAt: string;
-        };
-        /** @description Who calls, with the roles that hold at this moment. */
-        Me: {
-            /**
-             * Format: uuid
-             * @description The person who signed in; null for a token of an app itself.
-             * @example c0000000-0000-4000-8000-000000000001
-             */
-            personId: string | null;
-            /**
-             * @description The app that the token was issued to.
-             * @example portal
-             */
-            clientId: string;
-            name: components["schemas"]["PersonName"];
-            roles: components["schemas"]["StaffRole"][];
-            /** @description The schools at which a role holds, by name; empty for an operator, who may work at every school. */
-            schools: components["schemas"]["NamedSchool"][];
         };
         /** @description Who gets a staff role, a person or an app. */
         NewStaffRoleHolder: {
@@ -2034,92 +5003,151 @@ export interface components {
             endsAt?: string;
         };
         /**
-         * @description Who did something: a person, an app, or a program of the service such as `purge`; what it is not is null. All are null for what nobody
-         *     was recorded to do, for a person who was deleted for good, and, for a partner, for every person.
+         * @description `signIns` of people to apps, `tokens` that were issued, `apiCalls` of apps, `refusals` at sign-on and of calls, `deliveries` tried of webhooks.
+         * @example signIns
+         * @enum {string}
          */
-        AuditActor: {
-            /**
-             * Format: uuid
-             * @example c0000000-0000-4000-8000-000000000001
-             */
-            personId: string | null;
-            /** @example null */
-            clientId: string | null;
-            /** @example null */
-            program: string | null;
-            /**
-             * @description The staff role in which it was done; null where none was needed.
-             * @example SECRETARY
-             * @enum {string|null}
-             */
-            role: "OPERATOR" | "DISTRICT" | "SCHOOL_ADMIN" | "SECRETARY" | "CLASS_TEACHER" | "PARTNER" | "SUPPORT" | null;
-        };
-        /** @description Who did what, and when. No line holds a secret. */
-        AuditLine: {
-            /**
-             * Format: uuid
-             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a40
-             */
-            id: string;
+        FigureMetric: "signIns" | "tokens" | "apiCalls" | "refusals" | "deliveries";
+        /**
+         * @description The length of a part.
+         * @example hour
+         * @enum {string}
+         */
+        FigureStep: "hour" | "day";
+        /** @description How often one outcome was counted in an hour or a day. */
+        FigurePoint: {
             /**
              * Format: date-time
+             * @description Where the hour or the day begins.
              * @example 2026-02-03T08:00:00.000Z
              */
             at: string;
             /**
-             * @description What was done, in the past tense.
-             * @example person_updated
+             * @description `done` of sign-ins, calls and deliveries; `not_modified`, `refused` or `failed` of calls; `failed` of deliveries; the grant type of
+             *     tokens; the code of refusals.
+             * @example done
              */
-            action: string;
-            actor: components["schemas"]["AuditActor"];
+            outcome: string;
             /**
-             * @description The app that it was done to or through; null where there is none.
+             * Format: int64
+             * @example 112
+             */
+            count: number;
+        };
+        /** @description What was counted over a time. Parts in which nothing was counted are missing. */
+        Figures: {
+            metric: components["schemas"]["FigureMetric"];
+            step: components["schemas"]["FigureStep"];
+            /**
+             * Format: date-time
+             * @description The first time that was asked for.
+             * @example 2026-02-03T00:00:00.000Z
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description The time after the last.
+             * @example 2026-02-04T00:00:00.000Z
+             */
+            until: string;
+            /** @description By time, then by outcome. */
+            points: components["schemas"]["FigurePoint"][];
+        };
+        /** @description One thing that the service needs. */
+        HealthCheck: {
+            /**
+             * @description What is checked, as `/health/ready` calls it.
+             * @example database
+             */
+            name: string;
+            /** @example true */
+            isWell: boolean;
+        };
+        /**
+         * @description How a run ended.
+         * @example done
+         * @enum {string}
+         */
+        JobOutcome: "done" | "failed";
+        /** @description The last run of a job. */
+        JobRun: {
+            /** @example webhooks.deliver */
+            name: string;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            at: string;
+            /**
+             * Format: int32
+             * @example 12
+             */
+            durationMs: number;
+            outcome: components["schemas"]["JobOutcome"];
+        };
+        /** @description What is well, when each job last ran, and how much waits. */
+        Health: {
+            /**
+             * @description Whether all checks are well.
+             * @example true
+             */
+            isWell: boolean;
+            checks: components["schemas"]["HealthCheck"][];
+            /** @description Each job with its last run, in whichever process; written every minute. */
+            jobs: components["schemas"]["JobRun"][];
+            /**
+             * Format: int64
+             * @description Deliveries of webhooks that wait.
+             * @example 0
+             */
+            pendingDeliveries: number;
+            /**
+             * Format: int32
+             * @description Imports that wait to be confirmed.
+             * @example 1
+             */
+            heldImports: number;
+        };
+        /**
+         * @description `ACTIVE` signs, `NEXT` is published and will sign after a rotation, `RETIRED` is published until the tokens that it signed have expired.
+         * @example ACTIVE
+         * @enum {string}
+         */
+        SigningKeyState: "ACTIVE" | "NEXT" | "RETIRED";
+        /** @description A signing key, without what is secret of it. */
+        SigningKey: {
+            /**
+             * @description The id under which the public half is published.
+             * @example 8vDB0ZtIzlEDO-YPxWkFZLyYZLzZGqzAYJvfz6fzI5s
+             */
+            kid: string;
+            algorithm: components["schemas"]["IdTokenAlgorithm"];
+            state: components["schemas"]["SigningKeyState"];
+            /**
+             * Format: date-time
+             * @example 2026-01-03T08:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description Since when it signs, or signed; null for one that will be next.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            activatedAt: string | null;
+            /**
+             * Format: date-time
+             * @description Since when it signs no more; null for one that does, or will.
              * @example null
              */
-            clientId: string | null;
-            /**
-             * Format: uuid
-             * @description The person that it was done to; null where there is none, and for one who was deleted for good.
-             * @example c0000000-0000-4000-8000-000000000002
-             */
-            personId: string | null;
-            /**
-             * Format: uuid
-             * @example a0000000-0000-4000-8000-000000000001
-             */
-            schoolId: string | null;
-            /** @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10 */
-            requestId: string | null;
-            /**
-             * @description What changed, as it was before; null where nothing is recorded.
-             * @example {
-             *       "role": "STUDENT"
-             *     }
-             */
-            before: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * @description What changed, as it was after; null where nothing is recorded.
-             * @example {
-             *       "role": "TEACHER"
-             *     }
-             */
-            after: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * @description Ids, codes and numbers that belong to the action.
-             * @example {
-             *       "changed": [
-             *         "role"
-             *       ]
-             *     }
-             */
-            detail: {
-                [key: string]: unknown;
-            };
+            retiredAt: string | null;
         };
+        /**
+         * @description The newest or the oldest lines first.
+         * @example newest
+         * @enum {string}
+         */
+        AuditOrder: "newest" | "oldest";
     };
     responses: {
         /** @description The request does not follow this description. */
@@ -2268,8 +5296,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["PreconditionProblem"];
             };
         };
-        /** @description A school or group does not exist, or is beyond what the caller may reach. */
-        SchoolOrGroupUnknown: {
+        /** @description The request does not follow this description, or holds a text that cannot be kept. */
+        TextRefused: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -2278,8 +5306,88 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The request does not follow this description, or holds a text that cannot be kept. */
-        TextRefused: {
+        /** @description The request does not follow this description, or a network or the hours cannot be. */
+        CardSettingsRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The school or the person does not exist, or is beyond what the caller may reach. */
+        SchoolOrPersonUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request does not follow this description, or names nobody or too many people. */
+        CardsRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The school, the group or a person does not exist, or is beyond what the caller may reach. */
+        CardHolderUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The school has not switched login cards with a QR code on. */
+        CardsDisabled: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The school does not exist or is beyond what the caller may reach; or these cards were made by somebody else, printed before, or made more than ten minutes ago. */
+        CardPrintUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The school or the card does not exist, or is beyond what the caller may reach. */
+        LoginCardUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description These are too many people for one request. */
+        TooManyPeople: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A school or group does not exist, or is beyond what the caller may reach. */
+        SchoolOrGroupUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -2308,8 +5416,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The person is in a status that does not allow this. */
-        PersonStatusConflict: {
+        /** @description The person is in a status that does not allow this, or is the last operator. */
+        PersonNotRemoved: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -2358,6 +5466,16 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The person is in a status that does not allow this. */
+        PersonStatusConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The person is in a status that does not allow this, or it is their home school. */
         LeaveConflict: {
             headers: {
@@ -2368,7 +5486,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The person is blocked already. */
+        /** @description The person is blocked already, or is the last operator. */
         BlockedAlready: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -2410,6 +5528,36 @@ export interface components {
         };
         /** @description Another person has the user name. */
         UsernameTaken: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The person does not exist, is beyond what the caller may reach, or has no such session. */
+        SessionUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The person does not exist, is beyond what the caller may reach, or has not agreed to anything for the app. */
+        ConsentUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The person or the app does not exist, or is beyond what the caller may reach. */
+        PersonOrAppUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -2478,6 +5626,67 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The request does not follow this description, or the file is no roster. */
+        RosterRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The token lacks the scope, no role of the caller allows this, or the roster names a school beyond their reach. */
+        ImportForbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The import does not exist, or is beyond what the caller may reach. */
+        ImportUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The import does not exist or is beyond what the caller may reach, or the school is none of it. */
+        ImportOrSchoolUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description What is asked for does not fit the state of the import. */
+        ImportConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request does not follow this description, or the groups cannot go on like this. */
+        GroupMovesRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The request does not follow this description, or the registration cannot be kept. */
         RegistrationRefused: {
             headers: {
@@ -2488,8 +5697,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Another app has or had the client id. */
-        ClientIdTaken: {
+        /** @description Another app has or had the client id, or a partner has too many apps without scopes. */
+        NewAppConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -2500,6 +5709,56 @@ export interface components {
         };
         /** @description The app does not exist, or is beyond what the caller may reach. */
         AppUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The app is the last operator. */
+        LastOperatorsApp: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request does not follow this description, or the image cannot be kept. */
+        LogoRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description There is nothing to ask for, or a request waits already. */
+        ScopeRequestConflict: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request does not exist, or is beyond what the caller may reach. */
+        ScopeRequestUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request was decided already. */
+        ScopeRequestDecided: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -2548,6 +5807,26 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The app or the school does not exist, or is beyond what the caller may reach. */
+        AppOrSchoolUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The school, the app, or the group or person at the school does not exist, or is beyond what the caller may reach. */
+        AppViewUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The school or the grant does not exist, or is beyond what the caller may reach. */
         GrantUnknown: {
             headers: {
@@ -2560,16 +5839,6 @@ export interface components {
         };
         /** @description The request does not follow this description, or names a group of another school. */
         GrantRefused: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description The app or the school does not exist, or is beyond what the caller may reach. */
-        AppOrSchoolUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -2707,6 +5976,11 @@ export interface components {
          */
         Search: string;
         /**
+         * @description The order of the list; a cursor continues in it.
+         * @example -name
+         */
+        NameSort: components["schemas"]["NameOrder"];
+        /**
          * @description How many entries a page has at most.
          * @example 100
          */
@@ -2739,6 +6013,21 @@ export interface components {
          */
         IfMatch: string;
         /**
+         * @description Only entries of the person with this id.
+         * @example c0000000-0000-4000-8000-000000000002
+         */
+        PersonFilter: string;
+        /**
+         * @description The `printId` that the making of cards answered.
+         * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a41
+         */
+        CardPrintId: string;
+        /**
+         * @description The id of the login card.
+         * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a40
+         */
+        LoginCardId: string;
+        /**
          * @description Only entries of the school with this id.
          * @example a0000000-0000-4000-8000-000000000001
          */
@@ -2754,20 +6043,45 @@ export interface components {
          */
         PersonStatusFilter: components["schemas"]["PersonStatus"];
         /**
-         * @description With `true` only people who have a login, with `false` only those who have none.
+         * @description Only people of this role at school.
+         * @example TEACHER
+         */
+        SchoolRoleFilter: components["schemas"]["SchoolRole"];
+        /**
+         * @description With `true` only people who have a user name and a password, with `false` only those who lack either.
          * @example false
          */
         HasLogin: boolean;
         /**
-         * @description Only people whose names or source system identifier hold every word of this text, in any case.
+         * @description Only people whose names, user name or source system identifier hold every word of this text, in any case.
          * @example bo muster
          */
         PersonSearch: string;
+        /**
+         * @description The order of the list; a cursor continues in it. By times only with `school` or `group`.
+         * @example -lastSignIn
+         */
+        PeopleSort: components["schemas"]["PersonOrder"];
         /**
          * @description The id of the person.
          * @example c0000000-0000-4000-8000-000000000002
          */
         AdminPersonId: string;
+        /**
+         * @description The id of the session.
+         * @example 7f9c2ba4-e88f-827d-6160-455076058519
+         */
+        SessionId: string;
+        /**
+         * @description The client id of the app.
+         * @example demo-lernapp
+         */
+        AppClientId: string;
+        /**
+         * @description The client id of the app that the person wants to sign in to.
+         * @example demo-lernapp
+         */
+        ExplainedApp: string;
         /**
          * @description The id of the school.
          * @example a0000000-0000-4000-8000-000000000001
@@ -2784,15 +6098,100 @@ export interface components {
          */
         AdminGroupId: string;
         /**
-         * @description The client id of the app.
-         * @example demo-lernapp
+         * @description Only imports in this state.
+         * @example HELD
          */
-        AppClientId: string;
+        ImportStateFilter: components["schemas"]["ImportState"];
+        /**
+         * @description The id of the school that the roster is for. Plain CSV needs it; in another format, schools that the roster names must be this one.
+         * @example a0000000-0000-4000-8000-000000000001
+         */
+        ImportSchoolChoice: string;
+        /**
+         * @description What kind of roster the file must be; a file of another kind is refused. Without it every kind is taken.
+         * @example PLAIN
+         */
+        ImportFormatChoice: components["schemas"]["ImportFormat"];
+        /**
+         * @description Whether people who are not in the roster leave. Without it the roster says so itself; plain CSV and Schulconnex are then read as `BULK`.
+         * @example BULK
+         */
+        ImportModeChoice: components["schemas"]["ImportMode"];
+        /**
+         * @description The name of the file, which faults and lists show; `roster` without it.
+         * @example roster.csv
+         */
+        ImportFileName: string;
+        /**
+         * @description The year that groups are carried over into; `carry-over` needs it.
+         * @example 2026/27
+         */
+        ImportSchoolYear: string;
+        /**
+         * @description Groups that keep their id under a new source id, one pair `old=new` in each line.
+         * @example class:5a=class:6a
+         */
+        ImportCarryOver: string;
+        /**
+         * @description With `true` the answer comes at once, and the work goes on behind it.
+         * @example true
+         */
+        InBackground: boolean;
+        /**
+         * @description The id of the import.
+         * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a50
+         */
+        ImportId: string;
+        /**
+         * @description The id of a school of the import; an import of one school is about that one without it.
+         * @example a0000000-0000-4000-8000-000000000001
+         */
+        SchoolOfImport: string;
+        /**
+         * @description Only the call with this `X-Request-Id`.
+         * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+         */
+        RequestIdFilter: string;
+        /**
+         * @description With `true` only calls that were refused or failed.
+         * @example true
+         */
+        OnlyRefused: boolean;
         /**
          * @description Only entries of the app with this client id.
          * @example demo-lernapp
          */
         AppFilter: string;
+        /**
+         * @description Only requests in this state.
+         * @example REQUESTED
+         */
+        ScopeRequestStateFilter: components["schemas"]["ScopeRequestState"];
+        /**
+         * @description The id of the request of scopes.
+         * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+         */
+        ScopeRequestId: string;
+        /**
+         * @description With `true` only apps to which the school gave something, with `false` only the others.
+         * @example true
+         */
+        GrantedFilter: boolean;
+        /**
+         * @description What the app asks for.
+         * @example users
+         */
+        AppViewResource: components["schemas"]["AppViewResource"];
+        /**
+         * @description The id of the group, user or person; with these resources only, and then required.
+         * @example b0000000-0000-4000-8000-000000000001
+         */
+        AppViewId: string;
+        /**
+         * @description Asks with `show-deleted=true`; with `groups` and `people` only.
+         * @example true
+         */
+        AppViewDeleted: boolean;
         /**
          * @description The id of the webhook endpoint.
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
@@ -2809,11 +6208,6 @@ export interface components {
          */
         DeliveryId: string;
         /**
-         * @description Only entries of the person with this id.
-         * @example c0000000-0000-4000-8000-000000000002
-         */
-        PersonFilter: string;
-        /**
          * @description Only roles of this name.
          * @example SECRETARY
          */
@@ -2823,6 +6217,36 @@ export interface components {
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a30
          */
         StaffRoleId: string;
+        /**
+         * @description What was counted.
+         * @example signIns
+         */
+        FigureMetric: components["schemas"]["FigureMetric"];
+        /**
+         * @description How long each part is; an hour if it is left out.
+         * @example hour
+         */
+        FigureStep: components["schemas"]["FigureStep"];
+        /**
+         * @description Only what was counted for the school with this id. Not together with an app.
+         * @example a0000000-0000-4000-8000-000000000001
+         */
+        FigureSchool: string;
+        /**
+         * @description Only what was counted for the app with this client id. Not together with a school.
+         * @example demo-lernapp
+         */
+        FigureApp: string;
+        /**
+         * @description The first time; a day before the end if it is left out, 30 days for days.
+         * @example 2026-02-03T00:00:00Z
+         */
+        FiguresFrom: string;
+        /**
+         * @description The time after the last; the present if it is left out.
+         * @example 2026-02-04T00:00:00Z
+         */
+        FiguresUntil: string;
         /**
          * @description Only lines of this action.
          * @example person_updated
@@ -2838,6 +6262,11 @@ export interface components {
          * @example 2026-02-04T08:00:00Z
          */
         AuditUntil: string;
+        /**
+         * @description The order of the list; a cursor continues in it.
+         * @example oldest
+         */
+        AuditSort: components["schemas"]["AuditOrder"];
     };
     requestBodies: never;
     headers: {
@@ -2900,6 +6329,11 @@ export interface operations {
                  */
                 search?: components["parameters"]["Search"];
                 /**
+                 * @description The order of the list; a cursor continues in it.
+                 * @example -name
+                 */
+                sort?: components["parameters"]["NameSort"];
+                /**
                  * @description How many entries a page has at most.
                  * @example 100
                  */
@@ -2916,7 +6350,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The schools, ordered by name. */
+            /** @description The schools, ordered by name unless `sort` says otherwise. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3083,6 +6517,447 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getSignInSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInSettings"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    putSignInSettings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
+                 *     own takes the `ETag` of the record that it is part of.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignInSettings"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETagAfter"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["TextRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getCardSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CardSettings"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    putCardSettings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
+                 *     own takes the `ETag` of the record that it is part of.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewCardSettings"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETagAfter"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["CardSettingsRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listLoginCards: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of the person with this id.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                person?: components["parameters"]["PersonFilter"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The cards. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginCard"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolOrPersonUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createLoginCards: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
+                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewLoginCards"];
+            };
+        };
+        responses: {
+            /** @description The cards. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeLoginCards"];
+                };
+            };
+            400: components["responses"]["CardsRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["CardHolderUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["CardsDisabled"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    revokeLoginCards: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CardRevocation"];
+            };
+        };
+        responses: {
+            /** @description How many there were. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RevokedCards"];
+                };
+            };
+            400: components["responses"]["CardsRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["CardHolderUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    printLoginCards: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+                /**
+                 * @description The `printId` that the making of cards answered.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a41
+                 */
+                cardPrintId: components["parameters"]["CardPrintId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The cards. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/pdf": components["schemas"]["Pdf"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["CardPrintUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    revokeLoginCard: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+                /**
+                 * @description The id of the login card.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a40
+                 */
+                loginCardId: components["parameters"]["LoginCardId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["LoginCardUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createSchoolPasswords: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
+                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SchoolPasswords"];
+            };
+        };
+        responses: {
+            /** @description The logins that have a new password, by name. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NamedLoginSecret"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["TooManyPeople"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     listPeople: {
         parameters: {
             query?: {
@@ -3102,15 +6977,25 @@ export interface operations {
                  */
                 status?: components["parameters"]["PersonStatusFilter"];
                 /**
-                 * @description With `true` only people who have a login, with `false` only those who have none.
+                 * @description Only people of this role at school.
+                 * @example TEACHER
+                 */
+                role?: components["parameters"]["SchoolRoleFilter"];
+                /**
+                 * @description With `true` only people who have a user name and a password, with `false` only those who lack either.
                  * @example false
                  */
                 "has-login"?: components["parameters"]["HasLogin"];
                 /**
-                 * @description Only people whose names or source system identifier hold every word of this text, in any case.
+                 * @description Only people whose names, user name or source system identifier hold every word of this text, in any case.
                  * @example bo muster
                  */
                 search?: components["parameters"]["PersonSearch"];
+                /**
+                 * @description The order of the list; a cursor continues in it. By times only with `school` or `group`.
+                 * @example -lastSignIn
+                 */
+                sort?: components["parameters"]["PeopleSort"];
                 /**
                  * @description How many entries a page has at most.
                  * @example 100
@@ -3128,7 +7013,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The people, ordered by last name and first name. */
+            /** @description The people, ordered by last name and first name unless `sort` says otherwise. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3299,7 +7184,7 @@ export interface operations {
             403: components["responses"]["AdminForbidden"];
             404: components["responses"]["PersonUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
-            409: components["responses"]["PersonStatusConflict"];
+            409: components["responses"]["PersonNotRemoved"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -3416,7 +7301,7 @@ export interface operations {
             403: components["responses"]["AdminForbidden"];
             404: components["responses"]["PersonUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
-            409: components["responses"]["PersonStatusConflict"];
+            409: components["responses"]["PersonNotRemoved"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
@@ -3966,6 +7851,413 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    releaseSignInLimits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the person.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                personId: components["parameters"]["AdminPersonId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done, also where there was nothing to forget. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["LoginUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getPersonData: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the person.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                personId: components["parameters"]["AdminPersonId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The data. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonData"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["PersonUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listAppsOfPerson: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the person.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                personId: components["parameters"]["AdminPersonId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The apps, ordered by name. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppOfPerson"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["PersonUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listSecondFactors: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the person.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                personId: components["parameters"]["AdminPersonId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The second factors, the first to be set up first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactor"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["PersonUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    revokeSecondFactors: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the person.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                personId: components["parameters"]["AdminPersonId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["PersonUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the person.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                personId: components["parameters"]["AdminPersonId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sessions, the last to begin first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonSession"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["PersonUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the person.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                personId: components["parameters"]["AdminPersonId"];
+                /**
+                 * @description The id of the session.
+                 * @example 7f9c2ba4-e88f-827d-6160-455076058519
+                 */
+                sessionId: components["parameters"]["SessionId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SessionUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listConsents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the person.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                personId: components["parameters"]["AdminPersonId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The consents, ordered by the name of the app. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonConsent"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["PersonUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    withdrawConsent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the person.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                personId: components["parameters"]["AdminPersonId"];
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ConsentUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    explainSignIn: {
+        parameters: {
+            query: {
+                /**
+                 * @description The client id of the app that the person wants to sign in to.
+                 * @example demo-lernapp
+                 */
+                app: components["parameters"]["ExplainedApp"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the person.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                personId: components["parameters"]["AdminPersonId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The explanation. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInExplanation"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["PersonOrAppUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     listGroups: {
         parameters: {
             query: {
@@ -3985,6 +8277,11 @@ export interface operations {
                  */
                 search?: components["parameters"]["Search"];
                 /**
+                 * @description The order of the list; a cursor continues in it.
+                 * @example -name
+                 */
+                sort?: components["parameters"]["NameSort"];
+                /**
                  * @description How many entries a page has at most.
                  * @example 100
                  */
@@ -4001,7 +8298,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The groups, ordered by name. */
+            /** @description The groups, ordered by name unless `sort` says otherwise. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4280,16 +8577,67 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    createGroupPasswords: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
+                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of the group.
+                 * @example b0000000-0000-4000-8000-000000000001
+                 */
+                groupId: components["parameters"]["AdminGroupId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GroupPasswords"];
+            };
+        };
+        responses: {
+            /** @description The logins that have a new password, by name. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NamedLoginSecret"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["GroupUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["TooManyPeople"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     listMembers: {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` only people who have a login, with `false` only those who have none.
+                 * @description With `true` only people who have a user name and a password, with `false` only those who lack either.
                  * @example false
                  */
                 "has-login"?: components["parameters"]["HasLogin"];
                 /**
-                 * @description Only people whose names or source system identifier hold every word of this text, in any case.
+                 * @description Only people whose names, user name or source system identifier hold every word of this text, in any case.
                  * @example bo muster
                  */
                 search?: components["parameters"]["PersonSearch"];
@@ -4471,14 +8819,19 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
-    listApps: {
+    listImports: {
         parameters: {
             query?: {
                 /**
-                 * @description Only entries whose name or identifier holds this text, in any case.
-                 * @example gym
+                 * @description Only entries of the school with this id.
+                 * @example a0000000-0000-4000-8000-000000000001
                  */
-                search?: components["parameters"]["Search"];
+                school?: components["parameters"]["SchoolFilter"];
+                /**
+                 * @description Only imports in this state.
+                 * @example HELD
+                 */
+                state?: components["parameters"]["ImportStateFilter"];
                 /**
                  * @description How many entries a page has at most.
                  * @example 100
@@ -4496,7 +8849,661 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The apps, ordered by name. */
+            /** @description The imports, the latest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createImport: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The id of the school that the roster is for. Plain CSV needs it; in another format, schools that the roster names must be this one.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                school?: components["parameters"]["ImportSchoolChoice"];
+                /**
+                 * @description What kind of roster the file must be; a file of another kind is refused. Without it every kind is taken.
+                 * @example PLAIN
+                 */
+                format?: components["parameters"]["ImportFormatChoice"];
+                /**
+                 * @description Whether people who are not in the roster leave. Without it the roster says so itself; plain CSV and Schulconnex are then read as `BULK`.
+                 * @example BULK
+                 */
+                mode?: components["parameters"]["ImportModeChoice"];
+                /**
+                 * @description The name of the file, which faults and lists show; `roster` without it.
+                 * @example roster.csv
+                 */
+                "file-name"?: components["parameters"]["ImportFileName"];
+                /**
+                 * @description The year that groups are carried over into; `carry-over` needs it.
+                 * @example 2026/27
+                 */
+                "school-year"?: components["parameters"]["ImportSchoolYear"];
+                /**
+                 * @description Groups that keep their id under a new source id, one pair `old=new` in each line.
+                 * @example class:5a=class:6a
+                 */
+                "carry-over"?: components["parameters"]["ImportCarryOver"];
+                /**
+                 * @description With `true` the answer comes at once, and the work goes on behind it.
+                 * @example true
+                 */
+                "in-background"?: components["parameters"]["InBackground"];
+            };
+            header?: {
+                /**
+                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
+                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description The import as it would be applied, with its faults, or still being read. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Location: components["headers"]["RecordLocation"];
+                    ETag: components["headers"]["RecordETag"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            400: components["responses"]["RosterRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ImportForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the import.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a50
+                 */
+                importId: components["parameters"]["ImportId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The import. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ImportUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listImportFaults: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the import.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a50
+                 */
+                importId: components["parameters"]["ImportId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The faults, in the order of the files. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportFault"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ImportUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listImportChanges: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The id of a school of the import; an import of one school is about that one without it.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                school?: components["parameters"]["SchoolOfImport"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the import.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a50
+                 */
+                importId: components["parameters"]["ImportId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The groups, ordered by name. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportGroupChange"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ImportOrSchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["ImportConflict"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listImportLeavers: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The id of a school of the import; an import of one school is about that one without it.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                school?: components["parameters"]["SchoolOfImport"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the import.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a50
+                 */
+                importId: components["parameters"]["ImportId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The people who leave, ordered by name. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportLeaver"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ImportOrSchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["ImportConflict"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listImportLookAlikes: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The id of a school of the import; an import of one school is about that one without it.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                school?: components["parameters"]["SchoolOfImport"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the import.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a50
+                 */
+                importId: components["parameters"]["ImportId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The pairs, ordered by name. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportLookAlike"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ImportOrSchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["ImportConflict"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    joinImportGroups: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The id of a school of the import; an import of one school is about that one without it.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                school?: components["parameters"]["SchoolOfImport"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the import.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a50
+                 */
+                importId: components["parameters"]["ImportId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportGroupJoin"];
+            };
+        };
+        responses: {
+            /** @description The groups are one. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ImportOrSchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["ImportConflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listImportGroupMoves: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The id of a school of the import; an import of one school is about that one without it.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                school?: components["parameters"]["SchoolOfImport"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the import.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a50
+                 */
+                importId: components["parameters"]["ImportId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The classes, ordered by the name of now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportGroupMove"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ImportOrSchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["ImportConflict"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    setImportGroupMoves: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The id of a school of the import; an import of one school is about that one without it.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                school?: components["parameters"]["SchoolOfImport"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the import.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a50
+                 */
+                importId: components["parameters"]["ImportId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportGroupMoves"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["GroupMovesRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ImportOrSchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["ImportConflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    previewImport: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The id of a school of the import; an import of one school is about that one without it.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                school?: components["parameters"]["SchoolOfImport"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the import.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a50
+                 */
+                importId: components["parameters"]["ImportId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What each app would see differently. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewChange"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ImportOrSchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["ImportConflict"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    applyImport: {
+        parameters: {
+            query?: {
+                /**
+                 * @description With `true` the answer comes at once, and the work goes on behind it.
+                 * @example true
+                 */
+                "in-background"?: components["parameters"]["InBackground"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the import.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a50
+                 */
+                importId: components["parameters"]["ImportId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportConfirmation"];
+            };
+        };
+        responses: {
+            /** @description The import is applied. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            /** @description The import is being applied. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Import"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ImportUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["ImportConflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    cancelImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the import.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a50
+                 */
+                importId: components["parameters"]["ImportId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The import is cancelled. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ImportUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["ImportConflict"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listApps: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries whose name or identifier holds this text, in any case.
+                 * @example gym
+                 */
+                search?: components["parameters"]["Search"];
+                /**
+                 * @description The order of the list; a cursor continues in it.
+                 * @example -name
+                 */
+                sort?: components["parameters"]["NameSort"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The apps, ordered by name unless `sort` says otherwise. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -4552,7 +9559,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["AdminForbidden"];
             405: components["responses"]["AdminMethodNotAllowed"];
-            409: components["responses"]["ClientIdTaken"];
+            409: components["responses"]["NewAppConflict"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["KeyReused"];
@@ -4632,6 +9639,7 @@ export interface operations {
             403: components["responses"]["AdminForbidden"];
             404: components["responses"]["AppUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["LastOperatorsApp"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -4679,6 +9687,388 @@ export interface operations {
             404: components["responses"]["AppUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
             412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    putAppLogo: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
+                 *     own takes the `ETag` of the record that it is part of.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "image/png": components["schemas"]["AppLogo"];
+                "image/jpeg": components["schemas"]["AppLogo"];
+                "image/webp": components["schemas"]["AppLogo"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETagAfter"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["LogoRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AppUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteAppLogo: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
+                 *     own takes the `ETag` of the record that it is part of.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETagAfter"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AppUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listSignOnAttempts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sign-ons, that with the latest step first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignOnAttempt"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AppUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listApiRequests: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only the call with this `X-Request-Id`.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+                 */
+                "request-id"?: components["parameters"]["RequestIdFilter"];
+                /**
+                 * @description With `true` only calls that were refused or failed.
+                 * @example true
+                 */
+                "only-refused"?: components["parameters"]["OnlyRefused"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The calls, the newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiRequest"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AppUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    requestScopes: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
+                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewScopeRequest"];
+            };
+        };
+        responses: {
+            /** @description The request, which waits for an operator. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScopeRequest"];
+                };
+            };
+            400: components["responses"]["TextRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AppUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["ScopeRequestConflict"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listScopeRequests: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of the app with this client id.
+                 * @example demo-lernapp
+                 */
+                app?: components["parameters"]["AppFilter"];
+                /**
+                 * @description Only requests in this state.
+                 * @example REQUESTED
+                 */
+                state?: components["parameters"]["ScopeRequestStateFilter"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The requests, the newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScopeRequest"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AppUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    approveScopeRequest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the request of scopes.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+                 */
+                scopeRequestId: components["parameters"]["ScopeRequestId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ScopeDecision"];
+            };
+        };
+        responses: {
+            /** @description The request as it is decided. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScopeRequest"];
+                };
+            };
+            400: components["responses"]["TextRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ScopeRequestUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["ScopeRequestDecided"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    refuseScopeRequest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the request of scopes.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+                 */
+                scopeRequestId: components["parameters"]["ScopeRequestId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScopeDecision"];
+            };
+        };
+        responses: {
+            /** @description The request as it is decided. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScopeRequest"];
+                };
+            };
+            400: components["responses"]["TextRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ScopeRequestUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["ScopeRequestDecided"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["AdminTooManyRequests"];
@@ -4817,13 +10207,168 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Grant"][];
+                    "application/json": components["schemas"]["NamedGrant"][];
                 };
             };
             400: components["responses"]["AdminBadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["AdminForbidden"];
             404: components["responses"]["FilterUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listCatalogue: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries whose name or identifier holds this text, in any case.
+                 * @example gym
+                 */
+                search?: components["parameters"]["Search"];
+                /**
+                 * @description With `true` only apps to which the school gave something, with `false` only the others.
+                 * @example true
+                 */
+                granted?: components["parameters"]["GrantedFilter"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The apps, ordered by name. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogueApp"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getCatalogueApp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The app. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CatalogueApp"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AppOrSchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getAppView: {
+        parameters: {
+            query: {
+                /**
+                 * @description What the app asks for.
+                 * @example users
+                 */
+                resource: components["parameters"]["AppViewResource"];
+                /**
+                 * @description The id of the group, user or person; with these resources only, and then required.
+                 * @example b0000000-0000-4000-8000-000000000001
+                 */
+                id?: components["parameters"]["AppViewId"];
+                /**
+                 * @description Asks with `show-deleted=true`; with `groups` and `people` only.
+                 * @example true
+                 */
+                "show-deleted"?: components["parameters"]["AppViewDeleted"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the app gets, a refusal too. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppView"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AppViewUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
@@ -5320,6 +10865,42 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getEndpointFigures: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the webhook endpoint.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+                 */
+                endpointId: components["parameters"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointFigures"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["EndpointUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     listDeliveries: {
         parameters: {
             query?: {
@@ -5513,6 +11094,42 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getToday: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of the school with this id.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                school?: components["parameters"]["SchoolFilter"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What there is to do. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Today"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     listStaffRoles: {
         parameters: {
             query?: {
@@ -5561,7 +11178,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StaffRole"][];
+                    "application/json": components["schemas"]["ListedStaffRole"][];
                 };
             };
             400: components["responses"]["AdminBadRequest"];
@@ -5653,6 +11270,173 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getFigures: {
+        parameters: {
+            query: {
+                /**
+                 * @description What was counted.
+                 * @example signIns
+                 */
+                metric: components["parameters"]["FigureMetric"];
+                /**
+                 * @description How long each part is; an hour if it is left out.
+                 * @example hour
+                 */
+                step?: components["parameters"]["FigureStep"];
+                /**
+                 * @description Only what was counted for the school with this id. Not together with an app.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                school?: components["parameters"]["FigureSchool"];
+                /**
+                 * @description Only what was counted for the app with this client id. Not together with a school.
+                 * @example demo-lernapp
+                 */
+                app?: components["parameters"]["FigureApp"];
+                /**
+                 * @description The first time; a day before the end if it is left out, 30 days for days.
+                 * @example 2026-02-03T00:00:00Z
+                 */
+                from?: components["parameters"]["FiguresFrom"];
+                /**
+                 * @description The time after the last; the present if it is left out.
+                 * @example 2026-02-04T00:00:00Z
+                 */
+                until?: components["parameters"]["FiguresUntil"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Figures"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AppOrSchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The health. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listSigningKeys: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The keys. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SigningKey"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    rotateSigningKeys: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
+                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The keys as they are. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SigningKey"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     listAudit: {
         parameters: {
             query?: {
@@ -5687,6 +11471,11 @@ export interface operations {
                  */
                 until?: components["parameters"]["AuditUntil"];
                 /**
+                 * @description The order of the list; a cursor continues in it.
+                 * @example oldest
+                 */
+                sort?: components["parameters"]["AuditSort"];
+                /**
                  * @description How many entries a page has at most.
                  * @example 100
                  */
@@ -5703,7 +11492,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The lines, the newest first. */
+            /** @description The lines, the newest first unless `sort` says otherwise. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

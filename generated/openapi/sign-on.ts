@@ -221,6 +221,15 @@ export interface components {
              */
             sub: string;
             /**
+             * @description How the person proved who they are (RFC 8176). Only where it was with a second factor.
+             * @example [
+             *       "pwd",
+             *       "otp",
+             *       "mfa"
+             *     ]
+             */
+            amr?: ("pwd" | "otp" | "hwk" | "mfa")[];
+            /**
              * @description The nonce of the authorization request, if it had one.
              * @example n-0S6_WzA2Mj
              */
