@@ -23,6 +23,21 @@ export * from './enums.ts';
  */
 export type App = Prisma.AppModel
 /**
+ * Model AppProfile
+ * 
+ */
+export type AppProfile = Prisma.AppProfileModel
+/**
+ * Model AppLogo
+ * 
+ */
+export type AppLogo = Prisma.AppLogoModel
+/**
+ * Model ScopeRequest
+ * 
+ */
+export type ScopeRequest = Prisma.ScopeRequestModel
+/**
  * Model RetiredClientId
  * 
  */
@@ -148,6 +163,26 @@ export type GroupCarryOver = Prisma.GroupCarryOverModel
  */
 export type Credential = Prisma.CredentialModel
 /**
+ * Model UserName
+ * 
+ */
+export type UserName = Prisma.UserNameModel
+/**
+ * Model UserNameNumber
+ * 
+ */
+export type UserNameNumber = Prisma.UserNameNumberModel
+/**
+ * Model UserNameKey
+ * 
+ */
+export type UserNameKey = Prisma.UserNameKeyModel
+/**
+ * Model SchoolSignIn
+ * 
+ */
+export type SchoolSignIn = Prisma.SchoolSignInModel
+/**
  * Model OidcArtifact
  * 
  */
@@ -193,6 +228,31 @@ export type SignInLimit = Prisma.SignInLimitModel
  */
 export type KnownDevice = Prisma.KnownDeviceModel
 /**
+ * Model CardSettings
+ * 
+ */
+export type CardSettings = Prisma.CardSettingsModel
+/**
+ * Model LoginCard
+ * 
+ */
+export type LoginCard = Prisma.LoginCardModel
+/**
+ * Model CardPrint
+ * 
+ */
+export type CardPrint = Prisma.CardPrintModel
+/**
+ * Model SecondFactor
+ * 
+ */
+export type SecondFactor = Prisma.SecondFactorModel
+/**
+ * Model RecoveryCode
+ * 
+ */
+export type RecoveryCode = Prisma.RecoveryCodeModel
+/**
  * Model StaffRole
  * 
  */
@@ -212,6 +272,26 @@ export type StaffRoleApp = Prisma.StaffRoleAppModel
  * 
  */
 export type IdempotencyKey = Prisma.IdempotencyKeyModel
+/**
+ * Model Figure
+ * 
+ */
+export type Figure = Prisma.FigureModel
+/**
+ * Model JobRun
+ * 
+ */
+export type JobRun = Prisma.JobRunModel
+/**
+ * Model ApiRequest
+ * 
+ */
+export type ApiRequest = Prisma.ApiRequestModel
+/**
+ * Model SignOnStep
+ * 
+ */
+export type SignOnStep = Prisma.SignOnStepModel
 /**
  * Model WebhookEndpoint
  * 

@@ -216,6 +216,23 @@ export type DateTimeWithAggregatesFilter<$PrismaModel = never> = {
   _max?: Prisma.NestedDateTimeFilter<$PrismaModel>
 }
 
+export type BytesFilter<$PrismaModel = never> = {
+  equals?: runtime.Bytes | Prisma.BytesFieldRefInput<$PrismaModel>
+  in?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel>
+  notIn?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedBytesFilter<$PrismaModel> | runtime.Bytes
+}
+
+export type BytesWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: runtime.Bytes | Prisma.BytesFieldRefInput<$PrismaModel>
+  in?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel>
+  notIn?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedBytesWithAggregatesFilter<$PrismaModel> | runtime.Bytes
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedBytesFilter<$PrismaModel>
+  _max?: Prisma.NestedBytesFilter<$PrismaModel>
+}
+
 export type UuidFilter<$PrismaModel = never> = {
   equals?: string | Prisma.StringFieldRefInput<$PrismaModel>
   in?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel>
@@ -228,11 +245,11 @@ export type UuidFilter<$PrismaModel = never> = {
   not?: Prisma.NestedUuidFilter<$PrismaModel> | string
 }
 
-export type EnumSignOnAudienceFilter<$PrismaModel = never> = {
-  equals?: $Enums.SignOnAudience | Prisma.EnumSignOnAudienceFieldRefInput<$PrismaModel>
-  in?: $Enums.SignOnAudience[] | Prisma.ListEnumSignOnAudienceFieldRefInput<$PrismaModel>
-  notIn?: $Enums.SignOnAudience[] | Prisma.ListEnumSignOnAudienceFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumSignOnAudienceFilter<$PrismaModel> | $Enums.SignOnAudience
+export type EnumScopeRequestStateFilter<$PrismaModel = never> = {
+  equals?: $Enums.ScopeRequestState | Prisma.EnumScopeRequestStateFieldRefInput<$PrismaModel>
+  in?: $Enums.ScopeRequestState[] | Prisma.ListEnumScopeRequestStateFieldRefInput<$PrismaModel>
+  notIn?: $Enums.ScopeRequestState[] | Prisma.ListEnumScopeRequestStateFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumScopeRequestStateFilter<$PrismaModel> | $Enums.ScopeRequestState
 }
 
 export type UuidWithAggregatesFilter<$PrismaModel = never> = {
@@ -248,6 +265,23 @@ export type UuidWithAggregatesFilter<$PrismaModel = never> = {
   _count?: Prisma.NestedIntFilter<$PrismaModel>
   _min?: Prisma.NestedStringFilter<$PrismaModel>
   _max?: Prisma.NestedStringFilter<$PrismaModel>
+}
+
+export type EnumScopeRequestStateWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.ScopeRequestState | Prisma.EnumScopeRequestStateFieldRefInput<$PrismaModel>
+  in?: $Enums.ScopeRequestState[] | Prisma.ListEnumScopeRequestStateFieldRefInput<$PrismaModel>
+  notIn?: $Enums.ScopeRequestState[] | Prisma.ListEnumScopeRequestStateFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumScopeRequestStateWithAggregatesFilter<$PrismaModel> | $Enums.ScopeRequestState
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumScopeRequestStateFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumScopeRequestStateFilter<$PrismaModel>
+}
+
+export type EnumSignOnAudienceFilter<$PrismaModel = never> = {
+  equals?: $Enums.SignOnAudience | Prisma.EnumSignOnAudienceFieldRefInput<$PrismaModel>
+  in?: $Enums.SignOnAudience[] | Prisma.ListEnumSignOnAudienceFieldRefInput<$PrismaModel>
+  notIn?: $Enums.SignOnAudience[] | Prisma.ListEnumSignOnAudienceFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumSignOnAudienceFilter<$PrismaModel> | $Enums.SignOnAudience
 }
 
 export type EnumSignOnAudienceWithAggregatesFilter<$PrismaModel = never> = {
@@ -338,6 +372,18 @@ export type BigIntWithAggregatesFilter<$PrismaModel = never> = {
   _max?: Prisma.NestedBigIntFilter<$PrismaModel>
 }
 
+export type UuidNullableFilter<$PrismaModel = never> = {
+  equals?: string | Prisma.StringFieldRefInput<$PrismaModel> | null
+  in?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
+  notIn?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
+  lt?: string | Prisma.StringFieldRefInput<$PrismaModel>
+  lte?: string | Prisma.StringFieldRefInput<$PrismaModel>
+  gt?: string | Prisma.StringFieldRefInput<$PrismaModel>
+  gte?: string | Prisma.StringFieldRefInput<$PrismaModel>
+  mode?: Prisma.QueryMode
+  not?: Prisma.NestedUuidNullableFilter<$PrismaModel> | string | null
+}
+
 export type EnumPersonRoleFilter<$PrismaModel = never> = {
   equals?: $Enums.PersonRole | Prisma.EnumPersonRoleFieldRefInput<$PrismaModel>
   in?: $Enums.PersonRole[] | Prisma.ListEnumPersonRoleFieldRefInput<$PrismaModel>
@@ -350,6 +396,21 @@ export type EnumPersonStatusFilter<$PrismaModel = never> = {
   in?: $Enums.PersonStatus[] | Prisma.ListEnumPersonStatusFieldRefInput<$PrismaModel>
   notIn?: $Enums.PersonStatus[] | Prisma.ListEnumPersonStatusFieldRefInput<$PrismaModel>
   not?: Prisma.NestedEnumPersonStatusFilter<$PrismaModel> | $Enums.PersonStatus
+}
+
+export type UuidNullableWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: string | Prisma.StringFieldRefInput<$PrismaModel> | null
+  in?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
+  notIn?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
+  lt?: string | Prisma.StringFieldRefInput<$PrismaModel>
+  lte?: string | Prisma.StringFieldRefInput<$PrismaModel>
+  gt?: string | Prisma.StringFieldRefInput<$PrismaModel>
+  gte?: string | Prisma.StringFieldRefInput<$PrismaModel>
+  mode?: Prisma.QueryMode
+  not?: Prisma.NestedUuidNullableWithAggregatesFilter<$PrismaModel> | string | null
+  _count?: Prisma.NestedIntNullableFilter<$PrismaModel>
+  _min?: Prisma.NestedStringNullableFilter<$PrismaModel>
+  _max?: Prisma.NestedStringNullableFilter<$PrismaModel>
 }
 
 export type EnumPersonRoleWithAggregatesFilter<$PrismaModel = never> = {
@@ -406,18 +467,6 @@ export type EnumGroupStatusWithAggregatesFilter<$PrismaModel = never> = {
   _max?: Prisma.NestedEnumGroupStatusFilter<$PrismaModel>
 }
 
-export type UuidNullableFilter<$PrismaModel = never> = {
-  equals?: string | Prisma.StringFieldRefInput<$PrismaModel> | null
-  in?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
-  notIn?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
-  lt?: string | Prisma.StringFieldRefInput<$PrismaModel>
-  lte?: string | Prisma.StringFieldRefInput<$PrismaModel>
-  gt?: string | Prisma.StringFieldRefInput<$PrismaModel>
-  gte?: string | Prisma.StringFieldRefInput<$PrismaModel>
-  mode?: Prisma.QueryMode
-  not?: Prisma.NestedUuidNullableFilter<$PrismaModel> | string | null
-}
-
 export type JsonNullableFilter<$PrismaModel = never> =
 | Prisma.PatchUndefined<
     Prisma.Either<Required<JsonNullableFilterBase<$PrismaModel>>, Exclude<keyof Required<JsonNullableFilterBase<$PrismaModel>>, 'path'>>,
@@ -440,21 +489,6 @@ export type JsonNullableFilterBase<$PrismaModel = never> = {
   gt?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel>
   gte?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel>
   not?: runtime.InputJsonValue | Prisma.JsonFieldRefInput<$PrismaModel> | Prisma.JsonNullValueFilter
-}
-
-export type UuidNullableWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: string | Prisma.StringFieldRefInput<$PrismaModel> | null
-  in?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
-  notIn?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
-  lt?: string | Prisma.StringFieldRefInput<$PrismaModel>
-  lte?: string | Prisma.StringFieldRefInput<$PrismaModel>
-  gt?: string | Prisma.StringFieldRefInput<$PrismaModel>
-  gte?: string | Prisma.StringFieldRefInput<$PrismaModel>
-  mode?: Prisma.QueryMode
-  not?: Prisma.NestedUuidNullableWithAggregatesFilter<$PrismaModel> | string | null
-  _count?: Prisma.NestedIntNullableFilter<$PrismaModel>
-  _min?: Prisma.NestedStringNullableFilter<$PrismaModel>
-  _max?: Prisma.NestedStringNullableFilter<$PrismaModel>
 }
 
 export type JsonNullableWithAggregatesFilter<$PrismaModel = never> =
@@ -565,21 +599,38 @@ export type IntNullableWithAggregatesFilter<$PrismaModel = never> = {
   _max?: Prisma.NestedIntNullableFilter<$PrismaModel>
 }
 
-export type BytesFilter<$PrismaModel = never> = {
-  equals?: runtime.Bytes | Prisma.BytesFieldRefInput<$PrismaModel>
-  in?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel>
-  notIn?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedBytesFilter<$PrismaModel> | runtime.Bytes
+export type EnumUserNameRuleFilter<$PrismaModel = never> = {
+  equals?: $Enums.UserNameRule | Prisma.EnumUserNameRuleFieldRefInput<$PrismaModel>
+  in?: $Enums.UserNameRule[] | Prisma.ListEnumUserNameRuleFieldRefInput<$PrismaModel>
+  notIn?: $Enums.UserNameRule[] | Prisma.ListEnumUserNameRuleFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumUserNameRuleFilter<$PrismaModel> | $Enums.UserNameRule
 }
 
-export type BytesWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: runtime.Bytes | Prisma.BytesFieldRefInput<$PrismaModel>
-  in?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel>
-  notIn?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedBytesWithAggregatesFilter<$PrismaModel> | runtime.Bytes
+export type EnumPasswordKindFilter<$PrismaModel = never> = {
+  equals?: $Enums.PasswordKind | Prisma.EnumPasswordKindFieldRefInput<$PrismaModel>
+  in?: $Enums.PasswordKind[] | Prisma.ListEnumPasswordKindFieldRefInput<$PrismaModel>
+  notIn?: $Enums.PasswordKind[] | Prisma.ListEnumPasswordKindFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumPasswordKindFilter<$PrismaModel> | $Enums.PasswordKind
+}
+
+export type EnumUserNameRuleWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.UserNameRule | Prisma.EnumUserNameRuleFieldRefInput<$PrismaModel>
+  in?: $Enums.UserNameRule[] | Prisma.ListEnumUserNameRuleFieldRefInput<$PrismaModel>
+  notIn?: $Enums.UserNameRule[] | Prisma.ListEnumUserNameRuleFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumUserNameRuleWithAggregatesFilter<$PrismaModel> | $Enums.UserNameRule
   _count?: Prisma.NestedIntFilter<$PrismaModel>
-  _min?: Prisma.NestedBytesFilter<$PrismaModel>
-  _max?: Prisma.NestedBytesFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumUserNameRuleFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumUserNameRuleFilter<$PrismaModel>
+}
+
+export type EnumPasswordKindWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.PasswordKind | Prisma.EnumPasswordKindFieldRefInput<$PrismaModel>
+  in?: $Enums.PasswordKind[] | Prisma.ListEnumPasswordKindFieldRefInput<$PrismaModel>
+  notIn?: $Enums.PasswordKind[] | Prisma.ListEnumPasswordKindFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumPasswordKindWithAggregatesFilter<$PrismaModel> | $Enums.PasswordKind
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumPasswordKindFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumPasswordKindFilter<$PrismaModel>
 }
 
 export type EnumSigningKeyStateFilter<$PrismaModel = never> = {
@@ -597,6 +648,40 @@ export type EnumSigningKeyStateWithAggregatesFilter<$PrismaModel = never> = {
   _count?: Prisma.NestedIntFilter<$PrismaModel>
   _min?: Prisma.NestedEnumSigningKeyStateFilter<$PrismaModel>
   _max?: Prisma.NestedEnumSigningKeyStateFilter<$PrismaModel>
+}
+
+export type EnumCardSecondStepFilter<$PrismaModel = never> = {
+  equals?: $Enums.CardSecondStep | Prisma.EnumCardSecondStepFieldRefInput<$PrismaModel>
+  in?: $Enums.CardSecondStep[] | Prisma.ListEnumCardSecondStepFieldRefInput<$PrismaModel>
+  notIn?: $Enums.CardSecondStep[] | Prisma.ListEnumCardSecondStepFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumCardSecondStepFilter<$PrismaModel> | $Enums.CardSecondStep
+}
+
+export type EnumCardSecondStepWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.CardSecondStep | Prisma.EnumCardSecondStepFieldRefInput<$PrismaModel>
+  in?: $Enums.CardSecondStep[] | Prisma.ListEnumCardSecondStepFieldRefInput<$PrismaModel>
+  notIn?: $Enums.CardSecondStep[] | Prisma.ListEnumCardSecondStepFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumCardSecondStepWithAggregatesFilter<$PrismaModel> | $Enums.CardSecondStep
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumCardSecondStepFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumCardSecondStepFilter<$PrismaModel>
+}
+
+export type EnumSecondFactorKindFilter<$PrismaModel = never> = {
+  equals?: $Enums.SecondFactorKind | Prisma.EnumSecondFactorKindFieldRefInput<$PrismaModel>
+  in?: $Enums.SecondFactorKind[] | Prisma.ListEnumSecondFactorKindFieldRefInput<$PrismaModel>
+  notIn?: $Enums.SecondFactorKind[] | Prisma.ListEnumSecondFactorKindFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumSecondFactorKindFilter<$PrismaModel> | $Enums.SecondFactorKind
+}
+
+export type EnumSecondFactorKindWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.SecondFactorKind | Prisma.EnumSecondFactorKindFieldRefInput<$PrismaModel>
+  in?: $Enums.SecondFactorKind[] | Prisma.ListEnumSecondFactorKindFieldRefInput<$PrismaModel>
+  notIn?: $Enums.SecondFactorKind[] | Prisma.ListEnumSecondFactorKindFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumSecondFactorKindWithAggregatesFilter<$PrismaModel> | $Enums.SecondFactorKind
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumSecondFactorKindFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumSecondFactorKindFilter<$PrismaModel>
 }
 
 export type EnumStaffRoleNameFilter<$PrismaModel = never> = {
@@ -865,6 +950,23 @@ export type NestedDateTimeWithAggregatesFilter<$PrismaModel = never> = {
   _max?: Prisma.NestedDateTimeFilter<$PrismaModel>
 }
 
+export type NestedBytesFilter<$PrismaModel = never> = {
+  equals?: runtime.Bytes | Prisma.BytesFieldRefInput<$PrismaModel>
+  in?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel>
+  notIn?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedBytesFilter<$PrismaModel> | runtime.Bytes
+}
+
+export type NestedBytesWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: runtime.Bytes | Prisma.BytesFieldRefInput<$PrismaModel>
+  in?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel>
+  notIn?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedBytesWithAggregatesFilter<$PrismaModel> | runtime.Bytes
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedBytesFilter<$PrismaModel>
+  _max?: Prisma.NestedBytesFilter<$PrismaModel>
+}
+
 export type NestedUuidFilter<$PrismaModel = never> = {
   equals?: string | Prisma.StringFieldRefInput<$PrismaModel>
   in?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel>
@@ -876,11 +978,11 @@ export type NestedUuidFilter<$PrismaModel = never> = {
   not?: Prisma.NestedUuidFilter<$PrismaModel> | string
 }
 
-export type NestedEnumSignOnAudienceFilter<$PrismaModel = never> = {
-  equals?: $Enums.SignOnAudience | Prisma.EnumSignOnAudienceFieldRefInput<$PrismaModel>
-  in?: $Enums.SignOnAudience[] | Prisma.ListEnumSignOnAudienceFieldRefInput<$PrismaModel>
-  notIn?: $Enums.SignOnAudience[] | Prisma.ListEnumSignOnAudienceFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumSignOnAudienceFilter<$PrismaModel> | $Enums.SignOnAudience
+export type NestedEnumScopeRequestStateFilter<$PrismaModel = never> = {
+  equals?: $Enums.ScopeRequestState | Prisma.EnumScopeRequestStateFieldRefInput<$PrismaModel>
+  in?: $Enums.ScopeRequestState[] | Prisma.ListEnumScopeRequestStateFieldRefInput<$PrismaModel>
+  notIn?: $Enums.ScopeRequestState[] | Prisma.ListEnumScopeRequestStateFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumScopeRequestStateFilter<$PrismaModel> | $Enums.ScopeRequestState
 }
 
 export type NestedUuidWithAggregatesFilter<$PrismaModel = never> = {
@@ -895,6 +997,23 @@ export type NestedUuidWithAggregatesFilter<$PrismaModel = never> = {
   _count?: Prisma.NestedIntFilter<$PrismaModel>
   _min?: Prisma.NestedStringFilter<$PrismaModel>
   _max?: Prisma.NestedStringFilter<$PrismaModel>
+}
+
+export type NestedEnumScopeRequestStateWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.ScopeRequestState | Prisma.EnumScopeRequestStateFieldRefInput<$PrismaModel>
+  in?: $Enums.ScopeRequestState[] | Prisma.ListEnumScopeRequestStateFieldRefInput<$PrismaModel>
+  notIn?: $Enums.ScopeRequestState[] | Prisma.ListEnumScopeRequestStateFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumScopeRequestStateWithAggregatesFilter<$PrismaModel> | $Enums.ScopeRequestState
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumScopeRequestStateFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumScopeRequestStateFilter<$PrismaModel>
+}
+
+export type NestedEnumSignOnAudienceFilter<$PrismaModel = never> = {
+  equals?: $Enums.SignOnAudience | Prisma.EnumSignOnAudienceFieldRefInput<$PrismaModel>
+  in?: $Enums.SignOnAudience[] | Prisma.ListEnumSignOnAudienceFieldRefInput<$PrismaModel>
+  notIn?: $Enums.SignOnAudience[] | Prisma.ListEnumSignOnAudienceFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumSignOnAudienceFilter<$PrismaModel> | $Enums.SignOnAudience
 }
 
 export type NestedEnumSignOnAudienceWithAggregatesFilter<$PrismaModel = never> = {
@@ -969,6 +1088,17 @@ export type NestedFloatFilter<$PrismaModel = never> = {
   not?: Prisma.NestedFloatFilter<$PrismaModel> | number
 }
 
+export type NestedUuidNullableFilter<$PrismaModel = never> = {
+  equals?: string | Prisma.StringFieldRefInput<$PrismaModel> | null
+  in?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
+  notIn?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
+  lt?: string | Prisma.StringFieldRefInput<$PrismaModel>
+  lte?: string | Prisma.StringFieldRefInput<$PrismaModel>
+  gt?: string | Prisma.StringFieldRefInput<$PrismaModel>
+  gte?: string | Prisma.StringFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedUuidNullableFilter<$PrismaModel> | string | null
+}
+
 export type NestedEnumPersonRoleFilter<$PrismaModel = never> = {
   equals?: $Enums.PersonRole | Prisma.EnumPersonRoleFieldRefInput<$PrismaModel>
   in?: $Enums.PersonRole[] | Prisma.ListEnumPersonRoleFieldRefInput<$PrismaModel>
@@ -981,6 +1111,20 @@ export type NestedEnumPersonStatusFilter<$PrismaModel = never> = {
   in?: $Enums.PersonStatus[] | Prisma.ListEnumPersonStatusFieldRefInput<$PrismaModel>
   notIn?: $Enums.PersonStatus[] | Prisma.ListEnumPersonStatusFieldRefInput<$PrismaModel>
   not?: Prisma.NestedEnumPersonStatusFilter<$PrismaModel> | $Enums.PersonStatus
+}
+
+export type NestedUuidNullableWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: string | Prisma.StringFieldRefInput<$PrismaModel> | null
+  in?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
+  notIn?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
+  lt?: string | Prisma.StringFieldRefInput<$PrismaModel>
+  lte?: string | Prisma.StringFieldRefInput<$PrismaModel>
+  gt?: string | Prisma.StringFieldRefInput<$PrismaModel>
+  gte?: string | Prisma.StringFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedUuidNullableWithAggregatesFilter<$PrismaModel> | string | null
+  _count?: Prisma.NestedIntNullableFilter<$PrismaModel>
+  _min?: Prisma.NestedStringNullableFilter<$PrismaModel>
+  _max?: Prisma.NestedStringNullableFilter<$PrismaModel>
 }
 
 export type NestedEnumPersonRoleWithAggregatesFilter<$PrismaModel = never> = {
@@ -1035,31 +1179,6 @@ export type NestedEnumGroupStatusWithAggregatesFilter<$PrismaModel = never> = {
   _count?: Prisma.NestedIntFilter<$PrismaModel>
   _min?: Prisma.NestedEnumGroupStatusFilter<$PrismaModel>
   _max?: Prisma.NestedEnumGroupStatusFilter<$PrismaModel>
-}
-
-export type NestedUuidNullableFilter<$PrismaModel = never> = {
-  equals?: string | Prisma.StringFieldRefInput<$PrismaModel> | null
-  in?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
-  notIn?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
-  lt?: string | Prisma.StringFieldRefInput<$PrismaModel>
-  lte?: string | Prisma.StringFieldRefInput<$PrismaModel>
-  gt?: string | Prisma.StringFieldRefInput<$PrismaModel>
-  gte?: string | Prisma.StringFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedUuidNullableFilter<$PrismaModel> | string | null
-}
-
-export type NestedUuidNullableWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: string | Prisma.StringFieldRefInput<$PrismaModel> | null
-  in?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
-  notIn?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
-  lt?: string | Prisma.StringFieldRefInput<$PrismaModel>
-  lte?: string | Prisma.StringFieldRefInput<$PrismaModel>
-  gt?: string | Prisma.StringFieldRefInput<$PrismaModel>
-  gte?: string | Prisma.StringFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedUuidNullableWithAggregatesFilter<$PrismaModel> | string | null
-  _count?: Prisma.NestedIntNullableFilter<$PrismaModel>
-  _min?: Prisma.NestedStringNullableFilter<$PrismaModel>
-  _max?: Prisma.NestedStringNullableFilter<$PrismaModel>
 }
 
 export type NestedJsonNullableFilter<$PrismaModel = never> =
@@ -1156,21 +1275,38 @@ export type NestedIntNullableWithAggregatesFilter<$PrismaModel = never> = {
   _max?: Prisma.NestedIntNullableFilter<$PrismaModel>
 }
 
-export type NestedBytesFilter<$PrismaModel = never> = {
-  equals?: runtime.Bytes | Prisma.BytesFieldRefInput<$PrismaModel>
-  in?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel>
-  notIn?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedBytesFilter<$PrismaModel> | runtime.Bytes
+export type NestedEnumUserNameRuleFilter<$PrismaModel = never> = {
+  equals?: $Enums.UserNameRule | Prisma.EnumUserNameRuleFieldRefInput<$PrismaModel>
+  in?: $Enums.UserNameRule[] | Prisma.ListEnumUserNameRuleFieldRefInput<$PrismaModel>
+  notIn?: $Enums.UserNameRule[] | Prisma.ListEnumUserNameRuleFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumUserNameRuleFilter<$PrismaModel> | $Enums.UserNameRule
 }
 
-export type NestedBytesWithAggregatesFilter<$PrismaModel = never> = {
-  equals?: runtime.Bytes | Prisma.BytesFieldRefInput<$PrismaModel>
-  in?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel>
-  notIn?: runtime.Bytes[] | Prisma.ListBytesFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedBytesWithAggregatesFilter<$PrismaModel> | runtime.Bytes
+export type NestedEnumPasswordKindFilter<$PrismaModel = never> = {
+  equals?: $Enums.PasswordKind | Prisma.EnumPasswordKindFieldRefInput<$PrismaModel>
+  in?: $Enums.PasswordKind[] | Prisma.ListEnumPasswordKindFieldRefInput<$PrismaModel>
+  notIn?: $Enums.PasswordKind[] | Prisma.ListEnumPasswordKindFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumPasswordKindFilter<$PrismaModel> | $Enums.PasswordKind
+}
+
+export type NestedEnumUserNameRuleWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.UserNameRule | Prisma.EnumUserNameRuleFieldRefInput<$PrismaModel>
+  in?: $Enums.UserNameRule[] | Prisma.ListEnumUserNameRuleFieldRefInput<$PrismaModel>
+  notIn?: $Enums.UserNameRule[] | Prisma.ListEnumUserNameRuleFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumUserNameRuleWithAggregatesFilter<$PrismaModel> | $Enums.UserNameRule
   _count?: Prisma.NestedIntFilter<$PrismaModel>
-  _min?: Prisma.NestedBytesFilter<$PrismaModel>
-  _max?: Prisma.NestedBytesFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumUserNameRuleFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumUserNameRuleFilter<$PrismaModel>
+}
+
+export type NestedEnumPasswordKindWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.PasswordKind | Prisma.EnumPasswordKindFieldRefInput<$PrismaModel>
+  in?: $Enums.PasswordKind[] | Prisma.ListEnumPasswordKindFieldRefInput<$PrismaModel>
+  notIn?: $Enums.PasswordKind[] | Prisma.ListEnumPasswordKindFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumPasswordKindWithAggregatesFilter<$PrismaModel> | $Enums.PasswordKind
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumPasswordKindFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumPasswordKindFilter<$PrismaModel>
 }
 
 export type NestedEnumSigningKeyStateFilter<$PrismaModel = never> = {
@@ -1188,6 +1324,40 @@ export type NestedEnumSigningKeyStateWithAggregatesFilter<$PrismaModel = never> 
   _count?: Prisma.NestedIntFilter<$PrismaModel>
   _min?: Prisma.NestedEnumSigningKeyStateFilter<$PrismaModel>
   _max?: Prisma.NestedEnumSigningKeyStateFilter<$PrismaModel>
+}
+
+export type NestedEnumCardSecondStepFilter<$PrismaModel = never> = {
+  equals?: $Enums.CardSecondStep | Prisma.EnumCardSecondStepFieldRefInput<$PrismaModel>
+  in?: $Enums.CardSecondStep[] | Prisma.ListEnumCardSecondStepFieldRefInput<$PrismaModel>
+  notIn?: $Enums.CardSecondStep[] | Prisma.ListEnumCardSecondStepFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumCardSecondStepFilter<$PrismaModel> | $Enums.CardSecondStep
+}
+
+export type NestedEnumCardSecondStepWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.CardSecondStep | Prisma.EnumCardSecondStepFieldRefInput<$PrismaModel>
+  in?: $Enums.CardSecondStep[] | Prisma.ListEnumCardSecondStepFieldRefInput<$PrismaModel>
+  notIn?: $Enums.CardSecondStep[] | Prisma.ListEnumCardSecondStepFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumCardSecondStepWithAggregatesFilter<$PrismaModel> | $Enums.CardSecondStep
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumCardSecondStepFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumCardSecondStepFilter<$PrismaModel>
+}
+
+export type NestedEnumSecondFactorKindFilter<$PrismaModel = never> = {
+  equals?: $Enums.SecondFactorKind | Prisma.EnumSecondFactorKindFieldRefInput<$PrismaModel>
+  in?: $Enums.SecondFactorKind[] | Prisma.ListEnumSecondFactorKindFieldRefInput<$PrismaModel>
+  notIn?: $Enums.SecondFactorKind[] | Prisma.ListEnumSecondFactorKindFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumSecondFactorKindFilter<$PrismaModel> | $Enums.SecondFactorKind
+}
+
+export type NestedEnumSecondFactorKindWithAggregatesFilter<$PrismaModel = never> = {
+  equals?: $Enums.SecondFactorKind | Prisma.EnumSecondFactorKindFieldRefInput<$PrismaModel>
+  in?: $Enums.SecondFactorKind[] | Prisma.ListEnumSecondFactorKindFieldRefInput<$PrismaModel>
+  notIn?: $Enums.SecondFactorKind[] | Prisma.ListEnumSecondFactorKindFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumSecondFactorKindWithAggregatesFilter<$PrismaModel> | $Enums.SecondFactorKind
+  _count?: Prisma.NestedIntFilter<$PrismaModel>
+  _min?: Prisma.NestedEnumSecondFactorKindFilter<$PrismaModel>
+  _max?: Prisma.NestedEnumSecondFactorKindFilter<$PrismaModel>
 }
 
 export type NestedEnumStaffRoleNameFilter<$PrismaModel = never> = {

@@ -44,6 +44,15 @@ export const SignOnAudience = {
 export type SignOnAudience = (typeof SignOnAudience)[keyof typeof SignOnAudience]
 
 
+export const ScopeRequestState = {
+  REQUESTED: 'REQUESTED',
+  APPROVED: 'APPROVED',
+  REFUSED: 'REFUSED'
+} as const
+
+export type ScopeRequestState = (typeof ScopeRequestState)[keyof typeof ScopeRequestState]
+
+
 export const PersonRole = {
   STUDENT: 'STUDENT',
   TEACHER: 'TEACHER',
@@ -78,6 +87,25 @@ export const GroupType = {
 export type GroupType = (typeof GroupType)[keyof typeof GroupType]
 
 
+export const UserNameRule = {
+  FIRST_DOT_LAST: 'FIRST_DOT_LAST',
+  FIRST_INITIAL_LAST: 'FIRST_INITIAL_LAST',
+  FIRST_LAST_INITIAL: 'FIRST_LAST_INITIAL',
+  RANDOM: 'RANDOM',
+  ROSTER: 'ROSTER'
+} as const
+
+export type UserNameRule = (typeof UserNameRule)[keyof typeof UserNameRule]
+
+
+export const PasswordKind = {
+  WORDS: 'WORDS',
+  LETTERS: 'LETTERS'
+} as const
+
+export type PasswordKind = (typeof PasswordKind)[keyof typeof PasswordKind]
+
+
 export const SigningKeyState = {
   NEXT: 'NEXT',
   ACTIVE: 'ACTIVE',
@@ -85,6 +113,23 @@ export const SigningKeyState = {
 } as const
 
 export type SigningKeyState = (typeof SigningKeyState)[keyof typeof SigningKeyState]
+
+
+export const CardSecondStep = {
+  NONE: 'NONE',
+  PICTURE: 'PICTURE',
+  PIN: 'PIN'
+} as const
+
+export type CardSecondStep = (typeof CardSecondStep)[keyof typeof CardSecondStep]
+
+
+export const SecondFactorKind = {
+  TOTP: 'TOTP',
+  PASSKEY: 'PASSKEY'
+} as const
+
+export type SecondFactorKind = (typeof SecondFactorKind)[keyof typeof SecondFactorKind]
 
 
 export const StaffRoleName = {

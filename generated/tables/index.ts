@@ -23,6 +23,41 @@ export const tables = {
       updatedAt: "updated_at",
     },
   },
+  appProfile: {
+    name: "app_profile",
+    columns: {
+      clientId: "client_id",
+      provider: "provider",
+      descriptionDe: "description_de",
+      descriptionEn: "description_en",
+      purposeDe: "purpose_de",
+      purposeEn: "purpose_en",
+      privacyUrl: "privacy_url",
+      supportAddress: "support_address",
+    },
+  },
+  appLogo: {
+    name: "app_logo",
+    columns: {
+      clientId: "client_id",
+      type: "type",
+      hash: "hash",
+      bytes: "bytes",
+    },
+  },
+  scopeRequest: {
+    name: "scope_request",
+    columns: {
+      id: "id",
+      clientId: "client_id",
+      scopes: "scopes",
+      reason: "reason",
+      state: "state",
+      requestedAt: "requested_at",
+      decidedAt: "decided_at",
+      note: "note",
+    },
+  },
   retiredClientId: {
     name: "retired_client_id",
     columns: {
@@ -220,6 +255,10 @@ export const tables = {
       appliedAt: "applied_at",
       leaseHolder: "lease_holder",
       leaseUntil: "lease_until",
+      namedSchoolIds: "named_school_ids",
+      progressPhase: "progress_phase",
+      progressPercent: "progress_percent",
+      progressAt: "progress_at",
     },
   },
   importSchool: {
@@ -245,6 +284,7 @@ export const tables = {
       field: "field",
       code: "code",
       message: "message",
+      lineText: "line_text",
     },
   },
   stagedPerson: {
@@ -262,6 +302,7 @@ export const tables = {
       firstCall: "first_call",
       last: "last",
       sortKey: "sort_key",
+      username: "username",
       isDeleted: "is_deleted",
     },
   },
@@ -326,8 +367,41 @@ export const tables = {
       personId: "person_id",
       username: "username",
       passwordHash: "password_hash",
+      mustChange: "must_change",
       generation: "generation",
       updatedAt: "updated_at",
+    },
+  },
+  userName: {
+    name: "user_name",
+    columns: {
+      hash: "hash",
+      personId: "person_id",
+    },
+  },
+  userNameNumber: {
+    name: "user_name_number",
+    columns: {
+      hash: "hash",
+      last: "last",
+    },
+  },
+  userNameKey: {
+    name: "user_name_key",
+    columns: {
+      id: "id",
+      key: "key",
+    },
+  },
+  schoolSignIn: {
+    name: "school_sign_in",
+    columns: {
+      schoolId: "school_id",
+      userNameRule: "user_name_rule",
+      passwordKind: "password_kind",
+      mustChangePassword: "must_change_password",
+      ownPasswordFromGrade: "own_password_from_grade",
+      helpText: "help_text",
     },
   },
   oidcArtifact: {
@@ -410,6 +484,8 @@ export const tables = {
       failures: "failures",
       waitUntil: "wait_until",
       forgetAt: "forget_at",
+      personId: "person_id",
+      everywhere: "everywhere",
     },
   },
   signInPlace: {
@@ -418,6 +494,70 @@ export const tables = {
       personId: "person_id",
       device: "place",
       lastUsedAt: "last_used_at",
+    },
+  },
+  cardSettings: {
+    name: "card_settings",
+    columns: {
+      schoolId: "school_id",
+      enabled: "enabled",
+      grades: "grades",
+      hoursFrom: "hours_from",
+      hoursTo: "hours_to",
+      weekdays: "weekdays",
+      networks: "networks",
+      secondStep: "second_step",
+      printSecondStep: "print_second_step",
+      updatedAt: "updated_at",
+    },
+  },
+  loginCard: {
+    name: "login_card",
+    columns: {
+      id: "id",
+      personId: "person_id",
+      schoolId: "school_id",
+      tokenHash: "token_hash",
+      secondStep: "second_step",
+      secondStepHash: "second_step_hash",
+      wrongAnswers: "wrong_answers",
+      createdAt: "created_at",
+      createdByRole: "created_by_role",
+      lastUsedAt: "last_used_at",
+      revokedAt: "revoked_at",
+    },
+  },
+  cardPrint: {
+    name: "card_print",
+    columns: {
+      id: "id",
+      caller: "caller",
+      encrypted: "encrypted",
+      createdAt: "created_at",
+    },
+  },
+  secondFactor: {
+    name: "second_factor",
+    columns: {
+      id: "id",
+      personId: "person_id",
+      kind: "kind",
+      label: "label",
+      secret: "secret",
+      lastStep: "last_step",
+      credentialId: "credential_id",
+      publicKey: "public_key",
+      counter: "counter",
+      transports: "transports",
+      createdAt: "created_at",
+      lastUsedAt: "last_used_at",
+    },
+  },
+  recoveryCode: {
+    name: "recovery_code",
+    columns: {
+      personId: "person_id",
+      hash: "hash",
     },
   },
   staffRole: {
@@ -455,6 +595,53 @@ export const tables = {
       status: "status",
       answer: "answer",
       createdAt: "created_at",
+    },
+  },
+  figure: {
+    name: "figure",
+    columns: {
+      metric: "metric",
+      step: "step",
+      subject: "subject",
+      at: "at",
+      outcome: "outcome",
+      count: "count",
+    },
+  },
+  jobRun: {
+    name: "job_run",
+    columns: {
+      name: "name",
+      at: "at",
+      durationMs: "duration_ms",
+      outcome: "outcome",
+    },
+  },
+  apiRequest: {
+    name: "api_request",
+    columns: {
+      id: "id",
+      clientId: "client_id",
+      requestId: "request_id",
+      at: "at",
+      operationId: "operation_id",
+      status: "status",
+      code: "code",
+      durationMs: "duration_ms",
+    },
+  },
+  signOnStep: {
+    name: "sign_on_step",
+    columns: {
+      id: "id",
+      clientId: "client_id",
+      requestId: "request_id",
+      at: "at",
+      attempt: "attempt",
+      step: "step",
+      outcome: "outcome",
+      code: "code",
+      description: "description",
     },
   },
   webhookEndpoint: {
@@ -545,6 +732,32 @@ export type Rows = {
     createdAt: Date;
     updatedAt: Date;
   };
+  appProfile: {
+    clientId: string;
+    provider: string | null;
+    descriptionDe: string | null;
+    descriptionEn: string | null;
+    purposeDe: string | null;
+    purposeEn: string | null;
+    privacyUrl: string | null;
+    supportAddress: string | null;
+  };
+  appLogo: {
+    clientId: string;
+    type: string;
+    hash: string;
+    bytes: Buffer;
+  };
+  scopeRequest: {
+    id: string;
+    clientId: string;
+    scopes: string[];
+    reason: string;
+    state: "REQUESTED" | "APPROVED" | "REFUSED";
+    requestedAt: Date;
+    decidedAt: Date | null;
+    note: string | null;
+  };
   retiredClientId: {
     clientId: string;
     retiredAt: Date;
@@ -602,7 +815,7 @@ export type Rows = {
   };
   person: {
     id: string;
-    homeSchoolId: string;
+    homeSchoolId: string | null;
     role: "STUDENT" | "TEACHER" | "OTHER";
     status: "ACTIVE" | "SOFT_DELETED";
     firstFull: string | null;
@@ -692,6 +905,10 @@ export type Rows = {
     appliedAt: Date | null;
     leaseHolder: string | null;
     leaseUntil: Date | null;
+    namedSchoolIds: string[];
+    progressPhase: string | null;
+    progressPercent: number | null;
+    progressAt: Date | null;
   };
   importSchool: {
     importId: string;
@@ -711,6 +928,7 @@ export type Rows = {
     field: string | null;
     code: string;
     message: string;
+    lineText: string | null;
   };
   stagedPerson: {
     importId: string;
@@ -725,6 +943,7 @@ export type Rows = {
     firstCall: string | null;
     last: string | null;
     sortKey: string;
+    username: string | null;
     isDeleted: boolean;
   };
   stagedRole: {
@@ -773,9 +992,30 @@ export type Rows = {
   credential: {
     personId: string;
     username: string;
-    passwordHash: string;
+    passwordHash: string | null;
+    mustChange: boolean;
     generation: number;
     updatedAt: Date;
+  };
+  userName: {
+    hash: Buffer;
+    personId: string | null;
+  };
+  userNameNumber: {
+    hash: Buffer;
+    last: number;
+  };
+  userNameKey: {
+    id: number;
+    key: Buffer;
+  };
+  schoolSignIn: {
+    schoolId: string;
+    userNameRule: "FIRST_DOT_LAST" | "FIRST_INITIAL_LAST" | "FIRST_LAST_INITIAL" | "RANDOM" | "ROSTER";
+    passwordKind: "WORDS" | "LETTERS";
+    mustChangePassword: boolean;
+    ownPasswordFromGrade: number | null;
+    helpText: string | null;
   };
   oidcArtifact: {
     kind: string;
@@ -834,11 +1074,62 @@ export type Rows = {
     failures: number;
     waitUntil: Date;
     forgetAt: Date;
+    personId: string | null;
+    everywhere: boolean;
   };
   signInPlace: {
     personId: string;
     device: Buffer;
     lastUsedAt: Date;
+  };
+  cardSettings: {
+    schoolId: string;
+    enabled: boolean;
+    grades: number[];
+    hoursFrom: string | null;
+    hoursTo: string | null;
+    weekdays: number[];
+    networks: string[];
+    secondStep: "NONE" | "PICTURE" | "PIN";
+    printSecondStep: boolean;
+    updatedAt: Date;
+  };
+  loginCard: {
+    id: string;
+    personId: string;
+    schoolId: string;
+    tokenHash: Buffer;
+    secondStep: "NONE" | "PICTURE" | "PIN";
+    secondStepHash: Buffer | null;
+    wrongAnswers: number;
+    createdAt: Date;
+    createdByRole: string | null;
+    lastUsedAt: Date | null;
+    revokedAt: Date | null;
+  };
+  cardPrint: {
+    id: string;
+    caller: string;
+    encrypted: Buffer;
+    createdAt: Date;
+  };
+  secondFactor: {
+    id: string;
+    personId: string;
+    kind: "TOTP" | "PASSKEY";
+    label: string;
+    secret: Buffer | null;
+    lastStep: number | null;
+    credentialId: string | null;
+    publicKey: Buffer | null;
+    counter: string | null;
+    transports: string[];
+    createdAt: Date;
+    lastUsedAt: Date | null;
+  };
+  recoveryCode: {
+    personId: string;
+    hash: Buffer;
   };
   staffRole: {
     id: string;
@@ -864,6 +1155,41 @@ export type Rows = {
     status: number;
     answer: Buffer;
     createdAt: Date;
+  };
+  figure: {
+    metric: string;
+    step: string;
+    subject: string;
+    at: Date;
+    outcome: string;
+    count: string;
+  };
+  jobRun: {
+    name: string;
+    at: Date;
+    durationMs: number;
+    outcome: string;
+  };
+  apiRequest: {
+    id: string;
+    clientId: string;
+    requestId: string;
+    at: Date;
+    operationId: string;
+    status: number;
+    code: string | null;
+    durationMs: number;
+  };
+  signOnStep: {
+    id: string;
+    clientId: string;
+    requestId: string;
+    at: Date;
+    attempt: string;
+    step: string;
+    outcome: string;
+    code: string | null;
+    description: string | null;
   };
   webhookEndpoint: {
     id: string;
@@ -921,6 +1247,9 @@ export type Rows = {
 /** The fields that a new row must be given. */
 export type Required = {
   app: "clientId" | "name" | "type" | "createdAt" | "updatedAt";
+  appProfile: "clientId";
+  appLogo: "clientId" | "type" | "hash" | "bytes";
+  scopeRequest: "id" | "clientId" | "reason" | "requestedAt";
   retiredClientId: "clientId" | "retiredAt";
   grant: "clientId" | "schoolId" | "createdAt" | "updatedAt";
   syncedGroup: "clientId" | "schoolId" | "groupId";
@@ -929,7 +1258,7 @@ export type Required = {
   announcedSignIn: "personId" | "clientId" | "at" | "snapshot";
   viewVersion: "subject" | "change" | "version";
   school: "id" | "name" | "sortKey" | "officialId" | "address" | "city" | "zipCode" | "country" | "state" | "createdAt" | "updatedAt";
-  person: "id" | "homeSchoolId" | "role" | "sortKey" | "createdAt" | "updatedAt";
+  person: "id" | "role" | "sortKey" | "createdAt" | "updatedAt";
   affiliation: "id" | "personId" | "schoolId";
   group: "id" | "schoolId" | "name" | "sortKey" | "type" | "createdAt" | "updatedAt";
   membership: "groupId" | "personId" | "schoolId" | "role";
@@ -945,7 +1274,11 @@ export type Required = {
   stagedGroup: "importId" | "row" | "line" | "column" | "sourceId" | "sortKey" | "isDeleted";
   stagedMembership: "importId" | "row" | "line" | "personColumn" | "groupColumn" | "personSourceId" | "groupSourceId" | "isDeleted";
   groupCarryOver: "schoolId" | "schoolYear" | "previousSourceId" | "sourceId" | "at";
-  credential: "personId" | "username" | "passwordHash" | "updatedAt";
+  credential: "personId" | "username" | "updatedAt";
+  userName: "hash";
+  userNameNumber: "hash" | "last";
+  userNameKey: "id" | "key";
+  schoolSignIn: "schoolId" | "userNameRule" | "passwordKind" | "mustChangePassword";
   oidcArtifact: "kind" | "idHash" | "payload" | "expiresAt";
   logoutNotice: "id" | "clientId" | "personId" | "sid" | "nextAttemptAt" | "createdAt";
   consent: "personId" | "clientId" | "grantedAt";
@@ -955,10 +1288,19 @@ export type Required = {
   rateLimit: "key" | "fullAt";
   signInBrake: "key" | "failures" | "waitUntil" | "forgetAt";
   signInPlace: "personId" | "device" | "lastUsedAt";
+  cardSettings: "schoolId" | "enabled" | "secondStep" | "printSecondStep" | "updatedAt";
+  loginCard: "id" | "personId" | "schoolId" | "tokenHash" | "secondStep" | "createdAt";
+  cardPrint: "id" | "caller" | "encrypted" | "createdAt";
+  secondFactor: "id" | "personId" | "kind" | "label" | "createdAt";
+  recoveryCode: "personId" | "hash";
   staffRole: "id" | "role" | "givenAt";
   staffRoleSchool: "roleId" | "schoolId";
   staffRoleApp: "roleId" | "clientId";
   idempotencyKey: "caller" | "key" | "requestHash" | "status" | "answer" | "createdAt";
+  figure: "metric" | "step" | "subject" | "at" | "outcome" | "count";
+  jobRun: "name" | "at" | "durationMs" | "outcome";
+  apiRequest: "id" | "clientId" | "requestId" | "at" | "operationId" | "status" | "durationMs";
+  signOnStep: "id" | "clientId" | "requestId" | "at" | "attempt" | "step" | "outcome";
   webhookEndpoint: "id" | "clientId" | "url" | "stateChangedAt" | "createdAt" | "updatedAt";
   webhookSecret: "id" | "endpointId" | "sealed" | "createdAt";
   webhookDelivery: "messageId" | "endpointId" | "eventType" | "subjectId" | "body" | "createdAt";

@@ -398,6 +398,9 @@ type FieldRefInputType<Model, FieldType> = Model extends never ? never : FieldRe
 
 export const ModelName = {
   App: 'App',
+  AppProfile: 'AppProfile',
+  AppLogo: 'AppLogo',
+  ScopeRequest: 'ScopeRequest',
   RetiredClientId: 'RetiredClientId',
   Grant: 'Grant',
   SyncedGroup: 'SyncedGroup',
@@ -423,6 +426,10 @@ export const ModelName = {
   StagedMembership: 'StagedMembership',
   GroupCarryOver: 'GroupCarryOver',
   Credential: 'Credential',
+  UserName: 'UserName',
+  UserNameNumber: 'UserNameNumber',
+  UserNameKey: 'UserNameKey',
+  SchoolSignIn: 'SchoolSignIn',
   OidcArtifact: 'OidcArtifact',
   LogoutNotice: 'LogoutNotice',
   Consent: 'Consent',
@@ -432,10 +439,19 @@ export const ModelName = {
   RateLimit: 'RateLimit',
   SignInLimit: 'SignInLimit',
   KnownDevice: 'KnownDevice',
+  CardSettings: 'CardSettings',
+  LoginCard: 'LoginCard',
+  CardPrint: 'CardPrint',
+  SecondFactor: 'SecondFactor',
+  RecoveryCode: 'RecoveryCode',
   StaffRole: 'StaffRole',
   StaffRoleSchool: 'StaffRoleSchool',
   StaffRoleApp: 'StaffRoleApp',
   IdempotencyKey: 'IdempotencyKey',
+  Figure: 'Figure',
+  JobRun: 'JobRun',
+  ApiRequest: 'ApiRequest',
+  SignOnStep: 'SignOnStep',
   WebhookEndpoint: 'WebhookEndpoint',
   WebhookSecret: 'WebhookSecret',
   WebhookDelivery: 'WebhookDelivery',
@@ -456,7 +472,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "announcedSignIn" | "viewVersion" | "school" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "knownDevice" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "announcedSignIn" | "viewVersion" | "school" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "knownDevice" | "cardSettings" | "loginCard" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -531,6 +547,228 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.AppCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.AppCountAggregateOutputType> | number
+        }
+      }
+    }
+    AppProfile: {
+      payload: Prisma.$AppProfilePayload<ExtArgs>
+      fields: Prisma.AppProfileFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AppProfileFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AppProfileFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>
+        }
+        findFirst: {
+          args: Prisma.AppProfileFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AppProfileFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>
+        }
+        findMany: {
+          args: Prisma.AppProfileFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>[]
+        }
+        create: {
+          args: Prisma.AppProfileCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>
+        }
+        createMany: {
+          args: Prisma.AppProfileCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AppProfileCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>[]
+        }
+        delete: {
+          args: Prisma.AppProfileDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>
+        }
+        update: {
+          args: Prisma.AppProfileUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>
+        }
+        deleteMany: {
+          args: Prisma.AppProfileDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AppProfileUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AppProfileUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>[]
+        }
+        upsert: {
+          args: Prisma.AppProfileUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppProfilePayload>
+        }
+        aggregate: {
+          args: Prisma.AppProfileAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAppProfile>
+        }
+        groupBy: {
+          args: Prisma.AppProfileGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AppProfileGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AppProfileCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AppProfileCountAggregateOutputType> | number
+        }
+      }
+    }
+    AppLogo: {
+      payload: Prisma.$AppLogoPayload<ExtArgs>
+      fields: Prisma.AppLogoFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.AppLogoFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppLogoPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.AppLogoFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppLogoPayload>
+        }
+        findFirst: {
+          args: Prisma.AppLogoFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppLogoPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.AppLogoFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppLogoPayload>
+        }
+        findMany: {
+          args: Prisma.AppLogoFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppLogoPayload>[]
+        }
+        create: {
+          args: Prisma.AppLogoCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppLogoPayload>
+        }
+        createMany: {
+          args: Prisma.AppLogoCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.AppLogoCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppLogoPayload>[]
+        }
+        delete: {
+          args: Prisma.AppLogoDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppLogoPayload>
+        }
+        update: {
+          args: Prisma.AppLogoUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppLogoPayload>
+        }
+        deleteMany: {
+          args: Prisma.AppLogoDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.AppLogoUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.AppLogoUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppLogoPayload>[]
+        }
+        upsert: {
+          args: Prisma.AppLogoUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$AppLogoPayload>
+        }
+        aggregate: {
+          args: Prisma.AppLogoAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateAppLogo>
+        }
+        groupBy: {
+          args: Prisma.AppLogoGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AppLogoGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.AppLogoCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AppLogoCountAggregateOutputType> | number
+        }
+      }
+    }
+    ScopeRequest: {
+      payload: Prisma.$ScopeRequestPayload<ExtArgs>
+      fields: Prisma.ScopeRequestFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ScopeRequestFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScopeRequestPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ScopeRequestFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScopeRequestPayload>
+        }
+        findFirst: {
+          args: Prisma.ScopeRequestFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScopeRequestPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ScopeRequestFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScopeRequestPayload>
+        }
+        findMany: {
+          args: Prisma.ScopeRequestFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScopeRequestPayload>[]
+        }
+        create: {
+          args: Prisma.ScopeRequestCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScopeRequestPayload>
+        }
+        createMany: {
+          args: Prisma.ScopeRequestCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ScopeRequestCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScopeRequestPayload>[]
+        }
+        delete: {
+          args: Prisma.ScopeRequestDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScopeRequestPayload>
+        }
+        update: {
+          args: Prisma.ScopeRequestUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScopeRequestPayload>
+        }
+        deleteMany: {
+          args: Prisma.ScopeRequestDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ScopeRequestUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ScopeRequestUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScopeRequestPayload>[]
+        }
+        upsert: {
+          args: Prisma.ScopeRequestUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ScopeRequestPayload>
+        }
+        aggregate: {
+          args: Prisma.ScopeRequestAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateScopeRequest>
+        }
+        groupBy: {
+          args: Prisma.ScopeRequestGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ScopeRequestGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ScopeRequestCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ScopeRequestCountAggregateOutputType> | number
         }
       }
     }
@@ -2384,6 +2622,302 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    UserName: {
+      payload: Prisma.$UserNamePayload<ExtArgs>
+      fields: Prisma.UserNameFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UserNameFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNamePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UserNameFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNamePayload>
+        }
+        findFirst: {
+          args: Prisma.UserNameFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNamePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UserNameFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNamePayload>
+        }
+        findMany: {
+          args: Prisma.UserNameFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNamePayload>[]
+        }
+        create: {
+          args: Prisma.UserNameCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNamePayload>
+        }
+        createMany: {
+          args: Prisma.UserNameCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UserNameCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNamePayload>[]
+        }
+        delete: {
+          args: Prisma.UserNameDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNamePayload>
+        }
+        update: {
+          args: Prisma.UserNameUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNamePayload>
+        }
+        deleteMany: {
+          args: Prisma.UserNameDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UserNameUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UserNameUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNamePayload>[]
+        }
+        upsert: {
+          args: Prisma.UserNameUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNamePayload>
+        }
+        aggregate: {
+          args: Prisma.UserNameAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUserName>
+        }
+        groupBy: {
+          args: Prisma.UserNameGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UserNameGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UserNameCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UserNameCountAggregateOutputType> | number
+        }
+      }
+    }
+    UserNameNumber: {
+      payload: Prisma.$UserNameNumberPayload<ExtArgs>
+      fields: Prisma.UserNameNumberFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UserNameNumberFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNameNumberPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UserNameNumberFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNameNumberPayload>
+        }
+        findFirst: {
+          args: Prisma.UserNameNumberFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNameNumberPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UserNameNumberFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNameNumberPayload>
+        }
+        findMany: {
+          args: Prisma.UserNameNumberFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNameNumberPayload>[]
+        }
+        create: {
+          args: Prisma.UserNameNumberCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNameNumberPayload>
+        }
+        createMany: {
+          args: Prisma.UserNameNumberCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UserNameNumberCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNameNumberPayload>[]
+        }
+        delete: {
+          args: Prisma.UserNameNumberDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNameNumberPayload>
+        }
+        update: {
+          args: Prisma.UserNameNumberUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNameNumberPayload>
+        }
+        deleteMany: {
+          args: Prisma.UserNameNumberDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UserNameNumberUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UserNameNumberUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNameNumberPayload>[]
+        }
+        upsert: {
+          args: Prisma.UserNameNumberUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNameNumberPayload>
+        }
+        aggregate: {
+          args: Prisma.UserNameNumberAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUserNameNumber>
+        }
+        groupBy: {
+          args: Prisma.UserNameNumberGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UserNameNumberGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UserNameNumberCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UserNameNumberCountAggregateOutputType> | number
+        }
+      }
+    }
+    UserNameKey: {
+      payload: Prisma.$UserNameKeyPayload<ExtArgs>
+      fields: Prisma.UserNameKeyFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.UserNameKeyFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNameKeyPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.UserNameKeyFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNameKeyPayload>
+        }
+        findFirst: {
+          args: Prisma.UserNameKeyFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNameKeyPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.UserNameKeyFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNameKeyPayload>
+        }
+        findMany: {
+          args: Prisma.UserNameKeyFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNameKeyPayload>[]
+        }
+        create: {
+          args: Prisma.UserNameKeyCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNameKeyPayload>
+        }
+        createMany: {
+          args: Prisma.UserNameKeyCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.UserNameKeyCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNameKeyPayload>[]
+        }
+        delete: {
+          args: Prisma.UserNameKeyDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNameKeyPayload>
+        }
+        update: {
+          args: Prisma.UserNameKeyUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNameKeyPayload>
+        }
+        deleteMany: {
+          args: Prisma.UserNameKeyDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.UserNameKeyUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.UserNameKeyUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNameKeyPayload>[]
+        }
+        upsert: {
+          args: Prisma.UserNameKeyUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$UserNameKeyPayload>
+        }
+        aggregate: {
+          args: Prisma.UserNameKeyAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateUserNameKey>
+        }
+        groupBy: {
+          args: Prisma.UserNameKeyGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UserNameKeyGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.UserNameKeyCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.UserNameKeyCountAggregateOutputType> | number
+        }
+      }
+    }
+    SchoolSignIn: {
+      payload: Prisma.$SchoolSignInPayload<ExtArgs>
+      fields: Prisma.SchoolSignInFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SchoolSignInFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolSignInPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SchoolSignInFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolSignInPayload>
+        }
+        findFirst: {
+          args: Prisma.SchoolSignInFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolSignInPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SchoolSignInFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolSignInPayload>
+        }
+        findMany: {
+          args: Prisma.SchoolSignInFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolSignInPayload>[]
+        }
+        create: {
+          args: Prisma.SchoolSignInCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolSignInPayload>
+        }
+        createMany: {
+          args: Prisma.SchoolSignInCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SchoolSignInCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolSignInPayload>[]
+        }
+        delete: {
+          args: Prisma.SchoolSignInDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolSignInPayload>
+        }
+        update: {
+          args: Prisma.SchoolSignInUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolSignInPayload>
+        }
+        deleteMany: {
+          args: Prisma.SchoolSignInDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SchoolSignInUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SchoolSignInUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolSignInPayload>[]
+        }
+        upsert: {
+          args: Prisma.SchoolSignInUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolSignInPayload>
+        }
+        aggregate: {
+          args: Prisma.SchoolSignInAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSchoolSignIn>
+        }
+        groupBy: {
+          args: Prisma.SchoolSignInGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SchoolSignInGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SchoolSignInCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SchoolSignInCountAggregateOutputType> | number
+        }
+      }
+    }
     OidcArtifact: {
       payload: Prisma.$OidcArtifactPayload<ExtArgs>
       fields: Prisma.OidcArtifactFieldRefs
@@ -3050,6 +3584,376 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    CardSettings: {
+      payload: Prisma.$CardSettingsPayload<ExtArgs>
+      fields: Prisma.CardSettingsFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CardSettingsFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CardSettingsPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CardSettingsFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CardSettingsPayload>
+        }
+        findFirst: {
+          args: Prisma.CardSettingsFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CardSettingsPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CardSettingsFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CardSettingsPayload>
+        }
+        findMany: {
+          args: Prisma.CardSettingsFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CardSettingsPayload>[]
+        }
+        create: {
+          args: Prisma.CardSettingsCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CardSettingsPayload>
+        }
+        createMany: {
+          args: Prisma.CardSettingsCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CardSettingsCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CardSettingsPayload>[]
+        }
+        delete: {
+          args: Prisma.CardSettingsDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CardSettingsPayload>
+        }
+        update: {
+          args: Prisma.CardSettingsUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CardSettingsPayload>
+        }
+        deleteMany: {
+          args: Prisma.CardSettingsDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CardSettingsUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CardSettingsUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CardSettingsPayload>[]
+        }
+        upsert: {
+          args: Prisma.CardSettingsUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CardSettingsPayload>
+        }
+        aggregate: {
+          args: Prisma.CardSettingsAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCardSettings>
+        }
+        groupBy: {
+          args: Prisma.CardSettingsGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CardSettingsGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CardSettingsCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CardSettingsCountAggregateOutputType> | number
+        }
+      }
+    }
+    LoginCard: {
+      payload: Prisma.$LoginCardPayload<ExtArgs>
+      fields: Prisma.LoginCardFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.LoginCardFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoginCardPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.LoginCardFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoginCardPayload>
+        }
+        findFirst: {
+          args: Prisma.LoginCardFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoginCardPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.LoginCardFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoginCardPayload>
+        }
+        findMany: {
+          args: Prisma.LoginCardFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoginCardPayload>[]
+        }
+        create: {
+          args: Prisma.LoginCardCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoginCardPayload>
+        }
+        createMany: {
+          args: Prisma.LoginCardCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.LoginCardCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoginCardPayload>[]
+        }
+        delete: {
+          args: Prisma.LoginCardDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoginCardPayload>
+        }
+        update: {
+          args: Prisma.LoginCardUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoginCardPayload>
+        }
+        deleteMany: {
+          args: Prisma.LoginCardDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.LoginCardUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.LoginCardUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoginCardPayload>[]
+        }
+        upsert: {
+          args: Prisma.LoginCardUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$LoginCardPayload>
+        }
+        aggregate: {
+          args: Prisma.LoginCardAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateLoginCard>
+        }
+        groupBy: {
+          args: Prisma.LoginCardGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LoginCardGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.LoginCardCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.LoginCardCountAggregateOutputType> | number
+        }
+      }
+    }
+    CardPrint: {
+      payload: Prisma.$CardPrintPayload<ExtArgs>
+      fields: Prisma.CardPrintFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.CardPrintFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CardPrintPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.CardPrintFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CardPrintPayload>
+        }
+        findFirst: {
+          args: Prisma.CardPrintFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CardPrintPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.CardPrintFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CardPrintPayload>
+        }
+        findMany: {
+          args: Prisma.CardPrintFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CardPrintPayload>[]
+        }
+        create: {
+          args: Prisma.CardPrintCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CardPrintPayload>
+        }
+        createMany: {
+          args: Prisma.CardPrintCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.CardPrintCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CardPrintPayload>[]
+        }
+        delete: {
+          args: Prisma.CardPrintDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CardPrintPayload>
+        }
+        update: {
+          args: Prisma.CardPrintUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CardPrintPayload>
+        }
+        deleteMany: {
+          args: Prisma.CardPrintDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.CardPrintUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.CardPrintUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CardPrintPayload>[]
+        }
+        upsert: {
+          args: Prisma.CardPrintUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$CardPrintPayload>
+        }
+        aggregate: {
+          args: Prisma.CardPrintAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateCardPrint>
+        }
+        groupBy: {
+          args: Prisma.CardPrintGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CardPrintGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.CardPrintCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.CardPrintCountAggregateOutputType> | number
+        }
+      }
+    }
+    SecondFactor: {
+      payload: Prisma.$SecondFactorPayload<ExtArgs>
+      fields: Prisma.SecondFactorFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SecondFactorFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecondFactorPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SecondFactorFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecondFactorPayload>
+        }
+        findFirst: {
+          args: Prisma.SecondFactorFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecondFactorPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SecondFactorFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecondFactorPayload>
+        }
+        findMany: {
+          args: Prisma.SecondFactorFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecondFactorPayload>[]
+        }
+        create: {
+          args: Prisma.SecondFactorCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecondFactorPayload>
+        }
+        createMany: {
+          args: Prisma.SecondFactorCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SecondFactorCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecondFactorPayload>[]
+        }
+        delete: {
+          args: Prisma.SecondFactorDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecondFactorPayload>
+        }
+        update: {
+          args: Prisma.SecondFactorUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecondFactorPayload>
+        }
+        deleteMany: {
+          args: Prisma.SecondFactorDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SecondFactorUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SecondFactorUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecondFactorPayload>[]
+        }
+        upsert: {
+          args: Prisma.SecondFactorUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SecondFactorPayload>
+        }
+        aggregate: {
+          args: Prisma.SecondFactorAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSecondFactor>
+        }
+        groupBy: {
+          args: Prisma.SecondFactorGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SecondFactorGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SecondFactorCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SecondFactorCountAggregateOutputType> | number
+        }
+      }
+    }
+    RecoveryCode: {
+      payload: Prisma.$RecoveryCodePayload<ExtArgs>
+      fields: Prisma.RecoveryCodeFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.RecoveryCodeFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecoveryCodePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.RecoveryCodeFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecoveryCodePayload>
+        }
+        findFirst: {
+          args: Prisma.RecoveryCodeFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecoveryCodePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.RecoveryCodeFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecoveryCodePayload>
+        }
+        findMany: {
+          args: Prisma.RecoveryCodeFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecoveryCodePayload>[]
+        }
+        create: {
+          args: Prisma.RecoveryCodeCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecoveryCodePayload>
+        }
+        createMany: {
+          args: Prisma.RecoveryCodeCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.RecoveryCodeCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecoveryCodePayload>[]
+        }
+        delete: {
+          args: Prisma.RecoveryCodeDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecoveryCodePayload>
+        }
+        update: {
+          args: Prisma.RecoveryCodeUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecoveryCodePayload>
+        }
+        deleteMany: {
+          args: Prisma.RecoveryCodeDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.RecoveryCodeUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.RecoveryCodeUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecoveryCodePayload>[]
+        }
+        upsert: {
+          args: Prisma.RecoveryCodeUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$RecoveryCodePayload>
+        }
+        aggregate: {
+          args: Prisma.RecoveryCodeAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateRecoveryCode>
+        }
+        groupBy: {
+          args: Prisma.RecoveryCodeGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RecoveryCodeGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.RecoveryCodeCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.RecoveryCodeCountAggregateOutputType> | number
+        }
+      }
+    }
     StaffRole: {
       payload: Prisma.$StaffRolePayload<ExtArgs>
       fields: Prisma.StaffRoleFieldRefs
@@ -3343,6 +4247,302 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.IdempotencyKeyCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.IdempotencyKeyCountAggregateOutputType> | number
+        }
+      }
+    }
+    Figure: {
+      payload: Prisma.$FigurePayload<ExtArgs>
+      fields: Prisma.FigureFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.FigureFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FigurePayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.FigureFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FigurePayload>
+        }
+        findFirst: {
+          args: Prisma.FigureFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FigurePayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.FigureFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FigurePayload>
+        }
+        findMany: {
+          args: Prisma.FigureFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FigurePayload>[]
+        }
+        create: {
+          args: Prisma.FigureCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FigurePayload>
+        }
+        createMany: {
+          args: Prisma.FigureCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.FigureCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FigurePayload>[]
+        }
+        delete: {
+          args: Prisma.FigureDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FigurePayload>
+        }
+        update: {
+          args: Prisma.FigureUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FigurePayload>
+        }
+        deleteMany: {
+          args: Prisma.FigureDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.FigureUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.FigureUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FigurePayload>[]
+        }
+        upsert: {
+          args: Prisma.FigureUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$FigurePayload>
+        }
+        aggregate: {
+          args: Prisma.FigureAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateFigure>
+        }
+        groupBy: {
+          args: Prisma.FigureGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FigureGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.FigureCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.FigureCountAggregateOutputType> | number
+        }
+      }
+    }
+    JobRun: {
+      payload: Prisma.$JobRunPayload<ExtArgs>
+      fields: Prisma.JobRunFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.JobRunFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$JobRunPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.JobRunFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$JobRunPayload>
+        }
+        findFirst: {
+          args: Prisma.JobRunFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$JobRunPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.JobRunFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$JobRunPayload>
+        }
+        findMany: {
+          args: Prisma.JobRunFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$JobRunPayload>[]
+        }
+        create: {
+          args: Prisma.JobRunCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$JobRunPayload>
+        }
+        createMany: {
+          args: Prisma.JobRunCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.JobRunCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$JobRunPayload>[]
+        }
+        delete: {
+          args: Prisma.JobRunDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$JobRunPayload>
+        }
+        update: {
+          args: Prisma.JobRunUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$JobRunPayload>
+        }
+        deleteMany: {
+          args: Prisma.JobRunDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.JobRunUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.JobRunUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$JobRunPayload>[]
+        }
+        upsert: {
+          args: Prisma.JobRunUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$JobRunPayload>
+        }
+        aggregate: {
+          args: Prisma.JobRunAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateJobRun>
+        }
+        groupBy: {
+          args: Prisma.JobRunGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.JobRunGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.JobRunCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.JobRunCountAggregateOutputType> | number
+        }
+      }
+    }
+    ApiRequest: {
+      payload: Prisma.$ApiRequestPayload<ExtArgs>
+      fields: Prisma.ApiRequestFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.ApiRequestFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiRequestPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.ApiRequestFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiRequestPayload>
+        }
+        findFirst: {
+          args: Prisma.ApiRequestFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiRequestPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.ApiRequestFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiRequestPayload>
+        }
+        findMany: {
+          args: Prisma.ApiRequestFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiRequestPayload>[]
+        }
+        create: {
+          args: Prisma.ApiRequestCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiRequestPayload>
+        }
+        createMany: {
+          args: Prisma.ApiRequestCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.ApiRequestCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiRequestPayload>[]
+        }
+        delete: {
+          args: Prisma.ApiRequestDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiRequestPayload>
+        }
+        update: {
+          args: Prisma.ApiRequestUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiRequestPayload>
+        }
+        deleteMany: {
+          args: Prisma.ApiRequestDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.ApiRequestUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.ApiRequestUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiRequestPayload>[]
+        }
+        upsert: {
+          args: Prisma.ApiRequestUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$ApiRequestPayload>
+        }
+        aggregate: {
+          args: Prisma.ApiRequestAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateApiRequest>
+        }
+        groupBy: {
+          args: Prisma.ApiRequestGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ApiRequestGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.ApiRequestCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.ApiRequestCountAggregateOutputType> | number
+        }
+      }
+    }
+    SignOnStep: {
+      payload: Prisma.$SignOnStepPayload<ExtArgs>
+      fields: Prisma.SignOnStepFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SignOnStepFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignOnStepPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SignOnStepFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignOnStepPayload>
+        }
+        findFirst: {
+          args: Prisma.SignOnStepFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignOnStepPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SignOnStepFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignOnStepPayload>
+        }
+        findMany: {
+          args: Prisma.SignOnStepFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignOnStepPayload>[]
+        }
+        create: {
+          args: Prisma.SignOnStepCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignOnStepPayload>
+        }
+        createMany: {
+          args: Prisma.SignOnStepCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SignOnStepCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignOnStepPayload>[]
+        }
+        delete: {
+          args: Prisma.SignOnStepDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignOnStepPayload>
+        }
+        update: {
+          args: Prisma.SignOnStepUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignOnStepPayload>
+        }
+        deleteMany: {
+          args: Prisma.SignOnStepDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SignOnStepUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SignOnStepUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignOnStepPayload>[]
+        }
+        upsert: {
+          args: Prisma.SignOnStepUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SignOnStepPayload>
+        }
+        aggregate: {
+          args: Prisma.SignOnStepAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSignOnStep>
+        }
+        groupBy: {
+          args: Prisma.SignOnStepGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SignOnStepGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SignOnStepCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SignOnStepCountAggregateOutputType> | number
         }
       }
     }
@@ -3777,6 +4977,44 @@ export const AppScalarFieldEnum = {
 export type AppScalarFieldEnum = (typeof AppScalarFieldEnum)[keyof typeof AppScalarFieldEnum]
 
 
+export const AppProfileScalarFieldEnum = {
+  clientId: 'clientId',
+  provider: 'provider',
+  descriptionDe: 'descriptionDe',
+  descriptionEn: 'descriptionEn',
+  purposeDe: 'purposeDe',
+  purposeEn: 'purposeEn',
+  privacyUrl: 'privacyUrl',
+  supportAddress: 'supportAddress'
+} as const
+
+export type AppProfileScalarFieldEnum = (typeof AppProfileScalarFieldEnum)[keyof typeof AppProfileScalarFieldEnum]
+
+
+export const AppLogoScalarFieldEnum = {
+  clientId: 'clientId',
+  type: 'type',
+  hash: 'hash',
+  bytes: 'bytes'
+} as const
+
+export type AppLogoScalarFieldEnum = (typeof AppLogoScalarFieldEnum)[keyof typeof AppLogoScalarFieldEnum]
+
+
+export const ScopeRequestScalarFieldEnum = {
+  id: 'id',
+  clientId: 'clientId',
+  scopes: 'scopes',
+  reason: 'reason',
+  state: 'state',
+  requestedAt: 'requestedAt',
+  decidedAt: 'decidedAt',
+  note: 'note'
+} as const
+
+export type ScopeRequestScalarFieldEnum = (typeof ScopeRequestScalarFieldEnum)[keyof typeof ScopeRequestScalarFieldEnum]
+
+
 export const RetiredClientIdScalarFieldEnum = {
   clientId: 'clientId',
   retiredAt: 'retiredAt'
@@ -3987,7 +5225,11 @@ export const ImportScalarFieldEnum = {
   createdAt: 'createdAt',
   appliedAt: 'appliedAt',
   leaseHolder: 'leaseHolder',
-  leaseUntil: 'leaseUntil'
+  leaseUntil: 'leaseUntil',
+  namedSchoolIds: 'namedSchoolIds',
+  progressPhase: 'progressPhase',
+  progressPercent: 'progressPercent',
+  progressAt: 'progressAt'
 } as const
 
 export type ImportScalarFieldEnum = (typeof ImportScalarFieldEnum)[keyof typeof ImportScalarFieldEnum]
@@ -4014,7 +5256,8 @@ export const ImportErrorScalarFieldEnum = {
   column: 'column',
   field: 'field',
   code: 'code',
-  message: 'message'
+  message: 'message',
+  lineText: 'lineText'
 } as const
 
 export type ImportErrorScalarFieldEnum = (typeof ImportErrorScalarFieldEnum)[keyof typeof ImportErrorScalarFieldEnum]
@@ -4033,6 +5276,7 @@ export const StagedPersonScalarFieldEnum = {
   firstCall: 'firstCall',
   last: 'last',
   sortKey: 'sortKey',
+  username: 'username',
   isDeleted: 'isDeleted'
 } as const
 
@@ -4102,11 +5346,48 @@ export const CredentialScalarFieldEnum = {
   personId: 'personId',
   username: 'username',
   passwordHash: 'passwordHash',
+  mustChange: 'mustChange',
   generation: 'generation',
   updatedAt: 'updatedAt'
 } as const
 
 export type CredentialScalarFieldEnum = (typeof CredentialScalarFieldEnum)[keyof typeof CredentialScalarFieldEnum]
+
+
+export const UserNameScalarFieldEnum = {
+  hash: 'hash',
+  personId: 'personId'
+} as const
+
+export type UserNameScalarFieldEnum = (typeof UserNameScalarFieldEnum)[keyof typeof UserNameScalarFieldEnum]
+
+
+export const UserNameNumberScalarFieldEnum = {
+  hash: 'hash',
+  last: 'last'
+} as const
+
+export type UserNameNumberScalarFieldEnum = (typeof UserNameNumberScalarFieldEnum)[keyof typeof UserNameNumberScalarFieldEnum]
+
+
+export const UserNameKeyScalarFieldEnum = {
+  id: 'id',
+  key: 'key'
+} as const
+
+export type UserNameKeyScalarFieldEnum = (typeof UserNameKeyScalarFieldEnum)[keyof typeof UserNameKeyScalarFieldEnum]
+
+
+export const SchoolSignInScalarFieldEnum = {
+  schoolId: 'schoolId',
+  userNameRule: 'userNameRule',
+  passwordKind: 'passwordKind',
+  mustChangePassword: 'mustChangePassword',
+  ownPasswordFromGrade: 'ownPasswordFromGrade',
+  helpText: 'helpText'
+} as const
+
+export type SchoolSignInScalarFieldEnum = (typeof SchoolSignInScalarFieldEnum)[keyof typeof SchoolSignInScalarFieldEnum]
 
 
 export const OidcArtifactScalarFieldEnum = {
@@ -4193,7 +5474,9 @@ export const SignInLimitScalarFieldEnum = {
   key: 'key',
   failures: 'failures',
   waitUntil: 'waitUntil',
-  forgetAt: 'forgetAt'
+  forgetAt: 'forgetAt',
+  personId: 'personId',
+  everywhere: 'everywhere'
 } as const
 
 export type SignInLimitScalarFieldEnum = (typeof SignInLimitScalarFieldEnum)[keyof typeof SignInLimitScalarFieldEnum]
@@ -4206,6 +5489,75 @@ export const KnownDeviceScalarFieldEnum = {
 } as const
 
 export type KnownDeviceScalarFieldEnum = (typeof KnownDeviceScalarFieldEnum)[keyof typeof KnownDeviceScalarFieldEnum]
+
+
+export const CardSettingsScalarFieldEnum = {
+  schoolId: 'schoolId',
+  enabled: 'enabled',
+  grades: 'grades',
+  hoursFrom: 'hoursFrom',
+  hoursTo: 'hoursTo',
+  weekdays: 'weekdays',
+  networks: 'networks',
+  secondStep: 'secondStep',
+  printSecondStep: 'printSecondStep',
+  updatedAt: 'updatedAt'
+} as const
+
+export type CardSettingsScalarFieldEnum = (typeof CardSettingsScalarFieldEnum)[keyof typeof CardSettingsScalarFieldEnum]
+
+
+export const LoginCardScalarFieldEnum = {
+  id: 'id',
+  personId: 'personId',
+  schoolId: 'schoolId',
+  tokenHash: 'tokenHash',
+  secondStep: 'secondStep',
+  secondStepHash: 'secondStepHash',
+  wrongAnswers: 'wrongAnswers',
+  createdAt: 'createdAt',
+  createdByRole: 'createdByRole',
+  lastUsedAt: 'lastUsedAt',
+  revokedAt: 'revokedAt'
+} as const
+
+export type LoginCardScalarFieldEnum = (typeof LoginCardScalarFieldEnum)[keyof typeof LoginCardScalarFieldEnum]
+
+
+export const CardPrintScalarFieldEnum = {
+  id: 'id',
+  caller: 'caller',
+  encrypted: 'encrypted',
+  createdAt: 'createdAt'
+} as const
+
+export type CardPrintScalarFieldEnum = (typeof CardPrintScalarFieldEnum)[keyof typeof CardPrintScalarFieldEnum]
+
+
+export const SecondFactorScalarFieldEnum = {
+  id: 'id',
+  personId: 'personId',
+  kind: 'kind',
+  label: 'label',
+  secret: 'secret',
+  lastStep: 'lastStep',
+  credentialId: 'credentialId',
+  publicKey: 'publicKey',
+  counter: 'counter',
+  transports: 'transports',
+  createdAt: 'createdAt',
+  lastUsedAt: 'lastUsedAt'
+} as const
+
+export type SecondFactorScalarFieldEnum = (typeof SecondFactorScalarFieldEnum)[keyof typeof SecondFactorScalarFieldEnum]
+
+
+export const RecoveryCodeScalarFieldEnum = {
+  personId: 'personId',
+  hash: 'hash'
+} as const
+
+export type RecoveryCodeScalarFieldEnum = (typeof RecoveryCodeScalarFieldEnum)[keyof typeof RecoveryCodeScalarFieldEnum]
 
 
 export const StaffRoleScalarFieldEnum = {
@@ -4247,6 +5599,57 @@ export const IdempotencyKeyScalarFieldEnum = {
 } as const
 
 export type IdempotencyKeyScalarFieldEnum = (typeof IdempotencyKeyScalarFieldEnum)[keyof typeof IdempotencyKeyScalarFieldEnum]
+
+
+export const FigureScalarFieldEnum = {
+  metric: 'metric',
+  step: 'step',
+  subject: 'subject',
+  at: 'at',
+  outcome: 'outcome',
+  count: 'count'
+} as const
+
+export type FigureScalarFieldEnum = (typeof FigureScalarFieldEnum)[keyof typeof FigureScalarFieldEnum]
+
+
+export const JobRunScalarFieldEnum = {
+  name: 'name',
+  at: 'at',
+  durationMs: 'durationMs',
+  outcome: 'outcome'
+} as const
+
+export type JobRunScalarFieldEnum = (typeof JobRunScalarFieldEnum)[keyof typeof JobRunScalarFieldEnum]
+
+
+export const ApiRequestScalarFieldEnum = {
+  id: 'id',
+  clientId: 'clientId',
+  requestId: 'requestId',
+  at: 'at',
+  operationId: 'operationId',
+  status: 'status',
+  code: 'code',
+  durationMs: 'durationMs'
+} as const
+
+export type ApiRequestScalarFieldEnum = (typeof ApiRequestScalarFieldEnum)[keyof typeof ApiRequestScalarFieldEnum]
+
+
+export const SignOnStepScalarFieldEnum = {
+  id: 'id',
+  clientId: 'clientId',
+  requestId: 'requestId',
+  at: 'at',
+  attempt: 'attempt',
+  step: 'step',
+  outcome: 'outcome',
+  code: 'code',
+  description: 'description'
+} as const
+
+export type SignOnStepScalarFieldEnum = (typeof SignOnStepScalarFieldEnum)[keyof typeof SignOnStepScalarFieldEnum]
 
 
 export const WebhookEndpointScalarFieldEnum = {
@@ -4466,6 +5869,20 @@ export type ListEnumSchulconnexSpellingFieldRefInput<$PrismaModel> = FieldRefInp
 
 
 /**
+ * Reference to a field of type 'ScopeRequestState'
+ */
+export type EnumScopeRequestStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'ScopeRequestState'>
+    
+
+
+/**
+ * Reference to a field of type 'ScopeRequestState[]'
+ */
+export type ListEnumScopeRequestStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'ScopeRequestState[]'>
+    
+
+
+/**
  * Reference to a field of type 'SignOnAudience'
  */
 export type EnumSignOnAudienceFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'SignOnAudience'>
@@ -4578,6 +5995,34 @@ export type ListIntFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel,
 
 
 /**
+ * Reference to a field of type 'UserNameRule'
+ */
+export type EnumUserNameRuleFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'UserNameRule'>
+    
+
+
+/**
+ * Reference to a field of type 'UserNameRule[]'
+ */
+export type ListEnumUserNameRuleFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'UserNameRule[]'>
+    
+
+
+/**
+ * Reference to a field of type 'PasswordKind'
+ */
+export type EnumPasswordKindFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'PasswordKind'>
+    
+
+
+/**
+ * Reference to a field of type 'PasswordKind[]'
+ */
+export type ListEnumPasswordKindFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'PasswordKind[]'>
+    
+
+
+/**
  * Reference to a field of type 'SigningKeyState'
  */
 export type EnumSigningKeyStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'SigningKeyState'>
@@ -4588,6 +6033,34 @@ export type EnumSigningKeyStateFieldRefInput<$PrismaModel> = FieldRefInputType<$
  * Reference to a field of type 'SigningKeyState[]'
  */
 export type ListEnumSigningKeyStateFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'SigningKeyState[]'>
+    
+
+
+/**
+ * Reference to a field of type 'CardSecondStep'
+ */
+export type EnumCardSecondStepFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'CardSecondStep'>
+    
+
+
+/**
+ * Reference to a field of type 'CardSecondStep[]'
+ */
+export type ListEnumCardSecondStepFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'CardSecondStep[]'>
+    
+
+
+/**
+ * Reference to a field of type 'SecondFactorKind'
+ */
+export type EnumSecondFactorKindFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'SecondFactorKind'>
+    
+
+
+/**
+ * Reference to a field of type 'SecondFactorKind[]'
+ */
+export type ListEnumSecondFactorKindFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'SecondFactorKind[]'>
     
 
 
@@ -4798,6 +6271,9 @@ export interface PrismaClientOptionsWithAdapter extends PrismaClientBaseOptions 
 export type PrismaClientOptions = PrismaClientOptionsWithAccelerateUrl | PrismaClientOptionsWithAdapter
 export type GlobalOmitConfig = {
   app?: Prisma.AppOmit
+  appProfile?: Prisma.AppProfileOmit
+  appLogo?: Prisma.AppLogoOmit
+  scopeRequest?: Prisma.ScopeRequestOmit
   retiredClientId?: Prisma.RetiredClientIdOmit
   grant?: Prisma.GrantOmit
   syncedGroup?: Prisma.SyncedGroupOmit
@@ -4823,6 +6299,10 @@ export type GlobalOmitConfig = {
   stagedMembership?: Prisma.StagedMembershipOmit
   groupCarryOver?: Prisma.GroupCarryOverOmit
   credential?: Prisma.CredentialOmit
+  userName?: Prisma.UserNameOmit
+  userNameNumber?: Prisma.UserNameNumberOmit
+  userNameKey?: Prisma.UserNameKeyOmit
+  schoolSignIn?: Prisma.SchoolSignInOmit
   oidcArtifact?: Prisma.OidcArtifactOmit
   logoutNotice?: Prisma.LogoutNoticeOmit
   consent?: Prisma.ConsentOmit
@@ -4832,10 +6312,19 @@ export type GlobalOmitConfig = {
   rateLimit?: Prisma.RateLimitOmit
   signInLimit?: Prisma.SignInLimitOmit
   knownDevice?: Prisma.KnownDeviceOmit
+  cardSettings?: Prisma.CardSettingsOmit
+  loginCard?: Prisma.LoginCardOmit
+  cardPrint?: Prisma.CardPrintOmit
+  secondFactor?: Prisma.SecondFactorOmit
+  recoveryCode?: Prisma.RecoveryCodeOmit
   staffRole?: Prisma.StaffRoleOmit
   staffRoleSchool?: Prisma.StaffRoleSchoolOmit
   staffRoleApp?: Prisma.StaffRoleAppOmit
   idempotencyKey?: Prisma.IdempotencyKeyOmit
+  figure?: Prisma.FigureOmit
+  jobRun?: Prisma.JobRunOmit
+  apiRequest?: Prisma.ApiRequestOmit
+  signOnStep?: Prisma.SignOnStepOmit
   webhookEndpoint?: Prisma.WebhookEndpointOmit
   webhookSecret?: Prisma.WebhookSecretOmit
   webhookDelivery?: Prisma.WebhookDeliveryOmit

@@ -52,6 +52,9 @@ export const AnyNull = runtime.AnyNull
 
 export const ModelName = {
   App: 'App',
+  AppProfile: 'AppProfile',
+  AppLogo: 'AppLogo',
+  ScopeRequest: 'ScopeRequest',
   RetiredClientId: 'RetiredClientId',
   Grant: 'Grant',
   SyncedGroup: 'SyncedGroup',
@@ -77,6 +80,10 @@ export const ModelName = {
   StagedMembership: 'StagedMembership',
   GroupCarryOver: 'GroupCarryOver',
   Credential: 'Credential',
+  UserName: 'UserName',
+  UserNameNumber: 'UserNameNumber',
+  UserNameKey: 'UserNameKey',
+  SchoolSignIn: 'SchoolSignIn',
   OidcArtifact: 'OidcArtifact',
   LogoutNotice: 'LogoutNotice',
   Consent: 'Consent',
@@ -86,10 +93,19 @@ export const ModelName = {
   RateLimit: 'RateLimit',
   SignInLimit: 'SignInLimit',
   KnownDevice: 'KnownDevice',
+  CardSettings: 'CardSettings',
+  LoginCard: 'LoginCard',
+  CardPrint: 'CardPrint',
+  SecondFactor: 'SecondFactor',
+  RecoveryCode: 'RecoveryCode',
   StaffRole: 'StaffRole',
   StaffRoleSchool: 'StaffRoleSchool',
   StaffRoleApp: 'StaffRoleApp',
   IdempotencyKey: 'IdempotencyKey',
+  Figure: 'Figure',
+  JobRun: 'JobRun',
+  ApiRequest: 'ApiRequest',
+  SignOnStep: 'SignOnStep',
   WebhookEndpoint: 'WebhookEndpoint',
   WebhookSecret: 'WebhookSecret',
   WebhookDelivery: 'WebhookDelivery',
@@ -133,6 +149,44 @@ export const AppScalarFieldEnum = {
 } as const
 
 export type AppScalarFieldEnum = (typeof AppScalarFieldEnum)[keyof typeof AppScalarFieldEnum]
+
+
+export const AppProfileScalarFieldEnum = {
+  clientId: 'clientId',
+  provider: 'provider',
+  descriptionDe: 'descriptionDe',
+  descriptionEn: 'descriptionEn',
+  purposeDe: 'purposeDe',
+  purposeEn: 'purposeEn',
+  privacyUrl: 'privacyUrl',
+  supportAddress: 'supportAddress'
+} as const
+
+export type AppProfileScalarFieldEnum = (typeof AppProfileScalarFieldEnum)[keyof typeof AppProfileScalarFieldEnum]
+
+
+export const AppLogoScalarFieldEnum = {
+  clientId: 'clientId',
+  type: 'type',
+  hash: 'hash',
+  bytes: 'bytes'
+} as const
+
+export type AppLogoScalarFieldEnum = (typeof AppLogoScalarFieldEnum)[keyof typeof AppLogoScalarFieldEnum]
+
+
+export const ScopeRequestScalarFieldEnum = {
+  id: 'id',
+  clientId: 'clientId',
+  scopes: 'scopes',
+  reason: 'reason',
+  state: 'state',
+  requestedAt: 'requestedAt',
+  decidedAt: 'decidedAt',
+  note: 'note'
+} as const
+
+export type ScopeRequestScalarFieldEnum = (typeof ScopeRequestScalarFieldEnum)[keyof typeof ScopeRequestScalarFieldEnum]
 
 
 export const RetiredClientIdScalarFieldEnum = {
@@ -345,7 +399,11 @@ export const ImportScalarFieldEnum = {
   createdAt: 'createdAt',
   appliedAt: 'appliedAt',
   leaseHolder: 'leaseHolder',
-  leaseUntil: 'leaseUntil'
+  leaseUntil: 'leaseUntil',
+  namedSchoolIds: 'namedSchoolIds',
+  progressPhase: 'progressPhase',
+  progressPercent: 'progressPercent',
+  progressAt: 'progressAt'
 } as const
 
 export type ImportScalarFieldEnum = (typeof ImportScalarFieldEnum)[keyof typeof ImportScalarFieldEnum]
@@ -372,7 +430,8 @@ export const ImportErrorScalarFieldEnum = {
   column: 'column',
   field: 'field',
   code: 'code',
-  message: 'message'
+  message: 'message',
+  lineText: 'lineText'
 } as const
 
 export type ImportErrorScalarFieldEnum = (typeof ImportErrorScalarFieldEnum)[keyof typeof ImportErrorScalarFieldEnum]
@@ -391,6 +450,7 @@ export const StagedPersonScalarFieldEnum = {
   firstCall: 'firstCall',
   last: 'last',
   sortKey: 'sortKey',
+  username: 'username',
   isDeleted: 'isDeleted'
 } as const
 
@@ -460,11 +520,48 @@ export const CredentialScalarFieldEnum = {
   personId: 'personId',
   username: 'username',
   passwordHash: 'passwordHash',
+  mustChange: 'mustChange',
   generation: 'generation',
   updatedAt: 'updatedAt'
 } as const
 
 export type CredentialScalarFieldEnum = (typeof CredentialScalarFieldEnum)[keyof typeof CredentialScalarFieldEnum]
+
+
+export const UserNameScalarFieldEnum = {
+  hash: 'hash',
+  personId: 'personId'
+} as const
+
+export type UserNameScalarFieldEnum = (typeof UserNameScalarFieldEnum)[keyof typeof UserNameScalarFieldEnum]
+
+
+export const UserNameNumberScalarFieldEnum = {
+  hash: 'hash',
+  last: 'last'
+} as const
+
+export type UserNameNumberScalarFieldEnum = (typeof UserNameNumberScalarFieldEnum)[keyof typeof UserNameNumberScalarFieldEnum]
+
+
+export const UserNameKeyScalarFieldEnum = {
+  id: 'id',
+  key: 'key'
+} as const
+
+export type UserNameKeyScalarFieldEnum = (typeof UserNameKeyScalarFieldEnum)[keyof typeof UserNameKeyScalarFieldEnum]
+
+
+export const SchoolSignInScalarFieldEnum = {
+  schoolId: 'schoolId',
+  userNameRule: 'userNameRule',
+  passwordKind: 'passwordKind',
+  mustChangePassword: 'mustChangePassword',
+  ownPasswordFromGrade: 'ownPasswordFromGrade',
+  helpText: 'helpText'
+} as const
+
+export type SchoolSignInScalarFieldEnum = (typeof SchoolSignInScalarFieldEnum)[keyof typeof SchoolSignInScalarFieldEnum]
 
 
 export const OidcArtifactScalarFieldEnum = {
@@ -551,7 +648,9 @@ export const SignInLimitScalarFieldEnum = {
   key: 'key',
   failures: 'failures',
   waitUntil: 'waitUntil',
-  forgetAt: 'forgetAt'
+  forgetAt: 'forgetAt',
+  personId: 'personId',
+  everywhere: 'everywhere'
 } as const
 
 export type SignInLimitScalarFieldEnum = (typeof SignInLimitScalarFieldEnum)[keyof typeof SignInLimitScalarFieldEnum]
@@ -564,6 +663,75 @@ export const KnownDeviceScalarFieldEnum = {
 } as const
 
 export type KnownDeviceScalarFieldEnum = (typeof KnownDeviceScalarFieldEnum)[keyof typeof KnownDeviceScalarFieldEnum]
+
+
+export const CardSettingsScalarFieldEnum = {
+  schoolId: 'schoolId',
+  enabled: 'enabled',
+  grades: 'grades',
+  hoursFrom: 'hoursFrom',
+  hoursTo: 'hoursTo',
+  weekdays: 'weekdays',
+  networks: 'networks',
+  secondStep: 'secondStep',
+  printSecondStep: 'printSecondStep',
+  updatedAt: 'updatedAt'
+} as const
+
+export type CardSettingsScalarFieldEnum = (typeof CardSettingsScalarFieldEnum)[keyof typeof CardSettingsScalarFieldEnum]
+
+
+export const LoginCardScalarFieldEnum = {
+  id: 'id',
+  personId: 'personId',
+  schoolId: 'schoolId',
+  tokenHash: 'tokenHash',
+  secondStep: 'secondStep',
+  secondStepHash: 'secondStepHash',
+  wrongAnswers: 'wrongAnswers',
+  createdAt: 'createdAt',
+  createdByRole: 'createdByRole',
+  lastUsedAt: 'lastUsedAt',
+  revokedAt: 'revokedAt'
+} as const
+
+export type LoginCardScalarFieldEnum = (typeof LoginCardScalarFieldEnum)[keyof typeof LoginCardScalarFieldEnum]
+
+
+export const CardPrintScalarFieldEnum = {
+  id: 'id',
+  caller: 'caller',
+  encrypted: 'encrypted',
+  createdAt: 'createdAt'
+} as const
+
+export type CardPrintScalarFieldEnum = (typeof CardPrintScalarFieldEnum)[keyof typeof CardPrintScalarFieldEnum]
+
+
+export const SecondFactorScalarFieldEnum = {
+  id: 'id',
+  personId: 'personId',
+  kind: 'kind',
+  label: 'label',
+  secret: 'secret',
+  lastStep: 'lastStep',
+  credentialId: 'credentialId',
+  publicKey: 'publicKey',
+  counter: 'counter',
+  transports: 'transports',
+  createdAt: 'createdAt',
+  lastUsedAt: 'lastUsedAt'
+} as const
+
+export type SecondFactorScalarFieldEnum = (typeof SecondFactorScalarFieldEnum)[keyof typeof SecondFactorScalarFieldEnum]
+
+
+export const RecoveryCodeScalarFieldEnum = {
+  personId: 'personId',
+  hash: 'hash'
+} as const
+
+export type RecoveryCodeScalarFieldEnum = (typeof RecoveryCodeScalarFieldEnum)[keyof typeof RecoveryCodeScalarFieldEnum]
 
 
 export const StaffRoleScalarFieldEnum = {
@@ -605,6 +773,57 @@ export const IdempotencyKeyScalarFieldEnum = {
 } as const
 
 export type IdempotencyKeyScalarFieldEnum = (typeof IdempotencyKeyScalarFieldEnum)[keyof typeof IdempotencyKeyScalarFieldEnum]
+
+
+export const FigureScalarFieldEnum = {
+  metric: 'metric',
+  step: 'step',
+  subject: 'subject',
+  at: 'at',
+  outcome: 'outcome',
+  count: 'count'
+} as const
+
+export type FigureScalarFieldEnum = (typeof FigureScalarFieldEnum)[keyof typeof FigureScalarFieldEnum]
+
+
+export const JobRunScalarFieldEnum = {
+  name: 'name',
+  at: 'at',
+  durationMs: 'durationMs',
+  outcome: 'outcome'
+} as const
+
+export type JobRunScalarFieldEnum = (typeof JobRunScalarFieldEnum)[keyof typeof JobRunScalarFieldEnum]
+
+
+export const ApiRequestScalarFieldEnum = {
+  id: 'id',
+  clientId: 'clientId',
+  requestId: 'requestId',
+  at: 'at',
+  operationId: 'operationId',
+  status: 'status',
+  code: 'code',
+  durationMs: 'durationMs'
+} as const
+
+export type ApiRequestScalarFieldEnum = (typeof ApiRequestScalarFieldEnum)[keyof typeof ApiRequestScalarFieldEnum]
+
+
+export const SignOnStepScalarFieldEnum = {
+  id: 'id',
+  clientId: 'clientId',
+  requestId: 'requestId',
+  at: 'at',
+  attempt: 'attempt',
+  step: 'step',
+  outcome: 'outcome',
+  code: 'code',
+  description: 'description'
+} as const
+
+export type SignOnStepScalarFieldEnum = (typeof SignOnStepScalarFieldEnum)[keyof typeof SignOnStepScalarFieldEnum]
 
 
 export const WebhookEndpointScalarFieldEnum = {

@@ -179,6 +179,7 @@ export type AffiliationWhereInput = {
   school?: Prisma.XOR<Prisma.SchoolScalarRelationFilter, Prisma.SchoolWhereInput>
   memberships?: Prisma.MembershipListRelationFilter
   choices?: Prisma.SchoolChoiceListRelationFilter
+  cards?: Prisma.LoginCardListRelationFilter
 }
 
 export type AffiliationOrderByWithRelationInput = {
@@ -191,6 +192,7 @@ export type AffiliationOrderByWithRelationInput = {
   school?: Prisma.SchoolOrderByWithRelationInput
   memberships?: Prisma.MembershipOrderByRelationAggregateInput
   choices?: Prisma.SchoolChoiceOrderByRelationAggregateInput
+  cards?: Prisma.LoginCardOrderByRelationAggregateInput
 }
 
 export type AffiliationWhereUniqueInput = Prisma.AtLeast<{
@@ -207,6 +209,7 @@ export type AffiliationWhereUniqueInput = Prisma.AtLeast<{
   school?: Prisma.XOR<Prisma.SchoolScalarRelationFilter, Prisma.SchoolWhereInput>
   memberships?: Prisma.MembershipListRelationFilter
   choices?: Prisma.SchoolChoiceListRelationFilter
+  cards?: Prisma.LoginCardListRelationFilter
 }, "personId_schoolId" | "id">
 
 export type AffiliationOrderByWithAggregationInput = {
@@ -237,6 +240,7 @@ export type AffiliationCreateInput = {
   school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
+  cards?: Prisma.LoginCardCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationUncheckedCreateInput = {
@@ -247,6 +251,7 @@ export type AffiliationUncheckedCreateInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeInput
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
+  cards?: Prisma.LoginCardUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationUpdateInput = {
@@ -257,6 +262,7 @@ export type AffiliationUpdateInput = {
   school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
+  cards?: Prisma.LoginCardUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUncheckedUpdateInput = {
@@ -267,6 +273,7 @@ export type AffiliationUncheckedUpdateInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeNestedInput
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
+  cards?: Prisma.LoginCardUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationCreateManyInput = {
@@ -298,9 +305,9 @@ export type AffiliationOrderByRelationAggregateInput = {
   _count?: Prisma.SortOrder
 }
 
-export type AffiliationScalarRelationFilter = {
-  is?: Prisma.AffiliationWhereInput
-  isNot?: Prisma.AffiliationWhereInput
+export type AffiliationNullableScalarRelationFilter = {
+  is?: Prisma.AffiliationWhereInput | null
+  isNot?: Prisma.AffiliationWhereInput | null
 }
 
 export type AffiliationPersonIdSchoolIdCompoundUniqueInput = {
@@ -327,6 +334,11 @@ export type AffiliationMinOrderByAggregateInput = {
   personId?: Prisma.SortOrder
   schoolId?: Prisma.SortOrder
   sortKey?: Prisma.SortOrder
+}
+
+export type AffiliationScalarRelationFilter = {
+  is?: Prisma.AffiliationWhereInput
+  isNot?: Prisma.AffiliationWhereInput
 }
 
 export type AffiliationCreateNestedManyWithoutSchoolInput = {
@@ -391,10 +403,12 @@ export type AffiliationUncheckedCreateNestedManyWithoutPersonInput = {
   connect?: Prisma.AffiliationWhereUniqueInput | Prisma.AffiliationWhereUniqueInput[]
 }
 
-export type AffiliationUpdateOneRequiredWithoutHomeOfNestedInput = {
+export type AffiliationUpdateOneWithoutHomeOfNestedInput = {
   create?: Prisma.XOR<Prisma.AffiliationCreateWithoutHomeOfInput, Prisma.AffiliationUncheckedCreateWithoutHomeOfInput>
   connectOrCreate?: Prisma.AffiliationCreateOrConnectWithoutHomeOfInput
   upsert?: Prisma.AffiliationUpsertWithoutHomeOfInput
+  disconnect?: Prisma.AffiliationWhereInput | boolean
+  delete?: Prisma.AffiliationWhereInput | boolean
   connect?: Prisma.AffiliationWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.AffiliationUpdateToOneWithWhereWithoutHomeOfInput, Prisma.AffiliationUpdateWithoutHomeOfInput>, Prisma.AffiliationUncheckedUpdateWithoutHomeOfInput>
 }
@@ -455,6 +469,20 @@ export type AffiliationUpdateOneRequiredWithoutChoicesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.AffiliationUpdateToOneWithWhereWithoutChoicesInput, Prisma.AffiliationUpdateWithoutChoicesInput>, Prisma.AffiliationUncheckedUpdateWithoutChoicesInput>
 }
 
+export type AffiliationCreateNestedOneWithoutCardsInput = {
+  create?: Prisma.XOR<Prisma.AffiliationCreateWithoutCardsInput, Prisma.AffiliationUncheckedCreateWithoutCardsInput>
+  connectOrCreate?: Prisma.AffiliationCreateOrConnectWithoutCardsInput
+  connect?: Prisma.AffiliationWhereUniqueInput
+}
+
+export type AffiliationUpdateOneRequiredWithoutCardsNestedInput = {
+  create?: Prisma.XOR<Prisma.AffiliationCreateWithoutCardsInput, Prisma.AffiliationUncheckedCreateWithoutCardsInput>
+  connectOrCreate?: Prisma.AffiliationCreateOrConnectWithoutCardsInput
+  upsert?: Prisma.AffiliationUpsertWithoutCardsInput
+  connect?: Prisma.AffiliationWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AffiliationUpdateToOneWithWhereWithoutCardsInput, Prisma.AffiliationUpdateWithoutCardsInput>, Prisma.AffiliationUncheckedUpdateWithoutCardsInput>
+}
+
 export type AffiliationCreateWithoutSchoolInput = {
   id: string
   sortKey?: string
@@ -462,6 +490,7 @@ export type AffiliationCreateWithoutSchoolInput = {
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeInput
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
+  cards?: Prisma.LoginCardCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationUncheckedCreateWithoutSchoolInput = {
@@ -471,6 +500,7 @@ export type AffiliationUncheckedCreateWithoutSchoolInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeInput
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
+  cards?: Prisma.LoginCardUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationCreateOrConnectWithoutSchoolInput = {
@@ -516,6 +546,7 @@ export type AffiliationCreateWithoutHomeOfInput = {
   school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
+  cards?: Prisma.LoginCardCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationUncheckedCreateWithoutHomeOfInput = {
@@ -525,6 +556,7 @@ export type AffiliationUncheckedCreateWithoutHomeOfInput = {
   sortKey?: string
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
+  cards?: Prisma.LoginCardUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationCreateOrConnectWithoutHomeOfInput = {
@@ -539,6 +571,7 @@ export type AffiliationCreateWithoutPersonInput = {
   school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
+  cards?: Prisma.LoginCardCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationUncheckedCreateWithoutPersonInput = {
@@ -548,6 +581,7 @@ export type AffiliationUncheckedCreateWithoutPersonInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeInput
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
+  cards?: Prisma.LoginCardUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationCreateOrConnectWithoutPersonInput = {
@@ -578,6 +612,7 @@ export type AffiliationUpdateWithoutHomeOfInput = {
   school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
+  cards?: Prisma.LoginCardUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUncheckedUpdateWithoutHomeOfInput = {
@@ -587,6 +622,7 @@ export type AffiliationUncheckedUpdateWithoutHomeOfInput = {
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
+  cards?: Prisma.LoginCardUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUpsertWithWhereUniqueWithoutPersonInput = {
@@ -612,6 +648,7 @@ export type AffiliationCreateWithoutMembershipsInput = {
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeInput
   school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
+  cards?: Prisma.LoginCardCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationUncheckedCreateWithoutMembershipsInput = {
@@ -621,6 +658,7 @@ export type AffiliationUncheckedCreateWithoutMembershipsInput = {
   sortKey?: string
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
+  cards?: Prisma.LoginCardUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationCreateOrConnectWithoutMembershipsInput = {
@@ -646,6 +684,7 @@ export type AffiliationUpdateWithoutMembershipsInput = {
   homeOf?: Prisma.PersonUpdateManyWithoutHomeNestedInput
   school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
+  cards?: Prisma.LoginCardUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUncheckedUpdateWithoutMembershipsInput = {
@@ -655,6 +694,7 @@ export type AffiliationUncheckedUpdateWithoutMembershipsInput = {
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
+  cards?: Prisma.LoginCardUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationCreateWithoutChoicesInput = {
@@ -664,6 +704,7 @@ export type AffiliationCreateWithoutChoicesInput = {
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeInput
   school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
+  cards?: Prisma.LoginCardCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationUncheckedCreateWithoutChoicesInput = {
@@ -673,6 +714,7 @@ export type AffiliationUncheckedCreateWithoutChoicesInput = {
   sortKey?: string
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeInput
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
+  cards?: Prisma.LoginCardUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationCreateOrConnectWithoutChoicesInput = {
@@ -698,6 +740,7 @@ export type AffiliationUpdateWithoutChoicesInput = {
   homeOf?: Prisma.PersonUpdateManyWithoutHomeNestedInput
   school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
+  cards?: Prisma.LoginCardUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUncheckedUpdateWithoutChoicesInput = {
@@ -707,6 +750,63 @@ export type AffiliationUncheckedUpdateWithoutChoicesInput = {
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeNestedInput
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
+  cards?: Prisma.LoginCardUncheckedUpdateManyWithoutAffiliationNestedInput
+}
+
+export type AffiliationCreateWithoutCardsInput = {
+  id: string
+  sortKey?: string
+  person: Prisma.PersonCreateNestedOneWithoutAffiliationsInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeInput
+  school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
+  memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
+}
+
+export type AffiliationUncheckedCreateWithoutCardsInput = {
+  id: string
+  personId: string
+  schoolId: string
+  sortKey?: string
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeInput
+  memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
+}
+
+export type AffiliationCreateOrConnectWithoutCardsInput = {
+  where: Prisma.AffiliationWhereUniqueInput
+  create: Prisma.XOR<Prisma.AffiliationCreateWithoutCardsInput, Prisma.AffiliationUncheckedCreateWithoutCardsInput>
+}
+
+export type AffiliationUpsertWithoutCardsInput = {
+  update: Prisma.XOR<Prisma.AffiliationUpdateWithoutCardsInput, Prisma.AffiliationUncheckedUpdateWithoutCardsInput>
+  create: Prisma.XOR<Prisma.AffiliationCreateWithoutCardsInput, Prisma.AffiliationUncheckedCreateWithoutCardsInput>
+  where?: Prisma.AffiliationWhereInput
+}
+
+export type AffiliationUpdateToOneWithWhereWithoutCardsInput = {
+  where?: Prisma.AffiliationWhereInput
+  data: Prisma.XOR<Prisma.AffiliationUpdateWithoutCardsInput, Prisma.AffiliationUncheckedUpdateWithoutCardsInput>
+}
+
+export type AffiliationUpdateWithoutCardsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  person?: Prisma.PersonUpdateOneRequiredWithoutAffiliationsNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeNestedInput
+  school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
+  memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
+}
+
+export type AffiliationUncheckedUpdateWithoutCardsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  personId?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeNestedInput
+  memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationCreateManySchoolInput = {
@@ -722,6 +822,7 @@ export type AffiliationUpdateWithoutSchoolInput = {
   homeOf?: Prisma.PersonUpdateManyWithoutHomeNestedInput
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
+  cards?: Prisma.LoginCardUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUncheckedUpdateWithoutSchoolInput = {
@@ -731,6 +832,7 @@ export type AffiliationUncheckedUpdateWithoutSchoolInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeNestedInput
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
+  cards?: Prisma.LoginCardUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUncheckedUpdateManyWithoutSchoolInput = {
@@ -752,6 +854,7 @@ export type AffiliationUpdateWithoutPersonInput = {
   school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
+  cards?: Prisma.LoginCardUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUncheckedUpdateWithoutPersonInput = {
@@ -761,6 +864,7 @@ export type AffiliationUncheckedUpdateWithoutPersonInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeNestedInput
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
+  cards?: Prisma.LoginCardUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUncheckedUpdateManyWithoutPersonInput = {
@@ -778,12 +882,14 @@ export type AffiliationCountOutputType = {
   homeOf: number
   memberships: number
   choices: number
+  cards: number
 }
 
 export type AffiliationCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   homeOf?: boolean | AffiliationCountOutputTypeCountHomeOfArgs
   memberships?: boolean | AffiliationCountOutputTypeCountMembershipsArgs
   choices?: boolean | AffiliationCountOutputTypeCountChoicesArgs
+  cards?: boolean | AffiliationCountOutputTypeCountCardsArgs
 }
 
 /**
@@ -817,6 +923,13 @@ export type AffiliationCountOutputTypeCountChoicesArgs<ExtArgs extends runtime.T
   where?: Prisma.SchoolChoiceWhereInput
 }
 
+/**
+ * AffiliationCountOutputType without action
+ */
+export type AffiliationCountOutputTypeCountCardsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.LoginCardWhereInput
+}
+
 
 export type AffiliationSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -828,6 +941,7 @@ export type AffiliationSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
   memberships?: boolean | Prisma.Affiliation$membershipsArgs<ExtArgs>
   choices?: boolean | Prisma.Affiliation$choicesArgs<ExtArgs>
+  cards?: boolean | Prisma.Affiliation$cardsArgs<ExtArgs>
   _count?: boolean | Prisma.AffiliationCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["affiliation"]>
 
@@ -863,6 +977,7 @@ export type AffiliationInclude<ExtArgs extends runtime.Types.Extensions.Internal
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
   memberships?: boolean | Prisma.Affiliation$membershipsArgs<ExtArgs>
   choices?: boolean | Prisma.Affiliation$choicesArgs<ExtArgs>
+  cards?: boolean | Prisma.Affiliation$cardsArgs<ExtArgs>
   _count?: boolean | Prisma.AffiliationCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type AffiliationIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -882,6 +997,7 @@ export type $AffiliationPayload<ExtArgs extends runtime.Types.Extensions.Interna
     school: Prisma.$SchoolPayload<ExtArgs>
     memberships: Prisma.$MembershipPayload<ExtArgs>[]
     choices: Prisma.$SchoolChoicePayload<ExtArgs>[]
+    cards: Prisma.$LoginCardPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1287,6 +1403,7 @@ export interface Prisma__AffiliationClient<T, Null = never, ExtArgs extends runt
   school<T extends Prisma.SchoolDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.SchoolDefaultArgs<ExtArgs>>): Prisma.Prisma__SchoolClient<runtime.Types.Result.GetResult<Prisma.$SchoolPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
   memberships<T extends Prisma.Affiliation$membershipsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Affiliation$membershipsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MembershipPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   choices<T extends Prisma.Affiliation$choicesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Affiliation$choicesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SchoolChoicePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  cards<T extends Prisma.Affiliation$cardsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Affiliation$cardsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LoginCardPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1790,6 +1907,30 @@ export type Affiliation$choicesArgs<ExtArgs extends runtime.Types.Extensions.Int
   take?: number
   skip?: number
   distinct?: Prisma.SchoolChoiceScalarFieldEnum | Prisma.SchoolChoiceScalarFieldEnum[]
+}
+
+/**
+ * Affiliation.cards
+ */
+export type Affiliation$cardsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the LoginCard
+   */
+  select?: Prisma.LoginCardSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the LoginCard
+   */
+  omit?: Prisma.LoginCardOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.LoginCardInclude<ExtArgs> | null
+  where?: Prisma.LoginCardWhereInput
+  orderBy?: Prisma.LoginCardOrderByWithRelationInput | Prisma.LoginCardOrderByWithRelationInput[]
+  cursor?: Prisma.LoginCardWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.LoginCardScalarFieldEnum | Prisma.LoginCardScalarFieldEnum[]
 }
 
 /**

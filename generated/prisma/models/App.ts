@@ -264,6 +264,11 @@ export type AppWhereInput = {
   choices?: Prisma.SchoolChoiceListRelationFilter
   notices?: Prisma.LogoutNoticeListRelationFilter
   webhooks?: Prisma.WebhookEndpointListRelationFilter
+  profile?: Prisma.XOR<Prisma.AppProfileNullableScalarRelationFilter, Prisma.AppProfileWhereInput> | null
+  scopeRequests?: Prisma.ScopeRequestListRelationFilter
+  requests?: Prisma.ApiRequestListRelationFilter
+  signOnSteps?: Prisma.SignOnStepListRelationFilter
+  logo?: Prisma.XOR<Prisma.AppLogoNullableScalarRelationFilter, Prisma.AppLogoWhereInput> | null
   staffRoles?: Prisma.StaffRoleListRelationFilter
   staffRolesFor?: Prisma.StaffRoleAppListRelationFilter
 }
@@ -291,6 +296,11 @@ export type AppOrderByWithRelationInput = {
   choices?: Prisma.SchoolChoiceOrderByRelationAggregateInput
   notices?: Prisma.LogoutNoticeOrderByRelationAggregateInput
   webhooks?: Prisma.WebhookEndpointOrderByRelationAggregateInput
+  profile?: Prisma.AppProfileOrderByWithRelationInput
+  scopeRequests?: Prisma.ScopeRequestOrderByRelationAggregateInput
+  requests?: Prisma.ApiRequestOrderByRelationAggregateInput
+  signOnSteps?: Prisma.SignOnStepOrderByRelationAggregateInput
+  logo?: Prisma.AppLogoOrderByWithRelationInput
   staffRoles?: Prisma.StaffRoleOrderByRelationAggregateInput
   staffRolesFor?: Prisma.StaffRoleAppOrderByRelationAggregateInput
 }
@@ -321,6 +331,11 @@ export type AppWhereUniqueInput = Prisma.AtLeast<{
   choices?: Prisma.SchoolChoiceListRelationFilter
   notices?: Prisma.LogoutNoticeListRelationFilter
   webhooks?: Prisma.WebhookEndpointListRelationFilter
+  profile?: Prisma.XOR<Prisma.AppProfileNullableScalarRelationFilter, Prisma.AppProfileWhereInput> | null
+  scopeRequests?: Prisma.ScopeRequestListRelationFilter
+  requests?: Prisma.ApiRequestListRelationFilter
+  signOnSteps?: Prisma.SignOnStepListRelationFilter
+  logo?: Prisma.XOR<Prisma.AppLogoNullableScalarRelationFilter, Prisma.AppLogoWhereInput> | null
   staffRoles?: Prisma.StaffRoleListRelationFilter
   staffRolesFor?: Prisma.StaffRoleAppListRelationFilter
 }, "clientId">
@@ -392,6 +407,11 @@ export type AppCreateInput = {
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
 }
@@ -419,6 +439,11 @@ export type AppUncheckedCreateInput = {
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
 }
@@ -446,6 +471,11 @@ export type AppUpdateInput = {
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
 }
@@ -473,6 +503,11 @@ export type AppUncheckedUpdateInput = {
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
 }
@@ -666,6 +701,48 @@ export type DateTimeFieldUpdateOperationsInput = {
   set?: Date | string
 }
 
+export type AppCreateNestedOneWithoutProfileInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutProfileInput, Prisma.AppUncheckedCreateWithoutProfileInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutProfileInput
+  connect?: Prisma.AppWhereUniqueInput
+}
+
+export type AppUpdateOneRequiredWithoutProfileNestedInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutProfileInput, Prisma.AppUncheckedCreateWithoutProfileInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutProfileInput
+  upsert?: Prisma.AppUpsertWithoutProfileInput
+  connect?: Prisma.AppWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutProfileInput, Prisma.AppUpdateWithoutProfileInput>, Prisma.AppUncheckedUpdateWithoutProfileInput>
+}
+
+export type AppCreateNestedOneWithoutLogoInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutLogoInput, Prisma.AppUncheckedCreateWithoutLogoInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutLogoInput
+  connect?: Prisma.AppWhereUniqueInput
+}
+
+export type AppUpdateOneRequiredWithoutLogoNestedInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutLogoInput, Prisma.AppUncheckedCreateWithoutLogoInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutLogoInput
+  upsert?: Prisma.AppUpsertWithoutLogoInput
+  connect?: Prisma.AppWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutLogoInput, Prisma.AppUpdateWithoutLogoInput>, Prisma.AppUncheckedUpdateWithoutLogoInput>
+}
+
+export type AppCreateNestedOneWithoutScopeRequestsInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutScopeRequestsInput, Prisma.AppUncheckedCreateWithoutScopeRequestsInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutScopeRequestsInput
+  connect?: Prisma.AppWhereUniqueInput
+}
+
+export type AppUpdateOneRequiredWithoutScopeRequestsNestedInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutScopeRequestsInput, Prisma.AppUncheckedCreateWithoutScopeRequestsInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutScopeRequestsInput
+  upsert?: Prisma.AppUpsertWithoutScopeRequestsInput
+  connect?: Prisma.AppWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutScopeRequestsInput, Prisma.AppUpdateWithoutScopeRequestsInput>, Prisma.AppUncheckedUpdateWithoutScopeRequestsInput>
+}
+
 export type AppCreateNestedOneWithoutGrantsInput = {
   create?: Prisma.XOR<Prisma.AppCreateWithoutGrantsInput, Prisma.AppUncheckedCreateWithoutGrantsInput>
   connectOrCreate?: Prisma.AppCreateOrConnectWithoutGrantsInput
@@ -766,6 +843,34 @@ export type AppUpdateOneRequiredWithoutStaffRolesForNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutStaffRolesForInput, Prisma.AppUpdateWithoutStaffRolesForInput>, Prisma.AppUncheckedUpdateWithoutStaffRolesForInput>
 }
 
+export type AppCreateNestedOneWithoutRequestsInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutRequestsInput, Prisma.AppUncheckedCreateWithoutRequestsInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutRequestsInput
+  connect?: Prisma.AppWhereUniqueInput
+}
+
+export type AppUpdateOneRequiredWithoutRequestsNestedInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutRequestsInput, Prisma.AppUncheckedCreateWithoutRequestsInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutRequestsInput
+  upsert?: Prisma.AppUpsertWithoutRequestsInput
+  connect?: Prisma.AppWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutRequestsInput, Prisma.AppUpdateWithoutRequestsInput>, Prisma.AppUncheckedUpdateWithoutRequestsInput>
+}
+
+export type AppCreateNestedOneWithoutSignOnStepsInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutSignOnStepsInput, Prisma.AppUncheckedCreateWithoutSignOnStepsInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutSignOnStepsInput
+  connect?: Prisma.AppWhereUniqueInput
+}
+
+export type AppUpdateOneRequiredWithoutSignOnStepsNestedInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutSignOnStepsInput, Prisma.AppUncheckedCreateWithoutSignOnStepsInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutSignOnStepsInput
+  upsert?: Prisma.AppUpsertWithoutSignOnStepsInput
+  connect?: Prisma.AppWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutSignOnStepsInput, Prisma.AppUpdateWithoutSignOnStepsInput>, Prisma.AppUncheckedUpdateWithoutSignOnStepsInput>
+}
+
 export type AppCreateNestedOneWithoutWebhooksInput = {
   create?: Prisma.XOR<Prisma.AppCreateWithoutWebhooksInput, Prisma.AppUncheckedCreateWithoutWebhooksInput>
   connectOrCreate?: Prisma.AppCreateOrConnectWithoutWebhooksInput
@@ -778,6 +883,426 @@ export type AppUpdateOneRequiredWithoutWebhooksNestedInput = {
   upsert?: Prisma.AppUpsertWithoutWebhooksInput
   connect?: Prisma.AppWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutWebhooksInput, Prisma.AppUpdateWithoutWebhooksInput>, Prisma.AppUncheckedUpdateWithoutWebhooksInput>
+}
+
+export type AppCreateWithoutProfileInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+}
+
+export type AppUncheckedCreateWithoutProfileInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+}
+
+export type AppCreateOrConnectWithoutProfileInput = {
+  where: Prisma.AppWhereUniqueInput
+  create: Prisma.XOR<Prisma.AppCreateWithoutProfileInput, Prisma.AppUncheckedCreateWithoutProfileInput>
+}
+
+export type AppUpsertWithoutProfileInput = {
+  update: Prisma.XOR<Prisma.AppUpdateWithoutProfileInput, Prisma.AppUncheckedUpdateWithoutProfileInput>
+  create: Prisma.XOR<Prisma.AppCreateWithoutProfileInput, Prisma.AppUncheckedCreateWithoutProfileInput>
+  where?: Prisma.AppWhereInput
+}
+
+export type AppUpdateToOneWithWhereWithoutProfileInput = {
+  where?: Prisma.AppWhereInput
+  data: Prisma.XOR<Prisma.AppUpdateWithoutProfileInput, Prisma.AppUncheckedUpdateWithoutProfileInput>
+}
+
+export type AppUpdateWithoutProfileInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+}
+
+export type AppUncheckedUpdateWithoutProfileInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+}
+
+export type AppCreateWithoutLogoInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+}
+
+export type AppUncheckedCreateWithoutLogoInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+}
+
+export type AppCreateOrConnectWithoutLogoInput = {
+  where: Prisma.AppWhereUniqueInput
+  create: Prisma.XOR<Prisma.AppCreateWithoutLogoInput, Prisma.AppUncheckedCreateWithoutLogoInput>
+}
+
+export type AppUpsertWithoutLogoInput = {
+  update: Prisma.XOR<Prisma.AppUpdateWithoutLogoInput, Prisma.AppUncheckedUpdateWithoutLogoInput>
+  create: Prisma.XOR<Prisma.AppCreateWithoutLogoInput, Prisma.AppUncheckedCreateWithoutLogoInput>
+  where?: Prisma.AppWhereInput
+}
+
+export type AppUpdateToOneWithWhereWithoutLogoInput = {
+  where?: Prisma.AppWhereInput
+  data: Prisma.XOR<Prisma.AppUpdateWithoutLogoInput, Prisma.AppUncheckedUpdateWithoutLogoInput>
+}
+
+export type AppUpdateWithoutLogoInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+}
+
+export type AppUncheckedUpdateWithoutLogoInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+}
+
+export type AppCreateWithoutScopeRequestsInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+}
+
+export type AppUncheckedCreateWithoutScopeRequestsInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+}
+
+export type AppCreateOrConnectWithoutScopeRequestsInput = {
+  where: Prisma.AppWhereUniqueInput
+  create: Prisma.XOR<Prisma.AppCreateWithoutScopeRequestsInput, Prisma.AppUncheckedCreateWithoutScopeRequestsInput>
+}
+
+export type AppUpsertWithoutScopeRequestsInput = {
+  update: Prisma.XOR<Prisma.AppUpdateWithoutScopeRequestsInput, Prisma.AppUncheckedUpdateWithoutScopeRequestsInput>
+  create: Prisma.XOR<Prisma.AppCreateWithoutScopeRequestsInput, Prisma.AppUncheckedCreateWithoutScopeRequestsInput>
+  where?: Prisma.AppWhereInput
+}
+
+export type AppUpdateToOneWithWhereWithoutScopeRequestsInput = {
+  where?: Prisma.AppWhereInput
+  data: Prisma.XOR<Prisma.AppUpdateWithoutScopeRequestsInput, Prisma.AppUncheckedUpdateWithoutScopeRequestsInput>
+}
+
+export type AppUpdateWithoutScopeRequestsInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+}
+
+export type AppUncheckedUpdateWithoutScopeRequestsInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutGrantsInput = {
@@ -802,6 +1327,11 @@ export type AppCreateWithoutGrantsInput = {
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
 }
@@ -828,6 +1358,11 @@ export type AppUncheckedCreateWithoutGrantsInput = {
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
 }
@@ -870,6 +1405,11 @@ export type AppUpdateWithoutGrantsInput = {
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
 }
@@ -896,6 +1436,11 @@ export type AppUncheckedUpdateWithoutGrantsInput = {
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
 }
@@ -922,6 +1467,11 @@ export type AppCreateWithoutSignInsInput = {
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
 }
@@ -948,6 +1498,11 @@ export type AppUncheckedCreateWithoutSignInsInput = {
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
 }
@@ -990,6 +1545,11 @@ export type AppUpdateWithoutSignInsInput = {
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
 }
@@ -1016,6 +1576,11 @@ export type AppUncheckedUpdateWithoutSignInsInput = {
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
 }
@@ -1042,6 +1607,11 @@ export type AppCreateWithoutNoticesInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
 }
@@ -1068,6 +1638,11 @@ export type AppUncheckedCreateWithoutNoticesInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
 }
@@ -1110,6 +1685,11 @@ export type AppUpdateWithoutNoticesInput = {
   consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
 }
@@ -1136,6 +1716,11 @@ export type AppUncheckedUpdateWithoutNoticesInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
 }
@@ -1162,6 +1747,11 @@ export type AppCreateWithoutConsentsInput = {
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
 }
@@ -1188,6 +1778,11 @@ export type AppUncheckedCreateWithoutConsentsInput = {
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
 }
@@ -1230,6 +1825,11 @@ export type AppUpdateWithoutConsentsInput = {
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
 }
@@ -1256,6 +1856,11 @@ export type AppUncheckedUpdateWithoutConsentsInput = {
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
 }
@@ -1282,6 +1887,11 @@ export type AppCreateWithoutChoicesInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
 }
@@ -1308,6 +1918,11 @@ export type AppUncheckedCreateWithoutChoicesInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
 }
@@ -1350,6 +1965,11 @@ export type AppUpdateWithoutChoicesInput = {
   consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
 }
@@ -1376,6 +1996,11 @@ export type AppUncheckedUpdateWithoutChoicesInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
 }
@@ -1403,6 +2028,11 @@ export type AppCreateWithoutStaffRolesInput = {
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
 }
 
@@ -1429,6 +2059,11 @@ export type AppUncheckedCreateWithoutStaffRolesInput = {
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
 }
 
@@ -1471,6 +2106,11 @@ export type AppUpdateWithoutStaffRolesInput = {
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
 }
 
@@ -1497,6 +2137,11 @@ export type AppUncheckedUpdateWithoutStaffRolesInput = {
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
 }
 
@@ -1523,6 +2168,11 @@ export type AppCreateWithoutStaffRolesForInput = {
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
 }
 
@@ -1549,6 +2199,11 @@ export type AppUncheckedCreateWithoutStaffRolesForInput = {
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
 }
 
@@ -1591,6 +2246,11 @@ export type AppUpdateWithoutStaffRolesForInput = {
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
 }
 
@@ -1617,7 +2277,292 @@ export type AppUncheckedUpdateWithoutStaffRolesForInput = {
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+}
+
+export type AppCreateWithoutRequestsInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+}
+
+export type AppUncheckedCreateWithoutRequestsInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+}
+
+export type AppCreateOrConnectWithoutRequestsInput = {
+  where: Prisma.AppWhereUniqueInput
+  create: Prisma.XOR<Prisma.AppCreateWithoutRequestsInput, Prisma.AppUncheckedCreateWithoutRequestsInput>
+}
+
+export type AppUpsertWithoutRequestsInput = {
+  update: Prisma.XOR<Prisma.AppUpdateWithoutRequestsInput, Prisma.AppUncheckedUpdateWithoutRequestsInput>
+  create: Prisma.XOR<Prisma.AppCreateWithoutRequestsInput, Prisma.AppUncheckedCreateWithoutRequestsInput>
+  where?: Prisma.AppWhereInput
+}
+
+export type AppUpdateToOneWithWhereWithoutRequestsInput = {
+  where?: Prisma.AppWhereInput
+  data: Prisma.XOR<Prisma.AppUpdateWithoutRequestsInput, Prisma.AppUncheckedUpdateWithoutRequestsInput>
+}
+
+export type AppUpdateWithoutRequestsInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+}
+
+export type AppUncheckedUpdateWithoutRequestsInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+}
+
+export type AppCreateWithoutSignOnStepsInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+}
+
+export type AppUncheckedCreateWithoutSignOnStepsInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+}
+
+export type AppCreateOrConnectWithoutSignOnStepsInput = {
+  where: Prisma.AppWhereUniqueInput
+  create: Prisma.XOR<Prisma.AppCreateWithoutSignOnStepsInput, Prisma.AppUncheckedCreateWithoutSignOnStepsInput>
+}
+
+export type AppUpsertWithoutSignOnStepsInput = {
+  update: Prisma.XOR<Prisma.AppUpdateWithoutSignOnStepsInput, Prisma.AppUncheckedUpdateWithoutSignOnStepsInput>
+  create: Prisma.XOR<Prisma.AppCreateWithoutSignOnStepsInput, Prisma.AppUncheckedCreateWithoutSignOnStepsInput>
+  where?: Prisma.AppWhereInput
+}
+
+export type AppUpdateToOneWithWhereWithoutSignOnStepsInput = {
+  where?: Prisma.AppWhereInput
+  data: Prisma.XOR<Prisma.AppUpdateWithoutSignOnStepsInput, Prisma.AppUncheckedUpdateWithoutSignOnStepsInput>
+}
+
+export type AppUpdateWithoutSignOnStepsInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+}
+
+export type AppUncheckedUpdateWithoutSignOnStepsInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutWebhooksInput = {
@@ -1642,6 +2587,11 @@ export type AppCreateWithoutWebhooksInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
 }
@@ -1668,6 +2618,11 @@ export type AppUncheckedCreateWithoutWebhooksInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
   notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
 }
@@ -1710,6 +2665,11 @@ export type AppUpdateWithoutWebhooksInput = {
   consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
 }
@@ -1736,6 +2696,11 @@ export type AppUncheckedUpdateWithoutWebhooksInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
 }
@@ -1752,6 +2717,9 @@ export type AppCountOutputType = {
   choices: number
   notices: number
   webhooks: number
+  scopeRequests: number
+  requests: number
+  signOnSteps: number
   staffRoles: number
   staffRolesFor: number
 }
@@ -1763,6 +2731,9 @@ export type AppCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.In
   choices?: boolean | AppCountOutputTypeCountChoicesArgs
   notices?: boolean | AppCountOutputTypeCountNoticesArgs
   webhooks?: boolean | AppCountOutputTypeCountWebhooksArgs
+  scopeRequests?: boolean | AppCountOutputTypeCountScopeRequestsArgs
+  requests?: boolean | AppCountOutputTypeCountRequestsArgs
+  signOnSteps?: boolean | AppCountOutputTypeCountSignOnStepsArgs
   staffRoles?: boolean | AppCountOutputTypeCountStaffRolesArgs
   staffRolesFor?: boolean | AppCountOutputTypeCountStaffRolesForArgs
 }
@@ -1822,6 +2793,27 @@ export type AppCountOutputTypeCountWebhooksArgs<ExtArgs extends runtime.Types.Ex
 /**
  * AppCountOutputType without action
  */
+export type AppCountOutputTypeCountScopeRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ScopeRequestWhereInput
+}
+
+/**
+ * AppCountOutputType without action
+ */
+export type AppCountOutputTypeCountRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.ApiRequestWhereInput
+}
+
+/**
+ * AppCountOutputType without action
+ */
+export type AppCountOutputTypeCountSignOnStepsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.SignOnStepWhereInput
+}
+
+/**
+ * AppCountOutputType without action
+ */
 export type AppCountOutputTypeCountStaffRolesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.StaffRoleWhereInput
 }
@@ -1857,6 +2849,11 @@ export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   choices?: boolean | Prisma.App$choicesArgs<ExtArgs>
   notices?: boolean | Prisma.App$noticesArgs<ExtArgs>
   webhooks?: boolean | Prisma.App$webhooksArgs<ExtArgs>
+  profile?: boolean | Prisma.App$profileArgs<ExtArgs>
+  scopeRequests?: boolean | Prisma.App$scopeRequestsArgs<ExtArgs>
+  requests?: boolean | Prisma.App$requestsArgs<ExtArgs>
+  signOnSteps?: boolean | Prisma.App$signOnStepsArgs<ExtArgs>
+  logo?: boolean | Prisma.App$logoArgs<ExtArgs>
   staffRoles?: boolean | Prisma.App$staffRolesArgs<ExtArgs>
   staffRolesFor?: boolean | Prisma.App$staffRolesForArgs<ExtArgs>
   _count?: boolean | Prisma.AppCountOutputTypeDefaultArgs<ExtArgs>
@@ -1927,6 +2924,11 @@ export type AppInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   choices?: boolean | Prisma.App$choicesArgs<ExtArgs>
   notices?: boolean | Prisma.App$noticesArgs<ExtArgs>
   webhooks?: boolean | Prisma.App$webhooksArgs<ExtArgs>
+  profile?: boolean | Prisma.App$profileArgs<ExtArgs>
+  scopeRequests?: boolean | Prisma.App$scopeRequestsArgs<ExtArgs>
+  requests?: boolean | Prisma.App$requestsArgs<ExtArgs>
+  signOnSteps?: boolean | Prisma.App$signOnStepsArgs<ExtArgs>
+  logo?: boolean | Prisma.App$logoArgs<ExtArgs>
   staffRoles?: boolean | Prisma.App$staffRolesArgs<ExtArgs>
   staffRolesFor?: boolean | Prisma.App$staffRolesForArgs<ExtArgs>
   _count?: boolean | Prisma.AppCountOutputTypeDefaultArgs<ExtArgs>
@@ -1943,6 +2945,11 @@ export type $AppPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     choices: Prisma.$SchoolChoicePayload<ExtArgs>[]
     notices: Prisma.$LogoutNoticePayload<ExtArgs>[]
     webhooks: Prisma.$WebhookEndpointPayload<ExtArgs>[]
+    profile: Prisma.$AppProfilePayload<ExtArgs> | null
+    scopeRequests: Prisma.$ScopeRequestPayload<ExtArgs>[]
+    requests: Prisma.$ApiRequestPayload<ExtArgs>[]
+    signOnSteps: Prisma.$SignOnStepPayload<ExtArgs>[]
+    logo: Prisma.$AppLogoPayload<ExtArgs> | null
     staffRoles: Prisma.$StaffRolePayload<ExtArgs>[]
     staffRolesFor: Prisma.$StaffRoleAppPayload<ExtArgs>[]
   }
@@ -2363,6 +3370,11 @@ export interface Prisma__AppClient<T, Null = never, ExtArgs extends runtime.Type
   choices<T extends Prisma.App$choicesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$choicesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SchoolChoicePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   notices<T extends Prisma.App$noticesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$noticesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LogoutNoticePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   webhooks<T extends Prisma.App$webhooksArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$webhooksArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$WebhookEndpointPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  profile<T extends Prisma.App$profileArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$profileArgs<ExtArgs>>): Prisma.Prisma__AppProfileClient<runtime.Types.Result.GetResult<Prisma.$AppProfilePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  scopeRequests<T extends Prisma.App$scopeRequestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$scopeRequestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ScopeRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  requests<T extends Prisma.App$requestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$requestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApiRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  signOnSteps<T extends Prisma.App$signOnStepsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$signOnStepsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SignOnStepPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  logo<T extends Prisma.App$logoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$logoArgs<ExtArgs>>): Prisma.Prisma__AppLogoClient<runtime.Types.Result.GetResult<Prisma.$AppLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   staffRoles<T extends Prisma.App$staffRolesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$staffRolesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRolePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   staffRolesFor<T extends Prisma.App$staffRolesForArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$staffRolesForArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRoleAppPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
@@ -2944,6 +3956,116 @@ export type App$webhooksArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
   take?: number
   skip?: number
   distinct?: Prisma.WebhookEndpointScalarFieldEnum | Prisma.WebhookEndpointScalarFieldEnum[]
+}
+
+/**
+ * App.profile
+ */
+export type App$profileArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the AppProfile
+   */
+  select?: Prisma.AppProfileSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the AppProfile
+   */
+  omit?: Prisma.AppProfileOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AppProfileInclude<ExtArgs> | null
+  where?: Prisma.AppProfileWhereInput
+}
+
+/**
+ * App.scopeRequests
+ */
+export type App$scopeRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ScopeRequest
+   */
+  select?: Prisma.ScopeRequestSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ScopeRequest
+   */
+  omit?: Prisma.ScopeRequestOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ScopeRequestInclude<ExtArgs> | null
+  where?: Prisma.ScopeRequestWhereInput
+  orderBy?: Prisma.ScopeRequestOrderByWithRelationInput | Prisma.ScopeRequestOrderByWithRelationInput[]
+  cursor?: Prisma.ScopeRequestWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ScopeRequestScalarFieldEnum | Prisma.ScopeRequestScalarFieldEnum[]
+}
+
+/**
+ * App.requests
+ */
+export type App$requestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ApiRequest
+   */
+  select?: Prisma.ApiRequestSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ApiRequest
+   */
+  omit?: Prisma.ApiRequestOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ApiRequestInclude<ExtArgs> | null
+  where?: Prisma.ApiRequestWhereInput
+  orderBy?: Prisma.ApiRequestOrderByWithRelationInput | Prisma.ApiRequestOrderByWithRelationInput[]
+  cursor?: Prisma.ApiRequestWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.ApiRequestScalarFieldEnum | Prisma.ApiRequestScalarFieldEnum[]
+}
+
+/**
+ * App.signOnSteps
+ */
+export type App$signOnStepsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the SignOnStep
+   */
+  select?: Prisma.SignOnStepSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the SignOnStep
+   */
+  omit?: Prisma.SignOnStepOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SignOnStepInclude<ExtArgs> | null
+  where?: Prisma.SignOnStepWhereInput
+  orderBy?: Prisma.SignOnStepOrderByWithRelationInput | Prisma.SignOnStepOrderByWithRelationInput[]
+  cursor?: Prisma.SignOnStepWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.SignOnStepScalarFieldEnum | Prisma.SignOnStepScalarFieldEnum[]
+}
+
+/**
+ * App.logo
+ */
+export type App$logoArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the AppLogo
+   */
+  select?: Prisma.AppLogoSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the AppLogo
+   */
+  omit?: Prisma.AppLogoOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AppLogoInclude<ExtArgs> | null
+  where?: Prisma.AppLogoWhereInput
 }
 
 /**

@@ -38,6 +38,7 @@ export type CredentialMinAggregateOutputType = {
   personId: string | null
   username: string | null
   passwordHash: string | null
+  mustChange: boolean | null
   generation: number | null
   updatedAt: Date | null
 }
@@ -46,6 +47,7 @@ export type CredentialMaxAggregateOutputType = {
   personId: string | null
   username: string | null
   passwordHash: string | null
+  mustChange: boolean | null
   generation: number | null
   updatedAt: Date | null
 }
@@ -54,6 +56,7 @@ export type CredentialCountAggregateOutputType = {
   personId: number
   username: number
   passwordHash: number
+  mustChange: number
   generation: number
   updatedAt: number
   _all: number
@@ -72,6 +75,7 @@ export type CredentialMinAggregateInputType = {
   personId?: true
   username?: true
   passwordHash?: true
+  mustChange?: true
   generation?: true
   updatedAt?: true
 }
@@ -80,6 +84,7 @@ export type CredentialMaxAggregateInputType = {
   personId?: true
   username?: true
   passwordHash?: true
+  mustChange?: true
   generation?: true
   updatedAt?: true
 }
@@ -88,6 +93,7 @@ export type CredentialCountAggregateInputType = {
   personId?: true
   username?: true
   passwordHash?: true
+  mustChange?: true
   generation?: true
   updatedAt?: true
   _all?: true
@@ -182,7 +188,8 @@ export type CredentialGroupByArgs<ExtArgs extends runtime.Types.Extensions.Inter
 export type CredentialGroupByOutputType = {
   personId: string
   username: string
-  passwordHash: string
+  passwordHash: string | null
+  mustChange: boolean
   generation: number
   updatedAt: Date
   _count: CredentialCountAggregateOutputType | null
@@ -213,7 +220,8 @@ export type CredentialWhereInput = {
   NOT?: Prisma.CredentialWhereInput | Prisma.CredentialWhereInput[]
   personId?: Prisma.UuidFilter<"Credential"> | string
   username?: Prisma.StringFilter<"Credential"> | string
-  passwordHash?: Prisma.StringFilter<"Credential"> | string
+  passwordHash?: Prisma.StringNullableFilter<"Credential"> | string | null
+  mustChange?: Prisma.BoolFilter<"Credential"> | boolean
   generation?: Prisma.IntFilter<"Credential"> | number
   updatedAt?: Prisma.DateTimeFilter<"Credential"> | Date | string
   person?: Prisma.XOR<Prisma.PersonScalarRelationFilter, Prisma.PersonWhereInput>
@@ -222,7 +230,8 @@ export type CredentialWhereInput = {
 export type CredentialOrderByWithRelationInput = {
   personId?: Prisma.SortOrder
   username?: Prisma.SortOrder
-  passwordHash?: Prisma.SortOrder
+  passwordHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  mustChange?: Prisma.SortOrder
   generation?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   person?: Prisma.PersonOrderByWithRelationInput
@@ -234,7 +243,8 @@ export type CredentialWhereUniqueInput = Prisma.AtLeast<{
   AND?: Prisma.CredentialWhereInput | Prisma.CredentialWhereInput[]
   OR?: Prisma.CredentialWhereInput[]
   NOT?: Prisma.CredentialWhereInput | Prisma.CredentialWhereInput[]
-  passwordHash?: Prisma.StringFilter<"Credential"> | string
+  passwordHash?: Prisma.StringNullableFilter<"Credential"> | string | null
+  mustChange?: Prisma.BoolFilter<"Credential"> | boolean
   generation?: Prisma.IntFilter<"Credential"> | number
   updatedAt?: Prisma.DateTimeFilter<"Credential"> | Date | string
   person?: Prisma.XOR<Prisma.PersonScalarRelationFilter, Prisma.PersonWhereInput>
@@ -243,7 +253,8 @@ export type CredentialWhereUniqueInput = Prisma.AtLeast<{
 export type CredentialOrderByWithAggregationInput = {
   personId?: Prisma.SortOrder
   username?: Prisma.SortOrder
-  passwordHash?: Prisma.SortOrder
+  passwordHash?: Prisma.SortOrderInput | Prisma.SortOrder
+  mustChange?: Prisma.SortOrder
   generation?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.CredentialCountOrderByAggregateInput
@@ -259,14 +270,16 @@ export type CredentialScalarWhereWithAggregatesInput = {
   NOT?: Prisma.CredentialScalarWhereWithAggregatesInput | Prisma.CredentialScalarWhereWithAggregatesInput[]
   personId?: Prisma.UuidWithAggregatesFilter<"Credential"> | string
   username?: Prisma.StringWithAggregatesFilter<"Credential"> | string
-  passwordHash?: Prisma.StringWithAggregatesFilter<"Credential"> | string
+  passwordHash?: Prisma.StringNullableWithAggregatesFilter<"Credential"> | string | null
+  mustChange?: Prisma.BoolWithAggregatesFilter<"Credential"> | boolean
   generation?: Prisma.IntWithAggregatesFilter<"Credential"> | number
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Credential"> | Date | string
 }
 
 export type CredentialCreateInput = {
   username: string
-  passwordHash: string
+  passwordHash?: string | null
+  mustChange?: boolean
   generation?: number
   updatedAt: Date | string
   person: Prisma.PersonCreateNestedOneWithoutCredentialInput
@@ -275,14 +288,16 @@ export type CredentialCreateInput = {
 export type CredentialUncheckedCreateInput = {
   personId: string
   username: string
-  passwordHash: string
+  passwordHash?: string | null
+  mustChange?: boolean
   generation?: number
   updatedAt: Date | string
 }
 
 export type CredentialUpdateInput = {
   username?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mustChange?: Prisma.BoolFieldUpdateOperationsInput | boolean
   generation?: Prisma.IntFieldUpdateOperationsInput | number
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   person?: Prisma.PersonUpdateOneRequiredWithoutCredentialNestedInput
@@ -291,7 +306,8 @@ export type CredentialUpdateInput = {
 export type CredentialUncheckedUpdateInput = {
   personId?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mustChange?: Prisma.BoolFieldUpdateOperationsInput | boolean
   generation?: Prisma.IntFieldUpdateOperationsInput | number
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -299,14 +315,16 @@ export type CredentialUncheckedUpdateInput = {
 export type CredentialCreateManyInput = {
   personId: string
   username: string
-  passwordHash: string
+  passwordHash?: string | null
+  mustChange?: boolean
   generation?: number
   updatedAt: Date | string
 }
 
 export type CredentialUpdateManyMutationInput = {
   username?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mustChange?: Prisma.BoolFieldUpdateOperationsInput | boolean
   generation?: Prisma.IntFieldUpdateOperationsInput | number
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -314,7 +332,8 @@ export type CredentialUpdateManyMutationInput = {
 export type CredentialUncheckedUpdateManyInput = {
   personId?: Prisma.StringFieldUpdateOperationsInput | string
   username?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mustChange?: Prisma.BoolFieldUpdateOperationsInput | boolean
   generation?: Prisma.IntFieldUpdateOperationsInput | number
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -328,6 +347,7 @@ export type CredentialCountOrderByAggregateInput = {
   personId?: Prisma.SortOrder
   username?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
+  mustChange?: Prisma.SortOrder
   generation?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -340,6 +360,7 @@ export type CredentialMaxOrderByAggregateInput = {
   personId?: Prisma.SortOrder
   username?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
+  mustChange?: Prisma.SortOrder
   generation?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -348,6 +369,7 @@ export type CredentialMinOrderByAggregateInput = {
   personId?: Prisma.SortOrder
   username?: Prisma.SortOrder
   passwordHash?: Prisma.SortOrder
+  mustChange?: Prisma.SortOrder
   generation?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -390,14 +412,16 @@ export type CredentialUncheckedUpdateOneWithoutPersonNestedInput = {
 
 export type CredentialCreateWithoutPersonInput = {
   username: string
-  passwordHash: string
+  passwordHash?: string | null
+  mustChange?: boolean
   generation?: number
   updatedAt: Date | string
 }
 
 export type CredentialUncheckedCreateWithoutPersonInput = {
   username: string
-  passwordHash: string
+  passwordHash?: string | null
+  mustChange?: boolean
   generation?: number
   updatedAt: Date | string
 }
@@ -420,14 +444,16 @@ export type CredentialUpdateToOneWithWhereWithoutPersonInput = {
 
 export type CredentialUpdateWithoutPersonInput = {
   username?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mustChange?: Prisma.BoolFieldUpdateOperationsInput | boolean
   generation?: Prisma.IntFieldUpdateOperationsInput | number
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 export type CredentialUncheckedUpdateWithoutPersonInput = {
   username?: Prisma.StringFieldUpdateOperationsInput | string
-  passwordHash?: Prisma.StringFieldUpdateOperationsInput | string
+  passwordHash?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  mustChange?: Prisma.BoolFieldUpdateOperationsInput | boolean
   generation?: Prisma.IntFieldUpdateOperationsInput | number
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -438,6 +464,7 @@ export type CredentialSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   personId?: boolean
   username?: boolean
   passwordHash?: boolean
+  mustChange?: boolean
   generation?: boolean
   updatedAt?: boolean
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
@@ -447,6 +474,7 @@ export type CredentialSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   personId?: boolean
   username?: boolean
   passwordHash?: boolean
+  mustChange?: boolean
   generation?: boolean
   updatedAt?: boolean
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
@@ -456,6 +484,7 @@ export type CredentialSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   personId?: boolean
   username?: boolean
   passwordHash?: boolean
+  mustChange?: boolean
   generation?: boolean
   updatedAt?: boolean
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
@@ -465,11 +494,12 @@ export type CredentialSelectScalar = {
   personId?: boolean
   username?: boolean
   passwordHash?: boolean
+  mustChange?: boolean
   generation?: boolean
   updatedAt?: boolean
 }
 
-export type CredentialOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"personId" | "username" | "passwordHash" | "generation" | "updatedAt", ExtArgs["result"]["credential"]>
+export type CredentialOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"personId" | "username" | "passwordHash" | "mustChange" | "generation" | "updatedAt", ExtArgs["result"]["credential"]>
 export type CredentialInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   person?: boolean | Prisma.PersonDefaultArgs<ExtArgs>
 }
@@ -488,7 +518,8 @@ export type $CredentialPayload<ExtArgs extends runtime.Types.Extensions.Internal
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     personId: string
     username: string
-    passwordHash: string
+    passwordHash: string | null
+    mustChange: boolean
     generation: number
     updatedAt: Date
   }, ExtArgs["result"]["credential"]>
@@ -918,6 +949,7 @@ export interface CredentialFieldRefs {
   readonly personId: Prisma.FieldRef<"Credential", 'String'>
   readonly username: Prisma.FieldRef<"Credential", 'String'>
   readonly passwordHash: Prisma.FieldRef<"Credential", 'String'>
+  readonly mustChange: Prisma.FieldRef<"Credential", 'Boolean'>
   readonly generation: Prisma.FieldRef<"Credential", 'Int'>
   readonly updatedAt: Prisma.FieldRef<"Credential", 'DateTime'>
 }

@@ -28,10 +28,12 @@ export type AggregateImport = {
 
 export type ImportAvgAggregateOutputType = {
   errorCount: number | null
+  progressPercent: number | null
 }
 
 export type ImportSumAggregateOutputType = {
   errorCount: number | null
+  progressPercent: number | null
 }
 
 export type ImportMinAggregateOutputType = {
@@ -47,6 +49,9 @@ export type ImportMinAggregateOutputType = {
   appliedAt: Date | null
   leaseHolder: string | null
   leaseUntil: Date | null
+  progressPhase: string | null
+  progressPercent: number | null
+  progressAt: Date | null
 }
 
 export type ImportMaxAggregateOutputType = {
@@ -62,6 +67,9 @@ export type ImportMaxAggregateOutputType = {
   appliedAt: Date | null
   leaseHolder: string | null
   leaseUntil: Date | null
+  progressPhase: string | null
+  progressPercent: number | null
+  progressAt: Date | null
 }
 
 export type ImportCountAggregateOutputType = {
@@ -78,16 +86,22 @@ export type ImportCountAggregateOutputType = {
   appliedAt: number
   leaseHolder: number
   leaseUntil: number
+  namedSchoolIds: number
+  progressPhase: number
+  progressPercent: number
+  progressAt: number
   _all: number
 }
 
 
 export type ImportAvgAggregateInputType = {
   errorCount?: true
+  progressPercent?: true
 }
 
 export type ImportSumAggregateInputType = {
   errorCount?: true
+  progressPercent?: true
 }
 
 export type ImportMinAggregateInputType = {
@@ -103,6 +117,9 @@ export type ImportMinAggregateInputType = {
   appliedAt?: true
   leaseHolder?: true
   leaseUntil?: true
+  progressPhase?: true
+  progressPercent?: true
+  progressAt?: true
 }
 
 export type ImportMaxAggregateInputType = {
@@ -118,6 +135,9 @@ export type ImportMaxAggregateInputType = {
   appliedAt?: true
   leaseHolder?: true
   leaseUntil?: true
+  progressPhase?: true
+  progressPercent?: true
+  progressAt?: true
 }
 
 export type ImportCountAggregateInputType = {
@@ -134,6 +154,10 @@ export type ImportCountAggregateInputType = {
   appliedAt?: true
   leaseHolder?: true
   leaseUntil?: true
+  namedSchoolIds?: true
+  progressPhase?: true
+  progressPercent?: true
+  progressAt?: true
   _all?: true
 }
 
@@ -237,6 +261,10 @@ export type ImportGroupByOutputType = {
   appliedAt: Date | null
   leaseHolder: string | null
   leaseUntil: Date | null
+  namedSchoolIds: string[]
+  progressPhase: string | null
+  progressPercent: number | null
+  progressAt: Date | null
   _count: ImportCountAggregateOutputType | null
   _avg: ImportAvgAggregateOutputType | null
   _sum: ImportSumAggregateOutputType | null
@@ -276,6 +304,10 @@ export type ImportWhereInput = {
   appliedAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
   leaseHolder?: Prisma.UuidNullableFilter<"Import"> | string | null
   leaseUntil?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
+  namedSchoolIds?: Prisma.StringNullableListFilter<"Import">
+  progressPhase?: Prisma.StringNullableFilter<"Import"> | string | null
+  progressPercent?: Prisma.IntNullableFilter<"Import"> | number | null
+  progressAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
   schools?: Prisma.ImportSchoolListRelationFilter
   errors?: Prisma.ImportErrorListRelationFilter
 }
@@ -294,6 +326,10 @@ export type ImportOrderByWithRelationInput = {
   appliedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseHolder?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
+  namedSchoolIds?: Prisma.SortOrder
+  progressPhase?: Prisma.SortOrderInput | Prisma.SortOrder
+  progressPercent?: Prisma.SortOrderInput | Prisma.SortOrder
+  progressAt?: Prisma.SortOrderInput | Prisma.SortOrder
   schools?: Prisma.ImportSchoolOrderByRelationAggregateInput
   errors?: Prisma.ImportErrorOrderByRelationAggregateInput
 }
@@ -315,6 +351,10 @@ export type ImportWhereUniqueInput = Prisma.AtLeast<{
   appliedAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
   leaseHolder?: Prisma.UuidNullableFilter<"Import"> | string | null
   leaseUntil?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
+  namedSchoolIds?: Prisma.StringNullableListFilter<"Import">
+  progressPhase?: Prisma.StringNullableFilter<"Import"> | string | null
+  progressPercent?: Prisma.IntNullableFilter<"Import"> | number | null
+  progressAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
   schools?: Prisma.ImportSchoolListRelationFilter
   errors?: Prisma.ImportErrorListRelationFilter
 }, "id">
@@ -333,6 +373,10 @@ export type ImportOrderByWithAggregationInput = {
   appliedAt?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseHolder?: Prisma.SortOrderInput | Prisma.SortOrder
   leaseUntil?: Prisma.SortOrderInput | Prisma.SortOrder
+  namedSchoolIds?: Prisma.SortOrder
+  progressPhase?: Prisma.SortOrderInput | Prisma.SortOrder
+  progressPercent?: Prisma.SortOrderInput | Prisma.SortOrder
+  progressAt?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.ImportCountOrderByAggregateInput
   _avg?: Prisma.ImportAvgOrderByAggregateInput
   _max?: Prisma.ImportMaxOrderByAggregateInput
@@ -357,6 +401,10 @@ export type ImportScalarWhereWithAggregatesInput = {
   appliedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Import"> | Date | string | null
   leaseHolder?: Prisma.UuidNullableWithAggregatesFilter<"Import"> | string | null
   leaseUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"Import"> | Date | string | null
+  namedSchoolIds?: Prisma.StringNullableListFilter<"Import">
+  progressPhase?: Prisma.StringNullableWithAggregatesFilter<"Import"> | string | null
+  progressPercent?: Prisma.IntNullableWithAggregatesFilter<"Import"> | number | null
+  progressAt?: Prisma.DateTimeNullableWithAggregatesFilter<"Import"> | Date | string | null
 }
 
 export type ImportCreateInput = {
@@ -373,6 +421,10 @@ export type ImportCreateInput = {
   appliedAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
+  namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  progressPhase?: string | null
+  progressPercent?: number | null
+  progressAt?: Date | string | null
   schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
 }
@@ -391,6 +443,10 @@ export type ImportUncheckedCreateInput = {
   appliedAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
+  namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  progressPhase?: string | null
+  progressPercent?: number | null
+  progressAt?: Date | string | null
   schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
 }
@@ -409,6 +465,10 @@ export type ImportUpdateInput = {
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
 }
@@ -427,6 +487,10 @@ export type ImportUncheckedUpdateInput = {
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
 }
@@ -445,6 +509,10 @@ export type ImportCreateManyInput = {
   appliedAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
+  namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  progressPhase?: string | null
+  progressPercent?: number | null
+  progressAt?: Date | string | null
 }
 
 export type ImportUpdateManyMutationInput = {
@@ -461,6 +529,10 @@ export type ImportUpdateManyMutationInput = {
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ImportUncheckedUpdateManyInput = {
@@ -477,6 +549,10 @@ export type ImportUncheckedUpdateManyInput = {
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
 }
 
 export type ImportCountOrderByAggregateInput = {
@@ -493,10 +569,15 @@ export type ImportCountOrderByAggregateInput = {
   appliedAt?: Prisma.SortOrder
   leaseHolder?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
+  namedSchoolIds?: Prisma.SortOrder
+  progressPhase?: Prisma.SortOrder
+  progressPercent?: Prisma.SortOrder
+  progressAt?: Prisma.SortOrder
 }
 
 export type ImportAvgOrderByAggregateInput = {
   errorCount?: Prisma.SortOrder
+  progressPercent?: Prisma.SortOrder
 }
 
 export type ImportMaxOrderByAggregateInput = {
@@ -512,6 +593,9 @@ export type ImportMaxOrderByAggregateInput = {
   appliedAt?: Prisma.SortOrder
   leaseHolder?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
+  progressPhase?: Prisma.SortOrder
+  progressPercent?: Prisma.SortOrder
+  progressAt?: Prisma.SortOrder
 }
 
 export type ImportMinOrderByAggregateInput = {
@@ -527,15 +611,36 @@ export type ImportMinOrderByAggregateInput = {
   appliedAt?: Prisma.SortOrder
   leaseHolder?: Prisma.SortOrder
   leaseUntil?: Prisma.SortOrder
+  progressPhase?: Prisma.SortOrder
+  progressPercent?: Prisma.SortOrder
+  progressAt?: Prisma.SortOrder
 }
 
 export type ImportSumOrderByAggregateInput = {
   errorCount?: Prisma.SortOrder
+  progressPercent?: Prisma.SortOrder
 }
 
 export type ImportScalarRelationFilter = {
   is?: Prisma.ImportWhereInput
   isNot?: Prisma.ImportWhereInput
+}
+
+export type ImportCreatenamedSchoolIdsInput = {
+  set: string[]
+}
+
+export type ImportUpdatenamedSchoolIdsInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
+export type NullableIntFieldUpdateOperationsInput = {
+  set?: number | null
+  increment?: number
+  decrement?: number
+  multiply?: number
+  divide?: number
 }
 
 export type ImportCreateNestedOneWithoutSchoolsInput = {
@@ -580,6 +685,10 @@ export type ImportCreateWithoutSchoolsInput = {
   appliedAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
+  namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  progressPhase?: string | null
+  progressPercent?: number | null
+  progressAt?: Date | string | null
   errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
 }
 
@@ -597,6 +706,10 @@ export type ImportUncheckedCreateWithoutSchoolsInput = {
   appliedAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
+  namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  progressPhase?: string | null
+  progressPercent?: number | null
+  progressAt?: Date | string | null
   errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
 }
 
@@ -630,6 +743,10 @@ export type ImportUpdateWithoutSchoolsInput = {
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
 }
 
@@ -647,6 +764,10 @@ export type ImportUncheckedUpdateWithoutSchoolsInput = {
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
 }
 
@@ -664,6 +785,10 @@ export type ImportCreateWithoutErrorsInput = {
   appliedAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
+  namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  progressPhase?: string | null
+  progressPercent?: number | null
+  progressAt?: Date | string | null
   schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
 }
 
@@ -681,6 +806,10 @@ export type ImportUncheckedCreateWithoutErrorsInput = {
   appliedAt?: Date | string | null
   leaseHolder?: string | null
   leaseUntil?: Date | string | null
+  namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  progressPhase?: string | null
+  progressPercent?: number | null
+  progressAt?: Date | string | null
   schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
 }
 
@@ -714,6 +843,10 @@ export type ImportUpdateWithoutErrorsInput = {
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
 }
 
@@ -731,6 +864,10 @@ export type ImportUncheckedUpdateWithoutErrorsInput = {
   appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
 }
 
@@ -788,6 +925,10 @@ export type ImportSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   appliedAt?: boolean
   leaseHolder?: boolean
   leaseUntil?: boolean
+  namedSchoolIds?: boolean
+  progressPhase?: boolean
+  progressPercent?: boolean
+  progressAt?: boolean
   schools?: boolean | Prisma.Import$schoolsArgs<ExtArgs>
   errors?: boolean | Prisma.Import$errorsArgs<ExtArgs>
   _count?: boolean | Prisma.ImportCountOutputTypeDefaultArgs<ExtArgs>
@@ -807,6 +948,10 @@ export type ImportSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   appliedAt?: boolean
   leaseHolder?: boolean
   leaseUntil?: boolean
+  namedSchoolIds?: boolean
+  progressPhase?: boolean
+  progressPercent?: boolean
+  progressAt?: boolean
 }, ExtArgs["result"]["import"]>
 
 export type ImportSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -823,6 +968,10 @@ export type ImportSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   appliedAt?: boolean
   leaseHolder?: boolean
   leaseUntil?: boolean
+  namedSchoolIds?: boolean
+  progressPhase?: boolean
+  progressPercent?: boolean
+  progressAt?: boolean
 }, ExtArgs["result"]["import"]>
 
 export type ImportSelectScalar = {
@@ -839,9 +988,13 @@ export type ImportSelectScalar = {
   appliedAt?: boolean
   leaseHolder?: boolean
   leaseUntil?: boolean
+  namedSchoolIds?: boolean
+  progressPhase?: boolean
+  progressPercent?: boolean
+  progressAt?: boolean
 }
 
-export type ImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "format" | "mode" | "state" | "fileName" | "schoolYear" | "errorCount" | "notes" | "actorId" | "createdAt" | "appliedAt" | "leaseHolder" | "leaseUntil", ExtArgs["result"]["import"]>
+export type ImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "format" | "mode" | "state" | "fileName" | "schoolYear" | "errorCount" | "notes" | "actorId" | "createdAt" | "appliedAt" | "leaseHolder" | "leaseUntil" | "namedSchoolIds" | "progressPhase" | "progressPercent" | "progressAt", ExtArgs["result"]["import"]>
 export type ImportInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   schools?: boolean | Prisma.Import$schoolsArgs<ExtArgs>
   errors?: boolean | Prisma.Import$errorsArgs<ExtArgs>
@@ -870,6 +1023,10 @@ export type $ImportPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     appliedAt: Date | null
     leaseHolder: string | null
     leaseUntil: Date | null
+    namedSchoolIds: string[]
+    progressPhase: string | null
+    progressPercent: number | null
+    progressAt: Date | null
   }, ExtArgs["result"]["import"]>
   composites: {}
 }
@@ -1308,6 +1465,10 @@ export interface ImportFieldRefs {
   readonly appliedAt: Prisma.FieldRef<"Import", 'DateTime'>
   readonly leaseHolder: Prisma.FieldRef<"Import", 'String'>
   readonly leaseUntil: Prisma.FieldRef<"Import", 'DateTime'>
+  readonly namedSchoolIds: Prisma.FieldRef<"Import", 'String[]'>
+  readonly progressPhase: Prisma.FieldRef<"Import", 'String'>
+  readonly progressPercent: Prisma.FieldRef<"Import", 'Int'>
+  readonly progressAt: Prisma.FieldRef<"Import", 'DateTime'>
 }
     
 

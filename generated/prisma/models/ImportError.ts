@@ -47,6 +47,7 @@ export type ImportErrorMinAggregateOutputType = {
   field: string | null
   code: string | null
   message: string | null
+  lineText: string | null
 }
 
 export type ImportErrorMaxAggregateOutputType = {
@@ -58,6 +59,7 @@ export type ImportErrorMaxAggregateOutputType = {
   field: string | null
   code: string | null
   message: string | null
+  lineText: string | null
 }
 
 export type ImportErrorCountAggregateOutputType = {
@@ -69,6 +71,7 @@ export type ImportErrorCountAggregateOutputType = {
   field: number
   code: number
   message: number
+  lineText: number
   _all: number
 }
 
@@ -94,6 +97,7 @@ export type ImportErrorMinAggregateInputType = {
   field?: true
   code?: true
   message?: true
+  lineText?: true
 }
 
 export type ImportErrorMaxAggregateInputType = {
@@ -105,6 +109,7 @@ export type ImportErrorMaxAggregateInputType = {
   field?: true
   code?: true
   message?: true
+  lineText?: true
 }
 
 export type ImportErrorCountAggregateInputType = {
@@ -116,6 +121,7 @@ export type ImportErrorCountAggregateInputType = {
   field?: true
   code?: true
   message?: true
+  lineText?: true
   _all?: true
 }
 
@@ -214,6 +220,7 @@ export type ImportErrorGroupByOutputType = {
   field: string | null
   code: string
   message: string
+  lineText: string | null
   _count: ImportErrorCountAggregateOutputType | null
   _avg: ImportErrorAvgAggregateOutputType | null
   _sum: ImportErrorSumAggregateOutputType | null
@@ -248,6 +255,7 @@ export type ImportErrorWhereInput = {
   field?: Prisma.StringNullableFilter<"ImportError"> | string | null
   code?: Prisma.StringFilter<"ImportError"> | string
   message?: Prisma.StringFilter<"ImportError"> | string
+  lineText?: Prisma.StringNullableFilter<"ImportError"> | string | null
   import?: Prisma.XOR<Prisma.ImportScalarRelationFilter, Prisma.ImportWhereInput>
 }
 
@@ -260,6 +268,7 @@ export type ImportErrorOrderByWithRelationInput = {
   field?: Prisma.SortOrderInput | Prisma.SortOrder
   code?: Prisma.SortOrder
   message?: Prisma.SortOrder
+  lineText?: Prisma.SortOrderInput | Prisma.SortOrder
   import?: Prisma.ImportOrderByWithRelationInput
 }
 
@@ -276,6 +285,7 @@ export type ImportErrorWhereUniqueInput = Prisma.AtLeast<{
   field?: Prisma.StringNullableFilter<"ImportError"> | string | null
   code?: Prisma.StringFilter<"ImportError"> | string
   message?: Prisma.StringFilter<"ImportError"> | string
+  lineText?: Prisma.StringNullableFilter<"ImportError"> | string | null
   import?: Prisma.XOR<Prisma.ImportScalarRelationFilter, Prisma.ImportWhereInput>
 }, "importId_row">
 
@@ -288,6 +298,7 @@ export type ImportErrorOrderByWithAggregationInput = {
   field?: Prisma.SortOrderInput | Prisma.SortOrder
   code?: Prisma.SortOrder
   message?: Prisma.SortOrder
+  lineText?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.ImportErrorCountOrderByAggregateInput
   _avg?: Prisma.ImportErrorAvgOrderByAggregateInput
   _max?: Prisma.ImportErrorMaxOrderByAggregateInput
@@ -307,6 +318,7 @@ export type ImportErrorScalarWhereWithAggregatesInput = {
   field?: Prisma.StringNullableWithAggregatesFilter<"ImportError"> | string | null
   code?: Prisma.StringWithAggregatesFilter<"ImportError"> | string
   message?: Prisma.StringWithAggregatesFilter<"ImportError"> | string
+  lineText?: Prisma.StringNullableWithAggregatesFilter<"ImportError"> | string | null
 }
 
 export type ImportErrorCreateInput = {
@@ -317,6 +329,7 @@ export type ImportErrorCreateInput = {
   field?: string | null
   code: string
   message: string
+  lineText?: string | null
   import: Prisma.ImportCreateNestedOneWithoutErrorsInput
 }
 
@@ -329,6 +342,7 @@ export type ImportErrorUncheckedCreateInput = {
   field?: string | null
   code: string
   message: string
+  lineText?: string | null
 }
 
 export type ImportErrorUpdateInput = {
@@ -339,6 +353,7 @@ export type ImportErrorUpdateInput = {
   field?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   code?: Prisma.StringFieldUpdateOperationsInput | string
   message?: Prisma.StringFieldUpdateOperationsInput | string
+  lineText?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   import?: Prisma.ImportUpdateOneRequiredWithoutErrorsNestedInput
 }
 
@@ -351,6 +366,7 @@ export type ImportErrorUncheckedUpdateInput = {
   field?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   code?: Prisma.StringFieldUpdateOperationsInput | string
   message?: Prisma.StringFieldUpdateOperationsInput | string
+  lineText?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type ImportErrorCreateManyInput = {
@@ -362,6 +378,7 @@ export type ImportErrorCreateManyInput = {
   field?: string | null
   code: string
   message: string
+  lineText?: string | null
 }
 
 export type ImportErrorUpdateManyMutationInput = {
@@ -372,6 +389,7 @@ export type ImportErrorUpdateManyMutationInput = {
   field?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   code?: Prisma.StringFieldUpdateOperationsInput | string
   message?: Prisma.StringFieldUpdateOperationsInput | string
+  lineText?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type ImportErrorUncheckedUpdateManyInput = {
@@ -383,6 +401,7 @@ export type ImportErrorUncheckedUpdateManyInput = {
   field?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   code?: Prisma.StringFieldUpdateOperationsInput | string
   message?: Prisma.StringFieldUpdateOperationsInput | string
+  lineText?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type ImportErrorListRelationFilter = {
@@ -409,6 +428,7 @@ export type ImportErrorCountOrderByAggregateInput = {
   field?: Prisma.SortOrder
   code?: Prisma.SortOrder
   message?: Prisma.SortOrder
+  lineText?: Prisma.SortOrder
 }
 
 export type ImportErrorAvgOrderByAggregateInput = {
@@ -426,6 +446,7 @@ export type ImportErrorMaxOrderByAggregateInput = {
   field?: Prisma.SortOrder
   code?: Prisma.SortOrder
   message?: Prisma.SortOrder
+  lineText?: Prisma.SortOrder
 }
 
 export type ImportErrorMinOrderByAggregateInput = {
@@ -437,6 +458,7 @@ export type ImportErrorMinOrderByAggregateInput = {
   field?: Prisma.SortOrder
   code?: Prisma.SortOrder
   message?: Prisma.SortOrder
+  lineText?: Prisma.SortOrder
 }
 
 export type ImportErrorSumOrderByAggregateInput = {
@@ -495,6 +517,7 @@ export type ImportErrorCreateWithoutImportInput = {
   field?: string | null
   code: string
   message: string
+  lineText?: string | null
 }
 
 export type ImportErrorUncheckedCreateWithoutImportInput = {
@@ -505,6 +528,7 @@ export type ImportErrorUncheckedCreateWithoutImportInput = {
   field?: string | null
   code: string
   message: string
+  lineText?: string | null
 }
 
 export type ImportErrorCreateOrConnectWithoutImportInput = {
@@ -545,6 +569,7 @@ export type ImportErrorScalarWhereInput = {
   field?: Prisma.StringNullableFilter<"ImportError"> | string | null
   code?: Prisma.StringFilter<"ImportError"> | string
   message?: Prisma.StringFilter<"ImportError"> | string
+  lineText?: Prisma.StringNullableFilter<"ImportError"> | string | null
 }
 
 export type ImportErrorCreateManyImportInput = {
@@ -555,6 +580,7 @@ export type ImportErrorCreateManyImportInput = {
   field?: string | null
   code: string
   message: string
+  lineText?: string | null
 }
 
 export type ImportErrorUpdateWithoutImportInput = {
@@ -565,6 +591,7 @@ export type ImportErrorUpdateWithoutImportInput = {
   field?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   code?: Prisma.StringFieldUpdateOperationsInput | string
   message?: Prisma.StringFieldUpdateOperationsInput | string
+  lineText?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type ImportErrorUncheckedUpdateWithoutImportInput = {
@@ -575,6 +602,7 @@ export type ImportErrorUncheckedUpdateWithoutImportInput = {
   field?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   code?: Prisma.StringFieldUpdateOperationsInput | string
   message?: Prisma.StringFieldUpdateOperationsInput | string
+  lineText?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type ImportErrorUncheckedUpdateManyWithoutImportInput = {
@@ -585,6 +613,7 @@ export type ImportErrorUncheckedUpdateManyWithoutImportInput = {
   field?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   code?: Prisma.StringFieldUpdateOperationsInput | string
   message?: Prisma.StringFieldUpdateOperationsInput | string
+  lineText?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 
@@ -598,6 +627,7 @@ export type ImportErrorSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   field?: boolean
   code?: boolean
   message?: boolean
+  lineText?: boolean
   import?: boolean | Prisma.ImportDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["importError"]>
 
@@ -610,6 +640,7 @@ export type ImportErrorSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   field?: boolean
   code?: boolean
   message?: boolean
+  lineText?: boolean
   import?: boolean | Prisma.ImportDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["importError"]>
 
@@ -622,6 +653,7 @@ export type ImportErrorSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   field?: boolean
   code?: boolean
   message?: boolean
+  lineText?: boolean
   import?: boolean | Prisma.ImportDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["importError"]>
 
@@ -634,9 +666,10 @@ export type ImportErrorSelectScalar = {
   field?: boolean
   code?: boolean
   message?: boolean
+  lineText?: boolean
 }
 
-export type ImportErrorOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "row" | "file" | "line" | "column" | "field" | "code" | "message", ExtArgs["result"]["importError"]>
+export type ImportErrorOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "row" | "file" | "line" | "column" | "field" | "code" | "message" | "lineText", ExtArgs["result"]["importError"]>
 export type ImportErrorInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   import?: boolean | Prisma.ImportDefaultArgs<ExtArgs>
 }
@@ -661,6 +694,7 @@ export type $ImportErrorPayload<ExtArgs extends runtime.Types.Extensions.Interna
     field: string | null
     code: string
     message: string
+    lineText: string | null
   }, ExtArgs["result"]["importError"]>
   composites: {}
 }
@@ -1093,6 +1127,7 @@ export interface ImportErrorFieldRefs {
   readonly field: Prisma.FieldRef<"ImportError", 'String'>
   readonly code: Prisma.FieldRef<"ImportError", 'String'>
   readonly message: Prisma.FieldRef<"ImportError", 'String'>
+  readonly lineText: Prisma.FieldRef<"ImportError", 'String'>
 }
     
 

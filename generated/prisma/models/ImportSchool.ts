@@ -497,14 +497,6 @@ export type ImportSchoolUncheckedUpdateManyWithoutImportNestedInput = {
   deleteMany?: Prisma.ImportSchoolScalarWhereInput | Prisma.ImportSchoolScalarWhereInput[]
 }
 
-export type NullableIntFieldUpdateOperationsInput = {
-  set?: number | null
-  increment?: number
-  decrement?: number
-  multiply?: number
-  divide?: number
-}
-
 export type ImportSchoolCreateWithoutSchoolInput = {
   state: string
   counts: Prisma.JsonNullValueInput | runtime.InputJsonValue

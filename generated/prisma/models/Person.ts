@@ -209,7 +209,7 @@ export type PersonGroupByArgs<ExtArgs extends runtime.Types.Extensions.InternalA
 
 export type PersonGroupByOutputType = {
   id: string
-  homeSchoolId: string
+  homeSchoolId: string | null
   role: $Enums.PersonRole
   status: $Enums.PersonStatus
   firstFull: string | null
@@ -248,7 +248,7 @@ export type PersonWhereInput = {
   OR?: Prisma.PersonWhereInput[]
   NOT?: Prisma.PersonWhereInput | Prisma.PersonWhereInput[]
   id?: Prisma.UuidFilter<"Person"> | string
-  homeSchoolId?: Prisma.UuidFilter<"Person"> | string
+  homeSchoolId?: Prisma.UuidNullableFilter<"Person"> | string | null
   role?: Prisma.EnumPersonRoleFilter<"Person"> | $Enums.PersonRole
   status?: Prisma.EnumPersonStatusFilter<"Person"> | $Enums.PersonStatus
   firstFull?: Prisma.StringNullableFilter<"Person"> | string | null
@@ -262,19 +262,22 @@ export type PersonWhereInput = {
   blockedAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Person"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Person"> | Date | string
-  homeSchool?: Prisma.XOR<Prisma.SchoolScalarRelationFilter, Prisma.SchoolWhereInput>
-  home?: Prisma.XOR<Prisma.AffiliationScalarRelationFilter, Prisma.AffiliationWhereInput>
+  homeSchool?: Prisma.XOR<Prisma.SchoolNullableScalarRelationFilter, Prisma.SchoolWhereInput> | null
+  home?: Prisma.XOR<Prisma.AffiliationNullableScalarRelationFilter, Prisma.AffiliationWhereInput> | null
   affiliations?: Prisma.AffiliationListRelationFilter
   credential?: Prisma.XOR<Prisma.CredentialNullableScalarRelationFilter, Prisma.CredentialWhereInput> | null
+  userNames?: Prisma.UserNameListRelationFilter
   signIns?: Prisma.SignInListRelationFilter
   consents?: Prisma.ConsentListRelationFilter
   knownDevices?: Prisma.KnownDeviceListRelationFilter
   staffRoles?: Prisma.StaffRoleListRelationFilter
+  secondFactors?: Prisma.SecondFactorListRelationFilter
+  recoveryCodes?: Prisma.RecoveryCodeListRelationFilter
 }
 
 export type PersonOrderByWithRelationInput = {
   id?: Prisma.SortOrder
-  homeSchoolId?: Prisma.SortOrder
+  homeSchoolId?: Prisma.SortOrderInput | Prisma.SortOrder
   role?: Prisma.SortOrder
   status?: Prisma.SortOrder
   firstFull?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -292,10 +295,13 @@ export type PersonOrderByWithRelationInput = {
   home?: Prisma.AffiliationOrderByWithRelationInput
   affiliations?: Prisma.AffiliationOrderByRelationAggregateInput
   credential?: Prisma.CredentialOrderByWithRelationInput
+  userNames?: Prisma.UserNameOrderByRelationAggregateInput
   signIns?: Prisma.SignInOrderByRelationAggregateInput
   consents?: Prisma.ConsentOrderByRelationAggregateInput
   knownDevices?: Prisma.KnownDeviceOrderByRelationAggregateInput
   staffRoles?: Prisma.StaffRoleOrderByRelationAggregateInput
+  secondFactors?: Prisma.SecondFactorOrderByRelationAggregateInput
+  recoveryCodes?: Prisma.RecoveryCodeOrderByRelationAggregateInput
 }
 
 export type PersonWhereUniqueInput = Prisma.AtLeast<{
@@ -303,7 +309,7 @@ export type PersonWhereUniqueInput = Prisma.AtLeast<{
   AND?: Prisma.PersonWhereInput | Prisma.PersonWhereInput[]
   OR?: Prisma.PersonWhereInput[]
   NOT?: Prisma.PersonWhereInput | Prisma.PersonWhereInput[]
-  homeSchoolId?: Prisma.UuidFilter<"Person"> | string
+  homeSchoolId?: Prisma.UuidNullableFilter<"Person"> | string | null
   role?: Prisma.EnumPersonRoleFilter<"Person"> | $Enums.PersonRole
   status?: Prisma.EnumPersonStatusFilter<"Person"> | $Enums.PersonStatus
   firstFull?: Prisma.StringNullableFilter<"Person"> | string | null
@@ -317,19 +323,22 @@ export type PersonWhereUniqueInput = Prisma.AtLeast<{
   blockedAt?: Prisma.DateTimeNullableFilter<"Person"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"Person"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Person"> | Date | string
-  homeSchool?: Prisma.XOR<Prisma.SchoolScalarRelationFilter, Prisma.SchoolWhereInput>
-  home?: Prisma.XOR<Prisma.AffiliationScalarRelationFilter, Prisma.AffiliationWhereInput>
+  homeSchool?: Prisma.XOR<Prisma.SchoolNullableScalarRelationFilter, Prisma.SchoolWhereInput> | null
+  home?: Prisma.XOR<Prisma.AffiliationNullableScalarRelationFilter, Prisma.AffiliationWhereInput> | null
   affiliations?: Prisma.AffiliationListRelationFilter
   credential?: Prisma.XOR<Prisma.CredentialNullableScalarRelationFilter, Prisma.CredentialWhereInput> | null
+  userNames?: Prisma.UserNameListRelationFilter
   signIns?: Prisma.SignInListRelationFilter
   consents?: Prisma.ConsentListRelationFilter
   knownDevices?: Prisma.KnownDeviceListRelationFilter
   staffRoles?: Prisma.StaffRoleListRelationFilter
+  secondFactors?: Prisma.SecondFactorListRelationFilter
+  recoveryCodes?: Prisma.RecoveryCodeListRelationFilter
 }, "id">
 
 export type PersonOrderByWithAggregationInput = {
   id?: Prisma.SortOrder
-  homeSchoolId?: Prisma.SortOrder
+  homeSchoolId?: Prisma.SortOrderInput | Prisma.SortOrder
   role?: Prisma.SortOrder
   status?: Prisma.SortOrder
   firstFull?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -353,7 +362,7 @@ export type PersonScalarWhereWithAggregatesInput = {
   OR?: Prisma.PersonScalarWhereWithAggregatesInput[]
   NOT?: Prisma.PersonScalarWhereWithAggregatesInput | Prisma.PersonScalarWhereWithAggregatesInput[]
   id?: Prisma.UuidWithAggregatesFilter<"Person"> | string
-  homeSchoolId?: Prisma.UuidWithAggregatesFilter<"Person"> | string
+  homeSchoolId?: Prisma.UuidNullableWithAggregatesFilter<"Person"> | string | null
   role?: Prisma.EnumPersonRoleWithAggregatesFilter<"Person"> | $Enums.PersonRole
   status?: Prisma.EnumPersonStatusWithAggregatesFilter<"Person"> | $Enums.PersonStatus
   firstFull?: Prisma.StringNullableWithAggregatesFilter<"Person"> | string | null
@@ -383,19 +392,22 @@ export type PersonCreateInput = {
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
-  homeSchool: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
-  home: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateInput = {
   id: string
-  homeSchoolId: string
+  homeSchoolId?: string | null
   role: $Enums.PersonRole
   status?: $Enums.PersonStatus
   firstFull?: string | null
@@ -411,10 +423,13 @@ export type PersonUncheckedCreateInput = {
   updatedAt: Date | string
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUpdateInput = {
@@ -431,19 +446,22 @@ export type PersonUpdateInput = {
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  homeSchool?: Prisma.SchoolUpdateOneRequiredWithoutHomeOfNestedInput
-  home?: Prisma.AffiliationUpdateOneRequiredWithoutHomeOfNestedInput
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
   affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  homeSchoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
   status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
   firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -459,15 +477,18 @@ export type PersonUncheckedUpdateInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateManyInput = {
   id: string
-  homeSchoolId: string
+  homeSchoolId?: string | null
   role: $Enums.PersonRole
   status?: $Enums.PersonStatus
   firstFull?: string | null
@@ -501,7 +522,7 @@ export type PersonUpdateManyMutationInput = {
 
 export type PersonUncheckedUpdateManyInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  homeSchoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
   status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
   firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -725,6 +746,22 @@ export type PersonUpdateOneRequiredWithoutCredentialNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutCredentialInput, Prisma.PersonUpdateWithoutCredentialInput>, Prisma.PersonUncheckedUpdateWithoutCredentialInput>
 }
 
+export type PersonCreateNestedOneWithoutUserNamesInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutUserNamesInput, Prisma.PersonUncheckedCreateWithoutUserNamesInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutUserNamesInput
+  connect?: Prisma.PersonWhereUniqueInput
+}
+
+export type PersonUpdateOneWithoutUserNamesNestedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutUserNamesInput, Prisma.PersonUncheckedCreateWithoutUserNamesInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutUserNamesInput
+  upsert?: Prisma.PersonUpsertWithoutUserNamesInput
+  disconnect?: Prisma.PersonWhereInput | boolean
+  delete?: Prisma.PersonWhereInput | boolean
+  connect?: Prisma.PersonWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutUserNamesInput, Prisma.PersonUpdateWithoutUserNamesInput>, Prisma.PersonUncheckedUpdateWithoutUserNamesInput>
+}
+
 export type PersonCreateNestedOneWithoutConsentsInput = {
   create?: Prisma.XOR<Prisma.PersonCreateWithoutConsentsInput, Prisma.PersonUncheckedCreateWithoutConsentsInput>
   connectOrCreate?: Prisma.PersonCreateOrConnectWithoutConsentsInput
@@ -751,6 +788,34 @@ export type PersonUpdateOneRequiredWithoutKnownDevicesNestedInput = {
   upsert?: Prisma.PersonUpsertWithoutKnownDevicesInput
   connect?: Prisma.PersonWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutKnownDevicesInput, Prisma.PersonUpdateWithoutKnownDevicesInput>, Prisma.PersonUncheckedUpdateWithoutKnownDevicesInput>
+}
+
+export type PersonCreateNestedOneWithoutSecondFactorsInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutSecondFactorsInput, Prisma.PersonUncheckedCreateWithoutSecondFactorsInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutSecondFactorsInput
+  connect?: Prisma.PersonWhereUniqueInput
+}
+
+export type PersonUpdateOneRequiredWithoutSecondFactorsNestedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutSecondFactorsInput, Prisma.PersonUncheckedCreateWithoutSecondFactorsInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutSecondFactorsInput
+  upsert?: Prisma.PersonUpsertWithoutSecondFactorsInput
+  connect?: Prisma.PersonWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutSecondFactorsInput, Prisma.PersonUpdateWithoutSecondFactorsInput>, Prisma.PersonUncheckedUpdateWithoutSecondFactorsInput>
+}
+
+export type PersonCreateNestedOneWithoutRecoveryCodesInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutRecoveryCodesInput, Prisma.PersonUncheckedCreateWithoutRecoveryCodesInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutRecoveryCodesInput
+  connect?: Prisma.PersonWhereUniqueInput
+}
+
+export type PersonUpdateOneRequiredWithoutRecoveryCodesNestedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutRecoveryCodesInput, Prisma.PersonUncheckedCreateWithoutRecoveryCodesInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutRecoveryCodesInput
+  upsert?: Prisma.PersonUpsertWithoutRecoveryCodesInput
+  connect?: Prisma.PersonWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutRecoveryCodesInput, Prisma.PersonUpdateWithoutRecoveryCodesInput>, Prisma.PersonUncheckedUpdateWithoutRecoveryCodesInput>
 }
 
 export type PersonCreateNestedOneWithoutStaffRolesInput = {
@@ -783,18 +848,21 @@ export type PersonCreateWithoutSignInsInput = {
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
-  homeSchool: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
-  home: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutSignInsInput = {
   id: string
-  homeSchoolId: string
+  homeSchoolId?: string | null
   role: $Enums.PersonRole
   status?: $Enums.PersonStatus
   firstFull?: string | null
@@ -810,9 +878,12 @@ export type PersonUncheckedCreateWithoutSignInsInput = {
   updatedAt: Date | string
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutSignInsInput = {
@@ -845,18 +916,21 @@ export type PersonUpdateWithoutSignInsInput = {
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  homeSchool?: Prisma.SchoolUpdateOneRequiredWithoutHomeOfNestedInput
-  home?: Prisma.AffiliationUpdateOneRequiredWithoutHomeOfNestedInput
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
   affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutSignInsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  homeSchoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
   status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
   firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -872,9 +946,12 @@ export type PersonUncheckedUpdateWithoutSignInsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutHomeSchoolInput = {
@@ -891,13 +968,16 @@ export type PersonCreateWithoutHomeSchoolInput = {
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
-  home: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutHomeSchoolInput = {
@@ -917,10 +997,13 @@ export type PersonUncheckedCreateWithoutHomeSchoolInput = {
   updatedAt: Date | string
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutHomeSchoolInput = {
@@ -954,7 +1037,7 @@ export type PersonScalarWhereInput = {
   OR?: Prisma.PersonScalarWhereInput[]
   NOT?: Prisma.PersonScalarWhereInput | Prisma.PersonScalarWhereInput[]
   id?: Prisma.UuidFilter<"Person"> | string
-  homeSchoolId?: Prisma.UuidFilter<"Person"> | string
+  homeSchoolId?: Prisma.UuidNullableFilter<"Person"> | string | null
   role?: Prisma.EnumPersonRoleFilter<"Person"> | $Enums.PersonRole
   status?: Prisma.EnumPersonStatusFilter<"Person"> | $Enums.PersonStatus
   firstFull?: Prisma.StringNullableFilter<"Person"> | string | null
@@ -984,18 +1067,21 @@ export type PersonCreateWithoutAffiliationsInput = {
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
-  homeSchool: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
-  home: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutAffiliationsInput = {
   id: string
-  homeSchoolId: string
+  homeSchoolId?: string | null
   role: $Enums.PersonRole
   status?: $Enums.PersonStatus
   firstFull?: string | null
@@ -1010,10 +1096,13 @@ export type PersonUncheckedCreateWithoutAffiliationsInput = {
   createdAt: Date | string
   updatedAt: Date | string
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutAffiliationsInput = {
@@ -1035,13 +1124,16 @@ export type PersonCreateWithoutHomeInput = {
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
-  homeSchool: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutHomeInput = {
@@ -1060,10 +1152,13 @@ export type PersonUncheckedCreateWithoutHomeInput = {
   updatedAt: Date | string
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutHomeInput = {
@@ -1101,18 +1196,21 @@ export type PersonUpdateWithoutAffiliationsInput = {
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  homeSchool?: Prisma.SchoolUpdateOneRequiredWithoutHomeOfNestedInput
-  home?: Prisma.AffiliationUpdateOneRequiredWithoutHomeOfNestedInput
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutAffiliationsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  homeSchoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
   status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
   firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1127,10 +1225,13 @@ export type PersonUncheckedUpdateWithoutAffiliationsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUpsertWithWhereUniqueWithoutHomeInput = {
@@ -1163,18 +1264,21 @@ export type PersonCreateWithoutCredentialInput = {
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
-  homeSchool: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
-  home: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutCredentialInput = {
   id: string
-  homeSchoolId: string
+  homeSchoolId?: string | null
   role: $Enums.PersonRole
   status?: $Enums.PersonStatus
   firstFull?: string | null
@@ -1189,10 +1293,13 @@ export type PersonUncheckedCreateWithoutCredentialInput = {
   createdAt: Date | string
   updatedAt: Date | string
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutCredentialInput = {
@@ -1225,18 +1332,21 @@ export type PersonUpdateWithoutCredentialInput = {
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  homeSchool?: Prisma.SchoolUpdateOneRequiredWithoutHomeOfNestedInput
-  home?: Prisma.AffiliationUpdateOneRequiredWithoutHomeOfNestedInput
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
   affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutCredentialInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  homeSchoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
   status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
   firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1251,13 +1361,16 @@ export type PersonUncheckedUpdateWithoutCredentialInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
 
-export type PersonCreateWithoutConsentsInput = {
+export type PersonCreateWithoutUserNamesInput = {
   role: $Enums.PersonRole
   status?: $Enums.PersonStatus
   firstFull?: string | null
@@ -1271,18 +1384,21 @@ export type PersonCreateWithoutConsentsInput = {
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
-  homeSchool: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
-  home: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
 
-export type PersonUncheckedCreateWithoutConsentsInput = {
+export type PersonUncheckedCreateWithoutUserNamesInput = {
   id: string
-  homeSchoolId: string
+  homeSchoolId?: string | null
   role: $Enums.PersonRole
   status?: $Enums.PersonStatus
   firstFull?: string | null
@@ -1299,8 +1415,131 @@ export type PersonUncheckedCreateWithoutConsentsInput = {
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+}
+
+export type PersonCreateOrConnectWithoutUserNamesInput = {
+  where: Prisma.PersonWhereUniqueInput
+  create: Prisma.XOR<Prisma.PersonCreateWithoutUserNamesInput, Prisma.PersonUncheckedCreateWithoutUserNamesInput>
+}
+
+export type PersonUpsertWithoutUserNamesInput = {
+  update: Prisma.XOR<Prisma.PersonUpdateWithoutUserNamesInput, Prisma.PersonUncheckedUpdateWithoutUserNamesInput>
+  create: Prisma.XOR<Prisma.PersonCreateWithoutUserNamesInput, Prisma.PersonUncheckedCreateWithoutUserNamesInput>
+  where?: Prisma.PersonWhereInput
+}
+
+export type PersonUpdateToOneWithWhereWithoutUserNamesInput = {
+  where?: Prisma.PersonWhereInput
+  data: Prisma.XOR<Prisma.PersonUpdateWithoutUserNamesInput, Prisma.PersonUncheckedUpdateWithoutUserNamesInput>
+}
+
+export type PersonUpdateWithoutUserNamesInput = {
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonUncheckedUpdateWithoutUserNamesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonCreateWithoutConsentsInput = {
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+}
+
+export type PersonUncheckedCreateWithoutConsentsInput = {
+  id: string
+  homeSchoolId?: string | null
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutConsentsInput = {
@@ -1333,18 +1572,21 @@ export type PersonUpdateWithoutConsentsInput = {
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  homeSchool?: Prisma.SchoolUpdateOneRequiredWithoutHomeOfNestedInput
-  home?: Prisma.AffiliationUpdateOneRequiredWithoutHomeOfNestedInput
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
   affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutConsentsInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  homeSchoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
   status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
   firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1360,9 +1602,12 @@ export type PersonUncheckedUpdateWithoutConsentsInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutKnownDevicesInput = {
@@ -1379,18 +1624,21 @@ export type PersonCreateWithoutKnownDevicesInput = {
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
-  homeSchool: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
-  home: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutKnownDevicesInput = {
   id: string
-  homeSchoolId: string
+  homeSchoolId?: string | null
   role: $Enums.PersonRole
   status?: $Enums.PersonStatus
   firstFull?: string | null
@@ -1406,9 +1654,12 @@ export type PersonUncheckedCreateWithoutKnownDevicesInput = {
   updatedAt: Date | string
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutKnownDevicesInput = {
@@ -1441,18 +1692,21 @@ export type PersonUpdateWithoutKnownDevicesInput = {
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  homeSchool?: Prisma.SchoolUpdateOneRequiredWithoutHomeOfNestedInput
-  home?: Prisma.AffiliationUpdateOneRequiredWithoutHomeOfNestedInput
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
   affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutKnownDevicesInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  homeSchoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
   status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
   firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1468,9 +1722,252 @@ export type PersonUncheckedUpdateWithoutKnownDevicesInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonCreateWithoutSecondFactorsInput = {
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+}
+
+export type PersonUncheckedCreateWithoutSecondFactorsInput = {
+  id: string
+  homeSchoolId?: string | null
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+}
+
+export type PersonCreateOrConnectWithoutSecondFactorsInput = {
+  where: Prisma.PersonWhereUniqueInput
+  create: Prisma.XOR<Prisma.PersonCreateWithoutSecondFactorsInput, Prisma.PersonUncheckedCreateWithoutSecondFactorsInput>
+}
+
+export type PersonUpsertWithoutSecondFactorsInput = {
+  update: Prisma.XOR<Prisma.PersonUpdateWithoutSecondFactorsInput, Prisma.PersonUncheckedUpdateWithoutSecondFactorsInput>
+  create: Prisma.XOR<Prisma.PersonCreateWithoutSecondFactorsInput, Prisma.PersonUncheckedCreateWithoutSecondFactorsInput>
+  where?: Prisma.PersonWhereInput
+}
+
+export type PersonUpdateToOneWithWhereWithoutSecondFactorsInput = {
+  where?: Prisma.PersonWhereInput
+  data: Prisma.XOR<Prisma.PersonUpdateWithoutSecondFactorsInput, Prisma.PersonUncheckedUpdateWithoutSecondFactorsInput>
+}
+
+export type PersonUpdateWithoutSecondFactorsInput = {
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonUncheckedUpdateWithoutSecondFactorsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonCreateWithoutRecoveryCodesInput = {
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+}
+
+export type PersonUncheckedCreateWithoutRecoveryCodesInput = {
+  id: string
+  homeSchoolId?: string | null
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+}
+
+export type PersonCreateOrConnectWithoutRecoveryCodesInput = {
+  where: Prisma.PersonWhereUniqueInput
+  create: Prisma.XOR<Prisma.PersonCreateWithoutRecoveryCodesInput, Prisma.PersonUncheckedCreateWithoutRecoveryCodesInput>
+}
+
+export type PersonUpsertWithoutRecoveryCodesInput = {
+  update: Prisma.XOR<Prisma.PersonUpdateWithoutRecoveryCodesInput, Prisma.PersonUncheckedUpdateWithoutRecoveryCodesInput>
+  create: Prisma.XOR<Prisma.PersonCreateWithoutRecoveryCodesInput, Prisma.PersonUncheckedCreateWithoutRecoveryCodesInput>
+  where?: Prisma.PersonWhereInput
+}
+
+export type PersonUpdateToOneWithWhereWithoutRecoveryCodesInput = {
+  where?: Prisma.PersonWhereInput
+  data: Prisma.XOR<Prisma.PersonUpdateWithoutRecoveryCodesInput, Prisma.PersonUncheckedUpdateWithoutRecoveryCodesInput>
+}
+
+export type PersonUpdateWithoutRecoveryCodesInput = {
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonUncheckedUpdateWithoutRecoveryCodesInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutStaffRolesInput = {
@@ -1487,18 +1984,21 @@ export type PersonCreateWithoutStaffRolesInput = {
   blockedAt?: Date | string | null
   createdAt: Date | string
   updatedAt: Date | string
-  homeSchool: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
-  home: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
 
 export type PersonUncheckedCreateWithoutStaffRolesInput = {
   id: string
-  homeSchoolId: string
+  homeSchoolId?: string | null
   role: $Enums.PersonRole
   status?: $Enums.PersonStatus
   firstFull?: string | null
@@ -1514,9 +2014,12 @@ export type PersonUncheckedCreateWithoutStaffRolesInput = {
   updatedAt: Date | string
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
   credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
 
 export type PersonCreateOrConnectWithoutStaffRolesInput = {
@@ -1549,18 +2052,21 @@ export type PersonUpdateWithoutStaffRolesInput = {
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  homeSchool?: Prisma.SchoolUpdateOneRequiredWithoutHomeOfNestedInput
-  home?: Prisma.AffiliationUpdateOneRequiredWithoutHomeOfNestedInput
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
   affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutStaffRolesInput = {
   id?: Prisma.StringFieldUpdateOperationsInput | string
-  homeSchoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
   status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
   firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
@@ -1576,9 +2082,12 @@ export type PersonUncheckedUpdateWithoutStaffRolesInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateManyHomeSchoolInput = {
@@ -1612,13 +2121,16 @@ export type PersonUpdateWithoutHomeSchoolInput = {
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  home?: Prisma.AffiliationUpdateOneRequiredWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
   affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
@@ -1638,10 +2150,13 @@ export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateManyWithoutHomeSchoolInput = {
@@ -1691,13 +2206,16 @@ export type PersonUpdateWithoutHomeInput = {
   blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
-  homeSchool?: Prisma.SchoolUpdateOneRequiredWithoutHomeOfNestedInput
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
   affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateWithoutHomeInput = {
@@ -1716,10 +2234,13 @@ export type PersonUncheckedUpdateWithoutHomeInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonUncheckedUpdateManyWithoutHomeInput = {
@@ -1745,18 +2266,24 @@ export type PersonUncheckedUpdateManyWithoutHomeInput = {
 
 export type PersonCountOutputType = {
   affiliations: number
+  userNames: number
   signIns: number
   consents: number
   knownDevices: number
   staffRoles: number
+  secondFactors: number
+  recoveryCodes: number
 }
 
 export type PersonCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   affiliations?: boolean | PersonCountOutputTypeCountAffiliationsArgs
+  userNames?: boolean | PersonCountOutputTypeCountUserNamesArgs
   signIns?: boolean | PersonCountOutputTypeCountSignInsArgs
   consents?: boolean | PersonCountOutputTypeCountConsentsArgs
   knownDevices?: boolean | PersonCountOutputTypeCountKnownDevicesArgs
   staffRoles?: boolean | PersonCountOutputTypeCountStaffRolesArgs
+  secondFactors?: boolean | PersonCountOutputTypeCountSecondFactorsArgs
+  recoveryCodes?: boolean | PersonCountOutputTypeCountRecoveryCodesArgs
 }
 
 /**
@@ -1774,6 +2301,13 @@ export type PersonCountOutputTypeDefaultArgs<ExtArgs extends runtime.Types.Exten
  */
 export type PersonCountOutputTypeCountAffiliationsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.AffiliationWhereInput
+}
+
+/**
+ * PersonCountOutputType without action
+ */
+export type PersonCountOutputTypeCountUserNamesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.UserNameWhereInput
 }
 
 /**
@@ -1804,6 +2338,20 @@ export type PersonCountOutputTypeCountStaffRolesArgs<ExtArgs extends runtime.Typ
   where?: Prisma.StaffRoleWhereInput
 }
 
+/**
+ * PersonCountOutputType without action
+ */
+export type PersonCountOutputTypeCountSecondFactorsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.SecondFactorWhereInput
+}
+
+/**
+ * PersonCountOutputType without action
+ */
+export type PersonCountOutputTypeCountRecoveryCodesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.RecoveryCodeWhereInput
+}
+
 
 export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -1821,14 +2369,17 @@ export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   blockedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
-  homeSchool?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
-  home?: boolean | Prisma.AffiliationDefaultArgs<ExtArgs>
+  homeSchool?: boolean | Prisma.Person$homeSchoolArgs<ExtArgs>
+  home?: boolean | Prisma.Person$homeArgs<ExtArgs>
   affiliations?: boolean | Prisma.Person$affiliationsArgs<ExtArgs>
   credential?: boolean | Prisma.Person$credentialArgs<ExtArgs>
+  userNames?: boolean | Prisma.Person$userNamesArgs<ExtArgs>
   signIns?: boolean | Prisma.Person$signInsArgs<ExtArgs>
   consents?: boolean | Prisma.Person$consentsArgs<ExtArgs>
   knownDevices?: boolean | Prisma.Person$knownDevicesArgs<ExtArgs>
   staffRoles?: boolean | Prisma.Person$staffRolesArgs<ExtArgs>
+  secondFactors?: boolean | Prisma.Person$secondFactorsArgs<ExtArgs>
+  recoveryCodes?: boolean | Prisma.Person$recoveryCodesArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["person"]>
 
@@ -1848,8 +2399,8 @@ export type PersonSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   blockedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
-  homeSchool?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
-  home?: boolean | Prisma.AffiliationDefaultArgs<ExtArgs>
+  homeSchool?: boolean | Prisma.Person$homeSchoolArgs<ExtArgs>
+  home?: boolean | Prisma.Person$homeArgs<ExtArgs>
 }, ExtArgs["result"]["person"]>
 
 export type PersonSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -1868,8 +2419,8 @@ export type PersonSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   blockedAt?: boolean
   createdAt?: boolean
   updatedAt?: boolean
-  homeSchool?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
-  home?: boolean | Prisma.AffiliationDefaultArgs<ExtArgs>
+  homeSchool?: boolean | Prisma.Person$homeSchoolArgs<ExtArgs>
+  home?: boolean | Prisma.Person$homeArgs<ExtArgs>
 }, ExtArgs["result"]["person"]>
 
 export type PersonSelectScalar = {
@@ -1892,40 +2443,46 @@ export type PersonSelectScalar = {
 
 export type PersonOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "homeSchoolId" | "role" | "status" | "firstFull" | "firstCall" | "last" | "sortKey" | "sourceSystemIdentifier" | "sourceIdIsShared" | "softDeletedAt" | "purgeAt" | "blockedAt" | "createdAt" | "updatedAt", ExtArgs["result"]["person"]>
 export type PersonInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  homeSchool?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
-  home?: boolean | Prisma.AffiliationDefaultArgs<ExtArgs>
+  homeSchool?: boolean | Prisma.Person$homeSchoolArgs<ExtArgs>
+  home?: boolean | Prisma.Person$homeArgs<ExtArgs>
   affiliations?: boolean | Prisma.Person$affiliationsArgs<ExtArgs>
   credential?: boolean | Prisma.Person$credentialArgs<ExtArgs>
+  userNames?: boolean | Prisma.Person$userNamesArgs<ExtArgs>
   signIns?: boolean | Prisma.Person$signInsArgs<ExtArgs>
   consents?: boolean | Prisma.Person$consentsArgs<ExtArgs>
   knownDevices?: boolean | Prisma.Person$knownDevicesArgs<ExtArgs>
   staffRoles?: boolean | Prisma.Person$staffRolesArgs<ExtArgs>
+  secondFactors?: boolean | Prisma.Person$secondFactorsArgs<ExtArgs>
+  recoveryCodes?: boolean | Prisma.Person$recoveryCodesArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type PersonIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  homeSchool?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
-  home?: boolean | Prisma.AffiliationDefaultArgs<ExtArgs>
+  homeSchool?: boolean | Prisma.Person$homeSchoolArgs<ExtArgs>
+  home?: boolean | Prisma.Person$homeArgs<ExtArgs>
 }
 export type PersonIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
-  homeSchool?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
-  home?: boolean | Prisma.AffiliationDefaultArgs<ExtArgs>
+  homeSchool?: boolean | Prisma.Person$homeSchoolArgs<ExtArgs>
+  home?: boolean | Prisma.Person$homeArgs<ExtArgs>
 }
 
 export type $PersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Person"
   objects: {
-    homeSchool: Prisma.$SchoolPayload<ExtArgs>
-    home: Prisma.$AffiliationPayload<ExtArgs>
+    homeSchool: Prisma.$SchoolPayload<ExtArgs> | null
+    home: Prisma.$AffiliationPayload<ExtArgs> | null
     affiliations: Prisma.$AffiliationPayload<ExtArgs>[]
     credential: Prisma.$CredentialPayload<ExtArgs> | null
+    userNames: Prisma.$UserNamePayload<ExtArgs>[]
     signIns: Prisma.$SignInPayload<ExtArgs>[]
     consents: Prisma.$ConsentPayload<ExtArgs>[]
     knownDevices: Prisma.$KnownDevicePayload<ExtArgs>[]
     staffRoles: Prisma.$StaffRolePayload<ExtArgs>[]
+    secondFactors: Prisma.$SecondFactorPayload<ExtArgs>[]
+    recoveryCodes: Prisma.$RecoveryCodePayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
-    homeSchoolId: string
+    homeSchoolId: string | null
     role: $Enums.PersonRole
     status: $Enums.PersonStatus
     firstFull: string | null
@@ -2333,14 +2890,17 @@ readonly fields: PersonFieldRefs;
  */
 export interface Prisma__PersonClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
-  homeSchool<T extends Prisma.SchoolDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.SchoolDefaultArgs<ExtArgs>>): Prisma.Prisma__SchoolClient<runtime.Types.Result.GetResult<Prisma.$SchoolPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
-  home<T extends Prisma.AffiliationDefaultArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.AffiliationDefaultArgs<ExtArgs>>): Prisma.Prisma__AffiliationClient<runtime.Types.Result.GetResult<Prisma.$AffiliationPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | Null, Null, ExtArgs, GlobalOmitOptions>
+  homeSchool<T extends Prisma.Person$homeSchoolArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$homeSchoolArgs<ExtArgs>>): Prisma.Prisma__SchoolClient<runtime.Types.Result.GetResult<Prisma.$SchoolPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  home<T extends Prisma.Person$homeArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$homeArgs<ExtArgs>>): Prisma.Prisma__AffiliationClient<runtime.Types.Result.GetResult<Prisma.$AffiliationPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   affiliations<T extends Prisma.Person$affiliationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$affiliationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AffiliationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   credential<T extends Prisma.Person$credentialArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$credentialArgs<ExtArgs>>): Prisma.Prisma__CredentialClient<runtime.Types.Result.GetResult<Prisma.$CredentialPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  userNames<T extends Prisma.Person$userNamesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$userNamesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$UserNamePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   signIns<T extends Prisma.Person$signInsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$signInsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SignInPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   consents<T extends Prisma.Person$consentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$consentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ConsentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   knownDevices<T extends Prisma.Person$knownDevicesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$knownDevicesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$KnownDevicePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   staffRoles<T extends Prisma.Person$staffRolesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$staffRolesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRolePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  secondFactors<T extends Prisma.Person$secondFactorsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$secondFactorsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SecondFactorPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  recoveryCodes<T extends Prisma.Person$recoveryCodesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$recoveryCodesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RecoveryCodePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2786,6 +3346,44 @@ export type PersonDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.Intern
 }
 
 /**
+ * Person.homeSchool
+ */
+export type Person$homeSchoolArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the School
+   */
+  select?: Prisma.SchoolSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the School
+   */
+  omit?: Prisma.SchoolOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SchoolInclude<ExtArgs> | null
+  where?: Prisma.SchoolWhereInput
+}
+
+/**
+ * Person.home
+ */
+export type Person$homeArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Affiliation
+   */
+  select?: Prisma.AffiliationSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Affiliation
+   */
+  omit?: Prisma.AffiliationOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.AffiliationInclude<ExtArgs> | null
+  where?: Prisma.AffiliationWhereInput
+}
+
+/**
  * Person.affiliations
  */
 export type Person$affiliationsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -2826,6 +3424,30 @@ export type Person$credentialArgs<ExtArgs extends runtime.Types.Extensions.Inter
    */
   include?: Prisma.CredentialInclude<ExtArgs> | null
   where?: Prisma.CredentialWhereInput
+}
+
+/**
+ * Person.userNames
+ */
+export type Person$userNamesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the UserName
+   */
+  select?: Prisma.UserNameSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the UserName
+   */
+  omit?: Prisma.UserNameOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.UserNameInclude<ExtArgs> | null
+  where?: Prisma.UserNameWhereInput
+  orderBy?: Prisma.UserNameOrderByWithRelationInput | Prisma.UserNameOrderByWithRelationInput[]
+  cursor?: Prisma.UserNameWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.UserNameScalarFieldEnum | Prisma.UserNameScalarFieldEnum[]
 }
 
 /**
@@ -2922,6 +3544,54 @@ export type Person$staffRolesArgs<ExtArgs extends runtime.Types.Extensions.Inter
   take?: number
   skip?: number
   distinct?: Prisma.StaffRoleScalarFieldEnum | Prisma.StaffRoleScalarFieldEnum[]
+}
+
+/**
+ * Person.secondFactors
+ */
+export type Person$secondFactorsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the SecondFactor
+   */
+  select?: Prisma.SecondFactorSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the SecondFactor
+   */
+  omit?: Prisma.SecondFactorOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SecondFactorInclude<ExtArgs> | null
+  where?: Prisma.SecondFactorWhereInput
+  orderBy?: Prisma.SecondFactorOrderByWithRelationInput | Prisma.SecondFactorOrderByWithRelationInput[]
+  cursor?: Prisma.SecondFactorWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.SecondFactorScalarFieldEnum | Prisma.SecondFactorScalarFieldEnum[]
+}
+
+/**
+ * Person.recoveryCodes
+ */
+export type Person$recoveryCodesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the RecoveryCode
+   */
+  select?: Prisma.RecoveryCodeSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the RecoveryCode
+   */
+  omit?: Prisma.RecoveryCodeOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.RecoveryCodeInclude<ExtArgs> | null
+  where?: Prisma.RecoveryCodeWhereInput
+  orderBy?: Prisma.RecoveryCodeOrderByWithRelationInput | Prisma.RecoveryCodeOrderByWithRelationInput[]
+  cursor?: Prisma.RecoveryCodeWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.RecoveryCodeScalarFieldEnum | Prisma.RecoveryCodeScalarFieldEnum[]
 }
 
 /**

@@ -253,6 +253,8 @@ export type SchoolWhereInput = {
   imports?: Prisma.ImportSchoolListRelationFilter
   carriedOver?: Prisma.GroupCarryOverListRelationFilter
   staffRoles?: Prisma.StaffRoleSchoolListRelationFilter
+  signIn?: Prisma.XOR<Prisma.SchoolSignInNullableScalarRelationFilter, Prisma.SchoolSignInWhereInput> | null
+  cardSettings?: Prisma.XOR<Prisma.CardSettingsNullableScalarRelationFilter, Prisma.CardSettingsWhereInput> | null
 }
 
 export type SchoolOrderByWithRelationInput = {
@@ -276,6 +278,8 @@ export type SchoolOrderByWithRelationInput = {
   imports?: Prisma.ImportSchoolOrderByRelationAggregateInput
   carriedOver?: Prisma.GroupCarryOverOrderByRelationAggregateInput
   staffRoles?: Prisma.StaffRoleSchoolOrderByRelationAggregateInput
+  signIn?: Prisma.SchoolSignInOrderByWithRelationInput
+  cardSettings?: Prisma.CardSettingsOrderByWithRelationInput
 }
 
 export type SchoolWhereUniqueInput = Prisma.AtLeast<{
@@ -302,6 +306,8 @@ export type SchoolWhereUniqueInput = Prisma.AtLeast<{
   imports?: Prisma.ImportSchoolListRelationFilter
   carriedOver?: Prisma.GroupCarryOverListRelationFilter
   staffRoles?: Prisma.StaffRoleSchoolListRelationFilter
+  signIn?: Prisma.XOR<Prisma.SchoolSignInNullableScalarRelationFilter, Prisma.SchoolSignInWhereInput> | null
+  cardSettings?: Prisma.XOR<Prisma.CardSettingsNullableScalarRelationFilter, Prisma.CardSettingsWhereInput> | null
 }, "id" | "officialId">
 
 export type SchoolOrderByWithAggregationInput = {
@@ -363,6 +369,8 @@ export type SchoolCreateInput = {
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateInput = {
@@ -386,6 +394,8 @@ export type SchoolUncheckedCreateInput = {
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUpdateInput = {
@@ -409,6 +419,8 @@ export type SchoolUpdateInput = {
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateInput = {
@@ -432,6 +444,8 @@ export type SchoolUncheckedUpdateInput = {
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateManyInput = {
@@ -535,6 +549,11 @@ export type SchoolMinOrderByAggregateInput = {
   updatedAt?: Prisma.SortOrder
 }
 
+export type SchoolNullableScalarRelationFilter = {
+  is?: Prisma.SchoolWhereInput | null
+  isNot?: Prisma.SchoolWhereInput | null
+}
+
 export type SchoolCreateNestedOneWithoutGrantsInput = {
   create?: Prisma.XOR<Prisma.SchoolCreateWithoutGrantsInput, Prisma.SchoolUncheckedCreateWithoutGrantsInput>
   connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutGrantsInput
@@ -555,10 +574,12 @@ export type SchoolCreateNestedOneWithoutHomeOfInput = {
   connect?: Prisma.SchoolWhereUniqueInput
 }
 
-export type SchoolUpdateOneRequiredWithoutHomeOfNestedInput = {
+export type SchoolUpdateOneWithoutHomeOfNestedInput = {
   create?: Prisma.XOR<Prisma.SchoolCreateWithoutHomeOfInput, Prisma.SchoolUncheckedCreateWithoutHomeOfInput>
   connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutHomeOfInput
   upsert?: Prisma.SchoolUpsertWithoutHomeOfInput
+  disconnect?: Prisma.SchoolWhereInput | boolean
+  delete?: Prisma.SchoolWhereInput | boolean
   connect?: Prisma.SchoolWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutHomeOfInput, Prisma.SchoolUpdateWithoutHomeOfInput>, Prisma.SchoolUncheckedUpdateWithoutHomeOfInput>
 }
@@ -619,6 +640,34 @@ export type SchoolUpdateOneRequiredWithoutCarriedOverNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutCarriedOverInput, Prisma.SchoolUpdateWithoutCarriedOverInput>, Prisma.SchoolUncheckedUpdateWithoutCarriedOverInput>
 }
 
+export type SchoolCreateNestedOneWithoutSignInInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutSignInInput, Prisma.SchoolUncheckedCreateWithoutSignInInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutSignInInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneRequiredWithoutSignInNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutSignInInput, Prisma.SchoolUncheckedCreateWithoutSignInInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutSignInInput
+  upsert?: Prisma.SchoolUpsertWithoutSignInInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutSignInInput, Prisma.SchoolUpdateWithoutSignInInput>, Prisma.SchoolUncheckedUpdateWithoutSignInInput>
+}
+
+export type SchoolCreateNestedOneWithoutCardSettingsInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutCardSettingsInput, Prisma.SchoolUncheckedCreateWithoutCardSettingsInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutCardSettingsInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneRequiredWithoutCardSettingsNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutCardSettingsInput, Prisma.SchoolUncheckedCreateWithoutCardSettingsInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutCardSettingsInput
+  upsert?: Prisma.SchoolUpsertWithoutCardSettingsInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutCardSettingsInput, Prisma.SchoolUpdateWithoutCardSettingsInput>, Prisma.SchoolUncheckedUpdateWithoutCardSettingsInput>
+}
+
 export type SchoolCreateNestedOneWithoutStaffRolesInput = {
   create?: Prisma.XOR<Prisma.SchoolCreateWithoutStaffRolesInput, Prisma.SchoolUncheckedCreateWithoutStaffRolesInput>
   connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutStaffRolesInput
@@ -653,6 +702,8 @@ export type SchoolCreateWithoutGrantsInput = {
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutGrantsInput = {
@@ -675,6 +726,8 @@ export type SchoolUncheckedCreateWithoutGrantsInput = {
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutGrantsInput = {
@@ -713,6 +766,8 @@ export type SchoolUpdateWithoutGrantsInput = {
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutGrantsInput = {
@@ -735,6 +790,8 @@ export type SchoolUncheckedUpdateWithoutGrantsInput = {
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutHomeOfInput = {
@@ -757,6 +814,8 @@ export type SchoolCreateWithoutHomeOfInput = {
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutHomeOfInput = {
@@ -779,6 +838,8 @@ export type SchoolUncheckedCreateWithoutHomeOfInput = {
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutHomeOfInput = {
@@ -817,6 +878,8 @@ export type SchoolUpdateWithoutHomeOfInput = {
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutHomeOfInput = {
@@ -839,6 +902,8 @@ export type SchoolUncheckedUpdateWithoutHomeOfInput = {
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutAffiliationsInput = {
@@ -861,6 +926,8 @@ export type SchoolCreateWithoutAffiliationsInput = {
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutAffiliationsInput = {
@@ -883,6 +950,8 @@ export type SchoolUncheckedCreateWithoutAffiliationsInput = {
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutAffiliationsInput = {
@@ -921,6 +990,8 @@ export type SchoolUpdateWithoutAffiliationsInput = {
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
@@ -943,6 +1014,8 @@ export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutGroupsInput = {
@@ -965,6 +1038,8 @@ export type SchoolCreateWithoutGroupsInput = {
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutGroupsInput = {
@@ -987,6 +1062,8 @@ export type SchoolUncheckedCreateWithoutGroupsInput = {
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutGroupsInput = {
@@ -1025,6 +1102,8 @@ export type SchoolUpdateWithoutGroupsInput = {
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutGroupsInput = {
@@ -1047,6 +1126,8 @@ export type SchoolUncheckedUpdateWithoutGroupsInput = {
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutImportsInput = {
@@ -1069,6 +1150,8 @@ export type SchoolCreateWithoutImportsInput = {
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutImportsInput = {
@@ -1091,6 +1174,8 @@ export type SchoolUncheckedCreateWithoutImportsInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutImportsInput = {
@@ -1129,6 +1214,8 @@ export type SchoolUpdateWithoutImportsInput = {
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutImportsInput = {
@@ -1151,6 +1238,8 @@ export type SchoolUncheckedUpdateWithoutImportsInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutCarriedOverInput = {
@@ -1173,6 +1262,8 @@ export type SchoolCreateWithoutCarriedOverInput = {
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutCarriedOverInput = {
@@ -1195,6 +1286,8 @@ export type SchoolUncheckedCreateWithoutCarriedOverInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutCarriedOverInput = {
@@ -1233,6 +1326,8 @@ export type SchoolUpdateWithoutCarriedOverInput = {
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
@@ -1255,6 +1350,232 @@ export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolCreateWithoutSignInInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolUncheckedCreateWithoutSignInInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolCreateOrConnectWithoutSignInInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutSignInInput, Prisma.SchoolUncheckedCreateWithoutSignInInput>
+}
+
+export type SchoolUpsertWithoutSignInInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutSignInInput, Prisma.SchoolUncheckedUpdateWithoutSignInInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutSignInInput, Prisma.SchoolUncheckedCreateWithoutSignInInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutSignInInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutSignInInput, Prisma.SchoolUncheckedUpdateWithoutSignInInput>
+}
+
+export type SchoolUpdateWithoutSignInInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutSignInInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolCreateWithoutCardSettingsInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolUncheckedCreateWithoutCardSettingsInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolCreateOrConnectWithoutCardSettingsInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutCardSettingsInput, Prisma.SchoolUncheckedCreateWithoutCardSettingsInput>
+}
+
+export type SchoolUpsertWithoutCardSettingsInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutCardSettingsInput, Prisma.SchoolUncheckedUpdateWithoutCardSettingsInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutCardSettingsInput, Prisma.SchoolUncheckedCreateWithoutCardSettingsInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutCardSettingsInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutCardSettingsInput, Prisma.SchoolUncheckedUpdateWithoutCardSettingsInput>
+}
+
+export type SchoolUpdateWithoutCardSettingsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutCardSettingsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutStaffRolesInput = {
@@ -1277,6 +1598,8 @@ export type SchoolCreateWithoutStaffRolesInput = {
   homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutStaffRolesInput = {
@@ -1299,6 +1622,8 @@ export type SchoolUncheckedCreateWithoutStaffRolesInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
   imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutStaffRolesInput = {
@@ -1337,6 +1662,8 @@ export type SchoolUpdateWithoutStaffRolesInput = {
   homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
@@ -1359,6 +1686,8 @@ export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 
@@ -1467,6 +1796,8 @@ export type SchoolSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   imports?: boolean | Prisma.School$importsArgs<ExtArgs>
   carriedOver?: boolean | Prisma.School$carriedOverArgs<ExtArgs>
   staffRoles?: boolean | Prisma.School$staffRolesArgs<ExtArgs>
+  signIn?: boolean | Prisma.School$signInArgs<ExtArgs>
+  cardSettings?: boolean | Prisma.School$cardSettingsArgs<ExtArgs>
   _count?: boolean | Prisma.SchoolCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["school"]>
 
@@ -1527,6 +1858,8 @@ export type SchoolInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   imports?: boolean | Prisma.School$importsArgs<ExtArgs>
   carriedOver?: boolean | Prisma.School$carriedOverArgs<ExtArgs>
   staffRoles?: boolean | Prisma.School$staffRolesArgs<ExtArgs>
+  signIn?: boolean | Prisma.School$signInArgs<ExtArgs>
+  cardSettings?: boolean | Prisma.School$cardSettingsArgs<ExtArgs>
   _count?: boolean | Prisma.SchoolCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type SchoolIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -1542,6 +1875,8 @@ export type $SchoolPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     imports: Prisma.$ImportSchoolPayload<ExtArgs>[]
     carriedOver: Prisma.$GroupCarryOverPayload<ExtArgs>[]
     staffRoles: Prisma.$StaffRoleSchoolPayload<ExtArgs>[]
+    signIn: Prisma.$SchoolSignInPayload<ExtArgs> | null
+    cardSettings: Prisma.$CardSettingsPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1958,6 +2293,8 @@ export interface Prisma__SchoolClient<T, Null = never, ExtArgs extends runtime.T
   imports<T extends Prisma.School$importsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$importsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportSchoolPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   carriedOver<T extends Prisma.School$carriedOverArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$carriedOverArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GroupCarryOverPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   staffRoles<T extends Prisma.School$staffRolesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$staffRolesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRoleSchoolPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  signIn<T extends Prisma.School$signInArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$signInArgs<ExtArgs>>): Prisma.Prisma__SchoolSignInClient<runtime.Types.Result.GetResult<Prisma.$SchoolSignInPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  cardSettings<T extends Prisma.School$cardSettingsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$cardSettingsArgs<ExtArgs>>): Prisma.Prisma__CardSettingsClient<runtime.Types.Result.GetResult<Prisma.$CardSettingsPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -2558,6 +2895,44 @@ export type School$staffRolesArgs<ExtArgs extends runtime.Types.Extensions.Inter
   take?: number
   skip?: number
   distinct?: Prisma.StaffRoleSchoolScalarFieldEnum | Prisma.StaffRoleSchoolScalarFieldEnum[]
+}
+
+/**
+ * School.signIn
+ */
+export type School$signInArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the SchoolSignIn
+   */
+  select?: Prisma.SchoolSignInSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the SchoolSignIn
+   */
+  omit?: Prisma.SchoolSignInOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SchoolSignInInclude<ExtArgs> | null
+  where?: Prisma.SchoolSignInWhereInput
+}
+
+/**
+ * School.cardSettings
+ */
+export type School$cardSettingsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the CardSettings
+   */
+  select?: Prisma.CardSettingsSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the CardSettings
+   */
+  omit?: Prisma.CardSettingsOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.CardSettingsInclude<ExtArgs> | null
+  where?: Prisma.CardSettingsWhereInput
 }
 
 /**

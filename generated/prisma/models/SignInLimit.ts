@@ -39,6 +39,8 @@ export type SignInLimitMinAggregateOutputType = {
   failures: number | null
   waitUntil: Date | null
   forgetAt: Date | null
+  personId: string | null
+  everywhere: boolean | null
 }
 
 export type SignInLimitMaxAggregateOutputType = {
@@ -46,6 +48,8 @@ export type SignInLimitMaxAggregateOutputType = {
   failures: number | null
   waitUntil: Date | null
   forgetAt: Date | null
+  personId: string | null
+  everywhere: boolean | null
 }
 
 export type SignInLimitCountAggregateOutputType = {
@@ -53,6 +57,8 @@ export type SignInLimitCountAggregateOutputType = {
   failures: number
   waitUntil: number
   forgetAt: number
+  personId: number
+  everywhere: number
   _all: number
 }
 
@@ -70,6 +76,8 @@ export type SignInLimitMinAggregateInputType = {
   failures?: true
   waitUntil?: true
   forgetAt?: true
+  personId?: true
+  everywhere?: true
 }
 
 export type SignInLimitMaxAggregateInputType = {
@@ -77,6 +85,8 @@ export type SignInLimitMaxAggregateInputType = {
   failures?: true
   waitUntil?: true
   forgetAt?: true
+  personId?: true
+  everywhere?: true
 }
 
 export type SignInLimitCountAggregateInputType = {
@@ -84,6 +94,8 @@ export type SignInLimitCountAggregateInputType = {
   failures?: true
   waitUntil?: true
   forgetAt?: true
+  personId?: true
+  everywhere?: true
   _all?: true
 }
 
@@ -178,6 +190,8 @@ export type SignInLimitGroupByOutputType = {
   failures: number
   waitUntil: Date
   forgetAt: Date
+  personId: string | null
+  everywhere: boolean
   _count: SignInLimitCountAggregateOutputType | null
   _avg: SignInLimitAvgAggregateOutputType | null
   _sum: SignInLimitSumAggregateOutputType | null
@@ -208,6 +222,8 @@ export type SignInLimitWhereInput = {
   failures?: Prisma.IntFilter<"SignInLimit"> | number
   waitUntil?: Prisma.DateTimeFilter<"SignInLimit"> | Date | string
   forgetAt?: Prisma.DateTimeFilter<"SignInLimit"> | Date | string
+  personId?: Prisma.UuidNullableFilter<"SignInLimit"> | string | null
+  everywhere?: Prisma.BoolFilter<"SignInLimit"> | boolean
 }
 
 export type SignInLimitOrderByWithRelationInput = {
@@ -215,6 +231,8 @@ export type SignInLimitOrderByWithRelationInput = {
   failures?: Prisma.SortOrder
   waitUntil?: Prisma.SortOrder
   forgetAt?: Prisma.SortOrder
+  personId?: Prisma.SortOrderInput | Prisma.SortOrder
+  everywhere?: Prisma.SortOrder
 }
 
 export type SignInLimitWhereUniqueInput = Prisma.AtLeast<{
@@ -225,6 +243,8 @@ export type SignInLimitWhereUniqueInput = Prisma.AtLeast<{
   failures?: Prisma.IntFilter<"SignInLimit"> | number
   waitUntil?: Prisma.DateTimeFilter<"SignInLimit"> | Date | string
   forgetAt?: Prisma.DateTimeFilter<"SignInLimit"> | Date | string
+  personId?: Prisma.UuidNullableFilter<"SignInLimit"> | string | null
+  everywhere?: Prisma.BoolFilter<"SignInLimit"> | boolean
 }, "key">
 
 export type SignInLimitOrderByWithAggregationInput = {
@@ -232,6 +252,8 @@ export type SignInLimitOrderByWithAggregationInput = {
   failures?: Prisma.SortOrder
   waitUntil?: Prisma.SortOrder
   forgetAt?: Prisma.SortOrder
+  personId?: Prisma.SortOrderInput | Prisma.SortOrder
+  everywhere?: Prisma.SortOrder
   _count?: Prisma.SignInLimitCountOrderByAggregateInput
   _avg?: Prisma.SignInLimitAvgOrderByAggregateInput
   _max?: Prisma.SignInLimitMaxOrderByAggregateInput
@@ -247,6 +269,8 @@ export type SignInLimitScalarWhereWithAggregatesInput = {
   failures?: Prisma.IntWithAggregatesFilter<"SignInLimit"> | number
   waitUntil?: Prisma.DateTimeWithAggregatesFilter<"SignInLimit"> | Date | string
   forgetAt?: Prisma.DateTimeWithAggregatesFilter<"SignInLimit"> | Date | string
+  personId?: Prisma.UuidNullableWithAggregatesFilter<"SignInLimit"> | string | null
+  everywhere?: Prisma.BoolWithAggregatesFilter<"SignInLimit"> | boolean
 }
 
 export type SignInLimitCreateInput = {
@@ -254,6 +278,8 @@ export type SignInLimitCreateInput = {
   failures: number
   waitUntil: Date | string
   forgetAt: Date | string
+  personId?: string | null
+  everywhere?: boolean
 }
 
 export type SignInLimitUncheckedCreateInput = {
@@ -261,6 +287,8 @@ export type SignInLimitUncheckedCreateInput = {
   failures: number
   waitUntil: Date | string
   forgetAt: Date | string
+  personId?: string | null
+  everywhere?: boolean
 }
 
 export type SignInLimitUpdateInput = {
@@ -268,6 +296,8 @@ export type SignInLimitUpdateInput = {
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   waitUntil?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   forgetAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  personId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  everywhere?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type SignInLimitUncheckedUpdateInput = {
@@ -275,6 +305,8 @@ export type SignInLimitUncheckedUpdateInput = {
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   waitUntil?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   forgetAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  personId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  everywhere?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type SignInLimitCreateManyInput = {
@@ -282,6 +314,8 @@ export type SignInLimitCreateManyInput = {
   failures: number
   waitUntil: Date | string
   forgetAt: Date | string
+  personId?: string | null
+  everywhere?: boolean
 }
 
 export type SignInLimitUpdateManyMutationInput = {
@@ -289,6 +323,8 @@ export type SignInLimitUpdateManyMutationInput = {
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   waitUntil?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   forgetAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  personId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  everywhere?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type SignInLimitUncheckedUpdateManyInput = {
@@ -296,6 +332,8 @@ export type SignInLimitUncheckedUpdateManyInput = {
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   waitUntil?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   forgetAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  personId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  everywhere?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
 export type SignInLimitCountOrderByAggregateInput = {
@@ -303,6 +341,8 @@ export type SignInLimitCountOrderByAggregateInput = {
   failures?: Prisma.SortOrder
   waitUntil?: Prisma.SortOrder
   forgetAt?: Prisma.SortOrder
+  personId?: Prisma.SortOrder
+  everywhere?: Prisma.SortOrder
 }
 
 export type SignInLimitAvgOrderByAggregateInput = {
@@ -314,6 +354,8 @@ export type SignInLimitMaxOrderByAggregateInput = {
   failures?: Prisma.SortOrder
   waitUntil?: Prisma.SortOrder
   forgetAt?: Prisma.SortOrder
+  personId?: Prisma.SortOrder
+  everywhere?: Prisma.SortOrder
 }
 
 export type SignInLimitMinOrderByAggregateInput = {
@@ -321,6 +363,8 @@ export type SignInLimitMinOrderByAggregateInput = {
   failures?: Prisma.SortOrder
   waitUntil?: Prisma.SortOrder
   forgetAt?: Prisma.SortOrder
+  personId?: Prisma.SortOrder
+  everywhere?: Prisma.SortOrder
 }
 
 export type SignInLimitSumOrderByAggregateInput = {
@@ -334,6 +378,8 @@ export type SignInLimitSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   failures?: boolean
   waitUntil?: boolean
   forgetAt?: boolean
+  personId?: boolean
+  everywhere?: boolean
 }, ExtArgs["result"]["signInLimit"]>
 
 export type SignInLimitSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -341,6 +387,8 @@ export type SignInLimitSelectCreateManyAndReturn<ExtArgs extends runtime.Types.E
   failures?: boolean
   waitUntil?: boolean
   forgetAt?: boolean
+  personId?: boolean
+  everywhere?: boolean
 }, ExtArgs["result"]["signInLimit"]>
 
 export type SignInLimitSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -348,6 +396,8 @@ export type SignInLimitSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.E
   failures?: boolean
   waitUntil?: boolean
   forgetAt?: boolean
+  personId?: boolean
+  everywhere?: boolean
 }, ExtArgs["result"]["signInLimit"]>
 
 export type SignInLimitSelectScalar = {
@@ -355,9 +405,11 @@ export type SignInLimitSelectScalar = {
   failures?: boolean
   waitUntil?: boolean
   forgetAt?: boolean
+  personId?: boolean
+  everywhere?: boolean
 }
 
-export type SignInLimitOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"key" | "failures" | "waitUntil" | "forgetAt", ExtArgs["result"]["signInLimit"]>
+export type SignInLimitOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"key" | "failures" | "waitUntil" | "forgetAt" | "personId" | "everywhere", ExtArgs["result"]["signInLimit"]>
 
 export type $SignInLimitPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "SignInLimit"
@@ -367,6 +419,8 @@ export type $SignInLimitPayload<ExtArgs extends runtime.Types.Extensions.Interna
     failures: number
     waitUntil: Date
     forgetAt: Date
+    personId: string | null
+    everywhere: boolean
   }, ExtArgs["result"]["signInLimit"]>
   composites: {}
 }
@@ -794,6 +848,8 @@ export interface SignInLimitFieldRefs {
   readonly failures: Prisma.FieldRef<"SignInLimit", 'Int'>
   readonly waitUntil: Prisma.FieldRef<"SignInLimit", 'DateTime'>
   readonly forgetAt: Prisma.FieldRef<"SignInLimit", 'DateTime'>
+  readonly personId: Prisma.FieldRef<"SignInLimit", 'String'>
+  readonly everywhere: Prisma.FieldRef<"SignInLimit", 'Boolean'>
 }
     
 

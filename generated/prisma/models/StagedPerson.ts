@@ -51,6 +51,7 @@ export type StagedPersonMinAggregateOutputType = {
   firstCall: string | null
   last: string | null
   sortKey: string | null
+  username: string | null
   isDeleted: boolean | null
 }
 
@@ -67,6 +68,7 @@ export type StagedPersonMaxAggregateOutputType = {
   firstCall: string | null
   last: string | null
   sortKey: string | null
+  username: string | null
   isDeleted: boolean | null
 }
 
@@ -83,6 +85,7 @@ export type StagedPersonCountAggregateOutputType = {
   firstCall: number
   last: number
   sortKey: number
+  username: number
   isDeleted: number
   _all: number
 }
@@ -113,6 +116,7 @@ export type StagedPersonMinAggregateInputType = {
   firstCall?: true
   last?: true
   sortKey?: true
+  username?: true
   isDeleted?: true
 }
 
@@ -129,6 +133,7 @@ export type StagedPersonMaxAggregateInputType = {
   firstCall?: true
   last?: true
   sortKey?: true
+  username?: true
   isDeleted?: true
 }
 
@@ -145,6 +150,7 @@ export type StagedPersonCountAggregateInputType = {
   firstCall?: true
   last?: true
   sortKey?: true
+  username?: true
   isDeleted?: true
   _all?: true
 }
@@ -248,6 +254,7 @@ export type StagedPersonGroupByOutputType = {
   firstCall: string | null
   last: string | null
   sortKey: string
+  username: string | null
   isDeleted: boolean
   _count: StagedPersonCountAggregateOutputType | null
   _avg: StagedPersonAvgAggregateOutputType | null
@@ -287,6 +294,7 @@ export type StagedPersonWhereInput = {
   firstCall?: Prisma.StringNullableFilter<"StagedPerson"> | string | null
   last?: Prisma.StringNullableFilter<"StagedPerson"> | string | null
   sortKey?: Prisma.StringFilter<"StagedPerson"> | string
+  username?: Prisma.StringNullableFilter<"StagedPerson"> | string | null
   isDeleted?: Prisma.BoolFilter<"StagedPerson"> | boolean
 }
 
@@ -303,6 +311,7 @@ export type StagedPersonOrderByWithRelationInput = {
   firstCall?: Prisma.SortOrderInput | Prisma.SortOrder
   last?: Prisma.SortOrderInput | Prisma.SortOrder
   sortKey?: Prisma.SortOrder
+  username?: Prisma.SortOrderInput | Prisma.SortOrder
   isDeleted?: Prisma.SortOrder
 }
 
@@ -323,6 +332,7 @@ export type StagedPersonWhereUniqueInput = Prisma.AtLeast<{
   firstCall?: Prisma.StringNullableFilter<"StagedPerson"> | string | null
   last?: Prisma.StringNullableFilter<"StagedPerson"> | string | null
   sortKey?: Prisma.StringFilter<"StagedPerson"> | string
+  username?: Prisma.StringNullableFilter<"StagedPerson"> | string | null
   isDeleted?: Prisma.BoolFilter<"StagedPerson"> | boolean
 }, "importId_row">
 
@@ -339,6 +349,7 @@ export type StagedPersonOrderByWithAggregationInput = {
   firstCall?: Prisma.SortOrderInput | Prisma.SortOrder
   last?: Prisma.SortOrderInput | Prisma.SortOrder
   sortKey?: Prisma.SortOrder
+  username?: Prisma.SortOrderInput | Prisma.SortOrder
   isDeleted?: Prisma.SortOrder
   _count?: Prisma.StagedPersonCountOrderByAggregateInput
   _avg?: Prisma.StagedPersonAvgOrderByAggregateInput
@@ -363,6 +374,7 @@ export type StagedPersonScalarWhereWithAggregatesInput = {
   firstCall?: Prisma.StringNullableWithAggregatesFilter<"StagedPerson"> | string | null
   last?: Prisma.StringNullableWithAggregatesFilter<"StagedPerson"> | string | null
   sortKey?: Prisma.StringWithAggregatesFilter<"StagedPerson"> | string
+  username?: Prisma.StringNullableWithAggregatesFilter<"StagedPerson"> | string | null
   isDeleted?: Prisma.BoolWithAggregatesFilter<"StagedPerson"> | boolean
 }
 
@@ -379,6 +391,7 @@ export type StagedPersonCreateInput = {
   firstCall?: string | null
   last?: string | null
   sortKey: string
+  username?: string | null
   isDeleted: boolean
 }
 
@@ -395,6 +408,7 @@ export type StagedPersonUncheckedCreateInput = {
   firstCall?: string | null
   last?: string | null
   sortKey: string
+  username?: string | null
   isDeleted: boolean
 }
 
@@ -411,6 +425,7 @@ export type StagedPersonUpdateInput = {
   firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isDeleted?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
@@ -427,6 +442,7 @@ export type StagedPersonUncheckedUpdateInput = {
   firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isDeleted?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
@@ -443,6 +459,7 @@ export type StagedPersonCreateManyInput = {
   firstCall?: string | null
   last?: string | null
   sortKey: string
+  username?: string | null
   isDeleted: boolean
 }
 
@@ -459,6 +476,7 @@ export type StagedPersonUpdateManyMutationInput = {
   firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isDeleted?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
@@ -475,6 +493,7 @@ export type StagedPersonUncheckedUpdateManyInput = {
   firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  username?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   isDeleted?: Prisma.BoolFieldUpdateOperationsInput | boolean
 }
 
@@ -496,6 +515,7 @@ export type StagedPersonCountOrderByAggregateInput = {
   firstCall?: Prisma.SortOrder
   last?: Prisma.SortOrder
   sortKey?: Prisma.SortOrder
+  username?: Prisma.SortOrder
   isDeleted?: Prisma.SortOrder
 }
 
@@ -518,6 +538,7 @@ export type StagedPersonMaxOrderByAggregateInput = {
   firstCall?: Prisma.SortOrder
   last?: Prisma.SortOrder
   sortKey?: Prisma.SortOrder
+  username?: Prisma.SortOrder
   isDeleted?: Prisma.SortOrder
 }
 
@@ -534,6 +555,7 @@ export type StagedPersonMinOrderByAggregateInput = {
   firstCall?: Prisma.SortOrder
   last?: Prisma.SortOrder
   sortKey?: Prisma.SortOrder
+  username?: Prisma.SortOrder
   isDeleted?: Prisma.SortOrder
 }
 
@@ -558,6 +580,7 @@ export type StagedPersonSelect<ExtArgs extends runtime.Types.Extensions.Internal
   firstCall?: boolean
   last?: boolean
   sortKey?: boolean
+  username?: boolean
   isDeleted?: boolean
 }, ExtArgs["result"]["stagedPerson"]>
 
@@ -574,6 +597,7 @@ export type StagedPersonSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   firstCall?: boolean
   last?: boolean
   sortKey?: boolean
+  username?: boolean
   isDeleted?: boolean
 }, ExtArgs["result"]["stagedPerson"]>
 
@@ -590,6 +614,7 @@ export type StagedPersonSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   firstCall?: boolean
   last?: boolean
   sortKey?: boolean
+  username?: boolean
   isDeleted?: boolean
 }, ExtArgs["result"]["stagedPerson"]>
 
@@ -606,10 +631,11 @@ export type StagedPersonSelectScalar = {
   firstCall?: boolean
   last?: boolean
   sortKey?: boolean
+  username?: boolean
   isDeleted?: boolean
 }
 
-export type StagedPersonOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "row" | "line" | "column" | "sourceId" | "schoolId" | "homeSchoolId" | "role" | "firstFull" | "firstCall" | "last" | "sortKey" | "isDeleted", ExtArgs["result"]["stagedPerson"]>
+export type StagedPersonOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"importId" | "row" | "line" | "column" | "sourceId" | "schoolId" | "homeSchoolId" | "role" | "firstFull" | "firstCall" | "last" | "sortKey" | "username" | "isDeleted", ExtArgs["result"]["stagedPerson"]>
 
 export type $StagedPersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "StagedPerson"
@@ -627,6 +653,7 @@ export type $StagedPersonPayload<ExtArgs extends runtime.Types.Extensions.Intern
     firstCall: string | null
     last: string | null
     sortKey: string
+    username: string | null
     isDeleted: boolean
   }, ExtArgs["result"]["stagedPerson"]>
   composites: {}
@@ -1063,6 +1090,7 @@ export interface StagedPersonFieldRefs {
   readonly firstCall: Prisma.FieldRef<"StagedPerson", 'String'>
   readonly last: Prisma.FieldRef<"StagedPerson", 'String'>
   readonly sortKey: Prisma.FieldRef<"StagedPerson", 'String'>
+  readonly username: Prisma.FieldRef<"StagedPerson", 'String'>
   readonly isDeleted: Prisma.FieldRef<"StagedPerson", 'Boolean'>
 }
     
