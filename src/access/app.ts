@@ -4,6 +4,7 @@ import type { Origin } from "../events/index.ts";
 import type { Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/ids.ts";
+import { writeProfile, type ProfileUpdate } from "./app-profile.ts";
 import { hashSecret, makeSecret } from "./client-secret.ts";
 import { findApp, lockApp, type App, type Registration } from "./find-app.ts";
 import { checkUri } from "./redirect-uri.ts";
@@ -11,6 +12,7 @@ import type { ClientId } from "./token.ts";
 
 export type NewApp = Pick<App, "name" | "type" | "scopes" | "redirectUris"> &
   Partial<Registration> & {
+    profile?: ProfileUpdate | undefined;
     /** For worlds with fixed credentials; otherwise 256 random bits. */
     clientSecret?: string | undefined;
   };
@@ -48,6 +50,7 @@ export async function createApp(
     const message = "An app that was deleted had this client id, and none is given twice.";
     throw new AppError("conflict", "client_id_retired", message);
   }
+  await writeProfile(tx, clientId, app.profile ?? {});
   await recordAudit(tx, { ...origin, action: "app_created", clientId });
   return { clientId, clientSecret };
 }
@@ -67,7 +70,9 @@ const fillRegistration = (app: NewApp & { clientId: ClientId }): Registration =>
   schulconnexSpelling: app.schulconnexSpelling ?? "V1_4",
 });
 
-export type AppUpdate = { clientId: ClientId } & Partial<Omit<Registration, "clientId" | "type">>;
+export type AppUpdate = { clientId: ClientId; profile?: ProfileUpdate | undefined } & Partial<
+  Omit<Registration, "clientId" | "type">
+>;
 
 /**
  * Changes what is given of a registration and leaves the rest. Tokens lose a scope that is taken away at once.
@@ -76,7 +81,7 @@ export type AppUpdate = { clientId: ClientId } & Partial<Omit<Registration, "cli
  */
 export async function updateApp(
   tx: Transaction,
-  update: AppUpdate,
+  { profile = {}, ...update }: AppUpdate,
   { allowLoopbackHttp, ...origin }: RegistrationOrigin,
 ): Promise<void> {
   const before = await lockApp(tx, update.clientId);
@@ -86,7 +91,8 @@ export async function updateApp(
   checkAddresses(after, allowLoopbackHttp);
   const { clientId, ...data } = after;
   await tx.prisma.app.update({ where: { clientId }, data: { ...data, updatedAt: origin.at } });
-  const changed = Object.keys(update).filter((key) => key !== "clientId");
+  await writeProfile(tx, clientId, profile);
+  const changed = Object.keys({ ...update, ...profile }).filter((key) => key !== "clientId");
   await recordAudit(tx, { ...origin, action: "app_updated", clientId, detail: { changed } });
 }
 

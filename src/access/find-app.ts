@@ -1,5 +1,5 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
-import { makeSortKey } from "../directory/index.ts";
+import { makeSortKey, type NameOrder } from "../directory/index.ts";
 import type { Queryable, RecordStore, Transaction } from "../platform/db.ts";
 import { fields, findRows, sql, statement, table, type Sql, type Value } from "../platform/sql.ts";
 import type { BackchannelLogoutUri } from "./backchannel-logout.ts";
@@ -98,13 +98,17 @@ export async function listAppPlaces({ prisma }: RecordStore, { search, among }: 
     .sort((a, b) => (a.place < b.place ? -1 : Number(a.place > b.place)));
 }
 
+type AppsPart = { limit: number; after?: string | undefined; order?: NameOrder | undefined };
+
 /** A page of the apps, each with its place; `after` is the place of the last app of the page before. */
 export async function listAppsByName(
   db: RecordStore,
-  { limit, after, ...asked }: AppsAsked & { limit: number; after?: string | undefined },
+  { limit, after, order = "name", ...asked }: AppsAsked & AppsPart,
 ): Promise<(App & AppPlace)[]> {
   const places = await listAppPlaces(db, asked);
-  const page = places.filter(({ place }) => after === undefined || place > after).slice(0, limit);
+  const isBehind = (place: string) => after === undefined || (order === "name" ? place > after : place < after);
+  const inOrder = order === "name" ? places : places.toReversed();
+  const page = inOrder.filter(({ place }) => isBehind(place)).slice(0, limit);
   const found = await db.prisma.app.findMany({ where: { clientId: { in: page.map(({ clientId }) => clientId) } } });
   const byId = new Map<string, Prisma.AppModel>(found.map((app) => [app.clientId, app]));
   return page.flatMap(({ clientId, place }) => {

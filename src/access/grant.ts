@@ -129,6 +129,15 @@ export async function listGrants(
   return (await prisma.grant.findMany({ where, select: withGroups, orderBy, take: limit })).map(presentGrant);
 }
 
+/** What a school gives some apps; an app to which it gave nothing is missing. */
+export async function findGrants(
+  { prisma }: RecordStore,
+  { schoolId, clientIds }: { schoolId: SchoolId; clientIds: readonly ClientId[] },
+): Promise<GrantSettings[]> {
+  const where = { schoolId, clientId: { in: [...clientIds] } };
+  return (await prisma.grant.findMany({ where, select: withGroups })).map(presentGrant);
+}
+
 /** Null where the school has given the app nothing. */
 export async function findGrant(db: RecordStore, key: GrantKey): Promise<GrantSettings | null> {
   return (await listGrants(db, { ...key, limit: 1 }))[0] ?? null;
@@ -150,9 +159,11 @@ const s = table("school", "s");
 const last = table("school", "last_school");
 const listed = table("grant", "listed");
 
+type Named = GrantKey & { schoolName: string };
+
 const selectPage = statement<Page>(
   (given) => sql`
-  SELECT ${fields<GrantKey>({ clientId: listed.clientId, schoolId: listed.schoolId })}
+  SELECT ${fields<Named>({ clientId: listed.clientId, schoolId: listed.schoolId, schoolName: s.name })}
   FROM unnest(${given.apps}::text[]) WITH ORDINALITY AS app (client_id, place)
   JOIN ${listed} ON ${listed.clientId} = app.client_id
   JOIN ${s} ON ${s.id} = ${listed.schoolId}
@@ -165,14 +176,14 @@ const selectPage = statement<Page>(
   "access.listGrantsByName",
 );
 
-/** A page of grants by names of app and school, each with the place of its app. */
+/** A page of grants by names of app and school, each with the place of its app and the name of its school. */
 export async function listGrantsByName(
   db: Store,
   { clientId, schoolId, among, limit, after }: GrantsAsked,
-): Promise<(GrantSettings & { place: string })[]> {
+): Promise<(GrantSettings & { place: string; schoolName: string })[]> {
   const places = await listAppPlaces(db, { among: clientId === undefined ? undefined : [clientId] });
   const left = places.filter(({ place }) => after === undefined || place >= after.place);
-  const page = await findRows<GrantKey, Page>(db, selectPage, {
+  const page = await findRows<Named, Page>(db, selectPage, {
     apps: left.map((app) => app.clientId),
     ...{ amongSchools: among?.schoolIds ?? null, amongApps: among?.clientIds ?? null, schoolId: schoolId ?? null },
     ...{ lastApp: left.find(({ place }) => place === after?.place)?.clientId ?? null, limit },
@@ -184,7 +195,7 @@ export async function listGrantsByName(
   const placeOf = new Map(left.map((app) => [app.clientId, app.place]));
   return page.flatMap((key) => {
     const grant = byKey.get(`${key.clientId} ${key.schoolId}`);
-    return grant === undefined ? [] : [{ ...grant, place: placeOf.get(key.clientId)! }];
+    return grant === undefined ? [] : [{ ...grant, place: placeOf.get(key.clientId)!, schoolName: key.schoolName }];
   });
 }
 

@@ -10,8 +10,13 @@
  */
 export { appNotFound, createApp, updateApp } from "./app.ts";
 export type { AppUpdate, NewApp } from "./app.ts";
+export { deleteLogo, findLogo, putLogo } from "./app-logo.ts";
+export { findProfile, findProfiles } from "./app-profile.ts";
+export type { AppProfile, AppText, ProfileUpdate } from "./app-profile.ts";
 export { checkBackchannelLogoutUri } from "./backchannel-logout.ts";
 export type { BackchannelLogoutUri } from "./backchannel-logout.ts";
+export { findInCatalogue, findLastSignIns, listCatalogue } from "./catalogue.ts";
+export type { CatalogueApp, NamedGroup } from "./catalogue.ts";
 export { makeAnnouncedSweep, sweepAnnounced } from "./change-tracking/index.ts";
 export { changeDirectory, previewChange } from "./change.ts";
 export {
@@ -31,9 +36,16 @@ export { setSyncedGroups, withdrawGrant } from "./grant.ts";
 export type { GrantKey, GrantSettings, SignOnAudience } from "./grant.ts";
 export { makePurgeJob } from "./purge.ts";
 export { scopeFromWire, scopeOfContract, scopeToWire } from "./scope.ts";
+export { listSignInTimes, type SignInTimes } from "./sign-in-times.ts";
+export { decideScopeRequest, listScopeRequests, requestScopes } from "./scope-request.ts";
+export type { ScopeRequest, ScopeRequestId } from "./scope-request.ts";
 export { recordFirstSignIn, recordSignIn, recordSignInsFrom, takeOverSignIn } from "./sign-in.ts";
 export { decideSignOnRight, findSignOnRight, listSignOnRights, signOnFactsOf } from "./sign-on-right.ts";
 export type { SignOnFacts, SignOnRight } from "./sign-on-right.ts";
+export { attributesOf, listAppsOfPerson } from "./apps-of-person.ts";
+export type { AppOfPerson, PersonAttribute } from "./apps-of-person.ts";
+export { personFactsOf } from "./sign-on-explanation.ts";
+export type { PersonFacts, SchoolFacts } from "./sign-on-explanation.ts";
 export { claimsAt, findSubject, findSubjectClaims, subjectOf } from "./subject-claims.ts";
 export type { Subject, SubjectClaims } from "./subject-claims.ts";
 export * from "./token.ts";

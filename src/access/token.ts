@@ -26,12 +26,14 @@ export type ScopeName = (typeof scopeNames)[number];
 /**
  * What a presented access token stands for.
  *
- * Shape: `personId` null in the app context (client credentials), the signed-in person in the user context.
+ * Shape: `personId` null in the app context (client credentials), the signed-in person in the user context;
+ *        `hasSecondFactor` where this person had proved one when they signed in.
  */
 export type AccessToken = {
   clientId: ClientId;
   personId: PersonId | null;
   scopes: ReadonlySet<ScopeName>;
+  hasSecondFactor: boolean;
 };
 
 /** `unknown` covers revoked, malformed and never issued. */

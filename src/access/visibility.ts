@@ -129,7 +129,8 @@ export const memberRole = (membership: Columns<"role">, person: Columns<"role">)
 const isAllowedGroup = (client: Value): Sql =>
   exists(sql`${allowed} WHERE ${allowed.clientId} = ${client} AND ${allowed.groupId} = ${member.groupId}`);
 
-const personIsInAudience = (client: Value, { id, role }: Columns<"id" | "role">): Sql => sql`
+/** The grant `v_grant` of the school `v_at` is for the person. Shape: null where there is no grant. */
+export const personIsInAudience = (client: Value, { id, role }: Columns<"id" | "role">): Sql => sql`
   CASE ${grant.signOnAudience}
     WHEN 'EVERYBODY' THEN true
     WHEN 'ROLES' THEN ${role} = ANY (${grant.signOnRoles})
@@ -146,6 +147,15 @@ const personIsInAudience = (client: Value, { id, role }: Columns<"id" | "role">)
 export const fromSchoolsLettingIn = (client: Value, person: Columns<"id" | "role">): Sql => sql`
   FROM ${at} ${lookUp("grant", "v_grant", sql`${grant.clientId} = ${client} AND ${grant.schoolId} = ${at.schoolId}`)}
   WHERE ${at.personId} = ${person.id} AND ${personIsInAudience(client, person)}`;
+
+/**
+ * All schools of a person, each with what it gave the app, if anything.
+ *
+ * Shape: a FROM with its WHERE, to be continued with AND or ORDER BY; binds `v_at` (affiliation) and `v_grant`.
+ */
+export const fromSchoolsWithGrant = (client: Value, person: Columns<"id">): Sql => sql`
+  FROM ${at} LEFT JOIN ${grant} ON ${grant.clientId} = ${client} AND ${grant.schoolId} = ${at.schoolId}
+  WHERE ${at.personId} = ${person.id}`;
 
 /** The person may sign in to the app, through whichever of their schools. */
 export const personMaySignIn = (client: Value, person: Person): Sql =>

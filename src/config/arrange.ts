@@ -39,6 +39,7 @@ export function arrange(values: Values) {
     importHoldShare: values.IMPORT_HOLD_PERCENT === undefined ? 1 / 3 : values.IMPORT_HOLD_PERCENT / 100,
     changeFeedDays: values.CHANGE_FEED_DAYS,
     auditDays: values.AUDIT_DAYS,
+    staffSecondFactor: values.STAFF_SECOND_FACTOR ?? (production ? ("required" as const) : ("offered" as const)),
     passwordHashConcurrency: values.PASSWORD_HASH_CONCURRENCY,
     allowPrivateAddresses: values.WEBHOOK_ALLOW_PRIVATE_ADDRESSES,
     webhooks: {
@@ -47,6 +48,17 @@ export function arrange(values: Values) {
       disableAfterDays: values.WEBHOOK_DISABLE_AFTER_DAYS,
       logDays: values.WEBHOOK_LOG_DAYS,
       concurrency: values.WEBHOOK_CONCURRENCY,
+    },
+    brand: {
+      name: values.PAGES_NAME,
+      logoFile: values.PAGES_LOGO ?? null,
+      colour: values.PAGES_COLOUR ?? null,
+      links: {
+        legalNotice: values.LEGAL_NOTICE_URL ?? null,
+        privacy: values.PRIVACY_URL ?? null,
+        accessibility: values.ACCESSIBILITY_URL ?? null,
+        help: values.HELP_URL ?? null,
+      },
     },
     logLevel: values.LOG_LEVEL,
     metricsPort: values.METRICS_PORT,

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { z } from "zod";
 
 /** What an option's text may be; each says in its message what to write instead. */
@@ -44,6 +45,38 @@ export function httpUrl(path: "without path" | "path allowed") {
     return address;
   });
 }
+
+/** The address of a page that anybody can read. */
+export const httpsPage = z
+  .string()
+  .refine(
+    (value) => parseUrl(value, ["https:", "http:"])?.username === "",
+    "Write the whole address of a page, starting with https://.",
+  );
+
+/** A file that pages show as an image. */
+export const imageFile = z
+  .string()
+  .regex(/\.(svg|png)$/, "Write the path of an SVG or PNG file.")
+  .refine((value) => !/\.(svg|png)$/.test(value) || existsSync(value), "There is no such file.");
+
+/** Contrast of white text on a colour. Source: WCAG 2.2, relative luminance. */
+function contrastWithWhite(hex: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05);
+}
+
+/** A colour on which white text can be read. */
+export const colour = z
+  .string()
+  .regex(/^#[0-9a-fA-F]{6}$/, "Write a colour as # and six hexadecimal digits, such as #0f5c63.")
+  .refine(
+    (value) => !/^#[0-9a-fA-F]{6}$/.test(value) || contrastWithWhite(value) >= 4.5,
+    "White text on this colour cannot be read well enough. Choose a darker one.",
+  );
 
 export const postgresUrl = z
   .string()

@@ -10,14 +10,15 @@ import { write } from "./refusals.ts";
 type AtSchool = { personId: PersonId; schoolId: SchoolId };
 
 /**
- * Adds a school to those of a person.
+ * Adds a school to those of a person; for a person of none it becomes the home.
  *
  * Errors: not_found person_not_found, school_not_found; conflict person_wrong_status, person_at_school.
  */
 export async function joinSchool(change: Change, { personId, schoolId }: AtSchool): Promise<void> {
   await change.touch({ people: [personId], schools: [schoolId] });
-  await lockPerson(change.tx, personId, "change");
+  const { homeSchoolId } = await lockPerson(change.tx, personId, "change");
   await addAffiliation(change, { personId, schoolId });
+  if (homeSchoolId === null) await changeHome(change, { personId, schoolId });
 }
 
 /**
@@ -64,7 +65,7 @@ export async function movePerson(
   const from = move.from ?? homeSchoolId;
   if (from === to)
     throw new AppError("invalid", "move_to_same_school", "The person would move to the school that they leave.");
-  if (!(await isAtSchool(change, { personId, schoolId: from }))) throw notAtSchool();
+  if (from === null || !(await isAtSchool(change, { personId, schoolId: from }))) throw notAtSchool();
   if (!(await isAtSchool(change, { personId, schoolId: to }))) await addAffiliation(change, { personId, schoolId: to });
   if (from === homeSchoolId) await changeHome(change, { personId, schoolId: to });
   await endAffiliation(change, { personId, schoolId: from });

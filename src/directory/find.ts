@@ -4,6 +4,7 @@ import { fields, findRows, sql, statement, table, type Part as SqlPart, type Sql
 import type { GroupType } from "./group.ts";
 import type { GroupId, PersonId, SchoolId } from "./ids.ts";
 import { nameOf, type PersonName, type PersonRole } from "./person.ts";
+import { isBehind, orderBy, type NameOrder, type PersonOrder } from "./order.ts";
 import type { NewSchool } from "./school.ts";
 import type { GroupStatus, PersonStatus } from "./transitions.ts";
 
@@ -49,23 +50,25 @@ const lastSchool = table("school", "last_school");
 
 type SchoolsAmong = { among: readonly SchoolId[] | null };
 
-const searchSchools = statement<Search & SchoolsAmong>(
-  ({ search, limit, after, among }) => sql`
+const schoolPlace = { key: s.sortKey, id: s.id };
+const searchSchools = (order: NameOrder) =>
+  statement<Search & SchoolsAmong>(
+    ({ search, limit, after, among }) => sql`
   SELECT ${fields<Found<SchoolId>>({ id: s.id })} FROM ${s}
   WHERE ${contains(sql`${s.name} || ' ' || ${s.officialId}`, search)}
     AND (${among}::uuid[] IS NULL OR ${s.id} = ANY (${among}::uuid[]))
-    AND (${after}::uuid IS NULL OR (${s.sortKey}, ${s.id}) > (
-      SELECT ${lastSchool.sortKey}, ${lastSchool.id} FROM ${lastSchool} WHERE ${lastSchool.id} = ${after}))
-  ORDER BY ${s.sortKey}, ${s.id} LIMIT ${limit}`,
-);
+    AND ${isBehind(order, schoolPlace, { from: lastSchool, key: lastSchool.sortKey, id: lastSchool.id, after })}
+  ${orderBy(order, schoolPlace)} LIMIT ${limit}`,
+  );
+const schoolSearches = { name: searchSchools("name"), "-name": searchSchools("-name") };
 
-/** Schools by name; of those that `among` names, if it is given. */
+/** Schools by name, or in another order; of those that `among` names, if it is given. */
 export async function listSchools(
   db: Store,
-  { among, ...part }: Part & { among?: readonly SchoolId[] | undefined },
+  { among, order = "name", ...part }: Part & { among?: readonly SchoolId[] | undefined; order?: NameOrder | undefined },
 ): Promise<School[]> {
   const asked = { ...searchOf(part), among: among ?? null };
-  const found = await findRows<Found<SchoolId>, Search & SchoolsAmong>(db, searchSchools, asked);
+  const found = await findRows<Found<SchoolId>, Search & SchoolsAmong>(db, schoolSearches[order], asked);
   const schools = await db.prisma.school.findMany({ where: { id: { in: found.map(({ id }) => id) } } });
   return inOrder(found, schools).map(presentSchool);
 }
@@ -108,25 +111,38 @@ const m = table("membership", "m");
 const groupText = (byIdentifier: SqlPart): Sql =>
   sql`concat_ws(' ', ${g.name}, CASE WHEN ${byIdentifier}::boolean THEN ${g.sourceSystemIdentifier} END)`;
 
-const searchGroups = statement<Search & GroupsOf & Required<GroupsAmong>>(
-  ({ search, limit, after, schoolId, withDeleted, taughtBy, byIdentifier }) => sql`
+const groupPlace = { key: g.sortKey, id: g.id };
+const searchGroups = (order: NameOrder) =>
+  statement<Search & GroupsOf & Required<GroupsAmong>>(
+    ({ search, limit, after, schoolId, withDeleted, taughtBy, byIdentifier }) => sql`
   SELECT ${fields<Found<GroupId>>({ id: g.id })} FROM ${g}
   WHERE ${g.schoolId} = ${schoolId} AND (${withDeleted} OR ${g.status} = 'ACTIVE')
     AND ${contains(groupText(byIdentifier), search)}
     AND (${taughtBy}::uuid IS NULL OR EXISTS (SELECT FROM ${m}
       WHERE ${m.groupId} = ${g.id} AND ${m.personId} = ${taughtBy} AND ${m.role} = 'TEACHER'))
-    AND (${after}::uuid IS NULL OR (${g.sortKey}, ${g.id}) > (
-      SELECT ${lastGroup.sortKey}, ${lastGroup.id} FROM ${lastGroup} WHERE ${lastGroup.id} = ${after}))
-  ORDER BY ${g.sortKey}, ${g.id} LIMIT ${limit}`,
-);
+    AND ${isBehind(order, groupPlace, { from: lastGroup, key: lastGroup.sortKey, id: lastGroup.id, after })}
+  ${orderBy(order, groupPlace)} LIMIT ${limit}`,
+  );
+const groupSearches = { name: searchGroups("name"), "-name": searchGroups("-name") };
 
 /** The groups of a school by name, deleted ones too if `withDeleted`; those of one teacher if `taughtBy` is given. */
 export async function listGroups(
   db: Store,
-  { schoolId, withDeleted, taughtBy, byIdentifier = false, ...part }: Part & GroupsOf & GroupsAmong,
+  {
+    schoolId,
+    withDeleted,
+    taughtBy,
+    byIdentifier = false,
+    order = "name",
+    ...part
+  }: Part & GroupsOf & GroupsAmong & { order?: NameOrder | undefined },
 ): Promise<Group[]> {
   const asked = { ...searchOf(part), schoolId, withDeleted, taughtBy, byIdentifier };
-  const found = await findRows<Found<GroupId>, Search & GroupsOf & Required<GroupsAmong>>(db, searchGroups, asked);
+  const found = await findRows<Found<GroupId>, Search & GroupsOf & Required<GroupsAmong>>(
+    db,
+    groupSearches[order],
+    asked,
+  );
   const where = { id: { in: found.map(({ id }) => id) } };
   return inOrder(found, await db.prisma.group.findMany({ where, select: withMembers })).map(presentGroup);
 }
@@ -141,7 +157,9 @@ export type Person = {
   purgeAt: Date | null;
   /** Since when staff keep the person from signing in. */
   blockedAt: Date | null;
-  homeSchoolId: SchoolId;
+  /** Null for people of the staff who are at no school. */
+  homeSchoolId: SchoolId | null;
+  createdAt: Date;
   schools: { id: SchoolId; name: string }[];
   groups: { id: GroupId; schoolId: SchoolId; name: string; status: GroupStatus; role: PersonRole }[];
 };
@@ -149,6 +167,7 @@ export type Person = {
 const atSchools = {
   ...{ id: true, role: true, status: true, firstFull: true, firstCall: true, last: true },
   ...{ sourceSystemIdentifier: true, softDeletedAt: true, purgeAt: true, blockedAt: true, homeSchoolId: true },
+  createdAt: true,
   affiliations: {
     select: {
       school: { select: { id: true, name: true, sortKey: true } },
@@ -175,7 +194,11 @@ function presentPerson(found: Prisma.PersonGetPayload<{ select: typeof atSchools
   const groups = memberships.map(({ role, group }) => ({ ...group, role })).sort(bySortKey);
   return {
     ...rest,
-    ...{ id: id as PersonId, name: nameOf({ firstFull, firstCall, last }), homeSchoolId: homeSchoolId as SchoolId },
+    ...{
+      id: id as PersonId,
+      name: nameOf({ firstFull, firstCall, last }),
+      homeSchoolId: homeSchoolId as SchoolId | null,
+    },
     schools: schools.map((school) => ({ id: school.id as SchoolId, name: school.name })),
     groups: groups.map(({ id: groupId, schoolId, name, status, role }) => ({
       ...{ id: groupId as GroupId, schoolId: schoolId as SchoolId, name, status, role },
@@ -192,13 +215,14 @@ export async function findPerson({ prisma }: RecordStore, personId: PersonId): P
 /**
  * Which people: of every school that `among` names, of all schools if it is null.
  *
- * Shape:  `words` all stand in the names and the source system identifier; `search` is one text of these.
+ * Shape:  `words` all stand in the names, source system identifier and user name; `search` is one text of these.
  */
 export type PeopleOf = {
   schoolId?: SchoolId | undefined;
   among?: readonly SchoolId[] | null | undefined;
   groupId?: GroupId | undefined;
   status?: PersonStatus | undefined;
+  role?: PersonRole | undefined;
   hasLogin?: boolean | undefined;
   words?: readonly string[] | undefined;
 };
@@ -208,10 +232,27 @@ const a = table("affiliation", "a");
 const c = table("credential", "c");
 const lastPerson = table("person", "last_person");
 
+const identifiers = sql`${p.sourceSystemIdentifier}, (SELECT ${c.username} FROM ${c} WHERE ${c.personId} = ${p.id})`;
+
 type People = Search & Required<PeopleOf>;
 
-const searchPeople = statement<People>(
-  ({ search, words, limit, after, schoolId, among, groupId, status, hasLogin }) => sql`
+const signIn = table("signIn");
+const lastSignInOf = (id: Sql): Sql =>
+  sql`coalesce((SELECT max(${signIn.lastSignInAt}) FROM ${signIn} WHERE ${signIn.personId} = ${id}), '-infinity')`;
+
+const peopleKeys: Record<PersonOrder, (of: { sortKey: Sql; createdAt: Sql; id: Sql }) => Sql> = {
+  name: ({ sortKey }) => sortKey,
+  "-name": ({ sortKey }) => sortKey,
+  createdAt: ({ createdAt }) => createdAt,
+  "-createdAt": ({ createdAt }) => createdAt,
+  lastSignIn: ({ id }) => lastSignInOf(id),
+  "-lastSignIn": ({ id }) => lastSignInOf(id),
+};
+const personPlace = (order: PersonOrder, of: typeof p) => ({ key: peopleKeys[order](of), id: of.id });
+
+const searchPeople = (order: PersonOrder) =>
+  statement<People>(
+    ({ search, words, limit, after, schoolId, among, groupId, status, role, hasLogin }) => sql`
   SELECT ${fields<Found<PersonId>>({ id: p.id })} FROM ${p}
   WHERE (${schoolId}::uuid IS NULL
       OR EXISTS (SELECT FROM ${a} WHERE ${a.personId} = ${p.id} AND ${a.schoolId} = ${schoolId}))
@@ -220,22 +261,29 @@ const searchPeople = statement<People>(
     AND (${groupId}::uuid IS NULL
       OR EXISTS (SELECT FROM ${m} WHERE ${m.personId} = ${p.id} AND ${m.groupId} = ${groupId}))
     AND (${status}::person_status IS NULL OR ${p.status} = ${status})
+    AND (${role}::person_role IS NULL OR ${p.role} = ${role})
     AND (${hasLogin}::boolean IS NULL
-      OR EXISTS (SELECT FROM ${c} WHERE ${c.personId} = ${p.id}) = ${hasLogin}::boolean)
-    AND ${contains(sql`concat_ws(' ', ${p.firstFull}, ${p.last}, ${p.sourceSystemIdentifier})`, search)}
+      OR EXISTS (SELECT FROM ${c}
+        WHERE ${c.personId} = ${p.id} AND ${c.passwordHash} IS NOT NULL) = ${hasLogin}::boolean)
+    AND ${contains(sql`concat_ws(' ', ${p.firstFull}, ${p.last}, ${identifiers})`, search)}
     AND (${words}::text[] IS NULL OR NOT EXISTS (SELECT FROM unnest(${words}::text[]) AS word WHERE position(lower(word)
-      IN lower(concat_ws(' ', ${p.firstFull}, ${p.firstCall}, ${p.last}, ${p.sourceSystemIdentifier}))) = 0))
-    AND (${after}::uuid IS NULL OR (${p.sortKey}, ${p.id}) > (
-      SELECT ${lastPerson.sortKey}, ${lastPerson.id} FROM ${lastPerson} WHERE ${lastPerson.id} = ${after}))
-  ORDER BY ${p.sortKey}, ${p.id} LIMIT ${limit}`,
-);
+      IN lower(concat_ws(' ', ${p.firstFull}, ${p.firstCall}, ${p.last}, ${identifiers}))) = 0))
+    AND ${isBehind(order, personPlace(order, p), { from: lastPerson, ...personPlace(order, lastPerson), after })}
+  ${orderBy(order, personPlace(order, p))} LIMIT ${limit}`,
+  );
+const orders = Object.keys(peopleKeys) as PersonOrder[];
+const peopleSearches = new Map(orders.map((order) => [order, searchPeople(order)]));
 
-/** People by name; at a school, in one of its groups and of one status if these are given. */
-export async function listPeople(db: Store, { search, limit, after, ...of }: Part & PeopleOf): Promise<Person[]> {
-  const { schoolId, among = null, groupId, status, hasLogin, words } = of;
+/** People by name, or in another order; at a school, in one of its groups and of one status if these are given. */
+export async function listPeople(
+  db: Store,
+  { search, limit, after, order = "name", ...of }: Part & PeopleOf & { order?: PersonOrder | undefined },
+): Promise<Person[]> {
+  const { schoolId, among = null, groupId, status, role, hasLogin, words } = of;
   const named = words?.map((word) => word.normalize("NFC"));
-  const asked = { ...searchOf({ search, limit, after }), schoolId, among, groupId, status, hasLogin, words: named };
-  const found = await findRows<Found<PersonId>, People>(db, searchPeople, asked);
+  const narrowed = { schoolId, among, groupId, status, role, hasLogin, words: named };
+  const asked = { ...searchOf({ search, limit, after }), ...narrowed };
+  const found = await findRows<Found<PersonId>, People>(db, peopleSearches.get(order)!, asked);
   const where = { id: { in: found.map(({ id }) => id) } };
   return inOrder(found, await db.prisma.person.findMany({ where, select: atSchools })).map(presentPerson);
 }

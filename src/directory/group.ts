@@ -65,6 +65,24 @@ export async function renameGroup(
 }
 
 /**
+ * Gives a group an id of the source system, by which imports find it.
+ *
+ * Errors: invalid as `createGroup`; not_found group_not_found; conflict group_wrong_status,
+ *         source_system_identifier_taken.
+ */
+export async function setGroupSourceId(
+  change: Change,
+  { groupId, sourceSystemIdentifier: wanted }: { groupId: GroupId; sourceSystemIdentifier: string },
+): Promise<void> {
+  const { tx, now } = change;
+  const sourceSystemIdentifier = checkIdentifier("sourceSystemIdentifier", wanted);
+  await change.touch({ groups: [groupId] });
+  const { schoolId } = await lockGroup(tx, groupId, "change");
+  await write(tx.prisma.group.update({ where: { id: groupId }, data: { sourceSystemIdentifier, updatedAt: now } }));
+  await recordAudit(tx, { ...originOf(change), action: "group_source_id_set", schoolId, detail: { groupId } });
+}
+
+/**
  * ACTIVE → DELETED; the members stay, so that a restored group has them.
  *
  * Errors: not_found group_not_found; conflict group_wrong_status.

@@ -34,7 +34,8 @@ export type FoundPerson = {
   role: PersonRole;
   status: PersonStatus;
   name: PersonName | null;
-  homeSchool: { id: SchoolId; name: string; officialId: string };
+  /** Null for people of the staff who are at no school. */
+  homeSchool: { id: SchoolId; name: string; officialId: string } | null;
 };
 
 /** People of all schools whose names or source system identifier hold every word of `search`, by name. */
@@ -61,6 +62,6 @@ export async function findPeople(
   return people.map(({ id, role, status, firstFull, firstCall, last, homeSchool }) => ({
     ...{ id: id as PersonId, role, status },
     name: firstFull === null || firstCall === null || last === null ? null : { firstFull, firstCall, last },
-    homeSchool: { ...homeSchool, id: homeSchool.id as SchoolId },
+    homeSchool: homeSchool && { ...homeSchool, id: homeSchool.id as SchoolId },
   }));
 }

@@ -28,8 +28,8 @@ type PersonFields = Omit<PersonRecord, keyof PersonName | "sourceSystemIdentifie
   sourceSystemIdentifier?: string | null | undefined;
 };
 
-/** Shape: the first of `schools` is the home school. */
-export type NewPerson = PersonFields & { id?: PersonId | undefined; schools: readonly [SchoolId, ...SchoolId[]] };
+/** Shape: the first of `schools` is the home school; people of the staff may be at none. */
+export type NewPerson = PersonFields & { id?: PersonId | undefined; schools: readonly SchoolId[] };
 
 /** What changes of a person; what is left out or undefined stays. */
 export type PersonUpdate = { personId: PersonId } & {
@@ -37,7 +37,7 @@ export type PersonUpdate = { personId: PersonId } & {
 };
 
 /**
- * Registers a person at one or more schools.
+ * Registers a person at schools.
  *
  * Errors: invalid for a text that cannot be kept (text_empty, text_too_long, text_unprintable); not_found
  *         school_not_found; conflict id_taken, source_system_identifier_taken.
@@ -48,7 +48,7 @@ export async function createPerson(change: Change, person: NewPerson): Promise<P
   const id = wanted ?? (makeUuid(now) as PersonId);
   const record = checkPerson({ ...rest, ...spreadName(name), sourceSystemIdentifier });
   const schools = [...new Set(given)];
-  const [homeSchoolId] = given;
+  const homeSchoolId = given[0] ?? null;
   await change.touch({ people: [id], schools });
   const kept = { homeSchoolId, sortKey: makePersonSortKey(nameOf(record)), createdAt: now, updatedAt: now };
   await write(tx.prisma.person.create({ data: { id, ...record, ...kept } }));
@@ -94,7 +94,7 @@ const lockRow = statement<{ personId: PersonId }>(
   "directory.lockPerson",
 );
 
-export type LockedPerson = { homeSchoolId: SchoolId; purgeAt: Date | null; sourceIdIsShared: boolean } & {
+export type LockedPerson = { homeSchoolId: SchoolId | null; purgeAt: Date | null; sourceIdIsShared: boolean } & {
   before: PersonRecord;
 };
 
@@ -112,7 +112,7 @@ export async function lockPerson(tx: Transaction, personId: PersonId, step: Pers
   if (person === null) throw new AppError("not_found", "person_not_found", "The person does not exist.");
   const { status, homeSchoolId, purgeAt, sourceIdIsShared, ...before } = person;
   checkPersonStep(status, step);
-  return { homeSchoolId: homeSchoolId as SchoolId, purgeAt, sourceIdIsShared, before };
+  return { homeSchoolId: homeSchoolId as SchoolId | null, purgeAt, sourceIdIsShared, before };
 }
 
 /** The record with every field cleaned; a column of the schema that is missing here does not compile. */

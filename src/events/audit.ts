@@ -24,7 +24,7 @@ export type AuditLine = Origin & {
   action: string;
   clientId?: string | undefined;
   personId?: string | undefined;
-  schoolId?: string | undefined;
+  schoolId?: string | null | undefined;
   /** Ids and codes only: never names, addresses or tokens. */
   detail?: Record<string, unknown> | undefined;
 };
@@ -64,6 +64,11 @@ export async function recordDifference(
 /** Records an audit line, in the transaction of what it says. */
 export async function recordAudit({ prisma }: RecordStore, line: AuditLine): Promise<void> {
   await prisma.audit.createMany({ data: [rowOf(line)] });
+}
+
+/** Records several audit lines, in the transaction of what they say. */
+export async function recordAuditLines({ prisma }: RecordStore, lines: readonly AuditLine[]): Promise<void> {
+  await prisma.audit.createMany({ data: lines.map(rowOf) });
 }
 
 /**

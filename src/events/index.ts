@@ -16,12 +16,20 @@ export {
   takeBackAppEvents,
 } from "./app-event.ts";
 export type { EventProperty, WrittenEvent } from "./app-event.ts";
-export { forgetInAudit, personActor, recordAudit, recordAuditFrom, recordDifference } from "./audit.ts";
+export {
+  forgetInAudit,
+  personActor,
+  recordAudit,
+  recordAuditFrom,
+  recordAuditLines,
+  recordDifference,
+} from "./audit.ts";
 export type { AuditLine, Origin } from "./audit.ts";
 export { listEvents } from "./feed.ts";
 export type { AppEvent, AppEventAction, AppEventType, DeleteReason, Events } from "./feed.ts";
 export { listAudit } from "./list-audit.ts";
 export type { AuditFilter, RecordedAudit } from "./list-audit.ts";
+export { listEventsOf } from "./of-subject.ts";
 export { forgetEventsOf } from "./forget.ts";
 export { sequenceEvents, sequenceSome } from "./sequence.ts";
 export { makeAuditSweepJob, sweepAudit } from "./sweep-audit.ts";

@@ -9,6 +9,7 @@ import type { RecordStore } from "../platform/db.ts";
  */
 export type AuditFilter = {
   personId?: string | undefined;
+  actorId?: string | undefined;
   schoolId?: string | undefined;
   clientId?: string | undefined;
   action?: string | undefined;
@@ -16,6 +17,8 @@ export type AuditFilter = {
   since?: Date | undefined;
   until?: Date | undefined;
   after?: { at: Date; id: string } | undefined;
+  /** Backwards: the newest last. */
+  isOldestFirst?: boolean | undefined;
   limit: number;
 };
 
@@ -34,20 +37,29 @@ export type RecordedAudit = {
   after: unknown;
 };
 
-/** Audit lines, the newest first. */
+/** Audit lines, the newest first unless asked otherwise. */
 export function listAudit(
   { prisma }: RecordStore,
-  { limit, among, since, until, after, ...where }: AuditFilter,
+  { limit, among, since, until, after, isOldestFirst = false, ...where }: AuditFilter,
 ): Promise<RecordedAudit[]> {
+  const direction = isOldestFirst ? "asc" : "desc";
   const given = Object.fromEntries(Object.entries(where).filter(([, value]) => value !== undefined));
   const conditions: Prisma.AuditWhereInput[] = [given];
   if (since !== undefined) conditions.push({ at: { gte: since } });
   if (until !== undefined) conditions.push({ at: { lt: until } });
   if (after !== undefined)
-    conditions.push({ at: { lte: after.at }, OR: [{ at: { lt: after.at } }, { id: { lt: after.id } }] });
+    conditions.push(
+      isOldestFirst
+        ? { at: { gte: after.at }, OR: [{ at: { gt: after.at } }, { id: { gt: after.id } }] }
+        : { at: { lte: after.at }, OR: [{ at: { lt: after.at } }, { id: { lt: after.id } }] },
+    );
   if (among !== undefined)
     conditions.push({
       OR: [{ schoolId: { in: [...among.schoolIds] } }, { clientId: { in: [...among.clientIds] } }],
     });
-  return prisma.audit.findMany({ where: { AND: conditions }, orderBy: [{ at: "desc" }, { id: "desc" }], take: limit });
+  return prisma.audit.findMany({
+    where: { AND: conditions },
+    orderBy: [{ at: direction }, { id: direction }],
+    take: limit,
+  });
 }

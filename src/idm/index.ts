@@ -10,7 +10,13 @@
 import type { Router } from "express";
 import { scopeOfContract, type AccessToken, type CheckAccessToken } from "../access/index.ts";
 import type { Db } from "../platform/db.ts";
-import { bindOperations, type Handlers, type OpenApiDocument, type Reading } from "../platform/http/index.ts";
+import {
+  bindOperations,
+  type Binding,
+  type Handlers,
+  type OpenApiDocument,
+  type Reading,
+} from "../platform/http/index.ts";
 import type { Log } from "../platform/log.ts";
 import type { EncryptionKeys } from "../platform/seal.ts";
 import type { operations } from "../../generated/openapi/idm.ts";
@@ -37,10 +43,14 @@ const readers: Omit<Handlers<operations, AccessToken>, "listChanges"> = {
   listSchoolUsers,
 };
 
+/** Those who ask from within this process, as an app. */
+type Inner = Pick<Binding<operations, AccessToken>, "findInnerCaller" | "innerReading">;
+
 export type IdmDeps = {
   reading: Reading;
   changes: Db;
   checkAccessToken: CheckAccessToken;
+  inner?: Inner;
   document: OpenApiDocument;
   cursorKeys: EncryptionKeys;
   log: Log;
@@ -52,6 +62,7 @@ export function makeIdmRouter({
   reading,
   changes,
   checkAccessToken,
+  inner = {},
   document,
   cursorKeys,
   log,
@@ -62,6 +73,7 @@ export function makeIdmRouter({
     takes,
     handlers: { ...readers, listChanges: makeListChanges({ changes, reads: reading.share, cursorKeys }) },
     checkToken: checkAccessToken,
+    ...inner,
     scopeName: scopeOfContract,
     reading,
     cursorKeys,

@@ -18,6 +18,10 @@ const statusByKind = {
 
 export type ErrorKind = keyof typeof statusByKind;
 
+/** The kind of a refusal that came with this status; null for a status that no kind has. */
+export const errorKindOf = (status: number): ErrorKind | null =>
+  (Object.keys(statusByKind) as ErrorKind[]).find((kind) => statusByKind[kind] === status) ?? null;
+
 /**
  * A request ends with this; one renderer per audience turns it into a body.
  *

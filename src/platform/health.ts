@@ -19,6 +19,10 @@ async function isWell({ check }: HealthCheck): Promise<boolean> {
   ]).finally(() => clearTimeout(timer));
 }
 
+/** How each check comes out, in their order. */
+export const runChecks = (checks: readonly HealthCheck[]): Promise<{ check: HealthCheck; well: boolean }[]> =>
+  Promise.all(checks.map(async (check) => ({ check, well: await isWell(check) })));
+
 /** `live`: this process runs. `ready`: it can answer requests; 503 names what is missing. */
 export function makeHealthRouter({ checks, isStopping }: { checks: HealthCheck[]; isStopping(): boolean }): Router {
   const router = Router();
@@ -26,7 +30,7 @@ export function makeHealthRouter({ checks, isStopping }: { checks: HealthCheck[]
     res.set("Cache-Control", "no-store").json({ status: "live" });
   });
   router.get("/health/ready", async (_req, res) => {
-    const results = await Promise.all(checks.map(async (check) => ({ check, well: await isWell(check) })));
+    const results = await runChecks(checks);
     const missing = results.filter(({ well }) => !well).map(({ check }) => check.missing);
     if (isStopping()) missing.push("the process is stopping");
     res

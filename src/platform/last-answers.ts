@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import { Router, type ErrorRequestHandler, type Request, type Response as AnyResponse } from "express";
 import { AppError } from "./errors.ts";
 import type { Log } from "./log.ts";
-import { readLocale, renderFailurePage, type Failure, type Locale } from "./pages/index.ts";
+import { addressInLanguage, readLocale, renderFailurePage, type Failure } from "./pages/index.ts";
 
 type Response = AnyResponse<unknown, { requestId?: string }>;
 
@@ -15,13 +15,14 @@ const messages: Record<Failure, string> = {
   bug: "Something went wrong on our side.",
 };
 
-const urlIn = (locale: Locale) => `/?lang=${locale}`;
-
 function answer(req: Request, res: Response, failure: Failure, given?: number): void {
   const status = given ?? statusOf[failure];
   if (failure === "unavailable") res.set("Retry-After", "5");
   if (req.accepts(["json", "html"]) === "html") {
-    const context = { locale: readLocale(req), languageUrl: req.path === "/" ? urlIn : null };
+    const context = {
+      locale: readLocale(req),
+      languageUrl: req.method === "GET" ? addressInLanguage(req.originalUrl) : null,
+    };
     const page = renderFailurePage({ failure, status, requestId: res.locals.requestId }, context);
     res.status(page.status).set(page.headers).send(page.html);
     return;

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { makeUuid } from "./ids.ts";
+import { shortCodeOf } from "./short-code.ts";
 import type { Clock } from "./clock.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
@@ -7,7 +8,7 @@ import type { Metrics } from "./metrics.ts";
 const saneRequestId = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;
 
 /** What the modules leave for the log and the metrics; express calls it by the same name. */
-type Locals = { requestId?: string; operation?: string; clientId?: string };
+type Locals = { requestId?: string; operation?: string; clientId?: string; code?: string };
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const mostParts = 12;
@@ -30,6 +31,18 @@ type Watching = {
   nameOperation(method: string, path: string): string | undefined;
   /** The parts of our own paths, which may be logged. */
   pathWords: ReadonlySet<string>;
+  /** Called when a request has ended. */
+  onAnswered?(answered: Answered): void;
+};
+
+/** How a request ended. Shape: `code` is that of a refusal, where it has one. Units: durationMs in milliseconds. */
+export type Answered = {
+  operation: string | undefined;
+  clientId: string | undefined;
+  code: string | undefined;
+  requestId: string;
+  status: number;
+  durationMs: number;
 };
 
 /**
@@ -44,6 +57,7 @@ export function makeRequestWatch({
   metrics,
   nameOperation,
   pathWords,
+  onAnswered,
 }: Watching): (req: IncomingMessage, res: ServerResponse) => void {
   return (req, res) => {
     const startedAt = performance.now();
@@ -55,14 +69,16 @@ export function makeRequestWatch({
     res.once("close", () => {
       const seconds = (performance.now() - startedAt) / 1000;
       const path = url.replace(/[?#].*$/s, "");
-      const { operation = nameOperation(method, path), clientId } = locals;
+      const { operation = nameOperation(method, path), clientId, code } = locals;
       metrics.httpSeconds.observe(
         { operation: operation ?? "other", method: knownMethod(method), status: res.statusCode },
         seconds,
       );
-      if (!log.isLevelEnabled("info") || path.startsWith("/health/") || path === "/metrics") return;
-      const cut = res.writableFinished ? {} : { cut: true };
       const durationMs = Math.round(seconds * 10_000) / 10;
+      onAnswered?.({ operation, clientId, code, requestId, status: res.statusCode, durationMs });
+      if (!log.isLevelEnabled("info") || path.startsWith("/health/") || path === "/metrics") return;
+      const refused = res.statusCode >= 400 ? { shortCode: shortCodeOf(requestId) } : {};
+      const cut = res.writableFinished ? {} : { cut: true };
       log.info(
         {
           requestId,
@@ -72,6 +88,7 @@ export function makeRequestWatch({
           durationMs,
           operation,
           clientId,
+          ...refused,
           ...cut,
         },
         "request",

@@ -23,9 +23,16 @@ type Worker = {
   stop(graceSeconds: number): Promise<void>;
 };
 
-export function startWorker(jobs: WorkerJob[], { log, metrics }: { log: Log; metrics: Metrics }): Worker {
+type Surroundings = {
+  log: Log;
+  metrics: Metrics;
+  /** Called after each run that was not aborted. Units: durationMs in milliseconds. */
+  onRun?: (run: { name: string; outcome: "done" | "failed"; durationMs: number }) => void;
+};
+
+export function startWorker(jobs: WorkerJob[], surroundings: Surroundings): Worker {
   const stopping = new AbortController();
-  const loops = jobs.map((job) => repeat(job, stopping.signal, log, metrics));
+  const loops = jobs.map((job) => repeat(job, stopping.signal, surroundings));
   return {
     async stop(graceSeconds) {
       stopping.abort();
@@ -36,9 +43,9 @@ export function startWorker(jobs: WorkerJob[], { log, metrics }: { log: Log; met
   };
 }
 
-async function repeat(job: WorkerJob, signal: AbortSignal, log: Log, metrics: Metrics): Promise<void> {
+async function repeat(job: WorkerJob, signal: AbortSignal, surroundings: Surroundings): Promise<void> {
   while (!signal.aborted) {
-    await runOnce(job, signal, log, metrics);
+    await runOnce(job, signal, surroundings);
     await (job.wait ?? waitWhole)(job.everySeconds, signal);
   }
 }
@@ -47,13 +54,23 @@ async function waitWhole(seconds: number, signal: AbortSignal): Promise<void> {
   await sleep(seconds * 1000, undefined, { signal }).catch(() => {});
 }
 
-async function runOnce(job: WorkerJob, signal: AbortSignal, log: Log, metrics: Metrics): Promise<void> {
+async function runOnce(
+  job: WorkerJob,
+  signal: AbortSignal,
+  { log, metrics, onRun = () => {} }: Surroundings,
+): Promise<void> {
   const end = metrics.jobSeconds.startTimer({ job: job.name });
+  const startedAt = performance.now();
+  const note = (outcome: "done" | "failed") =>
+    onRun({ name: job.name, outcome, durationMs: Math.round(performance.now() - startedAt) });
   try {
     await job.run(signal);
     end({ outcome: "done" });
+    note("done");
   } catch (err) {
     end({ outcome: signal.aborted ? "aborted" : "failed" });
-    if (!signal.aborted) log.error({ err, job: job.name }, "job failed");
+    if (signal.aborted) return;
+    note("failed");
+    log.error({ err, job: job.name }, "job failed");
   }
 }

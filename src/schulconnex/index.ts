@@ -8,7 +8,13 @@
  */
 import type { Router } from "express";
 import { scopeOfContract, type AccessToken, type CheckAccessToken } from "../access/index.ts";
-import { bindOperations, type Handlers, type OpenApiDocument, type Reading } from "../platform/http/index.ts";
+import {
+  bindOperations,
+  type Binding,
+  type Handlers,
+  type OpenApiDocument,
+  type Reading,
+} from "../platform/http/index.ts";
 import type { Log } from "../platform/log.ts";
 import type { EncryptionKeys } from "../platform/seal.ts";
 import type { operations } from "../../generated/openapi/schulconnex.ts";
@@ -20,9 +26,13 @@ import { listPersonenInfo } from "./listPersonenInfo.ts";
 
 const handlers: Handlers<operations, AccessToken> = { getPersonInfo, listPersonenInfo, ...notOfferedHandlers };
 
+/** Those who ask from within this process, as an app. */
+type Inner = Pick<Binding<operations, AccessToken>, "findInnerCaller" | "innerReading">;
+
 export type SchulconnexDeps = {
   reading: Reading;
   checkAccessToken: CheckAccessToken;
+  inner?: Inner;
   document: OpenApiDocument;
   /** The same in the spelling of version 1.7. */
   document17: OpenApiDocument;
@@ -35,6 +45,7 @@ export type SchulconnexDeps = {
 export function makeSchulconnexRouter({
   reading,
   checkAccessToken,
+  inner = {},
   document,
   document17,
   cursorKeys,
@@ -46,6 +57,7 @@ export function makeSchulconnexRouter({
     handlers,
     takes,
     checkToken: checkAccessToken,
+    ...inner,
     scopeName: scopeOfContract,
     reading,
     cursorKeys,

@@ -1,3 +1,4 @@
+import type { PersonId } from "../directory/index.ts";
 import type { RecordStore } from "../platform/db.ts";
 import { atTime, presentRole, whole } from "./records.ts";
 import type { RoleHolder, StaffRole } from "./role.ts";
@@ -21,4 +22,14 @@ export async function findRoles({ prisma }: RecordStore, holder: Holder, now: Da
     orderBy: [{ role: "asc" }, { id: "asc" }],
   });
   return found.map(presentRole);
+}
+
+/** Which of these people hold a role. */
+export async function listRoleHolders(
+  { prisma }: RecordStore,
+  { personIds, now }: { personIds: readonly PersonId[]; now: Date },
+): Promise<ReadonlySet<PersonId>> {
+  const where = { personId: { in: [...personIds] }, ...atTime(now) };
+  const found = await prisma.staffRole.findMany({ where, select: { personId: true } });
+  return new Set(found.map(({ personId }) => personId as PersonId));
 }

@@ -108,17 +108,34 @@ export async function withdrawRole(
   await run(tx, lockOperators, {});
   const role = await getRole(tx, id);
   refuseGiver(by.giver, role.role, role.schoolIds);
-  if (role.role === "OPERATOR") await refuseLastOperator(tx, id);
+  if (role.role === "OPERATOR") await refuseLastOperator(tx, [id]);
   await tx.prisma.staffRole.delete({ where: { id } });
   await recordAll(tx, "staff_role_withdrawn", role, by.origin);
 }
 
-async function refuseLastOperator({ prisma }: Transaction, id: StaffRoleId): Promise<void> {
+/**
+ * Refuses what would leave nobody who can give roles: that the last operator is removed, blocked or deleted.
+ *
+ * Shape:  holds off those who remove another operator until the end of the transaction.
+ * Errors: conflict last_operator.
+ */
+export async function refuseLastOperatorLeaves(tx: Transaction, holder: RoleHolder): Promise<void> {
+  const where = { role: "OPERATOR" as const, ...holder };
+  if ((await tx.prisma.staffRole.count({ where })) === 0) return;
+  await run(tx, lockOperators, {});
+  const held = await tx.prisma.staffRole.findMany({ where, select: { id: true } });
+  await refuseLastOperator(
+    tx,
+    held.map(({ id }) => id),
+  );
+}
+
+async function refuseLastOperator({ prisma }: Transaction, leaving: readonly string[]): Promise<void> {
   const works: Prisma.StaffRoleWhereInput = {
     OR: [{ personId: null }, { person: { status: "ACTIVE", blockedAt: null } }],
   };
   const others = await prisma.staffRole.count({
-    where: { ...works, role: "OPERATOR", endsAt: null, id: { not: id } },
+    where: { ...works, role: "OPERATOR", endsAt: null, id: { notIn: [...leaving] } },
   });
   if (others > 0) return;
   throw new AppError(

@@ -5,11 +5,12 @@
  *             app, for automation, that has it), reach (the schools and apps of some roles together).
  * Invariants: a role is held by a person or by an app; an operator's is for everything, a partner's for apps, all
  *             others for schools; support ends and has a reason; nobody gives a role that reaches further than theirs;
- *             the service always has an operator once it had one.
+ *             the role of the last operator is not withdrawn; the command line can always give one.
  * Never knows: HTTP, tokens, what an operation of a contract is.
  */
-export { findRoles, type Holder } from "./find-roles.ts";
-export { giveRole, withdrawRole, type NewRole } from "./give-role.ts";
+export { extendPartnerRole } from "./extend-role.ts";
+export { findRoles, listRoleHolders, type Holder } from "./find-roles.ts";
+export { giveRole, refuseLastOperatorLeaves, withdrawRole, type NewRole } from "./give-role.ts";
 export { refuseHigherHolder } from "./higher-holder.ts";
 export { getRole, listRoles, type ListedRole, type RoleFilter } from "./list-roles.ts";
 export {

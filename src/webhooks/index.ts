@@ -27,6 +27,8 @@ export {
   updateEndpointIn,
 } from "./endpoint.ts";
 export type { NewEndpoint } from "./endpoint.ts";
+export { findEndpointFigures } from "./endpoint-figures.ts";
+export type { EndpointFigures } from "./endpoint-figures.ts";
 export {
   endpointNotFound,
   getEndpoint,
@@ -49,6 +51,7 @@ export {
   sendTestEventIn,
 } from "./log.ts";
 export type { Attempt, Delivery, DeliveryState } from "./log.ts";
+export { listDeliveriesOf } from "./of-subject.ts";
 export { eventTypes } from "./payload.ts";
 export type { EventType } from "./payload.ts";
 export { reEncryptWebhookSecrets } from "./secret.ts";

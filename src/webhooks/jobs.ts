@@ -29,7 +29,7 @@ export type WebhookDeps = {
   settings: WebhookSettings;
   leaseSeconds?: number;
   random?: () => number;
-  count?: (outcome: "delivered" | "failed") => void;
+  count?: (outcome: "delivered" | "failed", clientId: string) => void;
 };
 
 const fanOutBatch = 2000;

@@ -3,6 +3,7 @@ import { serviceOptions } from "./service.ts";
 import { databaseOptions } from "./database.ts";
 import { listOptions } from "./lists.ts";
 import { signOnOptions } from "./sign-on.ts";
+import { pageOptions } from "./pages.ts";
 import { recordOptions } from "./records.ts";
 import { webhookOptions } from "./webhooks.ts";
 import { operationOptions } from "./operations.ts";
@@ -13,6 +14,7 @@ export const options = {
   ...databaseOptions,
   ...listOptions,
   ...signOnOptions,
+  ...pageOptions,
   ...recordOptions,
   ...webhookOptions,
   ...operationOptions,

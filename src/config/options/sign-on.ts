@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import type { Option } from "../option.ts";
-import { keyList, wholeNumber } from "../values.ts";
+import { keyList, oneOf, wholeNumber } from "../values.ts";
 
 // Published with this code: for development only, refused in production.
 export const developmentKey = Buffer.from("schultor: only for development!!").toString("base64");
@@ -56,6 +56,16 @@ export const signOnOptions = {
     default: "36000",
     meaning: "Time a browser stays signed in.",
     example: "28800",
+  },
+  STAFF_SECOND_FACTOR: {
+    value: oneOf("required", "offered"),
+    default: null,
+    defaultMeaning: "`required` in production, else `offered`",
+    meaning:
+      "Whether people with a staff role must sign in with a second factor (`required`): without one, they set it up " +
+      "before they get into the pages of the staff or give an app a scope of the admin API. `offered` asks only " +
+      "those who have one.",
+    example: "required",
   },
   PASSWORD_HASH_CONCURRENCY: {
     value: wholeNumber(1, 64),

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { Router, type Request, type RequestHandler, type Response } from "express";
 import type { Takes } from "../contract-types.ts";
 import { AppError } from "../errors.ts";
@@ -25,6 +26,10 @@ export type Binding<Operations, Caller extends Token> = {
   /** What the handlers read of a request; a parameter that only one side knows keeps the service from starting. */
   takes: Takes<Operations>;
   checkToken: (bearer: string) => Promise<TokenCheck<Caller>>;
+  /** Finds who calls from within this process, without a token. */
+  findInnerCaller?: (req: IncomingMessage) => Promise<Caller | null>;
+  /** How the reads of those are limited, where not as all others. */
+  innerReading?: Reading;
   /** The name under which a token keeps a scope that the contract writes in full. */
   scopeName: (inContract: string) => string;
   reading: Reading;
@@ -85,7 +90,7 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
         res,
         caller: callerOf(res),
         clientId: clientIdOf(res),
-        reading: binding.reading,
+        reading: (res.locals["isInner"] === true ? binding.innerReading : undefined) ?? binding.reading,
         check,
         readTogether,
         cursorKeys: binding.cursorKeys,
@@ -128,7 +133,7 @@ function name(operation: Operation): RequestHandler {
 
 /** The token comes first, so that a stranger learns nothing else; an operation without security is open. */
 function makeGuard<Caller extends Token>(
-  binding: Pick<Binding<never, Caller>, "document" | "checkToken" | "scopeName">,
+  binding: Pick<Binding<never, Caller>, "document" | "checkToken" | "scopeName" | "findInnerCaller">,
   operation: Operation,
 ): RequestHandler {
   if (operation.security === undefined) throw new Error(`${operation.operationId} must name its security.`);
@@ -143,13 +148,20 @@ function makeGuard<Caller extends Token>(
   const scopes = [...new Set(ways.flatMap(([, [scope]]) => scope!))];
   const wanted = scopes.map(binding.scopeName);
 
-  return async (req: Request, res: Response, next) => {
+  const checkBearer = async (req: Request, res: Response): Promise<Caller | null> => {
     const bearer = findBearer(req);
     if (bearer === null) throw refuseMissingToken(res);
-    if (res.destroyed) return;
+    if (res.destroyed) return null;
     const check = await binding.checkToken(bearer);
     if (check.kind !== "valid") throw refuseToken(res, check.kind);
-    const { token } = check;
+    return check.token;
+  };
+
+  return async (req: Request, res: Response, next) => {
+    const inner = (await binding.findInnerCaller?.(req)) ?? null;
+    res.locals["isInner"] = inner !== null;
+    const token = inner ?? (await checkBearer(req, res));
+    if (token === null) return;
     res.locals["clientId"] = token.clientId;
     const context = token.personId === null ? "app" : "user";
     if (!contexts.has(context)) throw refuseContext(context === "app" ? "user" : "app");

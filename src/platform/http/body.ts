@@ -1,25 +1,33 @@
 import express, { type Request, type RequestHandler } from "express";
 import { AppError } from "../errors.ts";
-import { resolve, type OpenApiDocument } from "./document.ts";
+import { resolve, type OpenApiDocument, type Schema } from "./document.ts";
+import { Upload } from "./upload.ts";
 import { makeSchemaChecks, type Fault, type Place } from "./validator-library.ts";
 
 const jsonType = "application/json";
-const parse: RequestHandler = express.json({ limit: "256kb", strict: false });
+const fileType = "application/octet-stream";
+const limit = "256kb";
+const parse: RequestHandler = express.json({ limit, strict: false });
 
 /**
- * Makes the reader of an operation's JSON body: what passes is as the contract describes it.
+ * Makes the reader of an operation's body: what passes is JSON as the contract describes it, the bytes of an image, or
+ * an `Upload` for a file.
  *
  * Shape:  null for an operation without a body; a body that may be left out is undefined then.
- * Errors: throws while it is made when a body is described in another type than JSON.
+ * Errors: throws while it is made when a body is described in another type than JSON, images or one file.
  */
 export function makeBodyReader(document: OpenApiDocument): (place: Place) => RequestHandler | null {
   const { json } = makeSchemaChecks(document);
   return ({ operation }) => {
     const { requestBody } = operation;
     if (requestBody === undefined) return null;
+    const types = Object.keys(requestBody.content ?? {});
+    if (types.length > 0 && types.every((type) => type.startsWith("image/"))) return makeBytesReader(types);
+    const file = requestBody.content?.[fileType]?.schema;
+    if (file !== undefined && types.length === 1) return makeFileReader(operation.operationId, resolve(document, file));
     const schema = requestBody.content?.[jsonType]?.schema;
-    if (schema === undefined || Object.keys(requestBody.content ?? {}).length > 1)
-      throw new Error(`${operation.operationId} must take a JSON body and no other.`);
+    if (schema === undefined || types.length > 1)
+      throw new Error(`${operation.operationId} must take a JSON body and no other, images or a file.`);
     const check = json(resolve(document, schema));
     return (req, res, next) => {
       if (!hasBody(req)) {
@@ -37,6 +45,28 @@ export function makeBodyReader(document: OpenApiDocument): (place: Place) => Req
         next();
       });
     };
+  };
+}
+
+/** Reads bytes of one of the types, which is only what the sender says. */
+function makeBytesReader(types: string[]): RequestHandler {
+  const read: RequestHandler = express.raw({ limit, type: () => true });
+  return (req, res, next) => {
+    if (!hasBody(req)) throw invalid("A body is required.");
+    if (req.is(types) === false)
+      throw new AppError("unsupported_type", "unsupported_type", `The body must be ${types.join(", ")}.`);
+    read(req, res, (error?: unknown) => next(error === undefined ? undefined : inOurWords(error)));
+  };
+}
+
+/** The file stays on the connection until the handler is sure that it wants it. */
+function makeFileReader(operationId: string, { maxLength }: Schema): RequestHandler {
+  if (maxLength === undefined) throw new Error(`The file of ${operationId} must have a maxLength.`);
+  return (req, _res, next) => {
+    if (hasBody(req) && (req.is(fileType) === false || req.headers["content-encoding"] !== undefined))
+      throw new AppError("unsupported_type", "unsupported_type", `The body must be ${fileType}, not encoded.`);
+    req.body = new Upload(req, maxLength);
+    next();
   };
 }
 

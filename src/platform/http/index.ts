@@ -8,7 +8,7 @@
  */
 export { makeAnswerCheck, type AnswerCheck } from "./answer-check.ts";
 export { asked, makeListQuery, makeReadQuery, type ListQuery, type ReadQuery } from "./answer.ts";
-export { bindOperations } from "./bind-operations.ts";
+export { bindOperations, type Binding } from "./bind-operations.ts";
 export {
   listOperations,
   loadDocument,
@@ -18,7 +18,8 @@ export {
   type Schema,
 } from "./document.ts";
 export { listFields, makeFormCheck, type FormCheck, type ParameterFault } from "./form-check.ts";
-export { makeReading, type ListSettings, type Reading } from "./reading.ts";
+export { innerOrigin, makeInnerCalls, type InnerFetch } from "./inner-calls.ts";
+export { makeReading, withoutGates, type ListSettings, type Reading } from "./reading.ts";
 export { requestIdOf, type RenderFailure } from "./failure.ts";
 export {
   answerDone,
@@ -31,3 +32,4 @@ export {
   type Handlers,
 } from "./operation-types.ts";
 export { etagOf } from "./etag.ts";
+export { Upload } from "./upload.ts";

@@ -1,5 +1,6 @@
 import type { AppError } from "../errors.ts";
 import type { Done, JsonDone, JsonList, JsonMade, JsonRead, ListQuery, Missing, Page, ReadQuery } from "./answer.ts";
+import type { Upload } from "./upload.ts";
 
 /** One operation as openapi-typescript describes it. */
 type Described = {
@@ -8,7 +9,11 @@ type Described = {
   responses: object;
 };
 
-type BodyOf<Response> = Response extends { content: { "application/json": infer Body } } ? Body : never;
+type BodyOf<Response> = Response extends { content: { "application/json": infer Body } }
+  ? Body
+  : Response extends { content: { "application/pdf": unknown } }
+    ? Buffer
+    : never;
 type BodyFor<Body> = Body extends readonly (infer Item)[]
   ? JsonList<Item>
   : Body extends object
@@ -44,7 +49,11 @@ type BodyGiven<Op> = Op extends { requestBody: { content: { "application/json": 
   ? Body
   : Op extends { requestBody?: { content: { "application/json": infer Body } } }
     ? Body | undefined
-    : undefined;
+    : Op extends { requestBody: { content: { "application/octet-stream": string } } }
+      ? Upload
+      : Op extends { requestBody: { content: Record<`image/${string}`, unknown> } }
+        ? Buffer
+        : undefined;
 
 /** Parameters as the validator leaves them: of their types, in their bounds, nothing unknown among them. */
 export type OperationRequest<Op extends Described, Caller> = {

@@ -48,6 +48,14 @@ export function makeReading(share: ReadShare, settings: ListSettings): Reading {
   };
 }
 
+const openGate: Gate = { admit: () => () => undefined, enter: async () => () => undefined };
+
+/** The same for requests within one that holds a place: waiting for a second one, they might wait for themselves. */
+export const withoutGates = (reading: Reading): Reading => ({
+  ...reading,
+  ...{ lists: openGate, streams: openGate, records: openGate },
+});
+
 type LongLists = { has(key: string): boolean; add(key: string): void; delete(key: string): void };
 
 const keptLongLists = 10_000;

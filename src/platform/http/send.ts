@@ -42,9 +42,9 @@ export async function sendDone({ work }: JsonDone<Done>, sending: Sending): Prom
   const { status, headers = {}, body } = await inPlace(lists, sending, work);
   const { res, check } = sending;
   check?.(body, status);
-  const type = body === undefined ? {} : { "Content-Type": contentType };
+  const type = body === undefined ? {} : { "Content-Type": Buffer.isBuffer(body) ? "application/pdf" : contentType };
   res.writeHead(status, { "Cache-Control": "no-store", ...type, ...headers });
-  res.end(body === undefined ? undefined : JSON.stringify(body));
+  res.end(body === undefined || Buffer.isBuffer(body) ? body : JSON.stringify(body));
 }
 
 /** Counts the request as one of its app until it is answered; refuses it where there are too many. */

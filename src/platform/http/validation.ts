@@ -154,14 +154,19 @@ const isList = (parameter: Parameter): boolean => parameter.in === "query" && pa
 export type BodyCheck = (body: unknown, status?: number) => void;
 
 /** Makes the check of a successful body against its operation: for tests and development, where it may cost time. */
+const checkPdf = (body: unknown): string[] | null =>
+  Buffer.isBuffer(body) && body.subarray(0, 5).toString() === "%PDF-" ? null : ["not a PDF"];
+
 export function makeResponseCheck(document: OpenApiDocument): (place: Place) => BodyCheck {
   const { json } = makeSchemaChecks(document);
   return ({ operation }) => {
     const successes = Object.entries(operation.responses).filter(([status]) => status.startsWith("2"));
-    const checks = new Map(
+    const checks = new Map<number, ((body: unknown) => object | null) | null>(
       successes.map(([status, response]) => {
-        const schema = resolve(document, response).content?.["application/json"]?.schema;
-        return [Number(status), schema === undefined ? null : json(schema)];
+        const { content } = resolve(document, response);
+        if (content?.["application/pdf"] !== undefined) return [Number(status), checkPdf] as const;
+        const schema = content?.["application/json"]?.schema;
+        return [Number(status), schema === undefined ? null : json(schema)] as const;
       }),
     );
     return (body, status = 200) => {

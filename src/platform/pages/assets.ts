@@ -1,37 +1,65 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { findPackageJSON } from "node:module";
+import { basename, dirname, extname, join } from "node:path";
 import { Router } from "express";
 
-const assets = [
-  load("style", "pages.css", "text/css; charset=utf-8"),
-  load("logo", "logo.svg", "image/svg+xml"),
-] as const;
+const contentTypes = {
+  ".css": "text/css; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".png": "image/png",
+  ".svg": "image/svg+xml",
+} as const;
 
-/** Addresses carry the content's hash, so that a browser may keep them for ever. */
-export const assetPaths = Object.fromEntries(assets.map((asset) => [asset.name, asset.path])) as Record<
-  "style" | "logo",
-  string
->;
+type Asset = { content: Buffer; contentType: string };
 
-/** Serves the stylesheet and the logo of all pages. */
-export function makePageAssets(): Router {
-  const router = Router();
-  for (const asset of assets) {
-    router.get(asset.path, (_request, response) => {
-      response.set({
-        "Content-Type": asset.contentType,
-        "Cache-Control": "public, max-age=31536000, immutable",
-        "X-Content-Type-Options": "nosniff",
-      });
-      response.send(asset.content);
-    });
-  }
-  return router;
+const assets = new Map<string, Asset>();
+
+/**
+ * Serves a file with all pages.
+ *
+ * Shape:  answers its address, which carries the content's hash, so that a browser may keep it for ever.
+ * Errors: a kind of file that is not served throws.
+ */
+export function addAsset(file: string): string {
+  const extension = extname(file);
+  if (!Object.hasOwn(contentTypes, extension)) throw new Error(`no content type for ${file}`);
+  return addContent(basename(file, extension), extension as keyof typeof contentTypes, readFileSync(file));
 }
 
-function load(name: "style" | "logo", file: string, contentType: string) {
-  const content = readFileSync(join(import.meta.dirname, file));
+/** As `addAsset`, of a content that no file holds. */
+export function addContent(name: string, extension: keyof typeof contentTypes, content: Buffer): string {
+  const contentType = contentTypes[extension];
   const hash = createHash("sha256").update(content).digest("hex").slice(0, 16);
-  return { name, path: `/assets/${file.replace(".", `-${hash}.`)}`, contentType, content };
+  const path = `/assets/${name}-${hash}${extension}`;
+  assets.set(path, { content, contentType });
+  return path;
+}
+
+/** Serves a file of an installed package with all pages. Errors: a package that is not installed throws. */
+export function addPackageAsset(name: string, file: string): string {
+  const description = findPackageJSON(name, import.meta.url);
+  if (description === undefined) throw new Error(`the package ${name} is not installed`);
+  return addAsset(join(dirname(description), file));
+}
+
+export const assetPaths = {
+  style: addAsset(join(import.meta.dirname, "pages.css")),
+  logo: addAsset(join(import.meta.dirname, "logo.svg")),
+};
+
+/** Serves what the pages load: the stylesheet, the logo, and what modules add. */
+export function makePageAssets(): Router {
+  const router = Router();
+  router.get("/assets/:file", (request, response, next) => {
+    const asset = assets.get(`/assets/${request.params.file}`);
+    if (asset === undefined) return next();
+    response.set({
+      "Content-Type": asset.contentType,
+      "Cache-Control": "public, max-age=31536000, immutable",
+      "X-Content-Type-Options": "nosniff",
+    });
+    response.send(asset.content);
+  });
+  return router;
 }

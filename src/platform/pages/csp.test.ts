@@ -22,3 +22,10 @@ test("no redirect address can write another directive into the policy", () => {
 test("nothing is cached and nothing is guessed about a page's type", () => {
   expect(pageHeaders()).toMatchObject({ "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" });
 });
+
+test("a page runs scripts only where it needs them, and only those of this origin", () => {
+  expect(pageHeaders()["Content-Security-Policy"]).not.toContain("script-src");
+  const policy = pageHeaders([], true)["Content-Security-Policy"];
+  expect(policy).toContain("script-src 'self'; connect-src 'self';");
+  expect(policy).not.toContain("unsafe");
+});

@@ -2,13 +2,15 @@
  * The headers every page is sent with.
  *
  * Shape: `formTargets` are the places a form's answer may redirect to, made by `formTarget`; browsers hold
- *        `form-action` against every redirect after a form, so an app's validated redirect origin belongs here.
+ *        `form-action` against every redirect after a form, so an app's validated redirect origin belongs here;
+ *        `scripts` lets the page run scripts of this origin, and lets these call this origin.
  */
-export function pageHeaders(formTargets: readonly string[] = []): Record<string, string> {
+export function pageHeaders(formTargets: readonly string[] = [], scripts = false): Record<string, string> {
   const policy = [
     "default-src 'none'",
     "style-src 'self'",
     "img-src 'self'",
+    ...(scripts ? ["script-src 'self'", "connect-src 'self'"] : []),
     `form-action ${["'self'", ...new Set(formTargets)].join(" ")}`,
     "frame-ancestors 'none'",
     "base-uri 'none'",

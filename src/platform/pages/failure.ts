@@ -1,3 +1,4 @@
+import { shortCodeOf } from "../short-code.ts";
 import { render, renderPage, translator, type Page, type PageContext } from "./layout.ts";
 
 /** Why there is no answer: nothing at the address, a wrong request, no database, or a bug. */
@@ -9,6 +10,6 @@ export function renderFailurePage(
   context: PageContext,
 ): Page {
   const t = translator(context.locale);
-  const body = render("failure", { failure, requestId, t, locale: context.locale });
+  const body = render("failure", { failure, requestId, code: requestId && shortCodeOf(requestId), t });
   return renderPage({ title: t(`failure.${failure}.title`), body, status }, context);
 }

@@ -6,11 +6,12 @@
  *   unless a template says otherwise; every page carries the strict headers; both languages have the same texts.
  * Must never know: schools, apps, sign-on.
  */
-export { makePageAssets } from "./assets.ts";
+export { addAsset, addPackageAsset, makePageAssets } from "./assets.ts";
+export { useBrand, type Brand } from "./brand.ts";
 export { formTarget, pageHeaders } from "./csp.ts";
 export { renderFailurePage, type Failure } from "./failure.ts";
 export { renderPage, type Page, type PageContext } from "./layout.ts";
 export { chooseLocale, locales, type Locale } from "./locale.ts";
-export { keepPickedLocale, picksLocale, readLocale } from "./read-locale.ts";
+export { addressInLanguage, keepPickedLocale, picksLocale, readLocale } from "./read-locale.ts";
 export { makeTemplates, type Render } from "./templates.ts";
 export { emphasise, makeTranslator, type Texts, type Translate } from "./texts.ts";

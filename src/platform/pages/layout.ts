@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { assetPaths } from "./assets.ts";
+import { brandOfPages } from "./brand.ts";
 import { pageHeaders } from "./csp.ts";
 import { locales, type Locale } from "./locale.ts";
 import german from "./locales/de.json" with { type: "json" };
@@ -28,25 +29,35 @@ export const translator = makeTranslator({ de: german, en: english });
 /**
  * Puts a page's body into the frame all pages share.
  *
- * Shape: `body` is HTML whose values are escaped already; `title` is text; `headers` are added to the strict ones.
+ * Shape: `body` is HTML whose values are escaped already; `title` is text; `headers` are added to the strict ones;
+ *        `scripts` are addresses of assets that the page runs once it has been read.
  */
 export function renderPage(
   content: {
     title: string;
     body: string;
     status?: number;
-    width?: "narrow" | "wide";
+    width?: "narrow" | "wide" | "page";
     headers?: Record<string, string>;
+    scripts?: readonly string[];
+    stylesheets?: readonly string[];
+    /** HTML between the head of the page and its content. */
+    navigation?: string;
   },
   context: PageContext,
 ): Page {
   const { languageUrl } = context;
+  const { scripts = [] } = content;
   const html = render("layout", {
     ...content,
     width: content.width ?? "narrow",
     locale: context.locale,
     t: translator(context.locale),
+    brand: brandOfPages(),
     assets: assetPaths,
+    scripts,
+    stylesheets: content.stylesheets ?? [],
+    navigation: content.navigation ?? "",
     languages: languageUrl
       ? locales.map((locale) => ({ locale, url: languageUrl(locale), name: translator(locale)("language.own") }))
       : [],
@@ -54,6 +65,10 @@ export function renderPage(
   return {
     status: content.status ?? 200,
     html,
-    headers: { ...pageHeaders(context.formTargets), "Content-Language": context.locale, ...content.headers },
+    headers: {
+      ...pageHeaders(context.formTargets, scripts.length > 0),
+      "Content-Language": context.locale,
+      ...content.headers,
+    },
   };
 }

@@ -20,6 +20,20 @@ export const keepPickedLocale: RequestHandler = (req, res, next) => {
   next();
 };
 
+/**
+ * Makes the address of a page, as it was asked for, in another language.
+ *
+ * Shape: a path of this origin, whatever the page was asked by.
+ */
+export const addressInLanguage =
+  (url: string) =>
+  (locale: Locale): string => {
+    const [path = "", query] = url.split("?");
+    const parameters = new URLSearchParams(query);
+    parameters.set("lang", locale);
+    return `/${path.replace(/^[\\/]+/, "")}?${parameters.toString()}`;
+  };
+
 /** Whether a request picks a language, which `keepPickedLocale` then keeps. */
 export const picksLocale = (req: IncomingMessage): boolean => readPick(req) !== undefined;
 

@@ -19,7 +19,7 @@ export type DispatcherDeps = AttemptDeps & {
   concurrency: number;
   disableAfterDays: number;
   leaseSeconds: number;
-  count(outcome: "delivered" | "failed"): void;
+  count(outcome: "delivered" | "failed", clientId: string): void;
 };
 
 type Finished = { worker: EndpointWorker; result: Result };
@@ -159,7 +159,7 @@ export function makeDispatcher(deps: DispatcherDeps): { run(signal: AbortSignal)
         worker.running--;
         classify(worker, result);
         const isDelivered = result.state === "DELIVERED";
-        deps.count(isDelivered ? "delivered" : "failed");
+        deps.count(isDelivered ? "delivered" : "failed", worker.clientId);
         if (!isDelivered) dropReady(worker);
         finished.push({ worker, result });
         queue.push(worker);

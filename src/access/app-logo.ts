@@ -1,0 +1,49 @@
+import { hash } from "node:crypto";
+import { recordAudit, type Origin } from "../events/index.ts";
+import type { RecordStore, Transaction } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { readImage, type ImageType } from "../platform/image.ts";
+import type { ClientId } from "./token.ts";
+
+const mostPixels = 1024;
+const mostBytes = 262_144;
+const endings: Record<ImageType, string> = { "image/png": "png", "image/jpeg": "jpg", "image/webp": "webp" };
+
+/** Where a logo is at this service: an address that another image never has. */
+export const logoPathOf = (logo: { clientId: string; type: string; hash: string }): string =>
+  `/assets/apps/${logo.clientId}/${logo.hash}.${endings[logo.type as ImageType]}`;
+
+/** The image at an address of a logo; null where there is none, or another by now. */
+export async function findLogo(
+  { prisma }: RecordStore,
+  path: string,
+): Promise<{ type: string; bytes: Uint8Array } | null> {
+  const [, clientId] = /^\/assets\/apps\/([A-Za-z0-9_-]{1,64})\/[0-9a-f]{32}\.(?:png|jpg|webp)$/.exec(path) ?? [];
+  if (clientId === undefined) return null;
+  const found = await prisma.appLogo.findUnique({ where: { clientId } });
+  return found !== null && logoPathOf(found) === path ? found : null;
+}
+
+/**
+ * Keeps an image as the logo of an app, whatever type the sender says that it is.
+ *
+ * Errors: invalid logo_refused for what is no PNG, JPEG or WebP image, and for one that is too large.
+ */
+export async function putLogo(tx: Transaction, clientId: ClientId, image: Buffer, origin: Origin): Promise<void> {
+  const found = readImage(image);
+  if (found === null) throw refuse("is not a PNG, JPEG or WebP image");
+  const { type, width, height } = found;
+  if (image.length > mostBytes) throw refuse("has more than 256 KB");
+  if (width > mostPixels || height > mostPixels) throw refuse(`has more than ${mostPixels} pixels on a side`);
+  const data = { type, hash: hash("sha256", image).slice(0, 32), bytes: new Uint8Array(image) };
+  await tx.prisma.appLogo.upsert({ where: { clientId }, create: { clientId, ...data }, update: data });
+  await recordAudit(tx, { ...origin, action: "app_logo_set", clientId });
+}
+
+const refuse = (reason: string) => new AppError("invalid", "logo_refused", `The logo was refused. It ${reason}.`);
+
+/** Removes the logo of an app, if it has one. */
+export async function deleteLogo(tx: Transaction, clientId: ClientId, origin: Origin): Promise<void> {
+  const { count } = await tx.prisma.appLogo.deleteMany({ where: { clientId } });
+  if (count > 0) await recordAudit(tx, { ...origin, action: "app_logo_removed", clientId });
+}

@@ -1,0 +1,111 @@
+import { makeSortKey, type GroupId, type PersonId, type SchoolId } from "../directory/index.ts";
+import type { Queryable } from "../platform/db.ts";
+import { fields, findRows, sql, statement, table } from "../platform/sql.ts";
+import { decideSignOnRight, signOnFactsOf, type SignOnFacts } from "./sign-on-right.ts";
+import type { ClientId, ScopeName } from "./token.ts";
+import { fromShownGroupsOf, fromShownSchoolsOf, personIsSynced, userIsShown } from "./visibility.ts";
+
+/** What one app has of a person. */
+export type AppOfPerson = {
+  clientId: ClientId;
+  name: string;
+  scopes: ScopeName[];
+  /** The person may sign in at this moment. */
+  maySignIn: boolean;
+  /** The app has them among its users, by id at least. */
+  isUser: boolean;
+  /** The app has them among its people, while they are soft-deleted too. */
+  isPerson: boolean;
+  schools: { id: SchoolId; name: string }[];
+  groups: { id: GroupId; name: string; schoolId: SchoolId }[];
+  firstSignInAt: string | null;
+  lastSignInAt: string | null;
+};
+
+type Row = Omit<AppOfPerson, "maySignIn"> & { facts: SignOnFacts };
+
+const app = table("app");
+const grant = table("grant");
+const at = table("affiliation", "at");
+const signIn = table("signIn");
+const p = table("person", "p");
+const s = table("school", "s");
+const g = table("group", "g");
+
+const selectApps = statement<{ personId: PersonId }>(({ personId }) => {
+  const client = app.clientId;
+  const ofPair = sql`${signIn.clientId} = ${client} AND ${signIn.personId} = ${p.id}`;
+  return sql`
+    SELECT ${fields<Row>({
+      clientId: client,
+      name: app.name,
+      scopes: app.scopes,
+      facts: signOnFactsOf(client, sql`${personId}::uuid`),
+      isUser: userIsShown(client, p),
+      isPerson: personIsSynced(client, p),
+      schools: sql`(
+        SELECT coalesce(json_agg(json_build_object('id', ${s.id}, 'name', ${s.name}) ORDER BY ${s.sortKey}, ${s.id}), '[]')
+        ${fromShownSchoolsOf(client, p.id)})`,
+      groups: sql`(
+        SELECT coalesce(json_agg(json_build_object('id', ${g.id}, 'name', ${g.name}, 'schoolId', ${g.schoolId})
+          ORDER BY ${g.sortKey}, ${g.id}), '[]')
+        ${fromShownGroupsOf(client, p.id)})`,
+      firstSignInAt: sql`(SELECT to_json(${signIn.firstSignInAt}) #>> '{}' FROM ${signIn} WHERE ${ofPair})`,
+      lastSignInAt: sql`(SELECT to_json(${signIn.lastSignInAt}) #>> '{}' FROM ${signIn} WHERE ${ofPair})`,
+    })}
+    FROM ${p} CROSS JOIN ${app}
+    WHERE ${p.id} = ${personId} AND ${client} IN (
+      SELECT ${signIn.clientId} FROM ${signIn} WHERE ${signIn.personId} = ${personId}
+      UNION SELECT ${grant.clientId} FROM ${at} JOIN ${grant} ON ${grant.schoolId} = ${at.schoolId}
+      WHERE ${at.personId} = ${personId})`;
+}, "access.listAppsOfPerson");
+
+const placeOf = ({ name, clientId }: Pick<Row, "name" | "clientId">) => `${makeSortKey(name)}\0${clientId}`;
+
+/**
+ * The apps that see a person, may sign them in, or ever did, by name.
+ *
+ * Shape: groups and schools are those that the app sees of them, and stand where it sees the person.
+ */
+export async function listAppsOfPerson(
+  db: Queryable,
+  personId: PersonId,
+): Promise<(AppOfPerson & { place: string })[]> {
+  const rows = await findRows<Row, { personId: PersonId }>(db, selectApps, { personId });
+  return rows
+    .map(({ facts, ...row }) => {
+      const isSeen = row.isUser || row.isPerson;
+      const maySignIn = decideSignOnRight(facts).kind === "allowed";
+      const isKnown = isSeen || maySignIn;
+      return {
+        ...{ ...row, maySignIn, place: placeOf(row) },
+        ...{ schools: isKnown ? row.schools : [], groups: isKnown ? row.groups : [] },
+      };
+    })
+    .filter(({ isUser, isPerson, maySignIn }) => isUser || isPerson || maySignIn)
+    .sort((a, b) => (a.place < b.place ? -1 : Number(a.place > b.place)));
+}
+
+/** What an app can get to know of a person. */
+export type PersonAttribute = "name" | "role" | "status" | "groups" | "schools" | "sourceSystemIdentifier";
+
+const byClaim: Partial<Record<ScopeName, PersonAttribute>> = {
+  profile: "name",
+  role: "role",
+  school: "schools",
+  groups: "groups",
+};
+
+/** What an app gets to know of a person, through sign-on and through the APIs together; ids apart. */
+export function attributesOf({ scopes, maySignIn, isUser, isPerson, groups }: AppOfPerson): PersonAttribute[] {
+  const has = (scope: ScopeName) => scopes.includes(scope);
+  const known = new Set<PersonAttribute>();
+  const add = (...names: PersonAttribute[]) => names.forEach((name) => known.add(name));
+  if (maySignIn) for (const scope of scopes) if (byClaim[scope] !== undefined) add(byClaim[scope]);
+  if (isUser && has("users:read")) add("name", "role", "status", "groups");
+  if (isPerson && has("people:read")) add("name", "role", "status", "groups", "schools", "sourceSystemIdentifier");
+  if (isPerson && has("groups:read") && groups.length > 0) add("name", "role", "groups");
+  return personAttributes.filter((name) => known.has(name));
+}
+
+const personAttributes = ["name", "role", "status", "groups", "schools", "sourceSystemIdentifier"] as const;

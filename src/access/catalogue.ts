@@ -1,0 +1,113 @@
+import type { GroupId, SchoolId } from "../directory/index.ts";
+import type { Queryable, RecordStore, Store } from "../platform/db.ts";
+import { fields, findRows, sql, statement, table } from "../platform/sql.ts";
+import { findProfiles, type AppProfile } from "./app-profile.ts";
+import { listAppsByName, type App, type AppPlace } from "./find-app.ts";
+import { findGrants, type GrantSettings } from "./grant.ts";
+import { scopeNames, type ClientId, type ScopeName } from "./token.ts";
+
+export type NamedGroup = { id: GroupId; name: string };
+
+/** An app as a school sees it that chooses among all, with what it gave it. */
+export type CatalogueApp = Pick<App, "clientId" | "name" | "loginUrl"> &
+  AppProfile & {
+    /** What it may ask for of people's data; the scopes of the staff are not for schools. */
+    scopes: ScopeName[];
+    grant: (GrantSettings & { syncedGroupNames: NamedGroup[]; signOnGroupNames: NamedGroup[] }) | null;
+    /** Of somebody who is at the school. */
+    lastSignInAt: Date | null;
+  };
+
+type CatalogueAsked = {
+  schoolId: SchoolId;
+  search?: string | undefined;
+  /** Only apps to which the school gave something, or only the others. */
+  granted?: boolean | undefined;
+  limit: number;
+  after?: string | undefined;
+};
+
+const forSchools: ScopeName[] = scopeNames.filter((name) => !name.startsWith("admin:"));
+
+/** A page of the apps that a school can choose, by name: those with a scope, and those that it gave something. */
+export async function listCatalogue(
+  db: Store,
+  { schoolId, granted, ...part }: CatalogueAsked,
+): Promise<(CatalogueApp & AppPlace)[]> {
+  const given = (await db.prisma.grant.findMany({ where: { schoolId }, select: { clientId: true } })).map(
+    ({ clientId }) => clientId as ClientId,
+  );
+  const offered =
+    granted === true
+      ? []
+      : await db.prisma.app.findMany({ where: { scopes: { hasSome: forSchools } }, select: { clientId: true } });
+  const others = offered.map(({ clientId }) => clientId as ClientId).filter((id) => !given.includes(id));
+  const among = [...(granted === false ? [] : given), ...others];
+  return describeApps(db, schoolId, await listAppsByName(db, { ...part, among }));
+}
+
+/** One app as `listCatalogue` has it; null where the school can not choose it. */
+export async function findInCatalogue(
+  db: Store,
+  { schoolId, clientId }: { schoolId: SchoolId; clientId: ClientId },
+): Promise<CatalogueApp | null> {
+  const [found] = await describeApps(db, schoolId, await listAppsByName(db, { among: [clientId], limit: 1 }));
+  return found === undefined || (found.scopes.length === 0 && found.grant === null) ? null : found;
+}
+
+async function describeApps<T extends App>(db: Store, schoolId: SchoolId, apps: readonly T[]) {
+  const clientIds = apps.map(({ clientId }) => clientId);
+  const profiles = await findProfiles(db, clientIds);
+  const grants = await findGrants(db, { schoolId, clientIds });
+  const names = await nameGroups(db, grants);
+  const lastSignIns = await findLastSignIns(db, { schoolId, clientIds });
+  return apps.map((app) => {
+    const grant = grants.find(({ clientId }) => clientId === app.clientId);
+    return {
+      ...{ ...app, ...profiles.get(app.clientId)!, scopes: app.scopes.filter((name) => forSchools.includes(name)) },
+      grant: grant === undefined ? null : { ...grant, ...names(grant) },
+      lastSignInAt: lastSignIns.get(app.clientId) ?? null,
+    };
+  });
+}
+
+const signOnGroupsOf = ({ signOn }: GrantSettings) => (signOn.kind === "GROUPS" ? signOn.groups : []);
+
+async function nameGroups({ prisma }: RecordStore, grants: readonly GrantSettings[]) {
+  const ids = grants.flatMap((grant) => [...grant.syncedGroups, ...signOnGroupsOf(grant)]);
+  const found = await prisma.group.findMany({
+    where: { id: { in: [...new Set<string>(ids)] } },
+    select: { id: true, name: true },
+    orderBy: [{ sortKey: "asc" }, { id: "asc" }],
+  });
+  const pick = (chosen: readonly GroupId[]): NamedGroup[] => {
+    const wanted = new Set<string>(chosen);
+    return found.filter(({ id }) => wanted.has(id)).map(({ id, name }) => ({ id: id as GroupId, name }));
+  };
+  return (grant: GrantSettings) => ({
+    syncedGroupNames: pick(grant.syncedGroups),
+    signOnGroupNames: pick(signOnGroupsOf(grant)),
+  });
+}
+
+type SignInsAsked = { schoolId: SchoolId; clientIds: readonly ClientId[] };
+type LastSignIn = { clientId: ClientId; at: Date };
+
+const a = table("affiliation", "a");
+const signIn = table("signIn", "sign_in");
+
+const selectLastSignIns = statement<SignInsAsked>(
+  ({ schoolId, clientIds }) => sql`
+  SELECT ${fields<LastSignIn>({ clientId: signIn.clientId, at: sql`max(${signIn.lastSignInAt})` })}
+  FROM ${a} JOIN ${signIn} ON ${signIn.personId} = ${a.personId}
+  WHERE ${a.schoolId} = ${schoolId} AND ${signIn.clientId} = ANY (${clientIds}::text[])
+  GROUP BY ${signIn.clientId}`,
+  "access.findLastSignIns",
+);
+
+/** When somebody of a school last signed in to each of some apps; an app that nobody uses there is missing. */
+export async function findLastSignIns(db: Queryable, asked: SignInsAsked): Promise<Map<ClientId, Date>> {
+  if (asked.clientIds.length === 0) return new Map();
+  const rows = await findRows<LastSignIn, SignInsAsked>(db, selectLastSignIns, asked);
+  return new Map(rows.map(({ clientId, at }) => [clientId, at]));
+}

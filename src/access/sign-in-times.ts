@@ -1,0 +1,23 @@
+import type { PersonId } from "../directory/index.ts";
+import type { RecordStore } from "../platform/db.ts";
+
+export type SignInTimes = { firstSignInAt: Date; lastSignInAt: Date };
+
+/** When these people signed in to any app for the first and for the last time; of those who did. */
+export async function listSignInTimes(
+  { prisma }: Pick<RecordStore, "prisma">,
+  personIds: readonly PersonId[],
+): Promise<ReadonlyMap<PersonId, SignInTimes>> {
+  const found = await prisma.signIn.groupBy({
+    by: ["personId"],
+    where: { personId: { in: [...personIds] } },
+    _min: { firstSignInAt: true },
+    _max: { lastSignInAt: true },
+  });
+  return new Map(
+    found.map(({ personId, _min, _max }) => [
+      personId as PersonId,
+      { firstSignInAt: _min.firstSignInAt!, lastSignInAt: _max.lastSignInAt! },
+    ]),
+  );
+}

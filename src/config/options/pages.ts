@@ -1,0 +1,54 @@
+import type { Option } from "../option.ts";
+import { colour, httpsPage, imageFile, matching } from "../values.ts";
+
+/** Name, looks and links of the operator on every page. */
+export const pageOptions = {
+  PAGES_NAME: {
+    value: matching(/^[^\p{C}]{1,60}$/u, "Write a name of 1 to 60 characters."),
+    default: "Schultor",
+    meaning: "What the pages call the service.",
+    example: "Bildungsportal Niedersachsen",
+  },
+  PAGES_LOGO: {
+    value: imageFile,
+    default: null,
+    defaultMeaning: "the logo of Schultor",
+    meaning: "File of the logo on every page: SVG or PNG, square.",
+    example: "/etc/schultor/logo.svg",
+  },
+  PAGES_COLOUR: {
+    value: colour,
+    default: null,
+    defaultMeaning: "the green of Schultor",
+    meaning: "Main colour of the pages, dark enough for white text on it (contrast of 4.5 by WCAG).",
+    example: "#0f5c63",
+  },
+  LEGAL_NOTICE_URL: {
+    value: httpsPage,
+    default: null,
+    defaultMeaning: "no link",
+    meaning: "Legal notice (Impressum), linked on every page.",
+    example: "https://www.example.org/impressum",
+  },
+  PRIVACY_URL: {
+    value: httpsPage,
+    default: null,
+    defaultMeaning: "no link",
+    meaning: "Privacy notice, linked on every page.",
+    example: "https://www.example.org/datenschutz",
+  },
+  ACCESSIBILITY_URL: {
+    value: httpsPage,
+    default: null,
+    defaultMeaning: "no link",
+    meaning: "Accessibility statement, linked on every page.",
+    example: "https://www.example.org/barrierefreiheit",
+  },
+  HELP_URL: {
+    value: httpsPage,
+    default: null,
+    defaultMeaning: "no link",
+    meaning: "Help for those who cannot sign in, linked on every page.",
+    example: "https://www.example.org/hilfe",
+  },
+} as const satisfies Record<string, Option>;

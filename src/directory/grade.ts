@@ -1,0 +1,45 @@
+import type { RecordStore } from "../platform/db.ts";
+import type { PersonId } from "./ids.ts";
+
+const highestGrade = 13;
+const prefix = String.raw`(?:(?:klassenstufe|klasse|kl|jahrgangsstufe|jahrgang|jgst|jg|stufe|year|grade)[.:\s-]*)?`;
+const lower = new RegExp(String.raw`^${prefix}(?:[a-z](?=\d))?0?(\d{1,2})(?!\d)(?:\s*[/-]\s*0?(\d{1,2})(?!\d))?`, "i");
+const upper = new RegExp(String.raw`^${prefix}(?:(ef|e)[-\s]?[12]?|(q)[-\s]?([1-4]))(?![a-z\d]{2})`, "i");
+
+/**
+ * Reads the grade from the name of a class; the higher one of a class of two grades, such as "3/4".
+ *
+ * Shape: 1 to 13, or null for a name without a grade; E phase 11, Q1 and Q2 12, Q3 and Q4 13.
+ */
+export function gradeOfName(name: string): number | null {
+  const trimmed = name.normalize("NFKC").trim();
+  const phase = upper.exec(trimmed);
+  if (phase !== null) return phase[1] === undefined ? (Number(phase[3]) > 2 ? 13 : 12) : 11;
+  const found = lower.exec(trimmed);
+  if (found === null) return null;
+  const [first, second] = [Number(found[1]), found[2] === undefined ? null : Number(found[2])];
+  // "3/4" is a class of two grades; "5/2" is the second class of grade 5.
+  const grade = second === first + 1 ? second : first;
+  return grade >= 1 && grade <= highestGrade ? grade : null;
+}
+
+/** The highest grade that the names of somebody's classes say; null where none says one. */
+export function gradeOfNames(names: readonly string[]): number | null {
+  const grades = names.map(gradeOfName).filter((grade) => grade !== null);
+  return grades.length === 0 ? null : Math.max(...grades);
+}
+
+/** Reads the grades of people from their active classes. Shape: each of `personIds` is a key of the answer. */
+export async function findGrades(
+  { prisma }: Pick<RecordStore, "prisma">,
+  personIds: readonly PersonId[],
+): Promise<ReadonlyMap<PersonId, number | null>> {
+  const rows = await prisma.membership.findMany({
+    where: { personId: { in: [...personIds] }, group: { type: "KLASSE", status: "ACTIVE" } },
+    select: { personId: true, group: { select: { name: true } } },
+  });
+  const names = Map.groupBy(rows, ({ personId }) => personId);
+  return new Map(
+    personIds.map((personId) => [personId, gradeOfNames((names.get(personId) ?? []).map(({ group }) => group.name))]),
+  );
+}

@@ -1,0 +1,40 @@
+import type { Queryable, RecordStore } from "../platform/db.ts";
+import { columnNames, insert, run, sql, statement, table } from "../platform/sql.ts";
+
+/** Units: durationMs in milliseconds. */
+export type JobRun = { name: string; at: Date; durationMs: number; outcome: "done" | "failed" };
+
+type Columns = { [Name in "names" | "times" | "durations" | "outcomes"]: readonly unknown[] };
+
+const job = table("jobRun");
+const excluded = table("jobRun", "excluded");
+
+const keepLatest = statement<Columns>(
+  (given) => sql`
+  ${insert(
+    "jobRun",
+    { name: sql`ran.name`, at: sql`ran.at`, durationMs: sql`ran.duration_ms`, outcome: sql`ran.outcome` },
+    sql`FROM unnest(${given.names}::text[], ${given.times}::timestamptz[], ${given.durations}::int[],
+      ${given.outcomes}::text[]) AS ran (name, at, duration_ms, outcome) ORDER BY ran.name`,
+  )}
+  ON CONFLICT (${columnNames("jobRun", "name")}) DO UPDATE SET ${columnNames("jobRun", "at")} = ${excluded.at},
+    ${columnNames("jobRun", "durationMs")} = ${excluded.durationMs},
+    ${columnNames("jobRun", "outcome")} = ${excluded.outcome}
+  WHERE ${job.at} < ${excluded.at}`,
+);
+
+/** Writes when jobs last ran, where no other process has run them since. */
+export async function writeJobRuns(db: Queryable, runs: readonly JobRun[]): Promise<void> {
+  if (runs.length === 0) return;
+  await run(db, keepLatest, {
+    names: runs.map(({ name }) => name),
+    times: runs.map(({ at }) => at),
+    durations: runs.map(({ durationMs }) => durationMs),
+    outcomes: runs.map(({ outcome }) => outcome),
+  });
+}
+
+/** When each job last ran, in whichever process, by name. */
+export async function listJobRuns({ prisma }: RecordStore): Promise<JobRun[]> {
+  return (await prisma.jobRun.findMany({ orderBy: { name: "asc" } })) as JobRun[];
+}

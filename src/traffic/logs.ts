@@ -1,0 +1,172 @@
+import type { Clock } from "../platform/clock.ts";
+import type { Queryable } from "../platform/db.ts";
+import { makeUuid } from "../platform/ids.ts";
+import { insert, run, sql, statement, table, type Sql } from "../platform/sql.ts";
+
+/** A call of an API. Units: durationMs in milliseconds. Shape: `code` is that of a refusal. */
+export type ApiRequest = {
+  id: string;
+  clientId: string;
+  requestId: string;
+  at: Date;
+  operationId: string;
+  status: number;
+  code: string | null;
+  durationMs: number;
+};
+
+/**
+ * A step of a sign-on.
+ *
+ * Shape: the steps of one sign-on have the same `attempt`; the step `code` has several with `>` between: of the
+ *        authorization request first, then of what the code is exchanged for, and of the code.
+ */
+export type SignOnStep = {
+  id: string;
+  clientId: string;
+  requestId: string;
+  at: Date;
+  attempt: string;
+  step: string;
+  outcome: "done" | "waiting" | "refused";
+  code: string | null;
+  description: string | null;
+};
+
+type Columns<Row> = { [Name in keyof Row]: readonly unknown[] };
+
+const columnsOf = <Row extends object>(rows: readonly Row[], names: readonly (keyof Row)[]): Columns<Row> =>
+  Object.fromEntries(names.map((name) => [name, rows.map((row) => row[name])])) as unknown as Columns<Row>;
+
+const app = table("app", "app");
+const stillThere: Sql = sql`JOIN ${app} ON ${app.clientId} = noted.client_id`;
+
+const requestNames = ["id", "clientId", "requestId", "at", "operationId", "status", "code", "durationMs"] as const;
+const insertRequests = statement<Columns<ApiRequest>>((given) =>
+  insert(
+    "apiRequest",
+    {
+      ...{ id: sql`noted.id`, clientId: sql`noted.client_id`, requestId: sql`noted.request_id`, at: sql`noted.at` },
+      ...{ operationId: sql`noted.operation_id`, status: sql`noted.status`, code: sql`noted.code` },
+      durationMs: sql`noted.duration_ms`,
+    },
+    sql`FROM unnest(${given.id}::uuid[], ${given.clientId}::text[], ${given.requestId}::text[],
+      ${given.at}::timestamptz[], ${given.operationId}::text[], ${given.status}::int[], ${given.code}::text[],
+      ${given.durationMs}::int[])
+      AS noted (id, client_id, request_id, at, operation_id, status, code, duration_ms) ${stillThere}`,
+  ),
+);
+
+const stepNames = [
+  ...(["id", "clientId", "requestId", "at", "attempt"] as const),
+  ...(["step", "outcome", "code", "description"] as const),
+];
+const insertSteps = statement<Columns<SignOnStep>>((given) =>
+  insert(
+    "signOnStep",
+    {
+      ...{ id: sql`noted.id`, clientId: sql`noted.client_id`, requestId: sql`noted.request_id`, at: sql`noted.at` },
+      ...{ attempt: sql`noted.attempt`, step: sql`noted.step`, outcome: sql`noted.outcome`, code: sql`noted.code` },
+      description: sql`noted.description`,
+    },
+    sql`FROM unnest(${given.id}::uuid[], ${given.clientId}::text[], ${given.requestId}::text[],
+      ${given.at}::timestamptz[], ${given.attempt}::text[], ${given.step}::text[], ${given.outcome}::text[],
+      ${given.code}::text[], ${given.description}::text[])
+      AS noted (id, client_id, request_id, at, attempt, step, outcome, code, description) ${stillThere}`,
+  ),
+);
+
+const minuteMs = 60_000;
+const mostKeys = 50_000;
+/** How many lines of one app a process keeps in a minute; of calls that succeed, the first of each operation. */
+const mostInMinute = { refusedRequest: 60, step: 120, refusedStep: 60 };
+
+export type Logs = {
+  noteRequest(request: Omit<ApiRequest, "id" | "at">): void;
+  noteStep(step: Omit<SignOnStep, "id" | "at">): void;
+  flush(): Promise<void>;
+};
+
+/** Makes UUIDs of version 7 that order by time and, within a millisecond, by when they were made (up to 4,096). */
+function makeIds(): (at: Date) => string {
+  let [last, count] = [0, 0];
+  return (at) => {
+    count = at.getTime() === last ? (count + 1) % 4096 : 0;
+    last = at.getTime();
+    const id = makeUuid(at);
+    return id.slice(0, 15) + count.toString(16).padStart(3, "0") + id.slice(18);
+  };
+}
+
+/** Makes the logs of one process, which are written together. What exceeds the shares of a minute is left out. */
+export function makeLogs({ db, clock }: { db: { pool: Queryable }; clock: Clock }): Logs {
+  let requests: ApiRequest[] = [];
+  let steps: SignOnStep[] = [];
+  let minute = 0;
+  let kept = new Map<string, number>();
+  const nextId = makeIds();
+
+  /** Whether one more has a place in this minute. */
+  function hasPlace(key: string, most: number, at: Date): boolean {
+    const now = Math.floor(at.getTime() / minuteMs);
+    if (now !== minute) {
+      minute = now;
+      kept = new Map();
+    }
+    const count = kept.get(key) ?? 0;
+    if (count >= most || (count === 0 && kept.size >= mostKeys)) return false;
+    kept.set(key, count + 1);
+    return true;
+  }
+
+  return {
+    noteRequest(request) {
+      const at = clock();
+      const { clientId, operationId, status } = request;
+      const isKept =
+        status >= 400
+          ? hasPlace(`refused ${clientId}`, mostInMinute.refusedRequest, at)
+          : hasPlace(`${operationId} ${clientId}`, 1, at);
+      if (isKept) requests.push({ ...request, at, id: nextId(at) });
+    },
+    noteStep(step) {
+      const at = clock();
+      const share = step.outcome === "refused" ? "refusedStep" : "step";
+      if (hasPlace(`${share} ${step.clientId}`, mostInMinute[share], at)) steps.push({ ...step, at, id: nextId(at) });
+    },
+    async flush() {
+      const [noted, taken] = [requests, steps];
+      requests = [];
+      steps = [];
+      if (noted.length > 0) await run(db.pool, insertRequests, columnsOf(noted, requestNames));
+      if (taken.length > 0) await run(db.pool, insertSteps, columnsOf(taken, stepNames));
+    },
+  };
+}
+
+const r = table("apiRequest", "r");
+const s = table("signOnStep", "s");
+type Kept = { before: Date; most: number };
+
+const surplus = (of: { id: Sql; clientId: Sql }, rows: typeof r | typeof s, { most }: Record<"most", Sql>): Sql =>
+  sql`SELECT id FROM (
+    SELECT ${of.id} AS id, row_number() OVER (PARTITION BY ${of.clientId} ORDER BY ${of.id} DESC) AS place FROM ${rows}
+  ) numbered WHERE place > ${most}`;
+
+const sweepRequests = statement<Kept>(
+  ({ before, most }) => sql`DELETE FROM ${r}
+  WHERE ${r.at} < ${before} OR ${r.id} IN (${surplus(r, r, { most: sql`${most}::int` })})`,
+);
+const sweepSteps = statement<Kept>(
+  ({ before, most }) => sql`DELETE FROM ${s}
+  WHERE ${s.at} < ${before} OR ${s.id} IN (${surplus(s, s, { most: sql`${most}::int` })})`,
+);
+
+/** How many lines of an app are kept, and how many days. */
+export const keptLines = { requests: 1000, steps: 5000, days: 7 };
+
+/** Deletes what is older than it is kept, and of each app what is more than its share. */
+export async function sweepLogs(db: Queryable, before: Date): Promise<void> {
+  await run(db, sweepRequests, { before, most: keptLines.requests });
+  await run(db, sweepSteps, { before, most: keptLines.steps });
+}

@@ -1,0 +1,96 @@
+import { addDays, type Clock } from "../platform/clock.ts";
+import { isDatabaseUnavailable, type Db, type Queryable } from "../platform/db.ts";
+import type { WorkerJob } from "../platform/worker.ts";
+import { deleteFigures, deleteFiguresOf, writeCounts, type Counted, type Metric, type Subject } from "./figures.ts";
+import { keptLines, makeLogs, sweepLogs, type Logs } from "./logs.ts";
+import { writeJobRuns, type JobRun } from "./job-runs.ts";
+
+const hourMs = 3_600_000;
+const mostKeys = 20_000;
+const keptDays = { hours: 14, days: 731 };
+
+type Whose = { clientId?: string | null | undefined; schoolId?: string | null | undefined };
+
+export type Traffic = {
+  /** Counts one thing: for all of the service, and for the app and the school where they are known. */
+  count(metric: Metric, outcome: string, whose?: Whose): void;
+  noteJob(run: Omit<JobRun, "at">): void;
+  noteRequest: Logs["noteRequest"];
+  noteStep: Logs["noteStep"];
+  /** Writes what was counted and noted since it was last called. */
+  flush(): Promise<void>;
+  jobs: WorkerJob[];
+};
+
+/** Makes the counters of one process. */
+export function makeTraffic({ db, clock }: { db: Pick<Db, "pool">; clock: Clock }): Traffic {
+  const logs = makeLogs({ db, clock });
+  let counted = new Map<string, Counted>();
+  let runs = new Map<string, JobRun>();
+
+  function add(metric: Metric, subject: Subject, { outcome, hour }: { outcome: string; hour: number }): void {
+    const key = `${metric} ${subject} ${hour} ${outcome}`;
+    const found = counted.get(key);
+    if (found !== undefined) found.count++;
+    else if (counted.size < mostKeys || subject === "")
+      counted.set(key, { metric, subject, outcome, hour: new Date(hour * hourMs), count: 1 });
+  }
+
+  async function flush(): Promise<void> {
+    const [taken, ran] = [counted, runs];
+    counted = new Map();
+    runs = new Map();
+    await writeCounts(db.pool, [...taken.values()]).catch((error: unknown) => {
+      // Written at the next flush; a connection that breaks during the commit can make it count twice.
+      if (isDatabaseUnavailable(error)) takeBack(taken);
+      throw error;
+    });
+    await writeJobRuns(db.pool, [...ran.values()]);
+  }
+
+  function takeBack(taken: ReadonlyMap<string, Counted>): void {
+    for (const [key, one] of taken) {
+      const later = counted.get(key);
+      if (later !== undefined) later.count += one.count;
+      else if (counted.size < mostKeys) counted.set(key, one);
+    }
+  }
+
+  return {
+    count(metric, outcome, { clientId, schoolId } = {}) {
+      const at = { outcome, hour: Math.floor(clock().getTime() / hourMs) };
+      add(metric, "", at);
+      if (clientId) add(metric, `app:${clientId}`, at);
+      if (schoolId) add(metric, `school:${schoolId}`, at);
+    },
+    noteRequest: logs.noteRequest,
+    noteStep: logs.noteStep,
+    noteJob: (run) => void runs.set(run.name, { ...run, at: clock() }),
+    async flush() {
+      await flush();
+      await logs.flush();
+    },
+    jobs: [
+      { name: "traffic.flushLogs", everySeconds: 15, inEveryProcess: true, run: logs.flush },
+      {
+        name: "traffic.sweepLogs",
+        everySeconds: 600,
+        run: () => sweepLogs(db.pool, addDays(clock(), -keptLines.days)),
+      },
+      { name: "traffic.flush", everySeconds: 60, inEveryProcess: true, run: flush },
+      {
+        name: "traffic.sweep",
+        everySeconds: 3600,
+        async run() {
+          await deleteFigures(db.pool, { step: "HOUR", before: addDays(clock(), -keptDays.hours) });
+          await deleteFigures(db.pool, { step: "DAY", before: addDays(clock(), -keptDays.days) });
+        },
+      },
+    ],
+  };
+}
+
+/** Deletes the figures of an app; part of deleting the app. */
+export async function forgetFigures(tx: Queryable, clientId: string): Promise<void> {
+  await deleteFiguresOf(tx, `app:${clientId}`);
+}

@@ -1,0 +1,46 @@
+import type { Queryable } from "../platform/db.ts";
+import { fields, findRows, sql, statement, table, type Sql } from "../platform/sql.ts";
+import { isFirst } from "./queue.ts";
+
+/** How an endpoint does. Units: milliseconds; of attempts that were answered, null where there are none. */
+export type EndpointFigures = {
+  attempts: number;
+  succeeded: number;
+  p50Ms: number | null;
+  p95Ms: number | null;
+  /** When the oldest event that waits was made. */
+  waitingSince: Date | null;
+};
+
+type Asked = { endpointId: string; since: Date };
+
+/** Deliveries that are looked at, the newest, so that a busy endpoint takes no longer. */
+const mostDeliveries = 10_000;
+
+const d = table("webhookDelivery", "d");
+const w = table("webhookDelivery", "w");
+const a = table("webhookAttempt", "a");
+const answered = sql`${a.status} IS NOT NULL`;
+const percentile = (part: Sql) =>
+  sql`(percentile_disc(${part}) WITHIN GROUP (ORDER BY ${a.durationMs})
+    FILTER (WHERE ${answered}))`;
+
+const selectFigures = statement<Asked>(
+  ({ endpointId, since }) => sql`
+  SELECT ${fields<EndpointFigures>({
+    attempts: sql`count(*)::int`,
+    succeeded: sql`(count(*) FILTER (WHERE ${a.status} BETWEEN 200 AND 299))::int`,
+    p50Ms: percentile(sql`0.5`),
+    p95Ms: percentile(sql`0.95`),
+    waitingSince: sql`(SELECT min(${w.createdAt}) FROM ${w} WHERE ${w.endpointId} = ${endpointId} AND ${isFirst(w)})`,
+  })}
+  FROM (
+    SELECT ${d.id} FROM ${d} WHERE ${d.endpointId} = ${endpointId} ORDER BY ${d.id} DESC LIMIT ${mostDeliveries}
+  ) newest JOIN ${a} ON ${a.deliveryId} = newest.id AND ${a.at} >= ${since}`,
+);
+
+/** How an endpoint did since a time, among its newest 10,000 deliveries. */
+export async function findEndpointFigures(db: Queryable, asked: Asked): Promise<EndpointFigures> {
+  const [found] = await findRows<EndpointFigures, Asked>(db, selectFigures, asked);
+  return found!;
+}
