@@ -40,7 +40,7 @@ export const enums: EnumsAgree<
 > = { GrantType: true, TokenTypeHint: true, UserRole: true };
 
 /** Claims that the library writes by itself. */
-type ClaimsOfLibrary = "iss" | "aud" | "sub" | "nonce" | "sid" | "auth_time" | "iat" | "exp";
+type ClaimsOfLibrary = "iss" | "aud" | "sub" | "nonce" | "amr" | "sid" | "auth_time" | "iat" | "exp";
 /** Claims that say something of the person; userinfo has them too. */
 export type PersonClaims = Except<Userinfo, "sub">;
 /** The other claims of an ID token that are made here. */
@@ -142,7 +142,7 @@ function listScopes({ components }: OpenApiDocument, scheme: string): ScopeName[
 }
 
 /** The claims of the protocol itself, which stand in every ID token that has a value for them. */
-const protocolClaims = ["iss", "aud", "nonce", "iat", "exp"];
+const protocolClaims = ["iss", "aud", "nonce", "amr", "iat", "exp"];
 
 function readClaims({ components }: OpenApiDocument): Record<string, string[]> {
   const schemaOf = (name: string): Schema => components.schemas?.[name] ?? {};

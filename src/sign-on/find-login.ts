@@ -6,6 +6,7 @@ import { foldUsername } from "./login/index.ts";
 export type LoginState = {
   personId: PersonId;
   username: string;
+  hasPassword: boolean;
   changedAt: Date;
   blockedAt: Date | null;
   /** Browsers that are signed in. */
@@ -16,14 +17,27 @@ export type LoginState = {
 export async function findLogin({ prisma }: RecordStore, personId: PersonId, now: Date): Promise<LoginState | null> {
   const credential = await prisma.credential.findUnique({
     where: { personId },
-    select: { username: true, updatedAt: true, generation: true, person: { select: { blockedAt: true } } },
+    select: {
+      username: true,
+      passwordHash: true,
+      updatedAt: true,
+      generation: true,
+      person: { select: { blockedAt: true } },
+    },
   });
   if (credential === null) return null;
-  const { username, updatedAt, generation, person } = credential;
+  const { username, passwordHash, updatedAt, generation, person } = credential;
   const sessions = await prisma.oidcArtifact.count({
     where: { kind: "Session", personId, generation, expiresAt: { gt: now } },
   });
-  return { personId, username, changedAt: updatedAt, blockedAt: person.blockedAt, sessions };
+  return {
+    personId,
+    username,
+    hasPassword: passwordHash !== null,
+    changedAt: updatedAt,
+    blockedAt: person.blockedAt,
+    sessions,
+  };
 }
 
 /** Whose user name it is, in whatever case it is written. */
@@ -35,12 +49,22 @@ export async function findPersonIdOf({ prisma }: Pick<PrismaDb, "prisma">, usern
   return credential === null ? null : (credential.personId as PersonId);
 }
 
-/** Which of these people have a login. */
-export async function listLoginHolders(
-  { prisma }: RecordStore,
+export type UserName = { username: string; hasPassword: boolean };
+
+/** The user names of these people, of those who have one. */
+export async function listUserNames(
+  { prisma }: Pick<RecordStore, "prisma">,
   personIds: readonly PersonId[],
-): Promise<ReadonlySet<PersonId>> {
+): Promise<ReadonlyMap<PersonId, UserName>> {
   const where = { personId: { in: [...personIds] } };
-  const found = await prisma.credential.findMany({ where, select: { personId: true } });
-  return new Set(found.map(({ personId }) => personId as PersonId));
+  const found = await prisma.credential.findMany({
+    where,
+    select: { personId: true, username: true, passwordHash: true },
+  });
+  return new Map(
+    found.map(({ personId, username, passwordHash }) => [
+      personId as PersonId,
+      { username, hasPassword: passwordHash !== null },
+    ]),
+  );
 }

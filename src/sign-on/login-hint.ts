@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { PersonId } from "../directory/index.ts";
+import type { PersonId, SchoolId } from "../directory/index.ts";
 import type { Queryable } from "../platform/db.ts";
 import { seal, unseal } from "../platform/seal.ts";
 import { findRows, sql, statement, table } from "../platform/sql.ts";
@@ -20,27 +20,32 @@ const credential = table("credential");
 
 const findPerson = statement<{ personId: string | null; username: string | null }>(
   ({ personId, username }) => sql`
-    SELECT ${person.id} AS id FROM ${person} WHERE ${person.id} = ${personId}
-    UNION ALL SELECT ${credential.personId} FROM ${credential} WHERE ${credential.username} = ${username} LIMIT 1`,
+    SELECT ${person.id} AS id, ${person.homeSchoolId} AS "schoolId" FROM ${person} WHERE ${person.id} = ${personId}
+    UNION ALL SELECT ${credential.personId}, NULL FROM ${credential} WHERE ${credential.username} = ${username} LIMIT 1`,
   "sign-on.findHintedPerson",
 );
 
 /**
  * Finds the person that a hint names: a hint of a tile, a person's id or a user name.
  *
- * Shape: `personId` is null when it names nobody; `sure` when only this service can have made the hint.
+ * Shape: `personId` is null when it names nobody; `schoolId` is known where the hint names a person by their id; `sure`
+ *        when only this service can have made the hint.
  */
 export async function findHintedPerson(
   db: Queryable,
   key: Buffer,
   { hint, clientId }: AskedHint,
-): Promise<{ personId: PersonId | null; sure: boolean }> {
+): Promise<{ personId: PersonId | null; schoolId: SchoolId | null; sure: boolean }> {
   const opened = open(key, { hint, clientId });
-  const [found] = await findRows<{ id: PersonId }>(db, findPerson, {
+  const [found] = await findRows<{ id: PersonId; schoolId: SchoolId | null }>(db, findPerson, {
     personId: opened ?? (uuid.test(hint) ? hint : null),
     username: opened === null ? foldUsername(hint) : null,
   });
-  return { personId: found?.id ?? null, sure: opened !== null && found !== undefined };
+  return {
+    personId: found?.id ?? null,
+    schoolId: found?.schoolId ?? null,
+    sure: opened !== null && found !== undefined,
+  };
 }
 
 /** What is kept of a hinted person: enough to recognise them, and nothing without the key. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import express, { type NextFunction, type Request, type Response, Router } from "express";
 import type { Provider } from "oidc-provider";
 import type { AnswerCheck, FormCheck } from "../platform/http/index.ts";
-import { picksLocale, readLocale } from "../platform/pages/index.ts";
+import { addressInLanguage, picksLocale, readLocale } from "../platform/pages/index.ts";
 import { refuseOtherMethods } from "./other-methods.ts";
 import { renderErrorPage } from "./pages/index.ts";
 import { refuseUnreadForm } from "./refusal.ts";
@@ -53,10 +53,13 @@ export function makeMount({ issuerUrl, provider, checkLogout, checkAnswer }: Mou
   };
   const speakAsIssuer = makeSpeakAsIssuer(issuerUrl);
 
-  router.use([...libraryPaths, "/interaction", "/sign-in"], (req: Request, _res: Response, next: NextFunction) => {
-    speakAsIssuer(req);
-    next();
-  });
+  router.use(
+    [...libraryPaths, "/interaction", "/sign-in", "/card"],
+    (req: Request, _res: Response, next: NextFunction) => {
+      speakAsIssuer(req);
+      next();
+    },
+  );
   router.use(libraryPaths, (req: Request, res: Response, next: NextFunction) => {
     checkAnswer?.(req, res);
     next();
@@ -110,7 +113,7 @@ const makeRefuseUnkept =
     const requestId = (res.locals["requestId"] as string | undefined) ?? null;
     const { status, headers, html } = renderErrorPage(
       { status: 400, reason: "invalid_request", requestId },
-      { locale: readLocale(req) },
+      { locale: readLocale(req), languageUrl: addressInLanguage(req.path) },
     );
     res.status(status).set(headers).send(html);
   };

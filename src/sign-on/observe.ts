@@ -1,7 +1,17 @@
 import type { Response } from "express";
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
+import { observeSteps, type Step } from "./observe-steps.ts";
 
-export type Count = { signIn(outcome: string): void; token(grant: string): void };
+export type Count = {
+  /** A try to sign in with a user name and a password. */
+  signIn(outcome: string): void;
+  token(grant: string, clientId: string | undefined): void;
+  /** Somebody signed in to an app, for this school where it is one. */
+  signedIn(clientId: string | undefined, schoolId: string | undefined): void;
+  /** An app was answered an error. */
+  refused(error: string, clientId: string | undefined): void;
+  step(step: Step): void;
+};
 
 const answered = ["authorization.success", "authorization.error", "grant.success", "grant.error"] as const;
 
@@ -12,5 +22,16 @@ export function observeProvider(provider: Provider, count: Count | undefined): v
     if (oidc.client) locals["clientId"] = oidc.client.clientId;
   };
   for (const event of answered) provider.on(event as "grant.success", noteClient);
-  provider.on("grant.success", ({ oidc }) => count?.token(String(oidc.params?.["grant_type"])));
+  if (count === undefined) return;
+  observeSteps(provider, (step) => count.step(step));
+  const clientOf = ({ oidc }: KoaContextWithOIDC) => oidc.client?.clientId;
+  const noteRefusal = (ctx: KoaContextWithOIDC, { error }: { error: string }) => count.refused(error, clientOf(ctx));
+  provider.on("authorization.error", noteRefusal);
+  provider.on("grant.error", noteRefusal);
+  provider.on("grant.success", (ctx) => {
+    const grant = String(ctx.oidc.params?.["grant_type"]);
+    count.token(grant, clientOf(ctx));
+    const { schoolId } = (ctx.res as Response).locals;
+    if (grant === "authorization_code") count.signedIn(clientOf(ctx), schoolId as string | undefined);
+  });
 }

@@ -1,15 +1,18 @@
 import { againAfterDeadlock } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
-import { recordAudit, type Origin } from "../events/index.ts";
+import type { Origin } from "../events/index.ts";
 import { withPrismaTransaction, type PrismaDb, type Queryable, type Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { endSignIns } from "./end-sign-ins.ts";
-import { checkPasswordLength, hashPassword, writeCredential } from "./login/index.ts";
+import { endSignIns, lockPersonSignIn } from "./end-sign-ins.ts";
+import { recordOfPerson } from "./record-of-person.ts";
+import { revokeSecondFactorsIn } from "./second-factor/records.ts";
+import { checkPasswordLength, forgetTriesOf, hashPassword, writeCredential } from "./login/index.ts";
 
 type Login = { personId: PersonId; username: string; password: string };
 
 /**
- * Gives a person a user name and a password, or new ones, in a transaction of the caller. The person's sign-ins end.
+ * Gives a person a user name and a password, or new ones, in a transaction of the caller. Their sign-ins end, and
+ * failed tries at the login are forgotten.
  *
  * Errors: conflict for a user name that another person has; invalid for one that cannot be.
  */
@@ -22,7 +25,11 @@ export async function setCredential(
 }
 
 /** As `setCredential`, with its audit line in a transaction of its own. Errors: not_found too. */
-export async function setLogin(db: PrismaDb, { password, ...login }: Login, origin: Origin): Promise<void> {
+export async function setLogin(
+  db: PrismaDb,
+  { password, ...login }: Login & { mustChange?: boolean },
+  origin: Origin,
+): Promise<void> {
   checkPasswordLength(password);
   const passwordHash = await hashPassword(password);
   await inTransaction(db, (tx) => setLoginIn(tx, { ...login, passwordHash }, origin));
@@ -31,17 +38,18 @@ export async function setLogin(db: PrismaDb, { password, ...login }: Login, orig
 /** As `setLogin`, in a transaction of the caller. */
 export async function setLoginIn(
   tx: Transaction,
-  login: Omit<Login, "password"> & { passwordHash: string },
+  login: Omit<Login, "password"> & { passwordHash: string; mustChange?: boolean },
   origin: Origin,
 ): Promise<void> {
   await checkExists(tx, login.personId);
   await writeAndEnd(tx, { ...login, now: origin.at });
-  await recordAudit(tx, { ...origin, action: "credential_set", personId: login.personId });
+  await recordOfPerson(tx, { ...origin, action: "credential_set", personId: login.personId });
 }
 
 async function writeAndEnd(tx: Queryable, credential: Parameters<typeof writeCredential>[1]): Promise<void> {
   await writeCredential(tx, credential);
   await endSignIns(tx, { personId: credential.personId, at: credential.now });
+  await forgetTriesOf(tx, credential.personId);
 }
 
 /** Ends all sign-ins of the person, who may sign in again at once. Errors: not_found. */
@@ -53,7 +61,7 @@ export function signOutPerson(db: PrismaDb, personId: PersonId, origin: Origin):
 export async function signOutPersonIn(tx: Transaction, personId: PersonId, origin: Origin): Promise<void> {
   await checkExists(tx, personId);
   await endSignIns(tx, { personId, at: origin.at });
-  await recordAudit(tx, { ...origin, action: "person_signed_out", personId });
+  await recordOfPerson(tx, { ...origin, action: "person_signed_out", personId });
 }
 
 /**
@@ -71,7 +79,7 @@ export async function blockPersonIn(tx: Transaction, personId: PersonId, origin:
   if (!(await setBlock(tx, personId, origin.at)))
     throw new AppError("conflict", "person_blocked", "The person is blocked already.");
   await endSignIns(tx, { personId, at: origin.at });
-  await recordAudit(tx, { ...origin, action: "person_blocked", personId });
+  await recordOfPerson(tx, { ...origin, action: "person_blocked", personId });
 }
 
 /** Lets the person sign in again. A session that was started during the block ends too. Errors: not_found; conflict. */
@@ -84,7 +92,20 @@ export async function unblockPersonIn(tx: Transaction, personId: PersonId, origi
   if (!(await setBlock(tx, personId, null)))
     throw new AppError("conflict", "person_not_blocked", "The person is not blocked.");
   await endSignIns(tx, { personId, at: origin.at });
-  await recordAudit(tx, { ...origin, action: "person_unblocked", personId });
+  await recordOfPerson(tx, { ...origin, action: "person_unblocked", personId });
+}
+
+/**
+ * Removes the second factors and recovery codes of a person who has lost them, and ends their sign-ins.
+ *
+ * Errors: not_found.
+ */
+export function revokeSecondFactors(db: PrismaDb, personId: PersonId, origin: Origin): Promise<void> {
+  return inTransaction(db, async (tx) => {
+    await checkExists(tx, personId);
+    await lockPersonSignIn(tx, personId);
+    await revokeSecondFactorsIn(tx, personId, origin);
+  });
 }
 
 /** Whether the person's block was changed. */

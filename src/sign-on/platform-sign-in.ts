@@ -1,72 +1,55 @@
-import { randomBytes } from "node:crypto";
 import express, { type Request, type Response, Router } from "express";
 import type { PersonId } from "../directory/index.ts";
-import type { Queryable } from "../platform/db.ts";
-import { fields, findRows, sql, statement, table } from "../platform/sql.ts";
 import { type PageContext, readLocale } from "../platform/pages/index.ts";
 import { readDevice, rememberDevice } from "./interaction/device.ts";
 import type { InteractionDeps } from "./interaction/deps.ts";
-import { fieldOf, sendPage } from "./interaction/step.ts";
-import type { LoginProblem } from "./interaction/show.ts";
-import { endSession } from "./logout/end-session.ts";
-import { checkCsrfToken, makeCsrfToken, renderLoginPage } from "./pages/index.ts";
-import { startSession } from "./provider/library.ts";
+import { fieldOf, findMissing, sendPage } from "./interaction/step.ts";
+import { describeBrowser, type LoginProblem } from "./interaction/show.ts";
+import { forgetLastPerson, keepLastSignIn, readKnownBrowser } from "./last-sign-in.ts";
+import { askNewPassword, makeNewPasswordRouter } from "./new-password/platform.ts";
+import { renderLoginPage } from "./pages/index.ts";
+import { isOwnForm, makeFormToken, replaceSession, signInPath } from "./platform-session.ts";
+import { readReturnPath } from "./return-path.ts";
+import { addressWith, confirmAddress, keepPending } from "./second-factor/confirm.ts";
+import { passwordAlone } from "./second-factor/methods.ts";
+import { setUpPath } from "./second-factor/set-up.ts";
+import { findNextStep, findRefusal, findSignedIn } from "./signed-in.ts";
 import { signingIn } from "./storage/signing-in.ts";
-
-export const signInPath = "/sign-in";
-const browserCookie = "_sign_in";
 
 /** Serves the sign-in to the platform itself, without an app. */
 export function makePlatformSignIn(deps: InteractionDeps): Router {
   const router = Router();
   router.get(signInPath, async (req, res) => {
-    if (await findSignedInPerson(deps, req, res)) res.redirect(303, "/");
-    else showLogin(deps, req, res, null, "");
+    const signedIn = await findSignedIn(deps, req, res);
+    // Who is signed in already types their password again where a page asks for that.
+    if (req.query["again"] !== undefined) await showLogin(deps, req, res, null);
+    else if (signedIn?.needsSecondFactor === true) res.redirect(303, addressWith(setUpPath, returnPathOf(req)));
+    else if (signedIn !== null) res.redirect(303, returnPathOf(req));
+    else await showLogin(deps, req, res, null);
   });
   router.post(signInPath, express.urlencoded({ extended: false, limit: "16kb" }), (req, res) => logIn(deps, req, res));
-  return router;
+  return router.use(makeNewPasswordRouter(deps, (...of) => goOn(deps, ...of)));
 }
 
-/** Finds who is signed in with this browser; null for a person who is not active or is blocked. */
-export async function findSignedInPerson(
-  { db, provider }: Pick<InteractionDeps, "db" | "provider">,
-  req: Request,
-  res: Response,
-): Promise<PersonId | null> {
-  const session = await provider().Session.get(provider().createContext(req, res));
-  return session.accountId && (await findRefusal(db.pool, session.accountId)) === null
-    ? (session.accountId as PersonId)
-    : null;
-}
+const returnPathOf = (req: Request): string => readReturnPath(req.query["return"]);
 
-type Status = { isActive: boolean; isBlocked: boolean };
+/** This page, with where the person goes on from it. */
+const addressOf = (req: Request, query: Record<string, string> = {}): string =>
+  addressWith(signInPath, returnPathOf(req), query);
 
-const person = table("person");
-
-const selectStatus = statement<{ personId: string }>(
-  ({ personId }) => sql`
-    SELECT ${fields<Status>({
-      isActive: sql`${person.status} = 'ACTIVE'`,
-      isBlocked: sql`${person.blockedAt} IS NOT NULL`,
-    })}
-    FROM ${person} WHERE ${person.id} = ${personId}`,
-  "sign-on.findRefusal",
-);
-
-/** Why the person may not sign in to the platform; null where they may. */
-async function findRefusal(db: Queryable, personId: string): Promise<"refused" | "blocked" | null> {
-  const [status] = await findRows<Status>(db, selectStatus, { personId });
-  if (!status?.isActive) return "refused";
-  return status.isBlocked ? "blocked" : null;
-}
+type RightPassword = { personId: PersonId; generation: number; isShared?: boolean };
 
 async function logIn(deps: InteractionDeps, req: Request, res: Response): Promise<void> {
-  const [username, password] = [fieldOf(req, "username"), fieldOf(req, "password")];
-  const show = (problem: LoginProblem) => showLogin(deps, req, res, problem, username);
-  const browser = cookiesOf(deps, req, res).get(browserCookie, { signed: true });
-  if (!browser || !checkCsrfToken(deps.secrets.csrf, { interaction: signInPath, browser }, fieldOf(req, "csrf")))
-    return show({ kind: "expired_form" });
-  const missing = (["username", "password"] as const).filter((name) => fieldOf(req, name) === "");
+  const [username, password] = [fieldOf(req, "username").trim(), fieldOf(req, "password")];
+  const isShared = fieldOf(req, "shared") !== "";
+  const show = (problem: LoginProblem) => showLogin(deps, req, res, problem, { username, isShared });
+  if (!isOwnForm(deps, req, res, signInPath))
+    return show({ kind: req.headers.cookie === undefined ? "no_cookies" : "expired_form" });
+  if (fieldOf(req, "forget") !== "") {
+    forgetLastPerson(deps, req, res);
+    return res.redirect(303, addressOf(req));
+  }
+  const missing = findMissing({ username, password });
   if (missing.length > 0) return show({ kind: "missing", fields: missing });
   const check = await deps.checkPassword({
     username,
@@ -76,48 +59,50 @@ async function logIn(deps: InteractionDeps, req: Request, res: Response): Promis
     now: deps.clock(),
   });
   if (check.kind !== "ok") return show(check);
-  const refusal = await findRefusal(deps.db.pool, check.personId);
+  const refusal = await findRefusal(deps.db.pool, { personId: check.personId, now: deps.clock() });
   if (refusal !== null) return show({ kind: refusal });
   rememberDevice(deps, req, res, check.device);
-  await signingIn(check, () => replaceSession(deps, req, res, check.personId));
-  res.redirect(303, "/");
+  await keepLastSignIn(deps, req, res, { personId: check.personId, isShared });
+  if (check.mustChange) askNewPassword(deps, req, res, check);
+  else await goOn(deps, req, res, { ...check, isShared });
 }
 
-async function replaceSession(deps: InteractionDeps, req: Request, res: Response, personId: PersonId): Promise<void> {
-  const provider = deps.provider();
-  const present = await provider.Session.get(provider.createContext(req, res));
-  if (present.accountId) {
-    const requestId = res.locals["requestId"] as string | undefined;
-    await endSession(deps.db, { uid: present.uid, at: deps.clock(), requestId });
+/** What follows a right password that may stay. */
+async function goOn(deps: InteractionDeps, req: Request, res: Response, check: RightPassword): Promise<void> {
+  const { personId, isShared } = check;
+  const next = await findNextStep(deps, personId);
+  if (next === "confirm") {
+    keepPending(deps, req, res, check);
+    return res.redirect(303, confirmAddress(returnPathOf(req)));
   }
-  const cookie = await startSession(provider, { personId, seconds: deps.sessionSeconds });
-  cookiesOf(deps, req, res).set(provider.cookieName("session"), cookie, {
-    httpOnly: true,
-    sameSite: "lax",
-    signed: true,
-  });
+  await signingIn(check, () =>
+    replaceSession(deps, req, res, { personId, amr: passwordAlone, ...(isShared !== undefined && { isShared }) }),
+  );
+  res.redirect(303, next === "set_up" ? addressWith(setUpPath, returnPathOf(req)) : returnPathOf(req));
 }
 
-const cookiesOf = ({ provider }: InteractionDeps, req: Request, res: Response) =>
-  provider().createContext(req, res).cookies;
-
-function showLogin(deps: InteractionDeps, req: Request, res: Response, problem: LoginProblem, username: string): void {
-  const cookies = cookiesOf(deps, req, res);
-  let browser = cookies.get(browserCookie, { signed: true });
-  if (!browser) {
-    browser = randomBytes(16).toString("base64url");
-    cookies.set(browserCookie, browser, { httpOnly: true, sameSite: "lax", signed: true, path: signInPath });
-  }
-  const csrf = makeCsrfToken(deps.secrets.csrf, { interaction: signInPath, browser });
+async function showLogin(
+  deps: InteractionDeps,
+  req: Request,
+  res: Response,
+  problem: LoginProblem,
+  typed?: { username: string; isShared: boolean },
+): Promise<void> {
+  const csrf = makeFormToken(deps, req, res, signInPath);
+  const known = await readKnownBrowser(deps, req, res);
+  const other = addressOf(req, { ...(req.query["again"] !== undefined && { again: "" }), other: "" });
   sendPage(
     res,
     renderLoginPage(
-      { app: null, steps: { action: signInPath, cancel: null, csrf }, username, problem },
+      {
+        ...{ app: null, steps: { action: addressOf(req), cancel: null, csrf }, problem },
+        ...describeBrowser(known, typed, { other, asksOther: req.query["other"] !== undefined }),
+      },
       contextOf(req),
     ),
   );
 }
 
 function contextOf(req: Request): PageContext {
-  return { locale: readLocale(req), languageUrl: (locale) => `${signInPath}?lang=${locale}` };
+  return { locale: readLocale(req), languageUrl: (locale) => addressOf(req, { lang: locale }) };
 }

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from "express";
 import { present } from "../platform/contract-types.ts";
-import { readLocale } from "../platform/pages/index.ts";
+import { addressInLanguage, readLocale } from "../platform/pages/index.ts";
 import type { OAuthError } from "./contract.ts";
 import { renderErrorPage } from "./pages/index.ts";
 
@@ -19,7 +19,8 @@ export function sendRefusal(req: Request, res: Response, { status, reason, descr
     return;
   }
   const requestId = (res.locals["requestId"] as string | undefined) ?? null;
-  const { headers, html } = renderErrorPage({ status, reason, requestId }, { locale: readLocale(req) });
+  const languageUrl = req.method === "GET" ? addressInLanguage(req.originalUrl) : null;
+  const { headers, html } = renderErrorPage({ status, reason, requestId }, { locale: readLocale(req), languageUrl });
   res.set(headers).send(html);
 }
 

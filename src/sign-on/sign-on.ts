@@ -9,8 +9,11 @@ import type { DatabaseShares } from "../platform/shares.ts";
 import type { Db } from "../platform/db.ts";
 import type { Log } from "../platform/log.ts";
 import type { WorkerJob } from "../platform/worker.ts";
+import { makeCardMaker, type MakeCard } from "./cards/make-card.ts";
+import { makeCardSweep } from "./cards/print.ts";
+import { makeCardSignIn } from "./cards/sign-in.ts";
 import { readContract } from "./contract.ts";
-import type { InteractionDeps } from "./interaction/deps.ts";
+import type { InteractionDeps, StaffSecondFactor } from "./interaction/deps.ts";
 import { makeInteractionRouter } from "./interaction/router.ts";
 import { ensureSigningKeys, rotateSigningKeys } from "./keys/rotation.ts";
 import { loadSharedSecrets } from "./keys/shared-secrets.ts";
@@ -23,10 +26,15 @@ import { limitSessions } from "./logout/limit-sessions.ts";
 import { makeSender } from "./logout/send.ts";
 import { makeMount, type Mount } from "./mount.ts";
 import { type Count, observeProvider } from "./observe.ts";
-import { findSignedInPerson, makePlatformSignIn } from "./platform-sign-in.ts";
+import { makeOwnPasswordRouter } from "./new-password/own.ts";
+import { makePlatformSignIn } from "./platform-sign-in.ts";
 import type { Lifetimes } from "./provider/deps.ts";
 import { makeProvider } from "./provider/make-provider.ts";
 import { makeShowPages } from "./provider/pages.ts";
+import { needsSecondFactor } from "./second-factor/admin-scopes.ts";
+import { makeConfirmRouter } from "./second-factor/confirm.ts";
+import { makeSetUpRouter } from "./second-factor/set-up.ts";
+import { findSignedIn, type SignedIn } from "./signed-in.ts";
 import { makeDbByRoute, makeStoreByRoute } from "./storage/by-route.ts";
 import { makeCheckAccessToken } from "./storage/check-access-token.ts";
 import { makeLimitTokens } from "./storage/limit-tokens.ts";
@@ -45,6 +53,7 @@ export type SignOnOptions = {
   lifetimes: Lifetimes;
   /** 32 bytes each: the first encrypts, each can decrypt. */
   encryptionKeys: readonly Buffer[];
+  staffSecondFactor: StaffSecondFactor;
   passwordHashConcurrency?: number;
   /** Development only: apps on this machine are notified of logouts too. */
   allowPrivateAddresses: boolean;
@@ -59,10 +68,14 @@ export type SignOn = {
   /** Asked before express: the busiest requests are answered without it. */
   answerBusy: Mount["answerBusy"];
   checkAccessToken: CheckAccessToken;
+  findSignedIn(req: Request, res: Response): Promise<SignedIn | null>;
   findSignedInPerson(req: Request, res: Response): Promise<PersonId | null>;
+  /** Whether a token of the person is good for the admin API only if it was made with a second factor. */
+  needsSecondFactor(personId: PersonId): Promise<boolean>;
   /** What a page calls the person; null for a person without a name. */
   findPersonName(personId: PersonId): Promise<string | null>;
   makeLoginHint(personId: string, clientId: string): string;
+  makeCard: MakeCard;
   /** Lets the next signing keys sign; this process follows at once, others within seconds. */
   rotateSigningKey(): Promise<void>;
   jobs: WorkerJob[];
@@ -96,6 +109,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
         platform,
         contract,
         lifetimes,
+        staffSecondFactor: options.staffSecondFactor,
         secrets,
         signingKeys,
         readAddress,
@@ -120,10 +134,13 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     db,
     clock,
     platform,
+    issuerUrl,
     secrets,
+    encryptionKeys: keys,
     checkPassword,
     findPersonName,
     sessionSeconds: lifetimes.sessionSeconds,
+    staffSecondFactor: options.staffSecondFactor,
     provider: () => provider,
   };
   const sender = makeSender(options);
@@ -134,11 +151,14 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     checkAnswer: options.checkAnswers ? makeAnswerCheck(options.document, log) : null,
   });
   return {
-    router: Router().use(mount.router, makeInteractionRouter(deps), makePlatformSignIn(deps)),
+    router: Router().use(mount.router, makeInteractionRouter(deps), ...makePlatformPages(deps), makeCardSignIn(deps)),
     answerBusy: mount.answerBusy,
     checkAccessToken: makeCheckAccessToken({ db: shares.checks, clock, platform }),
-    findSignedInPerson: (req, res) => findSignedInPerson(deps, req, res),
+    needsSecondFactor: (personId) => needsSecondFactor(deps, personId),
+    findSignedIn: (req, res) => findSignedIn(deps, req, res),
+    findSignedInPerson: async (req, res) => (await findSignedIn(deps, req, res))?.personId ?? null,
     findPersonName,
+    makeCard: makeCardMaker({ issuerUrl, key: secrets.cardAnswers }),
     makeLoginHint: (personId, clientId) => makeLoginHint(secrets.loginHint, personId, clientId),
     async rotateSigningKey() {
       await rotateSigningKeys({ db, keys, now: clock() });
@@ -149,6 +169,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
       makeRetiredKeysJob({ db: jobs, clock, idTokenSeconds: lifetimes.idTokenSeconds }),
       makeSweepJob({ db: jobs, clock }),
       makeClientTokensJob({ db: jobs }),
+      makeCardSweep({ db: jobs, clock }),
       {
         name: "sign-on.sweepTraces",
         everySeconds: 300,
@@ -159,6 +180,13 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     close: () => sender.close(),
   };
 }
+
+const makePlatformPages = (deps: InteractionDeps): Router[] => [
+  makePlatformSignIn(deps),
+  makeConfirmRouter(deps),
+  makeOwnPasswordRouter(deps),
+  makeSetUpRouter(deps),
+];
 
 function makeFindPersonName(db: Db) {
   return async (personId: PersonId): Promise<string | null> => {

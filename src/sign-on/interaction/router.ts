@@ -1,15 +1,17 @@
 import express, { type Request, type Response, Router } from "express";
 import { errors } from "oidc-provider";
-import { readLocale } from "../../platform/pages/index.ts";
-import { renderErrorPage } from "../pages/index.ts";
 import type { InteractionDeps } from "./deps.ts";
+import { sendError, showOver } from "./over.ts";
 import { isOwnForm, openVisit, renderLogin, renderVisit, type Visit } from "./show.ts";
 import { fieldOf, sendPage, type Step } from "./step.ts";
-import { allow, cancel, chooseSchool, logIn, stay, switchUser } from "./steps.ts";
+import { allow, cancel, chooseNewPassword, chooseSchool, logIn, proveSecondFactor, stay, switchUser } from "./steps.ts";
+import { rememberApp } from "./way-to-app.ts";
 
 const steps: Record<string, Step> = {
   login: logIn,
   consent: allow,
+  "new-password": chooseNewPassword,
+  "second-factor": proveSecondFactor,
   school: chooseSchool,
   stay,
   switch: switchUser,
@@ -21,7 +23,9 @@ export function makeInteractionRouter(deps: InteractionDeps): Router {
   const router = Router();
   router.get("/interaction/:uid", async (req, res) => {
     const visit = await findVisit(deps, req, res);
-    if (visit) sendPage(res, await renderVisit(deps, visit, req));
+    if (!visit) return;
+    rememberApp(deps, req, res, visit.app);
+    sendPage(res, await renderVisit(deps, visit, req, res));
   });
   router.post(
     "/interaction/:uid/:step",
@@ -32,8 +36,8 @@ export function makeInteractionRouter(deps: InteractionDeps): Router {
       const visit = await findVisit(deps, req, res);
       if (!visit) return;
       if (isOwnForm(deps, visit, fieldOf(req, "csrf"))) await step(deps, visit, req, res);
-      else if (step === logIn) sendPage(res, renderLogin(deps, visit, req, { kind: "expired_form" }));
-      else sendError(req, res, "forged", 403);
+      else if (step === logIn) sendPage(res, await renderLogin(deps, visit, req, res, { kind: "expired_form" }));
+      else sendError(req, res, { reason: "forged", status: 403, again: `/interaction/${visit.interaction.uid}` });
     },
   );
   return router;
@@ -42,16 +46,11 @@ export function makeInteractionRouter(deps: InteractionDeps): Router {
 async function findVisit(deps: InteractionDeps, req: Request, res: Response): Promise<Visit | null> {
   try {
     const visit = await openVisit(deps, req, res);
-    if (!visit) sendError(req, res, "expired", 400);
+    if (!visit) await showOver(deps, req, res);
     return visit;
   } catch (error) {
     if (!(error instanceof errors.SessionNotFound)) throw error;
-    sendError(req, res, "expired", 400);
+    await showOver(deps, req, res);
     return null;
   }
-}
-
-function sendError(req: Request, res: Response, reason: "expired" | "forged", status: number): void {
-  const requestId = (res.locals["requestId"] as string | undefined) ?? null;
-  sendPage(res, renderErrorPage({ status, reason, requestId }, { locale: readLocale(req) }));
 }

@@ -2,11 +2,15 @@ import type { Request, Response } from "express";
 import type { Provider } from "oidc-provider";
 import {
   type App,
+  claimsAt,
   type ClientId,
   findApp,
+  findProfile,
   findSignOnRight,
+  findSubject,
   scopeFromWire,
   type ScopeName,
+  type SubjectClaims,
 } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import { formTarget, type Page, type PageContext, readLocale } from "../../platform/pages/index.ts";
@@ -16,13 +20,24 @@ import {
   renderChooseSchoolPage,
   renderConsentPage,
   renderLoginPage,
+  renderNewPasswordPage,
   renderRefusalPage,
+  renderSecondFactorPage,
+  renderSetUpNeededPage,
   renderSwitchUserPage,
+  type LoginModel,
+  type NewPasswordModel,
+  type SecondFactorModel,
 } from "../pages/index.ts";
+import { type KnownBrowser, readKnownBrowser } from "../last-sign-in.ts";
+import { listDecisions } from "../consent.ts";
 import { mayOverrule } from "../provider/hints.ts";
+import { secondFactorPrompt } from "../provider/policy.ts";
+import { askSecondFactor } from "../second-factor/ask.ts";
+import { hasSecondFactors } from "../second-factor/records.ts";
 import { readInteractionSignature } from "../provider/library.ts";
 import type { InteractionDeps } from "./deps.ts";
-import { readTypedHint } from "./typed-hint.ts";
+import { readHintedSchool, readTypedHint } from "./typed-hint.ts";
 
 export type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;
 export type LoginProblem = Parameters<typeof renderLoginPage>[0]["problem"];
@@ -66,12 +81,12 @@ export function isOwnForm(deps: InteractionDeps, visit: Visit, presented: unknow
 }
 
 /** Shows what the person is asked next. */
-export async function renderVisit(deps: InteractionDeps, visit: Visit, req: Request): Promise<Page> {
+export async function renderVisit(deps: InteractionDeps, visit: Visit, req: Request, res: Response): Promise<Page> {
   const context = contextOf(visit, req);
   const { app, personId, scopes, clientId } = visit;
   const { prompt } = visit.interaction;
   if (personId === null || (prompt.name === "login" && !asksToSwitch(visit)))
-    return renderLogin(deps, visit, req, null);
+    return renderLogin(deps, visit, req, res, null);
   const personName = await deps.findPersonName(personId);
   const model = (action: string) => ({ app: { name: app.name }, personName, steps: stepsOf(deps, visit, action) });
 
@@ -81,15 +96,59 @@ export async function renderVisit(deps: InteractionDeps, visit: Visit, req: Requ
       context,
     );
   }
+  if (prompt.name === secondFactorPrompt) return renderSecondFactor(deps, visit, req, null);
   if (prompt.name === "consent") {
+    const claims = await findClaims(deps, { clientId, personId });
     return renderConsentPage(
-      { ...model("consent"), scopes, switchUser: stepsOf(deps, visit, "switch").action },
+      { ...model("consent"), scopes, claims, switchUser: stepsOf(deps, visit, "switch").action },
       context,
     );
   }
   const right = await findSignOnRight(deps.db.pool, { clientId, personId });
   if (right.kind === "refused") return renderRefusalPage({ ...model("switch"), reason: right.reason }, context);
   return renderChooseSchoolPage({ ...model("school"), schools: right.schools }, context);
+}
+
+/** What the app would get of the person: of the school that they chose, or of their only one. */
+async function findClaims(
+  { db: { pool } }: InteractionDeps,
+  pair: { clientId: ClientId; personId: PersonId },
+): Promise<SubjectClaims> {
+  const right = await findSignOnRight(pool, pair);
+  const [subject, [past]] = await Promise.all([findSubject(pool, pair), listDecisions(pool, [pair])]);
+  if (subject === null) throw new Error("the person vanished during the request");
+  const schools = right.kind === "allowed" ? right.schools : [];
+  const school = schools.length === 1 ? schools[0] : schools.find(({ id }) => id === past?.schoolId);
+  return claimsAt(subject, school?.id ?? null);
+}
+
+/** Asks for the second factor, or lets the person set one up and come back. */
+export async function renderSecondFactor(
+  deps: InteractionDeps,
+  visit: Visit,
+  req: Request,
+  problem: SecondFactorModel["problem"],
+): Promise<Page> {
+  const { app, personId, interaction } = visit;
+  const context = contextOf(visit, req);
+  const steps = stepsOf(deps, visit, "second-factor");
+  if (personId === null || !(await hasSecondFactors(deps.db, personId))) {
+    const setUp = `/sign-in/second-factor?${new URLSearchParams({ return: `/interaction/${interaction.uid}` }).toString()}`;
+    return renderSetUpNeededPage({ app: { name: app.name }, steps, setUp }, context);
+  }
+  const question = await askSecondFactor(deps, { personId, browser: visit.browser });
+  return renderSecondFactorPage({ app: { name: app.name }, steps, problem, ...question }, context);
+}
+
+/** Asks for a password of the person's own, before the sign-in goes on. */
+export function renderNewPassword(
+  deps: InteractionDeps,
+  visit: Visit,
+  req: Request,
+  asked: Pick<NewPasswordModel, "pending" | "problem">,
+): Page {
+  const { action, csrf } = stepsOf(deps, visit, "new-password");
+  return renderNewPasswordPage({ ...asked, action, csrf, asksCurrent: false, back: null }, contextOf(visit, req));
 }
 
 /** Whether the person is asked to switch because the app hinted at another person. */
@@ -100,17 +159,44 @@ export const asksToSwitch = ({ interaction }: Pick<Visit, "interaction">): boole
 export const mayStay = ({ interaction }: Pick<Visit, "interaction">): boolean =>
   interaction.prompt.reasons.every((reason) => reason === "login_hint") && mayOverrule(interaction.params);
 
-export function renderLogin(
+export type Typed = { username: string; isShared: boolean };
+
+/**
+ * What the login form shows of this browser, beside what was typed.
+ *
+ * Shape: the person of the sign-in before is greeted unless another user name was typed; `other` is where the form asks
+ *        for any user name.
+ */
+export function describeBrowser(
+  { person, isShared, help }: KnownBrowser,
+  typed: Typed | undefined,
+  { other, asksOther }: { other: string; asksOther: boolean },
+): Pick<LoginModel, "username" | "known" | "isShared" | "help"> {
+  const username = typed?.username ?? "";
+  const isMeant = person !== null && !asksOther && (username === "" || username === person.username);
+  return { username, known: isMeant ? { ...person, other } : null, isShared: typed?.isShared ?? isShared, help };
+}
+
+export async function renderLogin(
   deps: InteractionDeps,
   visit: Visit,
   req: Request,
+  res: Response,
   problem: LoginProblem,
-  typed?: string,
-): Page {
-  const { app, typedHint } = visit;
-  const username = typed ?? typedHint;
+  typed?: Typed,
+): Promise<Page> {
+  const { app, typedHint, interaction } = visit;
+  const [known, { logoPath }] = await Promise.all([
+    readKnownBrowser(deps, req, res, readHintedSchool(deps, req, res)),
+    findProfile(deps.db, visit.clientId),
+  ]);
+  const hinted = typedHint === "" ? undefined : { username: typedHint, isShared: known.isShared };
+  const other = `/interaction/${interaction.uid}?other`;
   return renderLoginPage(
-    { app: { name: app.name }, steps: stepsOf(deps, visit, "login"), username, problem },
+    {
+      ...{ app: { name: app.name, logoPath }, steps: stepsOf(deps, visit, "login"), problem },
+      ...describeBrowser(known, typed ?? hinted, { other, asksOther: req.query["other"] !== undefined }),
+    },
     contextOf(visit, req),
   );
 }

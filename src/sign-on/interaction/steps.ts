@@ -1,34 +1,72 @@
 import { findSignOnRight } from "../../access/index.ts";
+import type { PersonId } from "../../directory/index.ts";
 import { recordAudit } from "../../events/index.ts";
 import { withPrismaTransaction } from "../../platform/db.ts";
 import { rememberConsent, rememberSchool } from "../consent.ts";
+import { forgetLastPerson, keepLastSignIn, readLastSignIn } from "../last-sign-in.ts";
 import { endSession } from "../logout/end-session.ts";
+import { sealPending, takeNewPassword } from "../new-password/pending.ts";
 import { forgetSession } from "../provider/library.ts";
-import { describeRefusal } from "../provider/policy.ts";
+import { describeRefusal, secondFactorPrompt } from "../provider/policy.ts";
+import { checkAnswer } from "../second-factor/ask.ts";
+import { hasSecondFactor, passwordAlone, withSecondFactor } from "../second-factor/methods.ts";
+import { sharedDevice } from "../shared-device.ts";
 import { signingIn } from "../storage/signing-in.ts";
 import { readDevice, rememberDevice } from "./device.ts";
-import { fieldOf, sendPage, type Step } from "./step.ts";
-import { asksToSwitch, mayStay, renderLogin, renderVisit, type Visit } from "./show.ts";
+import { fieldOf, findMissing, sendPage, type Step } from "./step.ts";
+import { asksToSwitch, mayStay, renderLogin, renderNewPassword, renderSecondFactor, renderVisit } from "./show.ts";
+import type { Visit } from "./show.ts";
 
 type Answer = Parameters<Step>;
 
 export const logIn: Step = async (deps, visit, req, res) => {
-  const [username, password] = [fieldOf(req, "username"), fieldOf(req, "password")];
-  const missing = (["username", "password"] as const).filter((name) => fieldOf(req, name) === "");
+  const [username, password] = [fieldOf(req, "username").trim(), fieldOf(req, "password")];
+  if (fieldOf(req, "forget") !== "") {
+    forgetLastPerson(deps, req, res);
+    return res.redirect(303, `/interaction/${visit.interaction.uid}`);
+  }
+  const isShared = fieldOf(req, "shared") !== "";
+  const typed = { username, isShared };
+  const missing = findMissing({ username, password });
   if (missing.length > 0)
-    return sendPage(res, renderLogin(deps, visit, req, { kind: "missing", fields: missing }, username));
+    return sendPage(res, await renderLogin(deps, visit, req, res, { kind: "missing", fields: missing }, typed));
   const device = readDevice(deps, req, res);
   const check = await deps.checkPassword({ username, password, address: req.ip ?? "", device, now: deps.clock() });
-  if (check.kind !== "ok") return sendPage(res, renderLogin(deps, visit, req, check, username));
+  if (check.kind !== "ok") return sendPage(res, await renderLogin(deps, visit, req, res, check, typed));
 
   rememberDevice(deps, req, res, check.device);
+  await keepLastSignIn(deps, req, res, { personId: check.personId, isShared });
+  if (check.mustChange) {
+    const pending = sealPending(deps, { ...check, browser: visit.browser });
+    return sendPage(res, renderNewPassword(deps, visit, req, { pending, problem: null }));
+  }
+  await finishLogin(deps, visit, req, res, { ...check, isShared });
+};
+
+/** Takes the password that a person chose in place of the one that was made for them. */
+export const chooseNewPassword: Step = async (deps, visit, req, res) => {
+  const taken = await takeNewPassword(deps, req, res, visit.browser);
+  if (taken.kind === "expired")
+    return sendPage(res, await renderLogin(deps, visit, req, res, { kind: "expired_form" }));
+  if (taken.kind === "done") {
+    const { isShared } = readLastSignIn(deps, req, res);
+    return finishLogin(deps, visit, req, res, { ...taken, isShared });
+  }
+  const problem = { kind: taken.fault };
+  sendPage(res, renderNewPassword(deps, visit, req, { pending: taken.pending, problem }));
+};
+
+type RightPassword = { personId: PersonId; generation: number; isShared: boolean };
+
+async function finishLogin(...[deps, visit, req, res, check]: [...Answer, RightPassword]): Promise<void> {
   await leaveOtherSession(deps, visit, req, res, check.personId);
-  const login = { accountId: check.personId, remember: false };
+  const context = check.isShared ? { acr: sharedDevice } : {};
+  const login = { accountId: check.personId, remember: false, amr: [...passwordAlone], ...context };
   const result = asksToSwitch(visit) ? { login, hint: { answered: true } } : { login };
   await signingIn(check, () =>
     deps.provider().interactionFinished(req, res, result, { mergeWithLastSubmission: false }),
   );
-};
+}
 
 /** Continues as the person who is signed in, whom the app did not name. */
 export const stay: Step = async (deps, visit, req, res) => {
@@ -64,6 +102,20 @@ export const chooseSchool: Step = async (deps, visit, req, res) => {
   await deps.provider().interactionFinished(req, res, { choose_school: { schoolId: school.id } });
 };
 
+/** Takes the second factor, or goes on where the session has got one meanwhile. */
+export const proveSecondFactor: Step = async (deps, visit, req, res) => {
+  const { personId, interaction } = visit;
+  if (personId === null || interaction.prompt.name !== secondFactorPrompt) return showAgain(deps, visit, req, res);
+  const session = await deps.provider().Session.get(deps.provider().createContext(req, res));
+  if (session.accountId === personId && hasSecondFactor(session.amr))
+    return deps.provider().interactionFinished(req, res, { second_factor: {} });
+  const check = await checkAnswer(deps, req, res, { personId, browser: visit.browser });
+  if (check.kind !== "ok") return sendPage(res, await renderSecondFactor(deps, visit, req, check));
+  const context = session.acr === undefined ? {} : { acr: session.acr };
+  const login = { accountId: personId, remember: false, amr: withSecondFactor(check.method), ...context };
+  await deps.provider().interactionFinished(req, res, { login });
+};
+
 /** Signs the person out. The same interaction then asks for another person. */
 export const switchUser: Step = async (deps, visit, req, res) => {
   await leaveOtherSession(deps, visit, req, res, null);
@@ -84,7 +136,7 @@ const describe = ({ name, details }: Visit["interaction"]["prompt"]): string =>
   name === "refusal" ? describeRefusal(details["reason"]) : "the user cancelled";
 
 async function showAgain(...[deps, visit, req, res]: Answer): Promise<void> {
-  sendPage(res, await renderVisit(deps, visit, req));
+  sendPage(res, await renderVisit(deps, visit, req, res));
 }
 
 // Ends the session of the browser, unless it belongs to the person who continues. The library would send the browser

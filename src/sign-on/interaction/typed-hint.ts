@@ -1,4 +1,11 @@
+import type { Request, Response } from "express";
+import type { SchoolId } from "../../directory/index.ts";
+import { seal, unseal } from "../../platform/seal.ts";
+import type { InteractionDeps } from "./deps.ts";
+
 const name = "_login_hint";
+const schoolName = "_hinted_school";
+const schoolPurpose = "hinted school";
 
 type Cookies = {
   get(name: string, options: { signed: boolean }): string | undefined;
@@ -20,4 +27,18 @@ export function keepTypedHint(
 
 export function readTypedHint(cookies: Pick<Cookies, "get">): string {
   return Buffer.from(cookies.get(name, { signed: false }) ?? "", "base64url").toString();
+}
+
+type Kept = { key: Buffer; schoolId: SchoolId; path: string; seconds: number };
+
+/** Keeps the school of the person whom our own hint names, encrypted, for the help text of the login form. */
+export function keepHintedSchool(cookies: Cookies, { key, schoolId, path, seconds }: Kept): void {
+  const value = seal([key], schoolPurpose, Buffer.from(schoolId)).toString("base64url");
+  cookies.set(schoolName, value, { path, maxAge: seconds * 1000, httpOnly: true, sameSite: "lax", signed: false });
+}
+
+export function readHintedSchool({ provider, secrets }: InteractionDeps, req: Request, res: Response): SchoolId | null {
+  const text = provider().createContext(req, res).cookies.get(schoolName, { signed: false }) ?? "";
+  const plain = unseal([secrets.lastSignIn], schoolPurpose, Buffer.from(text, "base64url"));
+  return (plain?.toString() ?? null) as SchoolId | null;
 }

@@ -3,6 +3,7 @@ import { withPrismaTransaction, type PrismaDb } from "../../platform/db.ts";
 import { DatabaseStartError } from "../../platform/postgres/index.ts";
 import { seal, unseal, type EncryptionKeys } from "../../platform/seal.ts";
 import { fields, findRows, run, sql, statement, table, update } from "../../platform/sql.ts";
+import { totpPurpose } from "../second-factor/totp.ts";
 import { rootPurpose, wrongKeys } from "./shared-secrets.ts";
 import { purposeOf } from "./signing-keys.ts";
 
@@ -10,6 +11,7 @@ type Sealed = { id: string; sealed: Buffer };
 
 const signingKey = table("signingKey");
 const secret = table("sharedSecret");
+const factor = table("secondFactor");
 
 /** What is kept encrypted: how it is read, written and sealed. */
 const kinds = [
@@ -34,6 +36,18 @@ const kinds = [
         ${update("sharedSecret", "shared_secret", { encrypted: sealed })} WHERE ${secret.name} = ${id}`,
     ),
     purposeOf: rootPurpose,
+  },
+  {
+    list: statement(
+      () => sql`
+        SELECT ${fields<Sealed>({ id: factor.id, sealed: sql`${factor.secret}` })}
+        FROM ${factor} WHERE ${factor.secret} IS NOT NULL FOR UPDATE`,
+    ),
+    write: statement<Sealed>(
+      ({ id, sealed }) => sql`
+        ${update("secondFactor", "second_factor", { secret: sealed })} WHERE ${factor.id} = ${id}`,
+    ),
+    purposeOf: totpPurpose,
   },
 ];
 

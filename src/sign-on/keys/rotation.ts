@@ -1,5 +1,5 @@
-import { recordAudit } from "../../events/index.ts";
-import type { Db, PrismaDb, Queryable } from "../../platform/db.ts";
+import { recordAudit, type Origin } from "../../events/index.ts";
+import type { Db, PrismaDb, Queryable, Transaction } from "../../platform/db.ts";
 import { withPrismaTransaction, withTransaction } from "../../platform/db.ts";
 import type { EncryptionKeys } from "../../platform/seal.ts";
 import { fields, findRows, insert, run, sql, statement, table, update } from "../../platform/sql.ts";
@@ -58,17 +58,25 @@ type Activated = { algorithm: Algorithm; kid: string };
  *        until the tokens it signed have expired (`dropRetiredKeys`).
  */
 export async function rotateSigningKeys({ db, keys, now }: Deps): Promise<Activated[]> {
-  const next = await Promise.all(
-    algorithms.map(async (algorithm) => ({ algorithm, made: await makeSigningKey(algorithm, keys) })),
-  );
-  return withPrismaTransaction(db, async (tx) => {
-    await run(tx, lockKeys, {});
-    await run(tx, retire, { now });
-    const rows = await findRows<Activated>(tx, activate, { now });
-    for (const key of next) await insertKey(tx, { ...key, state: "NEXT", now });
-    await recordAudit(tx, { at: now, action: "signing_key_rotated", detail: { active: rows.map(({ kid }) => kid) } });
-    return rows;
-  });
+  const next = await makeNextKeys(keys);
+  return withPrismaTransaction(db, (tx) => rotateSigningKeysIn(tx, next, { at: now }));
+}
+
+export type NextKeys = readonly { algorithm: Algorithm; made: NewKey }[];
+
+/** Makes a key of each algorithm, which takes a while, before the transaction that rotates. */
+export const makeNextKeys = (keys: EncryptionKeys): Promise<NextKeys> =>
+  Promise.all(algorithms.map(async (algorithm) => ({ algorithm, made: await makeSigningKey(algorithm, keys) })));
+
+/** As `rotateSigningKeys`, in a transaction. */
+export async function rotateSigningKeysIn(tx: Transaction, next: NextKeys, origin: Origin): Promise<Activated[]> {
+  const now = origin.at;
+  await run(tx, lockKeys, {});
+  await run(tx, retire, { now });
+  const rows = await findRows<Activated>(tx, activate, { now });
+  for (const key of next) await insertKey(tx, { ...key, state: "NEXT", now });
+  await recordAudit(tx, { ...origin, action: "signing_key_rotated", detail: { active: rows.map(({ kid }) => kid) } });
+  return rows;
 }
 
 const deleteRetired = statement<{ before: Date }>(

@@ -5,7 +5,19 @@ import { type EncryptionKeys, seal, unseal } from "../../platform/seal.ts";
 import { findRows, insert, run, sql, statement, table } from "../../platform/sql.ts";
 
 /** Secrets that all processes share; each is derived from one root and is of use for its purpose only. */
-export type SharedSecrets = { cookies: Buffer; csrf: Buffer; loginHint: Buffer; signInTraces: Buffer; replay: Buffer };
+export type SharedSecrets = {
+  cookies: Buffer;
+  csrf: Buffer;
+  loginHint: Buffer;
+  signInTraces: Buffer;
+  cardAnswers: Buffer;
+  cardCookies: Buffer;
+  replay: Buffer;
+  newPassword: Buffer;
+  secondFactor: Buffer;
+  lastSignIn: Buffer;
+  recoveryCodes: Buffer;
+};
 
 const rootName = "root";
 export const rootPurpose = (name: string): string => `shared secret ${name}`;
@@ -49,6 +61,12 @@ export async function loadSharedSecrets({
     csrf: derive("csrf"),
     loginHint: derive("login hint"),
     signInTraces: derive("sign-in traces"),
+    cardAnswers: derive("card answers"),
+    cardCookies: derive("card cookies"),
     replay: derive("replay"),
+    newPassword: derive("new password"),
+    secondFactor: derive("second factor"),
+    lastSignIn: derive("last sign-in"),
+    recoveryCodes: derive("recovery codes"),
   };
 }

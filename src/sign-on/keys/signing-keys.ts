@@ -2,7 +2,7 @@ import { generateKeyPair, type KeyObject } from "node:crypto";
 import { promisify } from "node:util";
 import { calculateJwkThumbprint, type JWK } from "jose";
 import { valuesOf } from "../../platform/contract-types.ts";
-import type { Queryable } from "../../platform/db.ts";
+import type { Queryable, RecordStore } from "../../platform/db.ts";
 import { DatabaseStartError } from "../../platform/postgres/index.ts";
 import { type EncryptionKeys, seal, unseal } from "../../platform/seal.ts";
 import { fields, findRows, run, sql, statement, table } from "../../platform/sql.ts";
@@ -42,6 +42,20 @@ export async function listSigningKeys(db: Queryable, keys: EncryptionKeys): Prom
       );
     return { ...row, privateJwk: JSON.parse(plain.toString()) as JWK };
   });
+}
+
+export type DescribedKey = Pick<SigningKey, "kid" | "algorithm" | "state"> & {
+  createdAt: Date;
+  activatedAt: Date | null;
+  retiredAt: Date | null;
+};
+
+/** The keys without what is secret of them: those that sign, those that will be next, and the retired ones. */
+export async function describeSigningKeys({ prisma }: RecordStore): Promise<DescribedKey[]> {
+  const select = { kid: true, algorithm: true, state: true, createdAt: true, activatedAt: true, retiredAt: true };
+  const places = { ACTIVE: 0, NEXT: 1, RETIRED: 2 };
+  const found = await prisma.signingKey.findMany({ select, orderBy: [{ createdAt: "desc" }, { kid: "asc" }] });
+  return found.sort((a, b) => places[a.state] - places[b.state]);
 }
 
 const selectVersion = statement(

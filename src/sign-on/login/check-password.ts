@@ -14,10 +14,11 @@ import { foldUsername } from "./username.ts";
  * What a user name and a password are worth.
  *
  * Shape: `refused` is an unknown user name or a wrong password; `device` is for a cookie that the browser keeps for a
- *        year; `generation` is that of the credential. Whether the person may sign in anywhere is decided elsewhere.
+ *        year; `generation` is that of the credential; `mustChange` asks for a password of the person's own first.
+ *        Whether the person may sign in anywhere is decided elsewhere.
  */
 export type PasswordCheck =
-  | { kind: "ok"; personId: PersonId; generation: number; device: string }
+  | { kind: "ok"; personId: PersonId; generation: number; mustChange: boolean; device: string }
   | { kind: "refused" }
   | { kind: "slowed"; retryAfterSeconds: number }
   | { kind: "busy"; retryAfterSeconds: number };
@@ -64,7 +65,8 @@ export function makeCheckPassword(deps: {
       address: makeKey("address", countedAddress(attempt.address)),
     };
     const found = await findCredential(db, username, devices.device);
-    const limits = chooseLimits({ username, address: attempt.address, device, ...found }, makeKey);
+    const personId = found.credential?.personId ?? null;
+    const limits = chooseLimits({ username, personId, address: attempt.address, device, ...found }, makeKey);
     const result = await oneByOne(limits.origin.key.toString("hex"), () =>
       limited(attempt, { ...found, devices }, limits),
     );
@@ -98,7 +100,7 @@ export function makeCheckPassword(deps: {
 
   async function signedIn(
     attempt: Attempt,
-    { personId, generation }: Credential,
+    { personId, generation, mustChange }: Credential,
     { taken, devices }: { taken: Taken; devices: Devices },
   ): Promise<PasswordCheck> {
     const device = isDevice(attempt.device) ? attempt.device : randomBytes(16).toString("base64url");
@@ -109,7 +111,7 @@ export function makeCheckPassword(deps: {
       devices: [makeKey("device", device), devices.address],
       now: attempt.now,
     });
-    return { kind: "ok", personId, generation, device };
+    return { kind: "ok", personId, generation, mustChange, device };
   }
 }
 
@@ -119,7 +121,7 @@ const slowed = (until: Date, now: Date): PasswordCheck => ({
 });
 
 type Devices = { device: Buffer; address: Buffer };
-type Credential = { personId: PersonId; passwordHash: string; generation: number };
+type Credential = { personId: PersonId; passwordHash: string; generation: number; mustChange: boolean };
 type Found = {
   credential: Credential | null;
   /** Whether this person signed in with the device. */
@@ -144,6 +146,7 @@ const findByUsername = statement<{ username: string | null; device: Buffer }>(
       personId: credential.personId,
       passwordHash: credential.passwordHash,
       generation: credential.generation,
+      mustChange: credential.mustChange,
       isOwnDevice: sql`EXISTS (SELECT FROM ${known}
         WHERE ${known.personId} = ${credential.personId} AND ${known.device} = ${device})`,
       isKnownDevice: sql`EXISTS (SELECT FROM ${known} WHERE ${known.device} = ${device})`,
@@ -156,7 +159,7 @@ async function findCredential(db: Db, username: string, device: Buffer): Promise
   // PostgreSQL takes no NUL character, and no user name has one.
   const given = { username: username.includes("\0") ? null : username, device };
   const [row] = await findRows<FoundRow>(db.pool, findByUsername, given);
-  const { personId, passwordHash, generation, ...devices } = row!;
-  const isFound = personId !== null && passwordHash !== null && generation !== null;
-  return { ...devices, credential: isFound ? { personId, passwordHash, generation } : null };
+  const { personId, passwordHash, generation, mustChange, ...devices } = row!;
+  const isFound = personId !== null && passwordHash !== null && generation !== null && mustChange !== null;
+  return { ...devices, credential: isFound ? { personId, passwordHash, generation, mustChange } : null };
 }

@@ -11,17 +11,20 @@ export function checkPasswordLength(password: string): void {
   if (password.length > longestPassword) throw new RangeError("the password is too long");
 }
 
-type Row = { personId: PersonId; username: string; passwordHash: string; updatedAt: Date };
+type Row = { personId: PersonId; username: string; passwordHash: string; mustChange: boolean; updatedAt: Date };
 
 const excluded = (field: keyof Row) =>
   sql`${columnNames("credential", field)} = excluded.${columnNames("credential", field)}`;
 
-const upsertCredential = statement<Row>(({ personId, username, passwordHash, updatedAt }) => {
-  const row = insert("credential", { personId, username, passwordHash, updatedAt });
+const upsertCredential = statement<Row>(({ personId, username, passwordHash, mustChange, updatedAt }) => {
+  const row = insert("credential", { personId, username, passwordHash, mustChange, updatedAt });
   return sql`
     ${row} ON CONFLICT (${columnNames("credential", "personId")}) DO UPDATE
-    SET ${excluded("username")}, ${excluded("passwordHash")}, ${excluded("updatedAt")}`;
+    SET ${excluded("username")}, ${excluded("passwordHash")}, ${excluded("mustChange")}, ${excluded("updatedAt")}`;
 }, "set-credential");
+
+/** Shape: `mustChange` asks the person for a password of their own at the next sign-in. */
+export type NewCredential = Pick<Row, "personId" | "username" | "passwordHash"> & { mustChange?: boolean; now: Date };
 
 /**
  * Writes a person's user name and password hash. The caller ends the sign-ins that the old password gave.
@@ -31,10 +34,12 @@ const upsertCredential = statement<Row>(({ personId, username, passwordHash, upd
  */
 export async function writeCredential(
   tx: Queryable,
-  { personId, username, passwordHash, now }: { personId: PersonId; username: string; passwordHash: string; now: Date },
+  { personId, username, passwordHash, mustChange = false, now }: NewCredential,
 ): Promise<void> {
   const folded = foldUsername(checkText("username", username, 255));
-  await run(tx, upsertCredential, { personId, username: folded, passwordHash, updatedAt: now }).catch(explain);
+  await run(tx, upsertCredential, { personId, username: folded, passwordHash, mustChange, updatedAt: now }).catch(
+    explain,
+  );
 }
 
 function explain(error: unknown): never {

@@ -10,7 +10,9 @@
  */
 export { makeCheckPassword, type PasswordCheck } from "./check-password.ts";
 export { checkPasswordLength, writeCredential } from "./credential.ts";
+export { makePassword } from "./make-password.ts";
 export { hashPassword } from "./password.ts";
 export { countedAddress, countedSite } from "./known-devices.ts";
 export { foldUsername } from "./username.ts";
+export { forgetTriesOf, waitsOf, type Waits } from "./rate-limits.ts";
 export { sweepSignInTraces } from "./sweep.ts";

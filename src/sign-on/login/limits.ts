@@ -1,3 +1,4 @@
+import type { PersonId } from "../../directory/index.ts";
 import type { Queryable } from "../../platform/db.ts";
 import { type Bucket, giveTokensBack, takeToken, takeTokens } from "../../platform/token-bucket.ts";
 import { countedAddress, countedSite, type MakeKey } from "./known-devices.ts";
@@ -41,6 +42,8 @@ export type Limits = {
 
 type Counted = {
   username: string;
+  /** Who has the user name; null for nobody. */
+  personId: PersonId | null;
   address: string;
   device: string | null;
   isOwnDevice: boolean;
@@ -49,9 +52,10 @@ type Counted = {
 
 /** Chooses by the user name only where a cookie proves that the person signed in with this browser before. */
 export function chooseLimits(counted: Counted, makeKey: MakeKey): Limits {
-  const { username, device, isOwnDevice, isKnownDevice } = counted;
+  const { username, personId, device, isOwnDevice, isKnownDevice } = counted;
+  const here = { personId, everywhere: false };
   if (device !== null && isOwnDevice)
-    return { origin: { key: makeKey("place", username, "device", device), kind: originLimit }, shared: null };
+    return { origin: { key: makeKey("place", username, "device", device), kind: originLimit, ...here }, shared: null };
   const address = countedAddress(counted.address);
   const site = countedSite(counted.address);
   const addressBuckets = [
@@ -59,16 +63,16 @@ export function chooseLimits(counted: Counted, makeKey: MakeKey): Limits {
     { key: makeKey("address bucket", address), ...addressBucket },
   ];
   return {
-    origin: { key: makeKey("place", username, "address", address), kind: originLimit },
+    origin: { key: makeKey("place", username, "address", address), kind: originLimit, ...here },
     shared: {
       buckets:
         device !== null && isKnownDevice
           ? [{ key: makeKey("device bucket", device), ...deviceBucket }]
           : addressBuckets,
-      account: { key: makeKey("account", username), kind: accountLimit },
+      account: { key: makeKey("account", username), kind: accountLimit, personId, everywhere: true },
       heldUp: {
         bucket: { key: makeKey("held up bucket", address), ...heldUpBucket },
-        origin: { key: makeKey("held up place", username, address), kind: heldUpLimit },
+        origin: { key: makeKey("held up place", username, address), kind: heldUpLimit, ...here },
       },
     },
   };

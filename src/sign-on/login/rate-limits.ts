@@ -1,5 +1,17 @@
+import type { PersonId } from "../../directory/index.ts";
 import type { Queryable } from "../../platform/db.ts";
-import { columnNames, findRows, insert, run, sql, statement, table, update } from "../../platform/sql.ts";
+import {
+  columnNames,
+  findRows,
+  insert,
+  run,
+  sql,
+  statement,
+  table,
+  update,
+  type Sql,
+  type Value,
+} from "../../platform/sql.ts";
 
 /**
  * How failed tries of one kind are slowed down.
@@ -29,12 +41,16 @@ export const accountLimit: RateLimitKind = {
   forgetSeconds: 43_200,
 };
 
-export type RateLimit = { key: Buffer; kind: RateLimitKind };
+/**
+ * Shape: `personId` is whose account it is, null where nobody has the user name; `everywhere` tells the limit of an
+ *        account from those of its devices and addresses.
+ */
+export type RateLimit = { key: Buffer; kind: RateLimitKind; personId: PersonId | null; everywhere: boolean };
 
 const limit = table("signInBrake");
 const l = table("signInBrake", "l");
 
-type Try = RateLimitKind & { key: Buffer; now: Date };
+type Try = RateLimitKind & Omit<RateLimit, "kind"> & { now: Date };
 
 // No wait is a time long past, not the time of the try: tries that queued arrive with older times.
 const takeTryStatement = statement<Try>((given) => {
@@ -46,10 +62,12 @@ const takeTryStatement = statement<Try>((given) => {
       failures: 1,
       waitUntil: sql`to_timestamp(0)`,
       forgetAt: sql`${now} + ${forgetAfter}`,
+      personId: sql`${given.personId}::uuid`,
+      everywhere: given.everywhere,
     })}
     ON CONFLICT (${columnNames("signInBrake", "key")})
-    DO UPDATE SET (${columnNames("signInBrake", "failures", "waitUntil", "forgetAt")}) = (
-      SELECT counted.failures,
+    DO UPDATE SET (${columnNames("signInBrake", "personId", "failures", "waitUntil", "forgetAt")}) = (
+      SELECT ${given.personId}::uuid, counted.failures,
         CASE WHEN counted.failures < ${given.free} THEN to_timestamp(0) ELSE ${now} + wait END,
         CASE WHEN counted.failures = 1 THEN ${now} + ${forgetAfter}
              WHEN counted.failures < ${given.free} THEN ${limit.forgetAt}
@@ -70,9 +88,9 @@ const findWait = statement<{ key: Buffer }>(
  *
  * Shape: null lets the try through, a date says until when to wait; a try that has to wait is not counted.
  */
-export async function takeTry(db: Queryable, { key, kind }: RateLimit, now: Date): Promise<Date | null> {
-  if ((await run(db, takeTryStatement, { ...kind, key, now })) === 1) return null;
-  const [waiting] = await findRows<{ waitUntil: Date }>(db, findWait, { key });
+export async function takeTry(db: Queryable, { kind, ...limited }: RateLimit, now: Date): Promise<Date | null> {
+  if ((await run(db, takeTryStatement, { ...kind, ...limited, now })) === 1) return null;
+  const [waiting] = await findRows<{ waitUntil: Date }>(db, findWait, limited);
   return waiting?.waitUntil ?? now;
 }
 
@@ -97,3 +115,27 @@ const forget = statement<{ key: Buffer }>(
 export async function forgetTries(db: Queryable, { key }: RateLimit): Promise<void> {
   await run(db, forget, { key });
 }
+
+/** What slows down the sign-ins of a person at a moment. */
+export type Waits = {
+  /** Until when the account waits wherever it is not known; null when it does not. */
+  everywhereUntil: string | null;
+  /** The devices and addresses that wait, and until when the last of them does. */
+  places: number;
+  placesUntil: string | null;
+};
+
+/** The `Waits` of a person as one value, for statements that ask for more than them. */
+export const waitsOf = (personId: Value, now: Value): Sql => sql`(
+  SELECT json_build_object('everywhereUntil', max(${limit.waitUntil}) FILTER (WHERE ${limit.everywhere}),
+    'places', count(*) FILTER (WHERE NOT ${limit.everywhere}),
+    'placesUntil', max(${limit.waitUntil}) FILTER (WHERE NOT ${limit.everywhere}))
+  FROM ${limit} WHERE ${limit.personId} = ${personId} AND ${limit.waitUntil} > ${now}::timestamptz)`;
+
+const forgetAll = statement<{ personId: PersonId }>(
+  ({ personId }) => sql`DELETE FROM ${limit} WHERE ${limit.personId} = ${personId}`,
+  "sign-in-limit-release-person",
+);
+
+/** Forgets all failed tries at the account of a person, wherever they were made. Answers how many limits it had. */
+export const forgetTriesOf = (tx: Queryable, personId: PersonId): Promise<number> => run(tx, forgetAll, { personId });

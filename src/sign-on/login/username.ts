@@ -1,4 +1,4 @@
+import { foldText } from "../../platform/fold-text.ts";
+
 /** One spelling for one account: width, case and surrounding space do not matter. */
-export function foldUsername(username: string): string {
-  return username.normalize("NFKC").toLowerCase().normalize("NFKC").trim();
-}
+export const foldUsername = (username: string): string => foldText(username);

@@ -5,6 +5,7 @@ import type { Every } from "../../platform/contract-types.ts";
 import { makeUuid } from "../../platform/ids.ts";
 import type { Decisions, Pair } from "../consent.ts";
 import type { TokenClaims } from "../contract.ts";
+import { lacksSecondFactor } from "../second-factor/admin-scopes.ts";
 import { once, questions } from "../storage/request-memory.ts";
 import { whileConsuming } from "../storage/request.ts";
 import { recordSignIn } from "../storage/unit-of-work.ts";
@@ -31,7 +32,7 @@ export async function findSchool(deps: ProviderDeps, ctx: KoaContextWithOIDC, pa
   return right.schools.find(({ id }) => id === schoolId)?.id ?? null;
 }
 
-type Token = { kind?: string; scopes?: Set<string> };
+type Token = { kind?: string; scopes?: Set<string>; amr?: string[] | undefined };
 
 /**
  * Finds the person behind a session or a token.
@@ -44,11 +45,13 @@ export function makeFindAccount(deps: ProviderDeps) {
     const pair = { clientId: ctx.oidc.client?.clientId as ClientId, personId: sub as PersonId };
     const right = await findRight(deps, ctx, pair);
     if (token && right.kind === "refused") return undefined;
+    if (await isTooWeak(deps, pair.personId, token)) return undefined;
     if (token?.kind === "AuthorizationCode") await noteSignIn(deps, ctx, pair, right);
     return {
       accountId: sub,
       async claims(use, _scope, requested) {
         const schoolId = await findSchool(deps, ctx, pair);
+        noteSchool(ctx, schoolId);
         const subject = await once(deps.requestOf(ctx).memory, questions.subject(pair), () =>
           findSubject(deps.db.pool, pair),
         );
@@ -61,6 +64,12 @@ export function makeFindAccount(deps: ProviderDeps) {
       },
     };
   };
+}
+
+// What was issued before the person had a second factor, or had to have one, gives no token for the admin API.
+async function isTooWeak(deps: ProviderDeps, personId: PersonId, token: Token | undefined): Promise<boolean> {
+  if (token?.kind !== "AuthorizationCode" && token?.kind !== "RefreshToken") return false;
+  return lacksSecondFactor(deps, { personId, scopes: token.scopes ?? [], amr: token.amr });
 }
 
 // The library hashes the value given as at_hash. Both others come with every code and refresh token.
@@ -79,6 +88,12 @@ async function noteSignIn(
   if (right.kind === "allowed" && !right.isUser) await recordFirstSignIn(firstSignIns, { ...pair, at });
   const request = requestOf(ctx);
   request.work = recordSignIn(whileConsuming(request), { ...pair, at, requestId: requestIdOf(ctx) });
+}
+
+/** For the figures of the school. */
+function noteSchool(ctx: { res: object }, schoolId: SchoolId | null): void {
+  const { locals } = ctx.res as { locals?: Record<string, unknown> };
+  if (locals !== undefined) locals["schoolId"] = schoolId;
 }
 
 export function requestIdOf(ctx: { res: object }): string | undefined {

@@ -3,6 +3,7 @@ import { type ClientId, scopeNames, scopeToWire } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import { recordAudit } from "../../events/index.ts";
 import { responseTypes } from "../contract.ts";
+import { secondsOfSession } from "../shared-device.ts";
 import { findRight, makeFindAccount, requestIdOf } from "./account.ts";
 import { appMetadata, isOriginOf } from "./client.ts";
 import type { ProviderDeps } from "./deps.ts";
@@ -55,7 +56,8 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
     allowOmittingSingleRegisteredRedirectUri: false,
     pkce: { required: (_ctx, client) => client["pkce_required"] === true || client.clientAuthMethod === "none" },
     scopes: scopeNames.map((scope) => scopeToWire(platform, scope)),
-    claims: contract.claimsByScope,
+    // `amr` comes with no scope: makeLoadGrant asks for it where there is something to say.
+    claims: { ...contract.claimsByScope, amr: null },
     conformIdTokenClaims: false,
     extraClientMetadata: { properties: [...appMetadata] },
     extraParams: makeExtraParams(deps),
@@ -81,7 +83,9 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
       IdToken: lifetimes.idTokenSeconds,
       RefreshToken: lifetimes.refreshTokenSeconds,
       Grant: lifetimes.refreshTokenSeconds,
-      Session: lifetimes.sessionSeconds,
+      // The library counts by this clock too.
+      Session: (_ctx, session) =>
+        secondsOfSession(session, { sessionSeconds: lifetimes.sessionSeconds, now: Math.floor(Date.now() / 1000) }),
       Interaction: interactionSeconds,
     },
     discovery: {

@@ -4,6 +4,7 @@ import type { Db, PrismaDb } from "../../platform/db.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Pair } from "../consent.ts";
 import type { SignOnContract } from "../contract.ts";
+import type { StaffSecondFactor } from "../interaction/deps.ts";
 import type { SharedSecrets } from "../keys/shared-secrets.ts";
 import type { SigningKey } from "../keys/signing-keys.ts";
 import type { ProviderRequest } from "../storage/request.ts";
@@ -28,6 +29,7 @@ export type ProviderDeps = {
   platform: string;
   contract: SignOnContract;
   lifetimes: Lifetimes;
+  staffSecondFactor: StaffSecondFactor;
   secrets: SharedSecrets;
   signingKeys: readonly SigningKey[];
   store: Store;

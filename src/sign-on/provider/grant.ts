@@ -6,6 +6,7 @@ import { checkMaxAgeSpelling } from "./check-spelling.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { readHints } from "./hints.ts";
 import { requestTokenClaims, setParameters } from "./library.ts";
+import { hasSecondFactor } from "../second-factor/methods.ts";
 import { checkParameters } from "./parameters.ts";
 
 /**
@@ -20,12 +21,14 @@ export function makeLoadGrant(deps: ProviderDeps) {
     const personId = session?.accountId as PersonId;
     const decisions = await findPastDecisions(deps, ctx, { clientId, personId });
 
-    requestTokenClaims(ctx, { sid: null, rat: { value: Number(params?.["rat"]) } });
+    // The claims live on in the tokens: those of a sign-on with a second factor are recognised by them.
+    const amr = hasSecondFactor(session?.amr) ? { amr: null } : {};
+    requestTokenClaims(ctx, { sid: null, rat: { value: Number(params?.["rat"]) }, ...amr });
     session?.sidFor(clientId, session.uid);
 
     const grant = new provider.Grant({ clientId, accountId: personId });
     grant.addOIDCScope(decisions.scopes.map((scope) => scopeToWire(deps.platform, scope)).join(" "));
-    grant.addOIDCClaims(["rat"]);
+    grant.addOIDCClaims(["rat", ...Object.keys(amr)]);
     await grant.save();
     return grant;
   };

@@ -31,7 +31,8 @@ async function readLoginHint(
   hint: string,
 ): Promise<Hinted> {
   const asked = { hint, clientId: ctx.oidc.client?.clientId as ClientId };
-  const { personId, sure } = await findHintedPerson(db.pool, secrets.loginHint, asked);
+  const { personId, sure, schoolId } = await findHintedPerson(db.pool, secrets.loginHint, asked);
+  if (sure) requestOf(ctx).hintedSchoolId = schoolId;
   requestOf(ctx).typedHint = readableHint(secrets.loginHint, asked);
   return { sure, hash: hashHintedPerson(secrets.loginHint, personId ?? nobody) };
 }

@@ -164,15 +164,20 @@ export function requestTokenClaims(
   Object.assign((oidc.claims.id_token ??= {}), claims);
 }
 
-/** Starts a session for a browser. Answers the value of its cookie. */
+/** Starts a session for a browser. */
 export async function startSession(
   provider: Provider,
-  { personId, seconds }: { personId: string; seconds: number },
-): Promise<string> {
+  {
+    personId,
+    amr,
+    acr,
+    seconds,
+  }: { personId: string; amr: readonly string[]; acr: string | undefined; seconds: number },
+): Promise<{ cookie: string; uid: string }> {
   const session = new provider.Session();
-  session.loginAccount({ accountId: personId, transient: true });
+  session.loginAccount({ accountId: personId, transient: true, amr: [...amr], ...(acr !== undefined && { acr }) });
   await session.save(seconds);
-  return session.jti;
+  return { cookie: session.jti, uid: session.uid };
 }
 
 type Interaction = Awaited<ReturnType<Provider["interactionDetails"]>>;

@@ -80,7 +80,7 @@ async function finish(
     const { work } = request;
     const wait = await countInteraction(deps, ctx, work);
     if (wait !== null) return pages.showTooMany(ctx, secondsUntil(wait, deps.clock()));
-    keepHintOfInteraction(ctx, request);
+    keepHintOfInteraction(deps, ctx, request);
     request.work = await commit(deps, ctx, work);
     await uncountInteraction(deps, ctx, work);
   } catch (error) {

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { KoaContextWithOIDC } from "oidc-provider";
 import { type Bucket, giveTokensBack, takeTokens } from "../../platform/token-bucket.ts";
-import { keepTypedHint } from "../interaction/typed-hint.ts";
+import { keepHintedSchool, keepTypedHint } from "../interaction/typed-hint.ts";
 import { countedAddress, countedSite } from "../login/index.ts";
 import type { ProviderRequest } from "../storage/request.ts";
 import type { UnitOfWork } from "../storage/unit-of-work.ts";
@@ -38,10 +38,16 @@ export async function uncountInteraction(deps: ProviderDeps, ctx: KoaContextWith
 }
 
 /** Lets the login form show what the app wrote as the user name. */
-export function keepHintOfInteraction(ctx: KoaContextWithOIDC, { typedHint, work }: ProviderRequest): void {
-  if (typedHint === "" || !readChange(work).opens) return;
+export function keepHintOfInteraction(
+  { secrets }: ProviderDeps,
+  ctx: KoaContextWithOIDC,
+  { typedHint, hintedSchoolId: schoolId, work }: ProviderRequest,
+): void {
+  if ((typedHint === "" && schoolId === null) || !readChange(work).opens) return;
   const path = new URL(ctx.response.get("Location"), ctx.oidc.issuer).pathname;
-  keepTypedHint(ctx.cookies, { typed: typedHint, path, seconds: interactionSeconds });
+  const seconds = interactionSeconds;
+  if (typedHint !== "") keepTypedHint(ctx.cookies, { typed: typedHint, path, seconds });
+  if (schoolId !== null) keepHintedSchool(ctx.cookies, { key: secrets.lastSignIn, schoolId, path, seconds });
 }
 
 function readChange(work: UnitOfWork): { opens: boolean; ends: boolean } {

@@ -1,8 +1,8 @@
 import type { ErrorOut, KoaContextWithOIDC } from "oidc-provider";
 import type { PersonId } from "../../directory/index.ts";
 import { isDatabaseUnavailable } from "../../platform/db.ts";
-import { formTarget, type Page, type PageContext, readLocale } from "../../platform/pages/index.ts";
-import { renderErrorPage, renderLoggedOutPage, renderLogoutConfirmPage } from "../pages/index.ts";
+import { addressInLanguage, formTarget, type Page, type PageContext, readLocale } from "../../platform/pages/index.ts";
+import { renderErrorPage, renderLoggedOutPage, renderLogoutConfirmPage, type WayToApp } from "../pages/index.ts";
 import { requestIdOf } from "./account.ts";
 import { presentError } from "./answers.ts";
 
@@ -25,7 +25,13 @@ export function makeShowPages({ findPersonName }: Deps) {
       send(
         ctx,
         renderErrorPage(
-          { status, reason: isAway ? "busy" : reasonOf(ctx, out, error), requestId: requestIdOf(ctx) ?? null },
+          {
+            status,
+            reason: isAway ? "busy" : reasonOf(ctx, out, error),
+            requestId: requestIdOf(ctx) ?? null,
+            app: wayToApp(ctx),
+            again: status >= 500 ? addressOf(ctx) : null,
+          },
           contextOf(ctx),
         ),
       );
@@ -37,7 +43,14 @@ export function makeShowPages({ findPersonName }: Deps) {
       send(
         ctx,
         renderErrorPage(
-          { status: 429, reason: "busy", requestId: requestIdOf(ctx) ?? null, retryAfterSeconds },
+          {
+            status: 429,
+            reason: "busy",
+            requestId: requestIdOf(ctx) ?? null,
+            retryAfterSeconds,
+            app: wayToApp(ctx),
+            again: addressOf(ctx),
+          },
           contextOf(ctx),
         ),
       );
@@ -61,15 +74,29 @@ export function makeShowPages({ findPersonName }: Deps) {
 }
 
 function reasonOf(ctx: KoaContextWithOIDC, out: ErrorOut, error: Error) {
+  if (ctx.req.headers.cookie === undefined && ctx.oidc.route === "resume") return "no_cookies";
   if (out.error === "server_error") return "bug";
   if (out.error === "invalid_client") return "unknown_app";
   if (out.error === "invalid_redirect_uri") return "wrong_redirect";
   return ctx.oidc.route === "resume" || error.name === "SessionNotFound" ? "expired" : "invalid_request";
 }
 
+/** This page; of an answer to a form, the page that asked. */
+const addressOf = (ctx: KoaContextWithOIDC): string =>
+  ctx.method === "GET" ? ctx.originalUrl : ctx.oidc.provider.pathFor("end_session");
+
+/** The first page of the app, where it is a website. */
+function wayToApp({ oidc: { client } }: KoaContextWithOIDC): WayToApp | null {
+  const address = client?.redirectUris?.find((uri) => /^https?:/.test(uri));
+  return client && address ? { name: client.clientName ?? client.clientId, url: `${new URL(address).origin}/` } : null;
+}
+
 function contextOf(ctx: KoaContextWithOIDC): PageContext {
   const uiLocales = ctx.oidc.params?.["ui_locales"];
-  return { locale: readLocale(ctx.req, typeof uiLocales === "string" ? uiLocales : undefined) };
+  return {
+    locale: readLocale(ctx.req, typeof uiLocales === "string" ? uiLocales : undefined),
+    languageUrl: addressInLanguage(addressOf(ctx)),
+  };
 }
 
 function send(ctx: KoaContextWithOIDC, page: Page): void {

@@ -5,23 +5,27 @@ import type { PersonId } from "../../directory/index.ts";
 import { recordAudit } from "../../events/index.ts";
 import { type Bucket, takeToken } from "../../platform/token-bucket.ts";
 import type { Pair } from "../consent.ts";
+import { lacksSecondFactor } from "../second-factor/admin-scopes.ts";
 import { once, questions } from "../storage/request-memory.ts";
 import { findRight, findSchool, requestIdOf } from "./account.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { asksForAnother } from "./hints.ts";
 import { makeBasePolicy } from "./library.ts";
 
+export const secondFactorPrompt = "second_factor";
+
 const { Check, Prompt } = interactionPolicy;
 
 /**
  * What a person is asked before an app gets its answer, in this order: who they are, whether the app is theirs to use,
- * for which school, and whether they agree.
+ * a second factor where the app wants to work as staff, for which school, and whether they agree.
  */
 export function makePolicy(deps: ProviderDeps): interactionPolicy.DefaultPolicy {
   const policy = makeBasePolicy();
   policy.get("login")?.checks.add(makeHintCheck(deps));
   policy.add(new Prompt({ name: "refusal", requestable: false }, ...makeRightChecks(deps)), 1);
-  policy.add(new Prompt({ name: "choose_school", requestable: false }, makeSchoolCheck(deps)), 2);
+  policy.add(new Prompt({ name: secondFactorPrompt, requestable: false }, makeSecondFactorCheck(deps)), 2);
+  policy.add(new Prompt({ name: "choose_school", requestable: false }, makeSchoolCheck(deps)), 3);
   return policy;
 }
 
@@ -85,6 +89,13 @@ function makeRightChecks(deps: ProviderDeps): interactionPolicy.Check[] {
     makeCheck("blocked", describeRefusal("person_blocked"), (reason) => reason === "person_blocked"),
     makeCheck("sign_on_right", describeRefusal("no_grant"), (reason) => reason !== "person_blocked"),
   ];
+}
+
+function makeSecondFactorCheck(deps: ProviderDeps) {
+  const check: Checked = (ctx, { personId }) =>
+    lacksSecondFactor(deps, { personId, scopes: ctx.oidc.requestParamScopes, amr: ctx.oidc.session?.amr });
+  const description = "the user has to prove a second factor";
+  return new Check(secondFactorPrompt, description, "interaction_required", withPerson(check));
 }
 
 function makeSchoolCheck(deps: ProviderDeps) {

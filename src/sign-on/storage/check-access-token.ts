@@ -14,6 +14,7 @@ type TokenRow = {
   personId: PersonId | null;
   scope: string | null;
   granted: ScopeName[];
+  hasSecondFactor: boolean;
   expiresAt: Date;
 };
 
@@ -31,6 +32,8 @@ const findByHash = statement<{ idHashes: Buffer[] }>(
       personId: token.personId,
       scope: sql`${token.payload}->>'scope'`,
       granted: app.scopes,
+      // Asked for where the session was made with one: provider/grant.ts.
+      hasSecondFactor: sql`${token.payload} #> '{claims,id_token,amr}' IS NOT NULL`,
       expiresAt: token.expiresAt,
     })}
     FROM ${token} JOIN ${app} ON ${app.clientId} = ${token.clientId}
@@ -77,6 +80,7 @@ function classify(row: TokenRow | undefined, now: Date, platform: string): Token
   if (row.expiresAt <= now) return { kind: "expired" };
   const named = (row.scope ?? "").split(" ").map((scope) => scopeFromWire(platform, scope));
   const scopes = new Set(named.filter((scope) => scope !== null && row.granted.includes(scope)) as ScopeName[]);
-  const found: AccessToken = { clientId: row.clientId, personId: row.personId, scopes };
+  const { clientId, personId, hasSecondFactor } = row;
+  const found: AccessToken = { clientId, personId, scopes, hasSecondFactor };
   return { kind: "valid", token: found };
 }

@@ -4,11 +4,13 @@ import { run, sql, statement, table } from "../../platform/sql.ts";
 
 const artifact = table("oidcArtifact");
 const notice = table("logoutNotice");
+const limit = table("signInBrake");
 
 // These have no foreign key to the person: tokens are kept until they are swept.
 const deleteTraces = statement<{ personId: PersonId }>(
   ({ personId }) => sql`
-    WITH artifacts AS (DELETE FROM ${artifact} WHERE ${artifact.personId} = ${personId})
+    WITH artifacts AS (DELETE FROM ${artifact} WHERE ${artifact.personId} = ${personId}),
+      limits AS (DELETE FROM ${limit} WHERE ${limit.personId} = ${personId})
     DELETE FROM ${notice} WHERE ${notice.personId} = ${personId}`,
   "sign-on.forgetPerson",
 );

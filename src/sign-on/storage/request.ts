@@ -1,3 +1,4 @@
+import type { SchoolId } from "../../directory/index.ts";
 import type { Artifact } from "./artifact.ts";
 import type { Memory } from "./request-memory.ts";
 import {
@@ -24,6 +25,8 @@ export type ProviderRequest = {
   readonly generations: Map<string, number>;
   /** What the app wrote as the user name of the person it asks for. */
   typedHint: string;
+  /** The school of the person whom a hint of our own names. */
+  hintedSchoolId: SchoolId | null;
   work: UnitOfWork;
 };
 
@@ -33,6 +36,7 @@ export const startRequest = (): ProviderRequest => ({
   session: null,
   generations: new Map(),
   typedHint: "",
+  hintedSchoolId: null,
   work: reading,
 });
 

@@ -1,0 +1,42 @@
+import type { Prisma } from "../../../generated/prisma/client.ts";
+import type { PersonId, SchoolId } from "../../directory/index.ts";
+import type { RecordStore } from "../../platform/db.ts";
+
+const included = {
+  person: { include: { credential: { select: { username: true } } } },
+  memberships: {
+    where: { group: { type: "KLASSE", status: "ACTIVE" } },
+    select: { group: { select: { name: true, sortKey: true } } },
+  },
+} satisfies Prisma.AffiliationInclude;
+
+/** A person at a school, with what a card says of them: name, user name and classes. */
+export type CardPlace = Prisma.AffiliationGetPayload<{ include: typeof included }>;
+
+/**
+ * The people of a school who may get cards.
+ *
+ * Shape: `groupId` leaves its students, `taughtBy` the students of groups that this person teaches.
+ */
+export async function findCardPlaces(
+  { prisma }: RecordStore,
+  asked: {
+    schoolId: SchoolId;
+    personIds?: readonly string[] | undefined;
+    groupId?: string | undefined;
+    taughtBy?: PersonId;
+  },
+): Promise<CardPlace[]> {
+  const { schoolId, personIds, groupId, taughtBy } = asked;
+  const among: Prisma.AffiliationWhereInput[] = [];
+  if (groupId !== undefined) among.push({ memberships: { some: { groupId, role: "STUDENT" } } });
+  if (taughtBy !== undefined) among.push({ person: { role: "STUDENT" }, memberships: { some: taughtIn(taughtBy) } });
+  const where = { schoolId, ...(personIds && { personId: { in: [...personIds] } }), AND: among };
+  return prisma.affiliation.findMany({ where, include: included });
+}
+
+/** A membership in a group that somebody teaches. */
+export const taughtIn = (personId: PersonId) =>
+  ({
+    group: { status: "ACTIVE", memberships: { some: { personId, role: "TEACHER" } } },
+  }) satisfies Prisma.MembershipWhereInput;

@@ -1,0 +1,60 @@
+import type { RecordStore, Transaction } from "../../platform/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import { makeUuid } from "../../platform/ids.ts";
+import { seal, unseal, type EncryptionKeys } from "../../platform/seal.ts";
+import type { WorkerJob } from "../../platform/worker.ts";
+
+const keptSeconds = 600;
+const revokedDays = 90;
+
+const purposeOf = (id: string, caller: string): string => `card print ${id} ${caller}`;
+
+/** Keeps what is printed for ten minutes, encrypted. Shape: only `caller` takes it. */
+export async function keepPrint(
+  { prisma }: Transaction,
+  keys: EncryptionKeys,
+  { caller, content, now }: { caller: string; content: object; now: Date },
+): Promise<string> {
+  const id = makeUuid(now);
+  const encrypted = seal(keys, purposeOf(id, caller), Buffer.from(JSON.stringify(content)));
+  await prisma.cardPrint.create({ data: { id, caller, encrypted: new Uint8Array(encrypted), createdAt: now } });
+  return id;
+}
+
+/** What is not there, or not for this caller. */
+export const printUnknown = () =>
+  new AppError("not_found", "card_print_not_found", "These cards cannot be printed again; make them anew.");
+
+/**
+ * Takes what is printed: it is gone then.
+ *
+ * Shape:  `use` runs first, so that what fails can be tried again.
+ * Errors: not_found card_print_not_found.
+ */
+export async function takePrint<T>(
+  { prisma }: RecordStore,
+  keys: EncryptionKeys,
+  { id, caller, now }: { id: string; caller: string; now: Date },
+  use: (content: unknown) => Promise<T>,
+): Promise<T> {
+  const where = { id, caller, createdAt: { gt: new Date(now.getTime() - keptSeconds * 1000) } };
+  const found = await prisma.cardPrint.findFirst({ where });
+  const plain = found && unseal(keys, purposeOf(id, caller), Buffer.from(found.encrypted));
+  if (!plain) throw printUnknown();
+  const made = await use(JSON.parse(plain.toString()));
+  const { count } = await prisma.cardPrint.deleteMany({ where });
+  if (count === 0) throw printUnknown();
+  return made;
+}
+
+/** Removes what nobody printed, and cards that were revoked long ago. */
+export const makeCardSweep = ({ db, clock }: { db: RecordStore; clock: () => Date }): WorkerJob => ({
+  name: "sign-on.sweepCards",
+  everySeconds: 60,
+  async run() {
+    const now = clock().getTime();
+    await db.prisma.cardPrint.deleteMany({ where: { createdAt: { lt: new Date(now - keptSeconds * 1000) } } });
+    const revokedAt = { lt: new Date(now - revokedDays * 86_400_000) };
+    await db.prisma.loginCard.deleteMany({ where: { revokedAt } });
+  },
+});

@@ -1,0 +1,88 @@
+import ipaddr from "ipaddr.js";
+import type { CardSecondStep } from "../../../generated/prisma/enums.ts";
+import type { SchoolId } from "../../directory/index.ts";
+import { recordAudit, type Origin } from "../../events/index.ts";
+import type { RecordStore, Transaction } from "../../platform/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import { run, sql, statement, table } from "../../platform/sql.ts";
+
+export type { CardSecondStep };
+
+/** Shape: `from` and `to` as "07:00" at the school; `weekdays` from 1 for Monday to 7 for Sunday. */
+export type CardHours = { from: string; to: string; weekdays: number[] };
+
+/** Shape: `grades` null for every grade, `hours` null for always, no `networks` for everywhere. */
+export type CardSettings = {
+  enabled: boolean;
+  grades: number[] | null;
+  hours: CardHours | null;
+  networks: string[];
+  secondStep: CardSecondStep;
+  printSecondStep: boolean;
+};
+
+/** Those of a school that never set any. */
+const noCards: CardSettings = {
+  enabled: false,
+  grades: null,
+  hours: null,
+  networks: [],
+  secondStep: "NONE",
+  printSecondStep: false,
+};
+
+export async function readCardSettings({ prisma }: RecordStore, schoolId: SchoolId): Promise<CardSettings> {
+  const row = await prisma.cardSettings.findUnique({ where: { schoolId } });
+  if (row === null) return noCards;
+  const { enabled, grades, hoursFrom, hoursTo, weekdays, networks, secondStep, printSecondStep } = row;
+  const hours = hoursFrom === null || hoursTo === null ? null : { from: hoursFrom, to: hoursTo, weekdays };
+  return { enabled, grades: grades.length === 0 ? null : grades, hours, networks, secondStep, printSecondStep };
+}
+
+const school = table("school");
+const lockSchool = statement<{ schoolId: SchoolId }>(
+  ({ schoolId }) => sql`SELECT FROM ${school} WHERE ${school.id} = ${schoolId} FOR NO KEY UPDATE`,
+  "sign-on.lockCardSettings",
+);
+
+/** Lets nobody else change the settings of the school until the end of the transaction. */
+export const lockCardSettings = async (tx: Transaction, schoolId: SchoolId): Promise<void> =>
+  void (await run(tx, lockSchool, { schoolId }));
+
+/**
+ * Sets what the cards of a school do, with its audit line.
+ *
+ * Errors: invalid network_invalid, hours_invalid.
+ */
+export async function writeCardSettings(
+  tx: Transaction,
+  schoolId: SchoolId,
+  settings: CardSettings,
+  origin: Origin,
+): Promise<void> {
+  const { enabled, grades, hours, secondStep, printSecondStep } = settings;
+  const networks = [...new Set(settings.networks.map(readNetwork))];
+  if (hours !== null && hours.from >= hours.to)
+    throw new AppError("invalid", "hours_invalid", "hours must begin before they end.");
+  const row = {
+    ...{ enabled, networks, secondStep, printSecondStep, updatedAt: origin.at },
+    ...{ grades: inOrder(grades ?? []), weekdays: inOrder(hours?.weekdays ?? []) },
+    ...{ hoursFrom: hours?.from ?? null, hoursTo: hours?.to ?? null },
+  };
+  await tx.prisma.cardSettings.upsert({ where: { schoolId }, create: { schoolId, ...row }, update: row });
+  await recordAudit(tx, { ...origin, action: "card_settings_changed", schoolId });
+}
+
+const inOrder = (numbers: readonly number[]): number[] => [...numbers].sort((left, right) => left - right);
+
+/** The network with its host bits cleared. Errors: invalid network_invalid. */
+function readNetwork(text: string): string {
+  try {
+    const [address, bits] = ipaddr.parseCIDR(text);
+    const range = address.kind() === "ipv6" ? ipaddr.IPv6 : ipaddr.IPv4;
+    return `${range.networkAddressFromCIDR(text).toString()}/${bits}`;
+  } catch (error) {
+    const message = "networks must be in CIDR notation, such as 192.0.2.0/24.";
+    throw new AppError("invalid", "network_invalid", message, undefined, { cause: error });
+  }
+}

@@ -1,0 +1,113 @@
+import express, { type Request, type Response, Router } from "express";
+import { readLocale, type Page } from "../../platform/pages/index.ts";
+import { seal, unseal } from "../../platform/seal.ts";
+import type { InteractionDeps } from "../interaction/deps.ts";
+import { fieldOf, sendPage } from "../interaction/step.ts";
+import { limitSessions } from "../logout/limit-sessions.ts";
+import { checkCsrfToken, makeCsrfToken, renderCardPage, renderCardProblemPage } from "../pages/index.ts";
+import type { CardProblemModel } from "../pages/index.ts";
+import { replaceSession, signInPath } from "../platform-session.ts";
+import { signingIn } from "../storage/signing-in.ts";
+import { cardPath, isCardToken } from "./make-card.ts";
+import { checkAnswer, checkCard, limitCardUse, recordCardUse, type UsableCard } from "./use-card.ts";
+
+const cookieName = "_card";
+const cookieMs = 600_000;
+const purpose = "card cookie";
+const byCard: readonly string[] = ["card"];
+
+/**
+ * Serves the sign-in by card: the address in the QR code puts the card into a cookie of this browser and leaves the
+ * address bar at once; only the button of the page behind it signs anybody in.
+ */
+export function makeCardSignIn(deps: InteractionDeps): Router {
+  const router = Router();
+  router.get(`${cardPath}/:token`, (req, res) => {
+    const { token } = req.params;
+    if (isCardToken(token)) keepCard(deps, req, res, token);
+    res.set({ "Referrer-Policy": "no-referrer", "Cache-Control": "no-store" });
+    res.redirect(303, isCardToken(token) ? cardPath : `${cardPath}?unknown`);
+  });
+  router.get(cardPath, (req, res) => showCard(deps, req, res));
+  router.post(cardPath, express.urlencoded({ extended: false, limit: "16kb" }), (req, res) => useCard(deps, req, res));
+  return router;
+}
+
+const cookiesOf = ({ provider }: InteractionDeps, req: Request, res: Response) =>
+  provider().createContext(req, res).cookies;
+
+function keepCard(deps: InteractionDeps, req: Request, res: Response, token: string): void {
+  const sealed = seal([deps.secrets.cardCookies], purpose, Buffer.from(token)).toString("base64url");
+  const options = { httpOnly: true, sameSite: "lax", signed: true, path: cardPath, maxAge: cookieMs } as const;
+  cookiesOf(deps, req, res).set(cookieName, sealed, options);
+}
+
+/** The card that this browser scanned. Shape: `browser` is what only this browser holds. */
+function readCard(deps: InteractionDeps, req: Request, res: Response): { token: string; browser: string } | null {
+  const browser = cookiesOf(deps, req, res).get(cookieName, { signed: true });
+  if (!browser) return null;
+  const token = unseal([deps.secrets.cardCookies], purpose, Buffer.from(browser, "base64url"));
+  return token === null ? null : { token: token.toString(), browser };
+}
+
+const sendAlone = (res: Response, page: Page): void =>
+  sendPage(res, { ...page, headers: { ...page.headers, "Referrer-Policy": "no-referrer" } });
+
+const contextOf = (req: Request) => ({
+  locale: readLocale(req),
+  languageUrl: (locale: string) => `${cardPath}?lang=${locale}`,
+});
+
+function showProblem(req: Request, res: Response, model: Partial<CardProblemModel> & Pick<CardProblemModel, "reason">) {
+  sendAlone(res, renderCardProblemPage({ hours: null, ...model, signInPath }, contextOf(req)));
+}
+
+function showForm(
+  { secrets }: InteractionDeps,
+  req: Request,
+  res: Response,
+  { card, browser, isWrong }: { card: UsableCard; browser: string; isWrong: boolean },
+): void {
+  const { firstName, secondStep } = card;
+  const csrf = makeCsrfToken(secrets.csrf, { interaction: cardPath, browser });
+  const model = { firstName, secondStep, isWrong, csrf, action: cardPath, signInPath };
+  sendAlone(res, renderCardPage(model, contextOf(req)));
+}
+
+async function showCard(deps: InteractionDeps, req: Request, res: Response): Promise<void> {
+  const scanned = readCard(deps, req, res);
+  if (scanned === null || "unknown" in req.query)
+    return showProblem(req, res, { reason: "unknown" in req.query ? "invalid" : "again" });
+  const { token, browser } = scanned;
+  const check = await checkCard(deps.db, { token, at: deps.clock(), address: req.ip ?? "" });
+  if (check.kind === "usable") showForm(deps, req, res, { card: check.card, browser, isWrong: false });
+  else showProblem(req, res, check);
+}
+
+async function useCard(deps: InteractionDeps, req: Request, res: Response): Promise<void> {
+  const scanned = readCard(deps, req, res);
+  const bound = { interaction: cardPath, browser: scanned?.browser ?? "" };
+  if (scanned === null || !checkCsrfToken(deps.secrets.csrf, bound, fieldOf(req, "csrf")))
+    return showProblem(req, res, { reason: "again" });
+  const { token, browser } = scanned;
+  const [at, address] = [deps.clock(), req.ip ?? ""];
+  const requestId = res.locals["requestId"] as string | undefined;
+  const wait = await limitCardUse(deps.db, { token, address, key: deps.secrets.signInTraces, at });
+  if (wait !== null) return showProblem(req, res, { reason: "slowed", retryAfterSeconds: wait });
+  const check = await checkCard(deps.db, { token, at, address });
+  if (check.kind !== "usable") return showProblem(req, res, check);
+  const { card } = check;
+  if (card.secondStep !== "NONE" && fieldOf(req, "answer") === "")
+    return showForm(deps, req, res, { card, browser, isWrong: true });
+  const given = { answer: fieldOf(req, "answer"), key: deps.secrets.cardAnswers, at, requestId };
+  const answer = await checkAnswer(deps.db, card, given);
+  if (answer === "wrong") return showForm(deps, req, res, { card, browser, isWrong: true });
+  if (answer === "ended") return showProblem(req, res, { reason: "ended" });
+  if (!(await recordCardUse(deps.db, card, { at, requestId }))) return showProblem(req, res, { reason: "invalid" });
+
+  const { personId } = card;
+  await limitSessions(deps.db, { personId, at });
+  await signingIn(card, () => replaceSession(deps, req, res, { personId, amr: byCard }));
+  cookiesOf(deps, req, res).set(cookieName, null, { path: cardPath, signed: true });
+  res.redirect(303, "/");
+}

@@ -1,0 +1,161 @@
+import { againAfterDeadlock } from "../access/index.ts";
+import type { GroupId, PersonId, PersonName, PersonRole, SchoolId } from "../directory/index.ts";
+import { recordAuditLines, type Origin } from "../events/index.ts";
+import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { fields, findRows, run, sql, statement, table, update } from "../platform/sql.ts";
+import { endSignIns } from "./end-sign-ins.ts";
+import { hashPassword, makePassword } from "./login/index.ts";
+import { findSignInSettings, type PasswordKind } from "./sign-in-settings.ts";
+import { giveUserNames } from "./user-names/index.ts";
+
+/** For whom passwords are made: people of these roles at a school, or the students of one of its groups. */
+export type PasswordsFor = { schoolId: SchoolId; onlyMissing: boolean } & (
+  { roles: readonly PersonRole[] } | { groupId: GroupId }
+);
+
+export type MadeLogin = { personId: PersonId; name: PersonName | null; username: string; password: string };
+
+type Hashed = { password: string; passwordHash: string };
+
+const mostPeople = 3_000;
+/** Half of what Node runs beside its event loop, so that sign-ins go on. */
+const hashesAtOnce = 2;
+
+async function listCandidates({ prisma }: Pick<RecordStore, "prisma">, asked: PasswordsFor): Promise<PersonId[]> {
+  const { schoolId, onlyMissing } = asked;
+  const isStudent = { role: "STUDENT" as const };
+  const inGroup = "groupId" in asked && { memberships: { some: { groupId: asked.groupId, ...isStudent } } };
+  const people = await prisma.person.findMany({
+    where: {
+      ...{ status: "ACTIVE", affiliations: { some: { schoolId, ...inGroup } } },
+      ...("groupId" in asked ? isStudent : { role: { in: [...asked.roles] } }),
+      ...(onlyMissing && { NOT: { credential: { passwordHash: { not: null } } } }),
+    },
+    select: { id: true },
+    orderBy: [{ sortKey: "asc" }, { id: "asc" }],
+    take: mostPeople + 1,
+  });
+  if (people.length > mostPeople)
+    throw new AppError(
+      "conflict",
+      "too_many_people",
+      `These are more than ${mostPeople} people. Make passwords for one group after the other.`,
+    );
+  return people.map(({ id }) => id as PersonId);
+}
+
+async function hashMany(count: number, kind: PasswordKind): Promise<Hashed[]> {
+  const made: Hashed[] = [];
+  let left = count;
+  const work = async () => {
+    while (left-- > 0) {
+      const password = makePassword(kind);
+      made.push({ password, passwordHash: await hashPassword(password) });
+    }
+  };
+  await Promise.all(Array.from({ length: hashesAtOnce }, work));
+  return made;
+}
+
+/**
+ * Makes new passwords of the kind of the school, and user names for whom they are missing; with an audit line for each
+ * person. Their earlier sign-ins end.
+ *
+ * Shape:  in the order of names. `isAllowed` is asked for each person, in the transaction; `finish` runs at its end.
+ * Errors: not_found school_not_found; conflict too_many_people.
+ */
+export async function makePasswords<T>(
+  db: PrismaDb,
+  asked: PasswordsFor,
+  { origin, isAllowed, finish }: Made<T>,
+): Promise<T> {
+  const settings = await findSignInSettings(db, asked.schoolId);
+  if (settings === null) throw new AppError("not_found", "school_not_found", "The school does not exist.");
+  const candidates = await listCandidates(db, asked);
+  const hashed = await hashMany(candidates.length, settings.passwordKind);
+  return againAfterDeadlock(() =>
+    withPrismaTransaction(db, async (tx) => {
+      const locked = new Set(
+        (await findRows<{ id: PersonId }, People>(tx, lockPeople, { people: candidates })).map(({ id }) => id),
+      );
+      const allowed: PersonId[] = [];
+      for (const personId of candidates)
+        if (locked.has(personId) && (await isAllowed(tx, personId))) allowed.push(personId);
+      await giveUserNames(tx, { schoolId: asked.schoolId, people: allowed }, origin.at);
+      const made = await writePasswords(tx, allowed, {
+        hashed,
+        asked,
+        mustChange: settings.mustChangePassword,
+        origin,
+      });
+      return finish(tx, made);
+    }),
+  );
+}
+
+type Made<T> = {
+  origin: Origin;
+  isAllowed: (tx: Transaction, personId: PersonId) => Promise<boolean>;
+  finish: (tx: Transaction, made: MadeLogin[]) => Promise<T>;
+};
+
+type People = { people: PersonId[] };
+
+const p = table("person", "p");
+const c = table("credential", "c");
+
+const lockPeople = statement<People>(
+  ({ people }) => sql`SELECT ${p.id} AS id FROM ${p} WHERE ${p.id} = ANY (${people}::uuid[]) AND ${p.status} = 'ACTIVE'
+    ORDER BY ${p.id} FOR NO KEY UPDATE`,
+  "sign-on.lockPeople",
+);
+
+type Found = { [Part in keyof PersonName]: string | null } & {
+  personId: PersonId;
+  username: string;
+  hadPassword: boolean;
+};
+
+const selectLogins = statement<People>(
+  ({ people }) => sql`
+    SELECT ${fields<Found>({
+      ...{ personId: p.id, username: c.username, hadPassword: sql`${c.passwordHash} IS NOT NULL` },
+      ...{ firstFull: p.firstFull, firstCall: p.firstCall, last: p.last },
+    })}
+    FROM ${p} JOIN ${c} ON ${c.personId} = ${p.id} WHERE ${p.id} = ANY (${people}::uuid[])
+    ORDER BY ${p.sortKey}, ${p.id}`,
+);
+
+type Passwords = People & { hashes: string[]; mustChange: boolean; now: Date };
+
+const updatePasswords = statement<Passwords>(
+  ({ people, hashes, mustChange, now }) => sql`
+    ${update("credential", "c", { passwordHash: sql`given.hash`, mustChange, updatedAt: now })}
+    FROM unnest(${people}::uuid[], ${hashes}::text[]) AS given (id, hash) WHERE ${c.personId} = given.id`,
+);
+
+type Writing = { hashed: readonly Hashed[]; asked: PasswordsFor; mustChange: boolean; origin: Origin };
+
+async function writePasswords(
+  tx: Transaction,
+  people: PersonId[],
+  { hashed, asked, mustChange, origin }: Writing,
+): Promise<MadeLogin[]> {
+  const found = await findRows<Found, People>(tx, selectLogins, { people });
+  const wanted = found.filter(({ hadPassword }) => !(asked.onlyMissing && hadPassword));
+  const ids = wanted.map(({ personId }) => personId);
+  const hashes = wanted.map((_of, at) => hashed[at]!.passwordHash);
+  await run<Passwords>(tx, updatePasswords, { people: ids, hashes, mustChange, now: origin.at });
+  // Without a password nobody was signed in.
+  for (const { personId, hadPassword } of wanted) if (hadPassword) await endSignIns(tx, { personId, at: origin.at });
+  const line = { ...origin, action: "credential_set", schoolId: asked.schoolId };
+  await recordAuditLines(
+    tx,
+    ids.map((personId) => ({ ...line, personId })),
+  );
+  return wanted.map(({ personId, username, firstFull, firstCall, last }, at) => ({
+    ...{ personId, username, password: hashed[at]!.password },
+    name: firstFull === null || firstCall === null || last === null ? null : { firstFull, firstCall, last },
+  }));
+}

@@ -1,0 +1,25 @@
+import { scopeFromWire } from "../../access/index.ts";
+import type { PersonId } from "../../directory/index.ts";
+import type { RecordStore } from "../../platform/db.ts";
+import type { StaffSecondFactor } from "../interaction/deps.ts";
+import { hasSecondFactor } from "./methods.ts";
+import { hasSecondFactors } from "./records.ts";
+
+type Deps = { db: RecordStore; staffSecondFactor: StaffSecondFactor };
+
+const isAdminScope = (platform: string, scope: string): boolean =>
+  scopeFromWire(platform, scope)?.startsWith("admin:") === true;
+
+/** Whether the person may work with the admin API only after a second factor. */
+export const needsSecondFactor = async ({ db, staffSecondFactor }: Deps, personId: PersonId): Promise<boolean> =>
+  staffSecondFactor === "required" || hasSecondFactors(db, personId);
+
+/** Whether scopes of the admin API are asked for by somebody who has not proved the second factor that they need. */
+export async function lacksSecondFactor(
+  deps: Deps & { platform: string },
+  of: { personId: PersonId; scopes: Iterable<string>; amr: readonly string[] | undefined },
+): Promise<boolean> {
+  const { personId, scopes, amr } = of;
+  if (hasSecondFactor(amr) || ![...scopes].some((scope) => isAdminScope(deps.platform, scope))) return false;
+  return needsSecondFactor(deps, personId);
+}

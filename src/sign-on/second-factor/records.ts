@@ -1,0 +1,86 @@
+import type { SecondFactorKind } from "../../../generated/prisma/enums.ts";
+import type { PersonId } from "../../directory/index.ts";
+import { recordAudit, type Origin } from "../../events/index.ts";
+import type { RecordStore, Transaction } from "../../platform/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import { endSignIns, lockPersonSignIn } from "../end-sign-ins.ts";
+
+export type SecondFactor = {
+  id: string;
+  kind: SecondFactorKind;
+  label: string;
+  createdAt: Date;
+  lastUsedAt: Date | null;
+};
+
+const most = 10;
+const shown = { id: true, kind: true, label: true, createdAt: true, lastUsedAt: true } as const;
+
+/** What a person can prove beside their password, the oldest first. */
+export const listSecondFactors = ({ prisma }: RecordStore, personId: PersonId): Promise<SecondFactor[]> =>
+  prisma.secondFactor.findMany({ where: { personId }, select: shown, orderBy: [{ createdAt: "asc" }, { id: "asc" }] });
+
+export const hasSecondFactors = async ({ prisma }: RecordStore, personId: PersonId): Promise<boolean> =>
+  (await prisma.secondFactor.count({ where: { personId } })) > 0;
+
+type New = { id: string; label: string } & (
+  | { kind: "TOTP"; secret: Buffer; lastStep: number }
+  | { kind: "PASSKEY"; credentialId: string; publicKey: Uint8Array; counter: number; transports: string[] }
+);
+
+/**
+ * Adds a second factor.
+ *
+ * Shape:  whether it is the person's first; false, too, where it has been added before.
+ * Errors: conflict second_factors_full.
+ */
+export async function addSecondFactor(
+  tx: Transaction,
+  { personId, factor, origin }: { personId: PersonId; factor: New; origin: Origin },
+): Promise<{ isFirst: boolean; isAdded: boolean }> {
+  await lockPersonSignIn(tx, personId);
+  const present = await listSecondFactors(tx, personId);
+  if (present.some(({ id }) => id === factor.id)) return { isFirst: false, isAdded: false };
+  if (present.length >= most) throw new AppError("conflict", "second_factors_full", "The person has ten already.");
+  const { kind, id, label } = factor;
+  const own =
+    factor.kind === "TOTP"
+      ? { secret: new Uint8Array(factor.secret), lastStep: factor.lastStep, transports: [] }
+      : {
+          ...{ credentialId: factor.credentialId, publicKey: new Uint8Array(factor.publicKey) },
+          ...{ counter: factor.counter, transports: factor.transports },
+        };
+  await tx.prisma.secondFactor.create({ data: { id, personId, kind, label, createdAt: origin.at, ...own } });
+  await recordAudit(tx, { ...origin, action: "second_factor_added", personId, detail: { kind } });
+  return { isFirst: present.length === 0, isAdded: true };
+}
+
+/** Removes one; with the last one the recovery codes go too. Shape: false where there is no such factor. */
+export async function removeSecondFactor(
+  tx: Transaction,
+  { personId, id, origin }: { personId: PersonId; id: string; origin: Origin },
+): Promise<boolean> {
+  await lockPersonSignIn(tx, personId);
+  const factor = (await listSecondFactors(tx, personId)).find((one) => one.id === id);
+  if (factor === undefined) return false;
+  await tx.prisma.secondFactor.delete({ where: { id } });
+  if (!(await hasSecondFactors(tx, personId))) await tx.prisma.recoveryCode.deleteMany({ where: { personId } });
+  const detail = { kind: factor.kind };
+  await recordAudit(tx, { ...origin, action: "second_factor_removed", personId, detail });
+  return true;
+}
+
+/**
+ * Removes all second factors and recovery codes of a person, for one who has lost them. Their sign-ins end, since a
+ * session may be open where they were lost.
+ *
+ * Shape: how many there were.
+ */
+export async function revokeSecondFactorsIn(tx: Transaction, personId: PersonId, origin: Origin): Promise<number> {
+  const { count } = await tx.prisma.secondFactor.deleteMany({ where: { personId } });
+  await tx.prisma.recoveryCode.deleteMany({ where: { personId } });
+  if (count === 0) return 0;
+  await endSignIns(tx, { personId, at: origin.at });
+  await recordAudit(tx, { ...origin, action: "second_factors_removed", personId, detail: { factors: count } });
+  return count;
+}

@@ -1,0 +1,81 @@
+import type { Prisma } from "../../generated/prisma/client.ts";
+import { checkText, type PersonId, type SchoolId } from "../directory/index.ts";
+import { recordAudit, type Origin } from "../events/index.ts";
+import type { Queryable, RecordStore, Transaction } from "../platform/db.ts";
+import { run, sql, statement, table } from "../platform/sql.ts";
+
+/** How the people of a school sign in. */
+export type SignInSettings = Omit<Prisma.SchoolSignInModel, "schoolId">;
+export type UserNameRule = SignInSettings["userNameRule"];
+export type PasswordKind = SignInSettings["passwordKind"];
+
+/** Levels whose pupils are small children, or may read with effort. */
+const levelsWithWords = new Set(["GRUNDSCHULE", "FOERDERSCHULE"]);
+const longestHelpText = 500;
+
+/** The settings of a school, or the defaults of its level; null for a school that does not exist. */
+export async function findSignInSettings(
+  { prisma }: Pick<RecordStore, "prisma">,
+  schoolId: SchoolId,
+): Promise<SignInSettings | null> {
+  const school = await prisma.school.findUnique({
+    where: { id: schoolId },
+    select: { schoolingLevel: true, signIn: { omit: { schoolId: true } } },
+  });
+  return school && (school.signIn ?? defaultsOf(school.schoolingLevel));
+}
+
+const defaultsOf = (schoolingLevel: string | null): SignInSettings => ({
+  userNameRule: "FIRST_DOT_LAST",
+  passwordKind: levelsWithWords.has(schoolingLevel ?? "") ? "WORDS" : "LETTERS",
+  mustChangePassword: false,
+  ownPasswordFromGrade: null,
+  helpText: null,
+});
+
+/** The settings of the home school of a person; null for a person who does not exist. */
+export async function findSignInSettingsOf(
+  { prisma }: Pick<RecordStore, "prisma">,
+  personId: PersonId,
+): Promise<SignInSettings | null> {
+  const person = await prisma.person.findUnique({ where: { id: personId }, select: { homeSchoolId: true } });
+  return person && findSignInSettings({ prisma }, person.homeSchoolId as SchoolId);
+}
+
+const school = table("school");
+
+const lockSchool = statement<{ schoolId: SchoolId }>(
+  ({ schoolId }) => sql`SELECT FROM ${school} WHERE ${school.id} = ${schoolId} FOR NO KEY UPDATE`,
+  "sign-on.lockSchool",
+);
+
+/** Lets no other change of the settings in until the end of the transaction. */
+export const lockSignInSettings = async (tx: Queryable, schoolId: SchoolId): Promise<void> =>
+  void (await run(tx, lockSchool, { schoolId }));
+
+/**
+ * Sets how the people of a school sign in, with its audit line.
+ *
+ * Errors: invalid for a help text that cannot be kept.
+ */
+export async function putSignInSettings(
+  tx: Transaction,
+  { schoolId, ...given }: SignInSettings & { schoolId: SchoolId },
+  origin: Origin,
+): Promise<void> {
+  const helpText = given.helpText === null ? null : checkHelpText(given.helpText);
+  const settings = { ...given, helpText };
+  await tx.prisma.schoolSignIn.upsert({
+    where: { schoolId },
+    create: { schoolId, ...settings },
+    update: settings,
+  });
+  await recordAudit(tx, { ...origin, action: "sign_in_settings_set", schoolId });
+}
+
+/** Lines stay apart; each is text as people read it. */
+function checkHelpText(text: string): string {
+  const lines = text.replace(/\r\n?/g, "\n").trim().split("\n");
+  checkText("helpText", lines.join(" "), longestHelpText);
+  return lines.map((line) => (line.trim() === "" ? "" : checkText("helpText", line, longestHelpText))).join("\n");
+}

@@ -1,0 +1,83 @@
+import { againAfterDeadlock } from "../../access/index.ts";
+import type { PersonId, PersonName, SchoolId } from "../../directory/index.ts";
+import { recordAudit, type Origin } from "../../events/index.ts";
+import { withPrismaTransaction, type PrismaDb, type Queryable, type Transaction } from "../../platform/db.ts";
+import { AppError } from "../../platform/errors.ts";
+import { findRows, sql, statement, table } from "../../platform/sql.ts";
+import { findSignInSettings, type SignInSettings } from "../sign-in-settings.ts";
+import { giveNames, type Unnamed } from "./give-names.ts";
+
+/** What a roster says: the user names by person, folded. */
+export type RosterNames = ReadonlyMap<PersonId, string>;
+
+type Row = { personId: PersonId } & { [Part in keyof PersonName]: string | null };
+
+const p = table("person", "p");
+const c = table("credential", "c");
+
+// The lock keeps people from being deleted for good before they have their names.
+const findUnnamed = statement<{ schoolId: SchoolId | null; people: PersonId[] | null }>(
+  ({ schoolId, people }) => sql`
+    SELECT ${p.id} AS "personId", ${p.firstFull} AS "firstFull", ${p.firstCall} AS "firstCall", ${p.last} AS last
+    FROM ${p}
+    WHERE (${people}::uuid[] IS NOT NULL OR ${p.homeSchoolId} = ${schoolId}::uuid AND ${p.status} = 'ACTIVE')
+      AND (${people}::uuid[] IS NULL OR ${p.id} = ANY (${people}::uuid[]))
+      AND NOT EXISTS (SELECT FROM ${c} WHERE ${c.personId} = ${p.id})
+    ORDER BY ${p.sortKey}, ${p.id} FOR KEY SHARE OF p`,
+);
+
+async function listUnnamed(
+  tx: Queryable,
+  asked: { schoolId: SchoolId | null; people: PersonId[] | null },
+): Promise<Unnamed[]> {
+  const rows = await findRows<Row, typeof asked>(tx, findUnnamed, asked);
+  return rows.map(({ personId, firstFull, firstCall, last }) => ({
+    personId,
+    name: firstFull === null || firstCall === null || last === null ? null : { firstFull, firstCall, last },
+  }));
+}
+
+async function settingsOf(tx: Transaction, schoolId: SchoolId): Promise<SignInSettings> {
+  const settings = await findSignInSettings(tx, schoolId);
+  if (settings === null) throw new AppError("not_found", "school_not_found", "The school does not exist.");
+  return settings;
+}
+
+/**
+ * Gives the people named here, who have none, user names by the rule of the school; part of making people.
+ *
+ * Errors: not_found school_not_found.
+ */
+export async function giveUserNames(
+  tx: Transaction,
+  { schoolId, people }: { schoolId: SchoolId; people: PersonId[] },
+  now: Date,
+): Promise<number> {
+  const { userNameRule: rule } = await settingsOf(tx, schoolId);
+  return (await giveNames(tx, await listUnnamed(tx, { schoolId: null, people }), { rule, now })).length;
+}
+
+/**
+ * Gives all people whose home the school is, and who have none, user names by its rule; with an audit line.
+ *
+ * Shape:  `findRosterNames` is asked only where the school takes them from its roster. Answers how many got one.
+ * Errors: not_found school_not_found.
+ */
+export function giveUserNamesAtSchool(
+  db: PrismaDb,
+  { schoolId, findRosterNames }: { schoolId: SchoolId; findRosterNames: (tx: Transaction) => Promise<RosterNames> },
+  origin: Origin,
+): Promise<number> {
+  return againAfterDeadlock(() =>
+    withPrismaTransaction(db, async (tx) => {
+      const { userNameRule: rule } = await settingsOf(tx, schoolId);
+      const unnamed = await listUnnamed(tx, { schoolId, people: null });
+      if (unnamed.length === 0) return 0;
+      const wanted: RosterNames = rule === "ROSTER" ? await findRosterNames(tx) : new Map();
+      const people = unnamed.map((one) => ({ ...one, wanted: wanted.get(one.personId) }));
+      const { length: count } = await giveNames(tx, people, { rule, now: origin.at });
+      await recordAudit(tx, { ...origin, action: "user_names_given", schoolId, detail: { count } });
+      return count;
+    }),
+  );
+}

@@ -1,0 +1,136 @@
+import { randomInt } from "node:crypto";
+import type { PersonId, PersonName } from "../../directory/index.ts";
+import type { Queryable } from "../../platform/db.ts";
+import { columnNames, findRows, insert, sql, statement, table } from "../../platform/sql.ts";
+import type { UserNameRule } from "../sign-in-settings.ts";
+import { makeBase } from "./make-base.ts";
+import { friendlyWords } from "./words.ts";
+
+/** Somebody without a user name. Shape: `wanted` is what a roster says, folded. */
+export type Unnamed = { personId: PersonId; name: PersonName | null; wanted?: string | undefined };
+
+type Given = { personId: PersonId; username: string };
+
+/** People at a time: the rows of one statement. */
+const batch = 5_000;
+/** How often a name with a number may turn out to be taken, before a name is made by chance. */
+const mostTries = 50;
+
+/**
+ * Gives people user names by a rule. They have no password yet.
+ *
+ * Shape:  a few statements for all of them. Two transactions at a time wait for each other only where they make the
+ *         same name. Somebody who got a user name meanwhile keeps it. Answers who got which name.
+ */
+export async function giveNames(
+  tx: Queryable,
+  people: readonly Unnamed[],
+  { rule, now }: { rule: UserNameRule; now: Date },
+): Promise<Given[]> {
+  const given: Given[] = [];
+  for (let start = 0; start < people.length; start += batch) {
+    let left: readonly Unnamed[] = people.slice(start, start + batch);
+    for (let tries = 0; left.length > 0; tries++) {
+      const proposed = await propose(tx, left, { rule, tries });
+      const columns = columnsOf(proposed);
+      const claimed = await findRows<{ personId: PersonId }, Columns>(tx, claimNames, columns);
+      const free = new Set(claimed.map(({ personId }) => personId));
+      const mine = proposed.filter(({ personId }) => free.has(personId));
+      const inserted = await findRows<Given, Columns & { now: Date }>(tx, insertNames, { ...columnsOf(mine), now });
+      given.push(...inserted);
+      left = left.filter(({ personId }) => !free.has(personId));
+    }
+  }
+  return given;
+}
+
+type Columns = { people: PersonId[]; names: string[] };
+
+const columnsOf = (given: readonly Given[]): Columns => ({
+  people: given.map(({ personId }) => personId),
+  names: given.map(({ username }) => username),
+});
+
+const claim = table("userName");
+const number = table("userNameNumber");
+
+const reserveNumbers = statement<{ bases: string[]; counts: number[] }>(
+  ({ bases, counts }) => sql`
+    WITH wanted AS MATERIALIZED (
+      SELECT given.base, given.count, user_name_hash(given.base) AS hash
+      FROM unnest(${bases}::text[], ${counts}::int[]) AS given (base, count)),
+    reserved AS (
+      ${insert(
+        "userNameNumber",
+        { hash: sql`wanted.hash`, last: sql`wanted.count` },
+        sql`FROM wanted ORDER BY wanted.hash`,
+      )}
+      ON CONFLICT (${columnNames("userNameNumber", "hash")})
+      DO UPDATE SET ${columnNames("userNameNumber", "last")} =
+        ${number.last} + excluded.${columnNames("userNameNumber", "last")}
+      RETURNING ${number.hash} AS hash, ${number.last} AS last)
+    SELECT wanted.base, reserved.last FROM wanted JOIN reserved USING (hash)`,
+  "sign-on.reserveUserNameNumbers",
+);
+
+const claimNames = statement<Columns>(
+  ({ people, names }) => sql`
+    ${insert(
+      "userName",
+      { hash: sql`given.hash`, personId: sql`given.person_id` },
+      sql`FROM (SELECT user_name_hash(name) AS hash, person_id
+            FROM unnest(${names}::text[], ${people}::uuid[]) AS named (name, person_id)) AS given
+          ORDER BY given.hash`,
+    )}
+    ON CONFLICT (${columnNames("userName", "hash")}) DO NOTHING RETURNING ${claim.personId} AS "personId"`,
+  "sign-on.claimUserNames",
+);
+
+const insertNames = statement<Columns & { now: Date }>(
+  ({ people, names, now }) => sql`
+    ${insert(
+      "credential",
+      { personId: sql`given.person_id`, username: sql`given.name`, updatedAt: now },
+      sql`FROM unnest(${people}::uuid[], ${names}::text[]) AS given (person_id, name)`,
+    )}
+    ON CONFLICT (${columnNames("credential", "personId")}) DO NOTHING
+    RETURNING ${columnNames("credential", "personId")} AS "personId", ${columnNames("credential", "username")}`,
+  "sign-on.insertUserNames",
+);
+
+async function propose(
+  tx: Queryable,
+  people: readonly Unnamed[],
+  { rule, tries }: { rule: UserNameRule; tries: number },
+): Promise<Given[]> {
+  const isNumbered = tries <= mostTries;
+  const bases = people.map(({ name, wanted }) => (isNumbered ? (wanted ?? makeBase(rule, name)) : null));
+  const reserved = await reserve(
+    tx,
+    bases.filter((base, at) => base !== null && !(tries === 0 && people[at]!.wanted !== undefined)) as string[],
+  );
+  return people.map(({ personId, wanted }, at) => {
+    const base = bases[at] ?? null;
+    if (base === null) return { personId, username: makeRandomName(tries) };
+    if (tries === 0 && wanted !== undefined) return { personId, username: wanted };
+    const next = reserved.get(base)!.next++;
+    return { personId, username: next === 1 ? base : `${base}${next}` };
+  });
+}
+
+/** Reserves a number for each base, which stays reserved whatever becomes of it. */
+async function reserve(tx: Queryable, bases: readonly string[]): Promise<Map<string, { next: number }>> {
+  if (bases.length === 0) return new Map();
+  const counted = [...Map.groupBy(bases, (base) => base)];
+  const given = { bases: counted.map(([base]) => base), counts: counted.map(([, same]) => same.length) };
+  const rows = await findRows<{ base: string; last: number }, typeof given>(tx, reserveNumbers, given);
+  const counts = new Map(counted.map(([base, same]) => [base, same.length]));
+  return new Map(rows.map(({ base, last }) => [base, { next: last - counts.get(base)! + 1 }]));
+}
+
+/** Says nothing of the person. Shape: the number gets longer where names are taken. */
+function makeRandomName(tries: number): string {
+  const digits = Math.min(4 + tries, 12);
+  const number = randomInt(10 ** (digits - 1), 10 ** digits);
+  return `${friendlyWords[randomInt(friendlyWords.length)]!}${number}`;
+}
