@@ -5,24 +5,30 @@ import {
   checkBackchannelLogoutUri,
   createApp as create,
   deleteApp as remove,
+  deleteLogo,
   endOldSecret as end,
   findApp,
+  findProfile,
+  findProfiles,
   listAppsByName,
   lockApp,
+  putLogo,
   rotateClientSecret,
   updateApp as update,
 } from "../access/index.ts";
-import type { App, ClientId } from "../access/index.ts";
+import type { App, AppProfile, ClientId, ProfileUpdate } from "../access/index.ts";
 import { recordDifference } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { withPrismaTransaction, type Transaction } from "../platform/db.ts";
+import { storeOf, withPrismaTransaction, type Store, type Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { forgetApp } from "../sign-on/index.ts";
+import { extendPartnerRole } from "../staff/index.ts";
 import { listEndpoints, removeDeliveries } from "../webhooks/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf } from "./change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
 import { answerPage, readPage } from "./page.ts";
+import { refuseLastOperatorLeaves } from "../staff/index.ts";
 import { appsOf, reachesApp } from "./reached.ts";
 import { refuseStale, tagOf } from "./stale.ts";
 
@@ -33,10 +39,12 @@ const appsPath = "/admin/v1/apps";
 const dayInSeconds = 86_400;
 
 /** Shape: an old secret that has ended is not shown. */
-function presentApp({ secretHash: _, oldSecretHash: _old, oldSecretEndsAt, ...app }: App, now: Date): AdminApp {
+function presentApp(found: App & AppProfile, now: Date): AdminApp {
+  const { secretHash: _, oldSecretHash: _old, oldSecretEndsAt, ...app } = found;
   const isValid = oldSecretEndsAt !== null && oldSecretEndsAt > now;
   const { clientId, name, type, pkceRequired, redirectUris, postLogoutRedirectUris, loginUrl } = app;
   const { backchannelLogoutUri, scopes, idTokenAlgorithm, schulconnexSpelling } = app;
+  const { provider, description, purpose, privacyUrl, supportAddress, logoPath } = app;
   return present<AdminApp>({
     clientId,
     name,
@@ -50,7 +58,19 @@ function presentApp({ secretHash: _, oldSecretHash: _old, oldSecretEndsAt, ...ap
     idTokenAlgorithm,
     schulconnexSpelling,
     oldSecretEndsAt: isValid ? oldSecretEndsAt.toISOString() : null,
+    provider,
+    description,
+    purpose,
+    privacyUrl,
+    supportAddress,
+    logoPath,
   });
+}
+
+/** The app with what it says of itself; null where there is none. */
+async function readApp(db: Store, clientId: ClientId): Promise<(App & AppProfile) | null> {
+  const app = await findApp(db, clientId);
+  return app && { ...app, ...(await findProfile(db, clientId)) };
 }
 
 const presentCredentials = (made: { clientId: ClientId; clientSecret: string | null; oldSecretEndsAt: Date | null }) =>
@@ -58,16 +78,21 @@ const presentCredentials = (made: { clientId: ClientId; clientSecret: string | n
 
 const listApps: AdminHandler<"listApps"> = async (deps, { query, reach, origin }) => {
   const page = readPage(deps, "listApps", query);
-  const asked = { search: query.search, among: appsOf(reach), limit: page.take, after: page.after };
+  const asked = { search: query.search, among: appsOf(reach), limit: page.take, after: page.after, order: query.sort };
   const found = await listAppsByName(deps.db, asked);
   const list = { list: "listApps" as const, path: appsPath, query, page };
-  const presentOne = ({ place: _, ...app }: (typeof found)[number]) => presentApp(app, origin.at);
+  const profiles = await findProfiles(
+    deps.db,
+    found.map(({ clientId }) => clientId),
+  );
+  const presentOne = ({ place: _, ...app }: (typeof found)[number]) =>
+    presentApp({ ...app, ...profiles.get(app.clientId)! }, origin.at);
   return answerPage(deps, list, { found, idOf: ({ place }) => place, present: presentOne });
 };
 
 const getApp: AdminHandler<"getApp"> = async ({ db }, { path, reach, origin }) => {
   const clientId = path.clientId as ClientId;
-  const found = reachesApp(reach, clientId) ? await findApp(db.pool, clientId) : null;
+  const found = reachesApp(reach, clientId) ? await readApp(storeOf(db), clientId) : null;
   if (found === null) throw appNotFound();
   const body = presentApp(found, origin.at);
   return { status: 200, body, headers: { ETag: tagOf(body) } };
@@ -89,16 +114,27 @@ function refuseScopes({ all }: { all: boolean }, { scopes }: Written): void {
   throw new AppError("forbidden", "role_forbids", "The scopes of an app are changed by an operator only.");
 }
 
-const createApp: AdminHandler<"createApp"> = async (deps, { body, reach, origin, keep }) => {
+/** What a request says of the profile of an app, apart from the rest. */
+function splitProfile<T extends ProfileUpdate>(written: T) {
+  const { provider, description, purpose, privacyUrl, supportAddress, ...rest } = written;
+  const given = Object.entries({ provider, description, purpose, privacyUrl, supportAddress });
+  const profile = Object.fromEntries(given.filter(([, value]) => value !== undefined)) as ProfileUpdate;
+  return { profile, rest };
+}
+
+const createApp: AdminHandler<"createApp"> = async (deps, { body, caller, reach, origin, keep }) => {
   refuseScopes(reach, body);
-  const { clientId, redirectUris = [], backchannelLogoutUri: _unchecked, ...rest } = body;
+  const { clientId, redirectUris = [], backchannelLogoutUri: _unchecked, ...written } = body;
+  const { profile, rest } = splitProfile(written);
   const type = (body as Partial<typeof body>).type ?? "CONFIDENTIAL";
   const id = clientId === undefined ? {} : { clientId: clientId as ClientId };
-  const given = { ...rest, scopes: [], ...(await checked(deps, body)), ...id, type, redirectUris };
+  const given = { ...rest, profile, scopes: [], ...(await checked(deps, body)), ...id, type, redirectUris };
   return withPrismaTransaction(deps.db, async (tx) => {
     const { allowLoopbackHttp } = deps;
     const made = await create(tx, given, { ...origin, allowLoopbackHttp });
-    const after = presentApp((await findApp(tx, made.clientId))!, origin.at);
+    const role = reach.all ? undefined : caller.roles.find((held) => held.role === "PARTNER");
+    if (role !== undefined) await extendPartnerRole(tx, { role, clientId: made.clientId }, origin);
+    const after = presentApp((await readApp(tx, made.clientId))!, origin.at);
     await recordDifference(tx, origin, { before: null, after });
     const answered = presentCredentials({ ...made, oldSecretEndsAt: null });
     const answer = { status: 201 as const, body: answered, headers: { Location: `${appsPath}/${made.clientId}` } };
@@ -107,21 +143,22 @@ const createApp: AdminHandler<"createApp"> = async (deps, { body, reach, origin,
   });
 };
 
-type Request = Pick<AdminRequest<"updateApp" | "endOldSecret" | "deleteApp">, "path" | "headers" | "reach" | "origin">;
+type Change = "updateApp" | "endOldSecret" | "deleteApp" | "putAppLogo" | "deleteAppLogo";
+type Request = Pick<AdminRequest<Change>, "path" | "headers" | "reach" | "origin">;
 
 /** Reads and locks an app that is to be changed. Errors: not_found app_not_found; StaleRecord. */
-async function openApp(tx: Transaction, { path, headers, reach, origin }: Request): Promise<AdminApp> {
+async function lockForChange(tx: Transaction, { path, headers, reach, origin }: Request): Promise<AdminApp> {
   const clientId = path.clientId as ClientId;
   const found = reachesApp(reach, clientId) ? await lockApp(tx, clientId) : null;
   if (found === null) throw appNotFound();
-  const before = presentApp(found, origin.at);
+  const before = presentApp({ ...found, ...(await findProfile(tx, clientId)) }, origin.at);
   refuseStale(headers, before);
   return before;
 }
 
 /** Records what differs of an app that was changed; answers it as it is. */
-async function closeApp(tx: Transaction, { origin }: Pick<Request, "origin">, before: AdminApp): Promise<AdminApp> {
-  const after = presentApp((await findApp(tx, before.clientId))!, origin.at);
+async function recordChange(tx: Transaction, { origin }: Pick<Request, "origin">, before: AdminApp): Promise<AdminApp> {
+  const after = presentApp((await readApp(tx, before.clientId as ClientId))!, origin.at);
   await recordDifference(tx, origin, differenceOf(before, after));
   return after;
 }
@@ -129,9 +166,9 @@ async function closeApp(tx: Transaction, { origin }: Pick<Request, "origin">, be
 const changeApp = ({ db }: AdminDeps, request: Request, work: (tx: Transaction) => Promise<void>) =>
   againAfterDeadlock(() =>
     withPrismaTransaction(db, async (tx) => {
-      const before = await openApp(tx, request);
+      const before = await lockForChange(tx, request);
       await work(tx);
-      return { status: 204 as const, headers: { ETag: tagOf(await closeApp(tx, request, before)) } };
+      return { status: 204 as const, headers: { ETag: tagOf(await recordChange(tx, request, before)) } };
     }),
   );
 
@@ -140,8 +177,9 @@ const updateApp: AdminHandler<"updateApp"> = async (deps, request) => {
   const clientId = path.clientId as ClientId;
   if (!reachesApp(reach, clientId)) throw appNotFound();
   refuseScopes(reach, body);
-  const { backchannelLogoutUri: _unchecked, ...rest } = body;
-  const given = { ...rest, ...(await checked(deps, body)), clientId };
+  const { backchannelLogoutUri: _unchecked, ...written } = body;
+  const { profile, rest } = splitProfile(written);
+  const given = { ...rest, profile, ...(await checked(deps, body)), clientId };
   const { allowLoopbackHttp } = deps;
   return changeApp(deps, request, (tx) => update(tx, given, { ...origin, allowLoopbackHttp }));
 };
@@ -152,7 +190,8 @@ const deleteApp: AdminHandler<"deleteApp"> = async ({ db }, request) => {
   await remove(db, clientId, {
     ...{ origin: request.origin, forget: forgetApp },
     work: async (tx, deleteRecords) => {
-      const before = await openApp(tx, request);
+      const before = await lockForChange(tx, request);
+      await refuseLastOperatorLeaves(tx, { clientId });
       await deleteRecords();
       await recordDifference(tx, request.origin, { before, after: null });
     },
@@ -170,8 +209,10 @@ const rotateSecret: AdminHandler<"rotateSecret"> = async ({ db }, { path, body, 
   const keepOldSeconds = body?.keepOldSeconds ?? dayInSeconds;
   return withPrismaTransaction(db, async (tx) => {
     const found = await lockApp(tx, clientId);
+    if (found === null) throw appWithSecretNotFound();
+    const before = presentApp({ ...found, ...(await findProfile(tx, clientId)) }, origin.at);
     const rotated = await rotateClientSecret(tx, { clientId, keepOldSeconds }, origin);
-    const after = await closeApp(tx, { origin }, presentApp(found!, origin.at));
+    const after = await recordChange(tx, { origin }, before);
     const answered = presentCredentials({ clientId, ...rotated });
     const answer = { status: 200 as const, body: answered, headers: { ETag: tagOf(after) } };
     await keep(tx, answer);
@@ -182,4 +223,21 @@ const rotateSecret: AdminHandler<"rotateSecret"> = async ({ db }, { path, body, 
 const endOldSecret: AdminHandler<"endOldSecret"> = (deps, request) =>
   changeApp(deps, request, (tx) => end(tx, request.path.clientId as ClientId, request.origin));
 
-export const appHandlers = { listApps, getApp, createApp, updateApp, deleteApp, rotateSecret, endOldSecret };
+const putAppLogo: AdminHandler<"putAppLogo"> = (deps, request) =>
+  changeApp(deps, request, (tx) => putLogo(tx, request.path.clientId as ClientId, request.body, request.origin));
+
+const deleteAppLogo: AdminHandler<"deleteAppLogo"> = (deps, request) =>
+  changeApp(deps, request, (tx) => deleteLogo(tx, request.path.clientId as ClientId, request.origin));
+
+const logoHandlers = { putAppLogo, deleteAppLogo };
+
+export const appHandlers = {
+  ...logoHandlers,
+  listApps,
+  getApp,
+  createApp,
+  updateApp,
+  deleteApp,
+  rotateSecret,
+  endOldSecret,
+};

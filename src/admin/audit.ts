@@ -1,22 +1,23 @@
 import type { SchoolId } from "../directory/index.ts";
 import { listAudit as list, personActor, type RecordedAudit } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { AppError } from "../platform/errors.ts";
 import type { Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
-import { appActor, type AdminHandler } from "./handler.ts";
+import { appActor, type AdminDeps, type AdminHandler } from "./handler.ts";
+import { findNames, type Names } from "./names.ts";
 import { answerPage, readPage } from "./page.ts";
 import { readChosen } from "./reached.ts";
+import { readTime } from "./words.ts";
 
 type Schemas = components["schemas"];
 type Named = Record<string, unknown>;
 
-const behind = (prefix: string, actorId: string): string | null =>
+const afterPrefix = (prefix: string, actorId: string): string | null =>
   actorId.startsWith(prefix) ? actorId.slice(prefix.length) : null;
 
 /** Who did it. Shape: a person who was deleted for good stays as `person` in the log, and is nobody here. */
 function presentActor({ actorId, actorRole }: RecordedAudit, withPeople: boolean): Schemas["AuditActor"] {
-  const [personId, clientId] = [behind(personActor(""), actorId ?? ""), behind(appActor(""), actorId ?? "")];
+  const [personId, clientId] = [afterPrefix(personActor(""), actorId ?? ""), afterPrefix(appActor(""), actorId ?? "")];
   const isProgram = personId === null && clientId === null && actorId !== "person";
   return present<Schemas["AuditActor"]>({
     personId: withPeople ? personId : null,
@@ -29,14 +30,33 @@ function presentActor({ actorId, actorRole }: RecordedAudit, withPeople: boolean
 const withoutValue = (named: Named, value: string | null): Named =>
   Object.fromEntries(Object.entries(named).filter(([, held]) => value === null || held !== value));
 
-function presentLine(line: RecordedAudit, withPeople: boolean): Schemas["AuditLine"] {
+type LineNames = { actors: Names; people: Names };
+
+/** The names of those whom lines speak of. Shape: of people they were done to only those at schools of the caller. */
+export async function findLineNames(
+  { db }: Pick<AdminDeps, "db">,
+  reach: Reach,
+  lines: RecordedAudit[],
+): Promise<LineNames> {
+  const ofSchool = lines.filter((line) => isOfSchool(reach, line));
+  const actorIds = (prefix: string, of: RecordedAudit[]) => of.map(({ actorId }) => afterPrefix(prefix, actorId ?? ""));
+  const clientIds = [...actorIds(appActor(""), lines), ...lines.map(({ clientId }) => clientId)];
+  const atSchools = reach.all ? undefined : reach.schoolIds;
+  return {
+    actors: await findNames(db, { personIds: actorIds(personActor(""), ofSchool), clientIds }),
+    people: await findNames(db, { personIds: ofSchool.map(({ personId }) => personId), atSchools }),
+  };
+}
+
+export function presentLine(line: RecordedAudit, withPeople: boolean, names: LineNames): Schemas["AuditLine"] {
   const { id, at, action, clientId, personId, schoolId, requestId } = line;
   const withDifference = withPeople || personId === null;
+  const actor = presentActor(line, withPeople);
   return present<Schemas["AuditLine"]>({
     id,
     at: at.toISOString(),
     action,
-    actor: presentActor(line, withPeople),
+    actor,
     clientId,
     schoolId,
     requestId,
@@ -44,6 +64,12 @@ function presentLine(line: RecordedAudit, withPeople: boolean): Schemas["AuditLi
     before: withDifference ? (line.before as Named | null) : null,
     after: withDifference ? (line.after as Named | null) : null,
     detail: withoutValue(line.detail as Named, withPeople ? null : personId),
+    names: present<Schemas["AuditNames"]>({
+      actor: names.actors.ofPerson(actor.personId),
+      actorApp: names.actors.ofApp(actor.clientId),
+      person: withPeople ? names.people.ofPerson(personId) : null,
+      app: names.actors.ofApp(clientId),
+    }),
   });
 }
 
@@ -60,13 +86,6 @@ function readPlace(place: string | undefined): { at: Date; id: string } | undefi
   return { at: new Date(at), id };
 }
 
-const readTime = (text: string | undefined): Date | undefined => {
-  if (text === undefined) return undefined;
-  const time = new Date(text);
-  if (Number.isNaN(time.getTime())) throw new AppError("invalid", "invalid_request", "The time does not exist.");
-  return time;
-};
-
 const listAudit: AdminHandler<"listAudit"> = async (deps, { query, reach }) => {
   const { school, person, app, action, from, until } = query;
   const page = readPage(deps, "listAudit", query);
@@ -75,12 +94,17 @@ const listAudit: AdminHandler<"listAudit"> = async (deps, { query, reach }) => {
   const clientIds = person === undefined ? [...reach.clientIds] : [];
   const found = await list(deps.db, {
     ...{ ...chosen, action, since: readTime(from), until: readTime(until), limit: page.take },
-    ...{ among: reach.all ? undefined : { schoolIds: [...reach.schoolIds], clientIds }, after: readPlace(page.after) },
+    ...{
+      among: reach.all ? undefined : { schoolIds: [...reach.schoolIds], clientIds },
+      after: readPlace(page.after),
+      isOldestFirst: query.sort === "oldest",
+    },
   });
+  const names = await findLineNames(deps, reach, found);
   return answerPage(
     deps,
     { list: "listAudit", path: "/admin/v1/audit", query, page },
-    { found, idOf: placeOf, present: (line) => presentLine(line, isOfSchool(reach, line)) },
+    { found, idOf: placeOf, present: (line) => presentLine(line, isOfSchool(reach, line), names) },
   );
 };
 

@@ -98,7 +98,7 @@ const createEndpoint: AdminHandler<"createEndpoint"> = async (deps, { body, reac
 type Request = Pick<AdminRequest<"updateEndpoint" | "deleteEndpoint">, "path" | "headers" | "reach">;
 
 /** Locks and reads an endpoint that is to be changed. Errors: not_found webhook_endpoint_not_found; StaleRecord. */
-async function openEndpoint(
+async function lockForChange(
   tx: Transaction,
   { path: { endpointId }, headers, reach }: Request,
   { disables }: { disables: boolean },
@@ -116,7 +116,7 @@ const updateEndpoint: AdminHandler<"updateEndpoint"> = async ({ db, policy }, re
   await refuseOtherEndpoint(db, reach, endpointId);
   const checked = await checkEndpoint({ url, eventTypes }, policy);
   return withPrismaTransaction(db, async (tx) => {
-    const before = await openEndpoint(tx, request, { disables: state === "DISABLED" });
+    const before = await lockForChange(tx, request, { disables: state === "DISABLED" });
     if (Object.keys(checked).length > 0) await updateEndpointIn(tx, endpointId, checked, origin);
     if (state !== undefined) await changeEndpointState(tx, endpointId, state, origin);
     const after = presentEndpoint(await readEndpoint(tx, endpointId));
@@ -129,7 +129,7 @@ const deleteEndpoint: AdminHandler<"deleteEndpoint"> = async ({ db }, request) =
   const { path, origin } = request;
   const { endpointId } = path;
   await withPrismaTransaction(db, async (tx) => {
-    const before = await openEndpoint(tx, request, { disables: false });
+    const before = await lockForChange(tx, request, { disables: false });
     await removeEndpointIn(tx, endpointId, origin);
     await recordDifference(tx, origin, { before: withoutCounts(before), after: null });
   });

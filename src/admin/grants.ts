@@ -23,17 +23,21 @@ const keyOf = (path: { schoolId: string; clientId: string }): GrantKey => ({
   clientId: path.clientId as ClientId,
 });
 
+/** Who of a school may sign in. Shape: roles and groups are empty where the kind has none. */
+export const presentAudience = (signOn: SignOnAudience): Schemas["SignOnAudience"] =>
+  present<Schemas["SignOnAudience"]>({
+    kind: signOn.kind,
+    roles: signOn.kind === "ROLES" ? [...signOn.roles] : [],
+    groupIds: signOn.kind === "GROUPS" ? [...signOn.groups] : [],
+  });
+
 const presentGrant = ({ clientId, schoolId, signOn, sync, syncedGroups }: GrantSettings): Grant =>
   present<Grant>({
     clientId,
     schoolId,
     sync,
     syncedGroupIds: [...syncedGroups],
-    signOn: present<Schemas["SignOnAudience"]>({
-      kind: signOn.kind,
-      roles: signOn.kind === "ROLES" ? [...signOn.roles] : [],
-      groupIds: signOn.kind === "GROUPS" ? [...signOn.groups] : [],
-    }),
+    signOn: presentAudience(signOn),
   });
 
 async function readGrant(db: RecordStore, key: GrantKey): Promise<Grant | null> {
@@ -55,7 +59,7 @@ function readAudience({ kind, roles, groupIds }: Schemas["NewSignOnAudience"]): 
 type Filter = { schoolId: SchoolId | undefined; clientId: ClientId | undefined };
 
 /** A school is reached through an app of the caller too, where it gave this app something. */
-async function reachesSchool({ db }: Pick<AdminDeps, "db">, reach: Reach, schoolId: SchoolId): Promise<boolean> {
+export async function reachesSchool({ db }: Pick<AdminDeps, "db">, reach: Reach, schoolId: SchoolId): Promise<boolean> {
   if (isReached(reach, { schools: [schoolId] })) return (await findSchool(db, schoolId)) !== null;
   const among = { schoolIds: [], clientIds: [...reach.clientIds] };
   return (await listGrantsByName(storeOf(db), { schoolId, among, limit: 1 })).length > 0;
@@ -66,6 +70,9 @@ async function refuseOtherFilter(deps: AdminDeps, reach: Reach, { schoolId, clie
   if (schoolId !== undefined && !(await reachesSchool(deps, reach, schoolId))) throw schoolUnknown();
   if (clientId !== undefined) await refuseUnknownApp(deps.db.pool, reach, clientId);
 }
+
+const presentNamed = ({ schoolName, ...grant }: GrantSettings & { schoolName: string }): Schemas["NamedGrant"] =>
+  present<Schemas["NamedGrant"]>({ ...presentGrant(grant), schoolName });
 
 type Grants = Awaited<ReturnType<typeof listGrantsByName>>;
 type Position = { place: string; schoolId: SchoolId };
@@ -82,7 +89,7 @@ const listGrants: AdminHandler<"listGrants"> = async (deps, { query, reach }) =>
   });
   const list = { list: "listGrants" as const, path: "/admin/v1/grants", query, page };
   const idOf = ({ place, schoolId }: Position) => JSON.stringify({ place, schoolId });
-  return answerPage(deps, list, { found, idOf, present: presentGrant });
+  return answerPage(deps, list, { found, idOf, present: presentNamed });
 };
 
 const getGrant: AdminHandler<"getGrant"> = async ({ db }, { path, reach }) => {

@@ -22,10 +22,11 @@ export const presentGroup = ({
 export const groupCounts = ["members"] as const satisfies (keyof AdminGroup)[];
 export const groupTag = (group: AdminGroup): string => tagOf(group, groupCounts);
 
+export const groupUnknown = () => new AppError("not_found", "group_not_found", "The group does not exist.");
+
 /** Errors: not_found group_not_found for a group that does not exist, or that the caller does not reach. */
 export async function readGroup(db: RecordStore, reach: Reach, groupId: GroupId): Promise<AdminGroup> {
   const group = await findGroup(db, groupId);
-  if (group === null || !(await isGroupReached(db, reach, group)))
-    throw new AppError("not_found", "group_not_found", "The group does not exist.");
+  if (group === null || !(await isGroupReached(db, reach, group))) throw groupUnknown();
   return presentGroup(group);
 }

@@ -1,10 +1,13 @@
 import type { AccessToken } from "../access/index.ts";
 import type { Origin } from "../events/index.ts";
+import type { ImportRequests } from "../imports/index.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { PrismaDb, Transaction } from "../platform/db.ts";
+import type { HealthCheck } from "../platform/health.ts";
 import type { OutboundPolicy } from "../platform/guarded-request.ts";
-import type { ChangeAnswer, ChangeRequest } from "../platform/http/index.ts";
+import type { ChangeAnswer, ChangeRequest, InnerFetch } from "../platform/http/index.ts";
 import type { EncryptionKeys } from "../platform/seal.ts";
+import type { MakeCard } from "../sign-on/index.ts";
 import type { Holder, Reach, StaffRole } from "../staff/index.ts";
 import type { operations } from "../../generated/openapi/admin.ts";
 
@@ -12,7 +15,7 @@ export type AdminDeps = {
   db: PrismaDb;
   clock: Clock;
   keys: EncryptionKeys;
-  /** Those that the secrets of webhook endpoints are kept under. */
+  /** Those that the secrets of webhook endpoints and the signing keys are kept under. */
   webhookKeys: EncryptionKeys;
   platform: string;
   /** Whether addresses of apps may be http on this machine: in development. */
@@ -20,6 +23,13 @@ export type AdminDeps = {
   /** Which addresses of apps the service may call. */
   policy: OutboundPolicy;
   restoreWindowDays: number;
+  /** Works on imports. */
+  imports: ImportRequests;
+  healthChecks: readonly HealthCheck[];
+  makeCard: MakeCard;
+  issuerUrl: string;
+  /** Asks the IDM API and Schulconnex in this process, as an app does with a token of its own. */
+  fetchAsApp: (app: Pick<AccessToken, "clientId" | "scopes">, requestId: string) => InnerFetch;
 };
 
 /** Who calls, with the roles that hold at this moment. */
@@ -40,7 +50,7 @@ export type Keep = (
 export type AdminRequest<Id extends OperationId> = ChangeRequest<operations[Id], AdminCaller> & {
   /** What those roles of the caller are for that allow the operation. */
   reach: Reach;
-  origin: Origin & { requestId: string };
+  origin: Origin & { requestId: string; actorId: string };
   keep: Keep;
 };
 

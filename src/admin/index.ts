@@ -9,7 +9,8 @@
  * Must never know: how pages look, how tokens are kept.
  */
 import type { Router } from "express";
-import { scopeOfContract, type CheckAccessToken } from "../access/index.ts";
+import type { PersonId } from "../directory/index.ts";
+import { scopeOfContract, type CheckAccessToken, type ClientId, type ScopeName } from "../access/index.ts";
 import { personActor } from "../events/index.ts";
 import {
   answerDone,
@@ -17,45 +18,71 @@ import {
   type Handlers,
   type OpenApiDocument,
   type Reading,
+  Upload,
 } from "../platform/http/index.ts";
 import type { Log } from "../platform/log.ts";
 import { findRoles } from "../staff/index.ts";
+import { makeInnerClients, type AdminClient, type InnerCaller } from "./client.ts";
 import { takes } from "./contract.ts";
 import { renderProblem } from "./failure.ts";
 import { handlers } from "./handlers.ts";
 import { appActor, type AdminCaller, type AdminDeps, type AdminHandler } from "./handler.ts";
 import type { AdminRequest, OperationId, Operations } from "./handler.ts";
-import { doOnce } from "./once.ts";
+import { doOnce } from "./idempotency.ts";
 import { allow } from "./rights.ts";
 
-export { makeOnceSweep } from "./once.ts";
+export type { AdminClient, InnerCaller } from "./client.ts";
+export { makeIdempotencySweep } from "./idempotency.ts";
+/** A roster to fill in, as plain CSV. */
+export { plainTemplate as rosterTemplate } from "../imports/index.ts";
+export type { AdminSchemas } from "./schemas.ts";
 
 export type AdminOptions = AdminDeps & {
   reading: Reading;
   checkAccessToken: CheckAccessToken;
+  /** Whether tokens of the person count only if they were made with a second factor. */
+  needsSecondFactor(personId: PersonId): Promise<boolean>;
   document: OpenApiDocument;
   log: Log;
   /** Holds every answer against the contract: for development and tests. */
   checkAnswers: boolean;
 };
 
-export function makeAdminRouter(options: AdminOptions): Router {
+export type Admin = {
+  router: Router;
+  /** Makes a client for somebody of the staff who is signed in with a browser. */
+  clientFor(caller: InnerCaller): AdminClient;
+};
+
+export function makeAdmin(options: AdminOptions): Admin {
   const { document, log, checkAnswers, reading, keys, checkAccessToken } = options;
   const bound = Object.entries(handlers).map(([id, handler]) => [
     id,
     guard(options, id as OperationId, handler as AdminHandler<OperationId>),
   ]);
-  return bindOperations<Operations, AdminCaller>({
+  const inner = makeInnerClients();
+  const router = bindOperations<Operations, AdminCaller>({
     document,
     takes,
     handlers: Object.fromEntries(bound) as unknown as Handlers<Operations, AdminCaller>,
     checkToken: async (bearer) => {
       const check = await checkAccessToken(bearer);
       if (check.kind !== "valid") return check;
-      const { clientId, personId } = check.token;
+      const { clientId, personId, hasSecondFactor } = check.token;
       const holder = personId === null ? { clientId } : { personId };
+      // Without a scope the answer is 403: what an app has to do is sign the person on again.
+      if (personId !== null && !hasSecondFactor && (await options.needsSecondFactor(personId)))
+        return { kind: "valid", token: { ...check.token, scopes: noScopes, holder, roles: [] } };
       const roles = await findRoles(options.db, holder, options.clock());
       return { kind: "valid", token: { ...check.token, holder, roles } };
+    },
+    findInnerCaller: async (req) => {
+      const caller = inner.findCaller(req);
+      if (caller === null) return null;
+      const { personId } = caller;
+      const holder = { personId };
+      const roles = await findRoles(options.db, holder, options.clock());
+      return { clientId: pagesClientId, personId, scopes: bothScopes, holder, roles, hasSecondFactor: true };
     },
     scopeName: scopeOfContract,
     reading,
@@ -64,19 +91,27 @@ export function makeAdminRouter(options: AdminOptions): Router {
     render: renderProblem,
     checkAnswersBy: checkAnswers ? [document] : [],
   });
+  return { router, clientFor: inner.makeClients(router) };
 }
+
+// No app can have it: the ids of apps have no brackets.
+const pagesClientId = "(pages)" as ClientId;
+const noScopes: ReadonlySet<ScopeName> = new Set();
+const bothScopes: ReadonlySet<ScopeName> = new Set(["admin:read", "admin:write"]);
 
 /** The one place where roles are asked, who did it is named, and a request that is sent again is found. */
 function guard<Id extends OperationId>(deps: AdminDeps, id: Id, handler: AdminHandler<Id>) {
   return (request: AdminRequest<Id>) =>
     answerDone(async () => {
       const { caller, path, query, body, headers, requestId } = request;
-      const { reach, role } = allow(caller.roles, id);
+      const { personId } = path as { personId?: string };
+      const { reach, role } = allow(caller.roles, id, personId === undefined || personId === caller.personId);
       const actorId = caller.personId === null ? appActor(caller.clientId) : personActor(caller.personId);
       const origin = { at: deps.clock(), actorId, actorRole: role, requestId };
+      if (body instanceof Upload) await body.receive();
       const key = (headers as { "Idempotency-Key"?: string })["Idempotency-Key"];
       return doOnce(deps, { caller: actorId, key, request: [id, path, query, body] }, (keep) =>
         handler(deps, { ...request, reach, origin, keep }),
-      );
+      ).finally(() => (body instanceof Upload ? body.drop() : undefined));
     });
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { againAfterDeadlock } from "../access/index.ts";
 import { findPerson } from "../directory/index.ts";
 import type { Person, PersonId } from "../directory/index.ts";
@@ -9,46 +8,53 @@ import { AppError } from "../platform/errors.ts";
 import {
   blockPersonIn,
   findLogin,
+  findSignInSettingsOf,
   hashPassword,
   lockPersonSignIn,
+  makePassword,
   setLoginIn,
   signOutPersonIn,
   unblockPersonIn,
 } from "../sign-on/index.ts";
-import { groupsInReach, isGroupReached, refuseHigherHolder, type Reach } from "../staff/index.ts";
+import {
+  groupsInReach,
+  isGroupReached,
+  refuseHigherHolder,
+  refuseLastOperatorLeaves,
+  type Reach,
+} from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf } from "./change.ts";
 import type { AdminCaller, AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
-import { personUnknown, readPerson } from "./person-record.ts";
+import { personTag, personUnknown, readPerson, refuseStalePerson } from "./person-record.ts";
 import { refuseStale, tagOf } from "./stale.ts";
 
 type Schemas = components["schemas"];
 type Login = Schemas["Login"];
 
-const loginUnknown = () => new AppError("not_found", "login_not_found", "The person has no login.");
+export const loginUnknown = () => new AppError("not_found", "login_not_found", "The person has no login.");
 const counts = ["sessions"] as const;
-const passwordBytes = 12;
 
 /** Shape: where the caller is a class teacher only, the students of their groups. */
 async function isLoginReached(db: RecordStore, reach: Reach, { role, schools, groups }: Person): Promise<boolean> {
-  if (schools.some(({ id }) => groupsInReach(reach, id).all)) return true;
+  if (reach.all || schools.some(({ id }) => groupsInReach(reach, id).all)) return true;
   if (role !== "STUDENT") return false;
   for (const group of groups) if (group.status === "ACTIVE" && (await isGroupReached(db, reach, group))) return true;
   return false;
 }
 
 /** Errors: not_found person_not_found for a person who does not exist, or whom the caller does not reach. */
-async function refuseOtherLogin(db: RecordStore, reach: Reach, personId: PersonId): Promise<void> {
+export async function refuseOtherLogin(db: RecordStore, reach: Reach, personId: PersonId): Promise<void> {
   const person = await findPerson(db, personId);
   if (person === null || !(await isLoginReached(db, reach, person))) throw personUnknown();
 }
 
-async function readLogin(db: RecordStore, personId: PersonId, now: Date): Promise<Login | null> {
+export async function readLogin(db: RecordStore, personId: PersonId, now: Date): Promise<Login | null> {
   const found = await findLogin(db, personId, now);
   if (found === null) return null;
-  const { username, changedAt, blockedAt, sessions } = found;
+  const { username, hasPassword, changedAt, blockedAt, sessions } = found;
   const times = { changedAt: changedAt.toISOString(), blockedAt: blockedAt?.toISOString() ?? null };
-  return present<Login>({ personId, username, ...times, sessions });
+  return present<Login>({ personId, username, hasPassword, ...times, sessions });
 }
 
 const getLogin: AdminHandler<"getLogin"> = async ({ db }, { path, reach, origin }) => {
@@ -62,7 +68,7 @@ const getLogin: AdminHandler<"getLogin"> = async ({ db }, { path, reach, origin 
 type Request = Pick<AdminRequest<"blockPerson">, "path" | "reach" | "origin"> & { caller: AdminCaller };
 
 /** Runs `work` in a transaction in which nobody else changes the login or the block of the person. */
-function withPerson<T>(
+export function withPerson<T>(
   { db }: Pick<AdminDeps, "db">,
   { path, reach, origin, caller }: Request,
   work: (tx: Transaction, personId: PersonId) => Promise<T>,
@@ -78,19 +84,22 @@ function withPerson<T>(
   );
 }
 
-type NewLogin = { before: Login | null; username: string; password: string; passwordHash: string };
+type NewLogin = { before: Login | null; username: string } & Awaited<ReturnType<typeof makeLogin>>;
 
-const makePassword = async () => {
-  const password = randomBytes(passwordBytes).toString("base64url");
-  return { password, passwordHash: await hashPassword(password) };
-};
+/** A password as the home school wants it, with its hash. */
+export async function makeLogin(db: Pick<RecordStore, "prisma">, personId: string) {
+  const settings = await findSignInSettingsOf(db, personId as PersonId);
+  const password = makePassword(settings?.passwordKind ?? "LETTERS");
+  const mustChange = settings?.mustChangePassword ?? false;
+  return { password, mustChange, passwordHash: await hashPassword(password) };
+}
 
 async function writeLogin(
   tx: Transaction,
   { origin, personId }: Pick<Request, "origin"> & { personId: PersonId },
-  { before, username, password, passwordHash }: NewLogin,
+  { before, username, password, passwordHash, mustChange }: NewLogin,
 ) {
-  await setLoginIn(tx, { personId, username, passwordHash }, origin);
+  await setLoginIn(tx, { personId, username, passwordHash, mustChange }, origin);
   const after = (await readLogin(tx, personId, origin.at))!;
   await recordDifference(tx, origin, differenceOf(before, after));
   const body = present<Schemas["LoginSecret"]>({ personId, username: after.username, password });
@@ -98,7 +107,7 @@ async function writeLogin(
 }
 
 const setLogin: AdminHandler<"setLogin"> = async (deps, request) => {
-  const made = await makePassword();
+  const made = await makeLogin(deps.db, request.path.personId);
   return withPerson(deps, request, async (tx, personId) => {
     const { origin, headers, body } = request;
     const before = await readLogin(tx, personId, origin.at);
@@ -108,7 +117,7 @@ const setLogin: AdminHandler<"setLogin"> = async (deps, request) => {
 };
 
 const newPassword: AdminHandler<"newPassword"> = async (deps, request) => {
-  const made = await makePassword();
+  const made = await makeLogin(deps.db, request.path.personId);
   return withPerson(deps, request, async (tx, personId) => {
     const { origin, keep } = request;
     const before = await readLogin(tx, personId, origin.at);
@@ -129,14 +138,18 @@ const changeBlock = (deps: AdminDeps, request: Request & { headers?: object }, w
   withPerson(deps, request, async (tx, personId) => {
     const { reach, origin, headers = {} } = request;
     const before = await readPerson(tx, reach, personId);
-    refuseStale(headers, before);
+    refuseStalePerson(headers, before);
     await work(tx, personId, origin);
     const after = await readPerson(tx, reach, personId);
     await recordDifference(tx, origin, differenceOf(before, after));
-    return { status: 204 as const, headers: { ETag: tagOf(after) } };
+    return { status: 204 as const, headers: { ETag: personTag(after) } };
   });
 
-const blockPerson: AdminHandler<"blockPerson"> = (deps, request) => changeBlock(deps, request, blockPersonIn);
+const blockPerson: AdminHandler<"blockPerson"> = (deps, request) =>
+  changeBlock(deps, request, async (tx, personId, origin) => {
+    await refuseLastOperatorLeaves(tx, { personId });
+    await blockPersonIn(tx, personId, origin);
+  });
 
 const unblockPerson: AdminHandler<"unblockPerson"> = (deps, request) => changeBlock(deps, request, unblockPersonIn);
 

@@ -11,7 +11,7 @@ import {
 } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf, type RecordStore } from "../platform/db.ts";
-import { listLoginHolders } from "../sign-on/index.ts";
+import { listUserNames } from "../sign-on/index.ts";
 import type { Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { changeRecord } from "./change.ts";
@@ -36,11 +36,12 @@ const listMembers: AdminHandler<"listMembers"> = async (deps, { path, query, rea
     ...{ limit: page.take, after: page.after },
   });
   const ids = found.map(({ id }) => id);
-  const withLogin = await listLoginHolders(deps.db, ids);
+  const logins = await listUserNames(deps.db, ids);
   const presentMember = (person: Person): AdminMember => {
     const { id, name, status } = person;
     const role = membershipOf(person, groupId)?.role ?? person.role;
-    return present<AdminMember>({ id, role, name, status, hasLogin: withLogin.has(id) });
+    const { username = null, hasPassword: hasLogin = false } = logins.get(id) ?? {};
+    return present<AdminMember>({ id, role, name, status, username, hasLogin });
   };
   const asked = { list: "listMembers" as const, path: `/admin/v1/groups/${groupId}/members`, query, page };
   return answerPage(deps, asked, { found, idOf: ({ id }) => id, present: presentMember });

@@ -4,16 +4,20 @@ import type { AdminDeps, OperationId } from "./handler.ts";
 
 const defaultLimit = 100;
 
-type Asked = { limit?: number | undefined; cursor?: string | undefined };
+type Asked = { limit?: number | undefined; cursor?: string | undefined; sort?: string | undefined };
+
+/** A cursor is of one list in one order. */
+const purposeOf = (list: OperationId, { sort }: Pick<Asked, "sort">): string =>
+  `admin cursor ${list}${sort === undefined ? "" : ` by ${sort}`}`;
 
 /** The page that is asked for. Shape: `take` is one more than it has, to see whether another follows. */
 export type Page = { limit: number; take: number; after: string | undefined };
 
-/** Errors: invalid invalid_cursor for one that is not of this list. */
-export function readPage({ keys }: Pick<AdminDeps, "keys">, list: OperationId, { limit, cursor }: Asked): Page {
+/** Errors: invalid invalid_cursor for one that is not of this list in this order. */
+export function readPage({ keys }: Pick<AdminDeps, "keys">, list: OperationId, { limit, cursor, sort }: Asked): Page {
   const most = limit ?? defaultLimit;
   if (cursor === undefined) return { limit: most, take: most + 1, after: undefined };
-  const after = unseal(keys, `admin cursor ${list}`, Buffer.from(cursor, "base64url"));
+  const after = unseal(keys, purposeOf(list, { sort }), Buffer.from(cursor, "base64url"));
   if (after === null) throw new AppError("invalid", "invalid_cursor", "Invalid cursor.");
   return { limit: most, take: most + 1, after: after.toString() };
 }
@@ -41,7 +45,7 @@ export function answerPage<Entry, Presented>(
       Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
     );
     next.set("limit", String(page.limit));
-    next.set("cursor", seal(keys, `admin cursor ${list}`, Buffer.from(idOf(last))).toString("base64url"));
+    next.set("cursor", seal(keys, purposeOf(list, query), Buffer.from(idOf(last))).toString("base64url"));
     headers["Link"] = `<${path}?${next.toString()}>; rel="next"`;
   }
   return { status: 200, body: shown.map(present), headers };

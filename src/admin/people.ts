@@ -12,44 +12,56 @@ import {
   type PersonId,
   type SchoolId,
 } from "../directory/index.ts";
+import { AppError } from "../platform/errors.ts";
 import { storeOf } from "../platform/db.ts";
-import { forgetPerson, listLoginHolders } from "../sign-on/index.ts";
+import { forgetPerson, giveUserNames } from "../sign-on/index.ts";
+import { refuseLastOperatorLeaves } from "../staff/index.ts";
 import { createRecord } from "./change.ts";
 import type { AdminHandler } from "./handler.ts";
 import { readGroup } from "./group-record.ts";
 import { answerPage, readPage } from "./page.ts";
-import { changePerson, presentPerson, readPerson } from "./person-record.ts";
+import { changePerson, makePresenter, personTag, readPerson } from "./person-record.ts";
 import { refuseOtherSchool, refuseUnknownSchool } from "./reached.ts";
-import { tagOf } from "./stale.ts";
 import { presentViewChanges } from "./view-changes.ts";
 import { wordsOf } from "./words.ts";
 
 const peoplePath = "/admin/v1/people";
 
+/** Errors: invalid invalid_request for an order that no index has, over people of any number of schools. */
+function refuseUnbounded({ sort, school, group }: { sort?: string; school?: string; group?: string }): void {
+  if (sort === undefined || sort.endsWith("name") || school !== undefined || group !== undefined) return;
+  throw new AppError("invalid", "invalid_request", "The query parameter sort takes times with school or group only.");
+}
+
 const listPeople: AdminHandler<"listPeople"> = async (deps, { query, reach }) => {
   const page = readPage(deps, "listPeople", query);
+  refuseUnbounded(query);
   const [schoolId, groupId] = [query.school as SchoolId | undefined, query.group as GroupId | undefined];
   if (schoolId !== undefined) await refuseUnknownSchool(deps.db, reach, schoolId);
   if (groupId !== undefined) await readGroup(deps.db, reach, groupId);
   const found = await list(storeOf(deps.db), {
-    ...{ schoolId, groupId, status: query.status, hasLogin: query["has-login"], words: wordsOf(query.search) },
-    ...{ among: reach.all ? null : [...reach.schoolIds], limit: page.take, after: page.after },
+    ...{
+      schoolId,
+      groupId,
+      status: query.status,
+      role: query.role,
+      hasLogin: query["has-login"],
+      words: wordsOf(query.search),
+    },
+    ...{ among: reach.all ? null : [...reach.schoolIds], limit: page.take, after: page.after, order: query.sort },
   });
-  const withLogin = await listLoginHolders(
-    deps.db,
-    found.map(({ id }) => id),
-  );
+  const present = await makePresenter(deps.db, reach, found);
   const asked = { list: "listPeople" as const, path: peoplePath, query, page };
   return answerPage(deps, asked, {
     found,
     idOf: ({ id }) => id,
-    present: (person) => presentPerson(person, reach, withLogin.has(person.id)),
+    present,
   });
 };
 
 const getPerson: AdminHandler<"getPerson"> = async ({ db }, { path, reach }) => {
   const body = await readPerson(db, reach, path.personId as PersonId);
-  return { status: 200, body, headers: { ETag: tagOf(body) } };
+  return { status: 200, body, headers: { ETag: personTag(body) } };
 };
 
 const createPerson: AdminHandler<"createPerson"> = async (deps, request) => {
@@ -63,6 +75,7 @@ const createPerson: AdminHandler<"createPerson"> = async (deps, request) => {
     await change.touch({ schools, groups: groupIds as GroupId[] });
     const personId = await create(change, { ...rest, schools });
     for (const groupId of groupIds) await addMembership(change, { groupId: groupId as GroupId, personId });
+    await giveUserNames(change.tx, { schoolId: schools[0], people: [personId] }, change.now);
     return personId;
   };
   if (query["dry-run"] === true)
@@ -70,6 +83,7 @@ const createPerson: AdminHandler<"createPerson"> = async (deps, request) => {
   return createRecord(deps, request, {
     path: peoplePath,
     make: async (change) => readPerson(change.tx, reach, await make(change)),
+    tag: personTag,
   });
 };
 
@@ -77,17 +91,26 @@ const updatePerson: AdminHandler<"updatePerson"> = (deps, request) =>
   changePerson(deps, request, (change, { id }) => update(change, { personId: id as PersonId, ...request.body }));
 
 const softDeletePerson: AdminHandler<"softDeletePerson"> = (deps, request) =>
-  changePerson(deps, request, (change, { id }) =>
-    softDelete(change, { personId: id as PersonId, restoreWindowDays: deps.restoreWindowDays }),
-  );
+  changePerson(deps, request, async (change, { id }) => {
+    const personId = id as PersonId;
+    await refuseLastOperatorLeaves(change.tx, { personId });
+    await softDelete(change, { personId, restoreWindowDays: deps.restoreWindowDays });
+  });
 
 const restorePerson: AdminHandler<"restorePerson"> = (deps, request) =>
   changePerson(deps, request, (change, { id }) => restore(change, { personId: id as PersonId }));
 
 const deletePerson: AdminHandler<"deletePerson"> = (deps, request) =>
-  changePerson(deps, request, (change, { id }) => remove(change, { personId: id as PersonId, forget: forgetPerson }), {
-    forgets: true,
-  });
+  changePerson(
+    deps,
+    request,
+    async (change, { id, status }) => {
+      const personId = id as PersonId;
+      if (status === "ACTIVE") await refuseLastOperatorLeaves(change.tx, { personId });
+      await remove(change, { personId, forget: forgetPerson });
+    },
+    { forgets: true },
+  );
 
 export const peopleHandlers = {
   listPeople,

@@ -1,8 +1,9 @@
 import { findPerson, type Change, type Person, type PersonId, type SchoolId } from "../directory/index.ts";
+import { listSignInTimes, type SignInTimes } from "../access/index.ts";
 import { present } from "../platform/contract-types.ts";
 import type { RecordStore } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { listLoginHolders } from "../sign-on/index.ts";
+import { listUserNames, type UserName } from "../sign-on/index.ts";
 import { isReached, refuseHigherHolder, type Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { changeRecord } from "./change.ts";
@@ -13,8 +14,11 @@ export type AdminPerson = components["schemas"]["AdminPerson"];
 
 export const personUnknown = () => new AppError("not_found", "person_not_found", "The person does not exist.");
 
+/** What other modules know of a person. */
+type Traces = { login: UserName | undefined; times: SignInTimes | undefined };
+
 /** Shape: schools that the caller does not reach are left out with their groups. */
-export function presentPerson(person: Person, reach: Reach, hasLogin: boolean): AdminPerson {
+function presentPerson(person: Person, reach: Reach, { login, times }: Traces): AdminPerson {
   const { id, role, status, name, sourceSystemIdentifier, softDeletedAt, purgeAt, blockedAt, homeSchoolId } = person;
   const isSeen = (schoolId: SchoolId) => isReached(reach, { schools: [schoolId] });
   return present<AdminPerson>({
@@ -23,28 +27,51 @@ export function presentPerson(person: Person, reach: Reach, hasLogin: boolean): 
     status,
     name,
     sourceSystemIdentifier,
-    hasLogin,
+    username: login?.username ?? null,
+    hasLogin: login?.hasPassword ?? false,
     homeSchoolId,
     softDeletedAt: softDeletedAt?.toISOString() ?? null,
     purgeAt: purgeAt?.toISOString() ?? null,
     blockedAt: blockedAt?.toISOString() ?? null,
+    createdAt: person.createdAt.toISOString(),
+    firstSignInAt: times?.firstSignInAt.toISOString() ?? null,
+    lastSignInAt: times?.lastSignInAt.toISOString() ?? null,
     schools: person.schools.filter((school) => isSeen(school.id)),
     groups: person.groups.filter(({ schoolId }) => isSeen(schoolId)),
   });
 }
 
+/** Makes what presents these people. */
+export async function makePresenter(
+  db: Pick<RecordStore, "prisma">,
+  reach: Reach,
+  people: readonly Person[],
+): Promise<(person: Person) => AdminPerson> {
+  const ids = people.map(({ id }) => id);
+  const logins = await listUserNames(db, ids);
+  const times = await listSignInTimes(db, ids);
+  return (person) => presentPerson(person, reach, { login: logins.get(person.id), times: times.get(person.id) });
+}
+
+/** Signing in does not make another record of a person. */
+const passing = ["firstSignInAt", "lastSignInAt"] as const satisfies (keyof AdminPerson)[];
+export const personTag = (person: AdminPerson): string => tagOf(person, passing);
+export const refuseStalePerson = (headers: object, person: AdminPerson): void => refuseStale(headers, person, passing);
+
 async function findRecord(db: RecordStore, reach: Reach, personId: PersonId): Promise<AdminPerson | null> {
   const person = await findPerson(db, personId);
   if (person === null) return null;
-  return presentPerson(person, reach, (await listLoginHolders(db, [personId])).has(personId));
+  return (await makePresenter(db, reach, [person]))(person);
 }
 
-const isSeen = (record: AdminPerson | null): record is AdminPerson => record !== null && record.schools.length > 0;
+// People of the staff who are at no school are the operators' alone.
+const isSeen = (record: AdminPerson | null, reach: Reach): record is AdminPerson =>
+  record !== null && (reach.all || record.schools.length > 0);
 
 /** Errors: not_found person_not_found for a person who does not exist, or whom the caller does not reach. */
 export async function readPerson(db: RecordStore, reach: Reach, personId: PersonId): Promise<AdminPerson> {
   const record = await findRecord(db, reach, personId);
-  if (!isSeen(record)) throw personUnknown();
+  if (!isSeen(record, reach)) throw personUnknown();
   return record;
 }
 
@@ -74,12 +101,12 @@ export async function changePerson(
     record: (tx) => findRecord(tx, reach, personId),
     work: async (change, record) => {
       const before = record as AdminPerson | null;
-      if (!isSeen(before)) throw personUnknown();
-      refuseStale(headers, before);
+      if (!isSeen(before, reach)) throw personUnknown();
+      refuseStalePerson(headers, before);
       await refuseHigherHolder(change.tx, { personId, mine: caller.roles, now: change.now });
       await work(change, before);
     },
-    tag: tagOf,
+    tag: (record) => personTag(record as AdminPerson),
     forgets,
   });
 }

@@ -25,6 +25,9 @@ export const appsOf = ({ all, schoolIds, clientIds }: Reach): ClientId[] | undef
 /** Whether a caller sees an app. */
 export const reachesApp = (reach: Reach, clientId: ClientId): boolean => appsOf(reach)?.includes(clientId) ?? true;
 
+/** Whether an app is the caller's own, as an operator's or a partner's. */
+export const reachesOwnApp = ({ all, clientIds }: Reach, clientId: ClientId): boolean => all || clientIds.has(clientId);
+
 /** Errors: not_found app_not_found for an app that does not exist, or that the caller does not see. */
 export async function refuseUnknownApp(db: Pick<Store, "query">, reach: Reach, clientId: ClientId): Promise<void> {
   if (!reachesApp(reach, clientId) || (await findApp(db, clientId)) === null) throw appNotFound();

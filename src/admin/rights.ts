@@ -1,4 +1,4 @@
-import { joinReach, type Reach, type StaffRole, type StaffRoleName } from "../staff/index.ts";
+import { everything, joinReach, type Reach, type StaffRole, type StaffRoleName } from "../staff/index.ts";
 import { AppError } from "../platform/errors.ts";
 import type { OperationId } from "./handler.ts";
 
@@ -17,6 +17,8 @@ export const rights = {
   getSchool: seeClasses,
   createSchool: ["OPERATOR"],
   updateSchool: schools,
+  getSignInSettings: seeClasses,
+  putSignInSettings: schools,
   listGroups: seeClasses,
   getGroup: seeClasses,
   createGroup: office,
@@ -43,16 +45,59 @@ export const rights = {
   getLogin: seeClasses,
   setLogin: office,
   newPassword: classes,
+  createGroupPasswords: classes,
+  createSchoolPasswords: office,
+  getCardSettings: seeOffice,
+  putCardSettings: schools,
+  releaseSignInLimits: classes,
+  listAppsOfPerson: seeOffice,
+  listSecondFactors: seeOffice,
+  revokeSecondFactors: schools,
+  getPersonData: schools,
+  listSessions: seeOffice,
+  endSession: office,
+  listConsents: seeOffice,
+  withdrawConsent: office,
+  explainSignIn: seeClasses,
+  createImport: office,
+  getImport: seeOffice,
+  listImports: seeOffice,
+  listImportFaults: seeOffice,
+  listLoginCards: seeClasses,
+  createLoginCards: classes,
+  printLoginCards: classes,
+  revokeLoginCards: classes,
+  revokeLoginCard: classes,
+  listImportChanges: seeOffice,
+  listImportLeavers: seeOffice,
+  listImportLookAlikes: seeOffice,
+  listImportGroupMoves: seeOffice,
+  previewImport: seeOffice,
+  joinImportGroups: office,
+  setImportGroupMoves: office,
+  applyImport: office,
+  cancelImport: office,
   listApps: [...schools, "PARTNER", "SUPPORT"],
   getApp: [...schools, "PARTNER", "SUPPORT"],
-  createApp: ["OPERATOR"],
+  createApp: partners,
   updateApp: partners,
   deleteApp: ["OPERATOR"],
+  listSignOnAttempts: partners,
+  listApiRequests: partners,
+  requestScopes: partners,
+  listScopeRequests: partners,
+  approveScopeRequest: ["OPERATOR"],
+  refuseScopeRequest: ["OPERATOR"],
+  putAppLogo: partners,
+  deleteAppLogo: partners,
   rotateSecret: partners,
   endOldSecret: partners,
+  listCatalogue: [...schools, "SUPPORT"],
+  getCatalogueApp: [...schools, "SUPPORT"],
   listGrants: [...schools, "PARTNER", "SUPPORT"],
   getGrant: [...schools, "PARTNER", "SUPPORT"],
   putGrant: schools,
+  getAppView: [...schools, "PARTNER", "SUPPORT"],
   deleteGrant: schools,
   listEndpoints: partners,
   createEndpoint: partners,
@@ -61,24 +106,40 @@ export const rights = {
   deleteEndpoint: partners,
   rotateEndpointSecret: partners,
   testEndpoint: partners,
+  getEndpointFigures: partners,
   listDeliveries: partners,
   getDelivery: partners,
   redeliver: partners,
   redeliverFailed: partners,
+  getToday: [...seeOffice, "PARTNER"],
   listStaffRoles: [...schools, "SUPPORT"],
   giveStaffRole: schools,
   withdrawStaffRole: schools,
+  getFigures: [...schools, "PARTNER", "SUPPORT"],
+  getHealth: ["OPERATOR"],
+  listSigningKeys: ["OPERATOR"],
+  rotateSigningKeys: ["OPERATOR"],
   listAudit: [...schools, "PARTNER", "SUPPORT"],
 } as const satisfies Record<OperationId, readonly StaffRoleName[]>;
+
+/** What everybody may ask of themselves and do for themselves, whatever their roles. */
+export const ownRights: ReadonlySet<OperationId> = new Set<OperationId>([
+  ...(["getMe", "listAppsOfPerson", "listSessions", "endSession", "listConsents", "withdrawConsent"] as const),
+  "signOutPerson",
+]);
+
+type Allowed = { reach: Reach; role: StaffRoleName | undefined };
 
 /**
  * What the roles of a caller that allow an operation are for, and the first of these roles.
  *
- * Errors: forbidden role_forbids where none does.
+ * Shape:  `isOwn` says that the operation is about the caller alone, so that its reach does not matter.
+ * Errors: forbidden role_forbids where no role allows it.
  */
-export function allow(roles: readonly StaffRole[], operation: OperationId): { reach: Reach; role: StaffRoleName } {
+export function allow(roles: readonly StaffRole[], operation: OperationId, isOwn: boolean): Allowed {
   const allowing = roles.filter(({ role }) => (rights[operation] as readonly StaffRoleName[]).includes(role));
   const [first] = allowing;
+  if (isOwn && ownRights.has(operation)) return { reach: everything, role: first?.role };
   if (first === undefined)
     throw new AppError("forbidden", "role_forbids", "None of your staff roles allows this operation.");
   return { reach: joinReach(allowing), role: first.role };

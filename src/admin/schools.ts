@@ -25,7 +25,13 @@ async function readSchool(db: RecordStore, schoolId: SchoolId): Promise<AdminSch
 const listSchools: AdminHandler<"listSchools"> = async (deps, { query, reach }) => {
   const page = readPage(deps, "listSchools", query);
   const among = reach.all ? undefined : [...reach.schoolIds];
-  const found = await list(storeOf(deps.db), { search: query.search, limit: page.take, after: page.after, among });
+  const found = await list(storeOf(deps.db), {
+    search: query.search,
+    limit: page.take,
+    after: page.after,
+    among,
+    order: query.sort,
+  });
   const asked = { list: "listSchools" as const, path: schoolsPath, query, page };
   return answerPage(deps, asked, { found, idOf: ({ id }) => id, present: presentSchool });
 };

@@ -9,13 +9,14 @@ import type { Reach, StaffRole, StaffRoleId } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import type { AdminHandler } from "./handler.ts";
 import { answerPage, readPage } from "./page.ts";
+import { findNames } from "./names.ts";
 import { readPerson } from "./person-record.ts";
 import { readChosen, refuseUnknownApp, refuseUnknownSchool } from "./reached.ts";
 import { tagOf } from "./stale.ts";
 
 type Schemas = components["schemas"];
 
-const presentRole = ({ id, role, holder, schoolIds, clientIds, reason, endsAt, givenAt }: StaffRole) =>
+export const presentRole = ({ id, role, holder, schoolIds, clientIds, reason, endsAt, givenAt }: StaffRole) =>
   present<Schemas["StaffRole"]>({
     id,
     role,
@@ -62,10 +63,20 @@ const listStaffRoles: AdminHandler<"listStaffRoles"> = async (deps, { query, rea
   const chosen = await readChosen(deps.db, reach, { school, person, app });
   const asked = { ...chosen, role, reach, now: deps.clock(), withEnded: false, limit: page.take, after: page.after };
   const found = await listRoles(deps.db, asked);
+  const names = await findNames(deps.db, {
+    personIds: found.map(({ holder }) => ("personId" in holder ? holder.personId : null)),
+    clientIds: found.map(({ holder }) => ("clientId" in holder ? holder.clientId : null)),
+  });
+  const presentNamed = (role: StaffRole) => {
+    const shown = presentRole(withinReach(reach, role));
+    const { personId, clientId } = shown.holder;
+    const named = { personName: names.ofPerson(personId), appName: names.ofApp(clientId) };
+    return present<Schemas["ListedStaffRole"]>({ ...shown, ...named });
+  };
   return answerPage(
     deps,
     { list: "listStaffRoles", path: "/admin/v1/staff-roles", query, page },
-    { found, idOf: ({ id }) => id, present: (one) => presentRole(withinReach(reach, one)) },
+    { found, idOf: ({ id }) => id, present: presentNamed },
   );
 };
 

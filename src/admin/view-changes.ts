@@ -1,3 +1,4 @@
+import type { PersonRole } from "../directory/index.ts";
 import type { WrittenEvent } from "../events/index.ts";
 import type { Transaction } from "../platform/db.ts";
 import { present } from "../platform/contract-types.ts";
@@ -31,12 +32,19 @@ export async function presentViewChanges({ prisma }: Transaction, events: Writte
   const changes: ViewChange[] = [];
   for (const app of apps) {
     const told = events.filter(({ clientId }) => clientId === app.clientId);
-    const namesOf = async (way: Way): Promise<Schemas["NamedPerson"][]> => {
-      const ids = told
+    const idsOf = (way: Way): string[] =>
+      told
         .filter(({ type, action }) => type === "person" && ways[action as keyof typeof ways] === way)
         .map(({ subjectId }) => subjectId);
+    const rolesOf = async (way: Way): Promise<Schemas["RoleCounts"]> => {
+      const ids = idsOf(way);
+      const counts = await prisma.person.groupBy({ by: ["role"], where: { id: { in: ids } }, _count: true });
+      const countOf = (role: PersonRole) => counts.find((counted) => counted.role === role)?._count ?? 0;
+      return { students: countOf("STUDENT"), teachers: countOf("TEACHER"), others: countOf("OTHER") };
+    };
+    const namesOf = async (way: Way): Promise<Schemas["NamedPerson"][]> => {
       const people = await prisma.person.findMany({
-        where: { id: { in: ids } },
+        where: { id: { in: idsOf(way) } },
         select: { id: true, firstFull: true, firstCall: true, last: true },
         orderBy: [{ sortKey: "asc" }, { id: "asc" }],
         take: mostNames,
@@ -52,6 +60,7 @@ export async function presentViewChanges({ prisma }: Transaction, events: Writte
       people: countsOf(told, "person"),
       groups: countsOf(told, "group"),
       schools: countsOf(told, "school"),
+      roles: { enter: await rolesOf("enter"), leave: await rolesOf("leave") },
       names: { enter: await namesOf("enter"), leave: await namesOf("leave") },
     });
   }

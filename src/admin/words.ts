@@ -1,5 +1,15 @@
+import { AppError } from "../platform/errors.ts";
+
 /** The words of a search; undefined where it has none. */
 export function wordsOf(search: string | undefined): string[] | undefined {
   const words = (search ?? "").split(/\s+/).filter((word) => word !== "");
   return words.length === 0 ? undefined : words;
 }
+
+/** A time as a request has it. Errors: invalid invalid_request for one that is none. */
+export const readTime = (text: string | undefined): Date | undefined => {
+  if (text === undefined) return undefined;
+  const time = new Date(text);
+  if (Number.isNaN(time.getTime())) throw new AppError("invalid", "invalid_request", "The time does not exist.");
+  return time;
+};

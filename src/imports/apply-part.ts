@@ -38,26 +38,36 @@ export async function applyPart(
   origin: Origin,
 ): Promise<{ counts: Counts; unfinished: Unfinished[] }> {
   return changeDirectory(db, origin, async (change) => {
-    const { tx } = change;
-    await renewLease(tx, part.lease);
-    await change.touchSchool(part.schoolId);
-    await findDifference(tx, part);
-    if (await touchOthers(change, part.schoolId)) await findDifference(tx, part);
-    const counts = await countDifference(tx, part.schoolId);
-    counts.before.people += part.movedAway;
-    if (isHeld(counts, rules.holdShare, await findAgreed(tx, part))) throw held();
-    const unfinished = await findRows<Unfinished, { schoolId: SchoolId }>(tx, findUnfinished, part);
-    const isUnchanged = changesNothing(counts);
-    const purgeAt = addDays(part.now, rules.restoreWindowDays);
-    if (!isUnchanged) await writeDifference(tx, { ...part, purgeAt }, counts);
-    await run(tx, recordCarryOvers, part);
-    if (part.schools.length > 1) await run(tx, shareSourceIds, part);
-    await recordApplied(tx, part, counts);
-    const { importId, schoolId } = part;
-    if (!isUnchanged)
-      await recordAudit(tx, { ...origin, action: "import_applied", schoolId, detail: { importId, ...counts } });
-    return { counts, unfinished };
+    await renewLease(change.tx, part.lease);
+    return changePart(change, part, rules, origin);
   });
+}
+
+/** What `applyPart` does once the school is its own, in a change that is under way. */
+export async function changePart(
+  change: Change,
+  part: SchoolPart & { movedAway: number },
+  rules: ApplyRules,
+  origin: Origin,
+): Promise<{ counts: Counts; unfinished: Unfinished[] }> {
+  const { tx } = change;
+  await change.touchSchool(part.schoolId);
+  await findDifference(tx, part);
+  if (await touchOthers(change, part.schoolId)) await findDifference(tx, part);
+  const counts = await countDifference(tx, part.schoolId);
+  counts.before.people += part.movedAway;
+  if (isHeld(counts, rules.holdShare, await findAgreed(tx, part))) throw held();
+  const unfinished = await findRows<Unfinished, { schoolId: SchoolId }>(tx, findUnfinished, part);
+  const isUnchanged = changesNothing(counts);
+  const purgeAt = addDays(part.now, rules.restoreWindowDays);
+  if (!isUnchanged) await writeDifference(tx, { ...part, purgeAt }, counts);
+  await run(tx, recordCarryOvers, part);
+  if (part.schools.length > 1) await run(tx, shareSourceIds, part);
+  await recordApplied(tx, part, counts);
+  const { importId, schoolId } = part;
+  if (!isUnchanged)
+    await recordAudit(tx, { ...origin, action: "import_applied", schoolId, detail: { importId, ...counts } });
+  return { counts, unfinished };
 }
 
 const held = () =>

@@ -1,7 +1,7 @@
 import type { SchoolId } from "../directory/index.ts";
 import { recordAudit } from "../events/index.ts";
 import type { Origin } from "../events/index.ts";
-import { withPrismaTransaction, type PrismaDb } from "../platform/db.ts";
+import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/ids.ts";
 import { applyPart, type ApplyRules } from "./apply-part.ts";
@@ -9,6 +9,7 @@ import { countRows } from "./apply-steps.ts";
 import { endLease, renewLease, takeLease, type Lease } from "./lease.ts";
 import { compareImport } from "./preview.ts";
 import type { OnProgress } from "./progress.ts";
+import { findRosterNames, type GiveUserNames } from "./roster-names.ts";
 import { deleteStaged, getImport, makePart, type ImportId, type ImportRecord } from "./record.ts";
 
 /**
@@ -30,6 +31,7 @@ export async function applyImport(db: PrismaDb, id: ImportId, rules: Rules, orig
     // The first pass has brought everybody's home to the directory, so the second finishes these schools.
     const again = [...unfinished.keys()].filter((school) => waiting.includes(school));
     await applyEach(db, { record, lease, schools: again }, rules, origin);
+    await nameEach(db, { record, lease }, rules, origin);
     await withPrismaTransaction(db, async (tx) => {
       await tx.query("SET LOCAL statement_timeout = '60min'");
       await renewLease(tx, lease);
@@ -72,7 +74,7 @@ type HeldCounts = { people: { removed: number; leftHome?: number }; groups: { re
 const notHeld = () =>
   new AppError("conflict", "import_not_held", "The import is not held, so there is nothing to confirm.");
 
-type Rules = ApplyRules & { onProgress?: OnProgress | undefined };
+type Rules = ApplyRules & { onProgress?: OnProgress | undefined; giveUserNames: GiveUserNames };
 type Applying = { record: ImportRecord; lease: Lease; schools: readonly SchoolId[] };
 
 /** Answers the schools that are to be brought there once more, with the people who moved away from each. */
@@ -100,8 +102,27 @@ async function applyEach(
   return unfinished;
 }
 
+/** After the changes of all schools, so that nobody waits for the whole of a school because of a name. */
+async function nameEach(
+  db: PrismaDb,
+  { record: { id: importId, schools }, lease }: Omit<Applying, "schools">,
+  { giveUserNames }: Rules,
+  origin: Origin,
+): Promise<void> {
+  for (const { id: schoolId } of schools) {
+    await withPrismaTransaction(db, (tx) => renewLease(tx, lease));
+    const school = { schoolId, findRosterNames: (tx: Transaction) => findRosterNames(tx, { importId, schoolId }) };
+    await giveUserNames(db, school, origin);
+  }
+}
+
 // By itself PostgreSQL notices only every minute how tables grow, and until then reads them whole for every school.
 const isPowerOfTwo = (number: number): boolean => (number & (number - 1)) === 0;
+
+/** Errors: conflict unless the import waits to be applied, held or not. */
+export function checkWaiting({ state }: { state: string }): void {
+  if (state !== "HELD") checkState(state);
+}
 
 function checkState(state: string): void {
   const refusals: Record<string, string> = {
@@ -109,6 +130,7 @@ function checkState(state: string): void {
     BROKEN: "The file has faults. Repair it and preview it again.",
     HELD: "The import would remove too many people or groups of a school. Look at its preview and confirm it.",
     APPLIED: "The import has been applied already.",
+    CANCELLED: "The import was cancelled. Preview the file again.",
     EXPIRED: "The import waited too long. Preview the file again.",
   };
   const refusal = refusals[state];

@@ -98,6 +98,9 @@ export async function checkStaged(
 }
 
 const person = table("person");
+const credential = table("credential");
+const signIn = table("schoolSignIn");
+const userName = table("userName");
 const p = table("stagedPerson", "p");
 const r = table("stagedRole", "r");
 const g = table("stagedGroup", "g");
@@ -146,7 +149,7 @@ const spreadRoles: readonly Statement<OfImport>[] = [
         importId: firstOf(join([r.personSourceId, r.schoolId]), sql`${importId}::uuid`),
         ...{ row: r.row, line: p.line, column: p.column, sourceId: p.sourceId, schoolId: r.schoolId },
         ...{ homeSchoolId: p.homeSchoolId, role: p.role, firstFull: p.firstFull, firstCall: p.firstCall },
-        ...{ last: p.last, sortKey: p.sortKey, isDeleted: p.isDeleted },
+        ...{ last: p.last, sortKey: p.sortKey, username: p.username, isDeleted: p.isDeleted },
       },
       sql`FROM ${r} JOIN ${p} ON ${p.importId} = ${importId} AND ${p.sourceId} = ${r.personSourceId}
           AND ${p.homeSchoolId} <> ${r.schoolId}
@@ -228,6 +231,44 @@ const idChecks: readonly Check[] = [
   }),
 ];
 
+const isTaking = sql`EXISTS (SELECT FROM ${signIn}
+  WHERE ${signIn.schoolId} = ${s.person.homeSchoolId} AND ${signIn.userNameRule} = 'ROSTER')`;
+const isTaken = ({ importId }: Parameters, where: Sql) => sql`${s.person.importId} = ${importId} AND ${where}
+  AND ${s.person.schoolId} = ${s.person.homeSchoolId} AND NOT ${s.person.isDeleted} AND ${isTaking}`;
+const toUsername = ({ person: { file } }: Places) => ({ file, field: "username" });
+
+/** User names are looked at where the school takes them from its roster, for people who have none. */
+const usernameChecks: readonly Check[] = [
+  makeCheck("username_refused", {
+    locate: toUsername,
+    message: sql`'A user name has up to 64 characters that can be seen, and no white space.'`,
+    from: (given) => sql`SELECT ${join([s.person.row, s.person.line])}, NULL::int AS at FROM ${s.person}
+      WHERE ${isTaken(given, sql`${s.person.username} = ''`)}`,
+  }),
+  makeCheck("username_twice", {
+    locate: toUsername,
+    message: sql`'The user name stands in line ' || found.first || ' already.'`,
+    from: (given) => {
+      const { username, schoolId, homeSchoolId, isDeleted } = s.person;
+      const where = sql`${username} <> '' AND ${schoolId} = ${homeSchoolId} AND NOT ${isDeleted} AND ${isTaking}`;
+      const repeated = selectRepeated(s.person, given, { key: username, where });
+      return sql`SELECT r.row, r.line, NULL::int AS at, r.first FROM (${repeated}) AS r`;
+    },
+  }),
+  makeCheck("username_taken", {
+    locate: toUsername,
+    message: sql`'The user name is or was that of another person.'`,
+    from: (given) => sql`SELECT ${join([s.person.row, s.person.line])}, NULL::int AS at FROM ${s.person}
+      LEFT JOIN ${known} ON ${known.sourceSystemIdentifier} = ${s.person.sourceId}
+        AND (${known.homeSchoolId} = ${s.person.homeSchoolId}
+          OR ${known.sourceIdIsShared} AND ${known.homeSchoolId} = ANY (${given.schools}::uuid[]))
+      WHERE ${isTaken(given, sql`${s.person.username} <> ''`)}
+        AND NOT EXISTS (SELECT FROM ${credential} WHERE ${credential.personId} = ${known.id})
+        AND EXISTS (SELECT FROM ${userName} WHERE ${userName.hash} = user_name_hash(${s.person.username})
+          AND ${userName.personId} IS DISTINCT FROM ${known.id})`,
+  }),
+];
+
 /** A delta may also name people and groups that only the directory has. */
 const membershipChecks = (isDelta: boolean): readonly Check[] => [
   makeCheck("unknown_person", {
@@ -261,8 +302,8 @@ const membershipChecks = (isDelta: boolean): readonly Check[] => [
 ];
 
 const checks: Record<ImportMode, readonly Check[]> = {
-  BULK: [...idChecks, ...membershipChecks(false)],
-  DELTA: [...idChecks, ...membershipChecks(true)],
+  BULK: [...idChecks, ...usernameChecks, ...membershipChecks(false)],
+  DELTA: [...idChecks, ...usernameChecks, ...membershipChecks(true)],
 };
 
 /** Of files of several schools. */

@@ -43,7 +43,7 @@ export async function takeLease(db: Pick<Db, "pool">, lease: Lease): Promise<voi
     await run(tx, setLease, lease);
     return true;
   });
-  if (!taken) throw isRunning();
+  if (!taken) throw importRunning();
 }
 
 const leased = (
@@ -79,7 +79,7 @@ const prolong = statement<Lease>(
  * Errors: conflict when the lease is lost.
  */
 export async function renewLease(tx: Queryable, lease: Lease): Promise<void> {
-  if ((await run(tx, prolong, lease)) === 0) throw isRunning();
+  if ((await run(tx, prolong, lease)) === 0) throw importRunning();
 }
 
 const giveBack = statement<Lease>(
@@ -102,7 +102,27 @@ export async function tryHoldForSweep(tx: Queryable, importId: string): Promise<
   return (await run(tx, holdFree, { importId })) === 1;
 }
 
-const isRunning = () =>
+const findHeld = statement<{ ids: readonly string[] }>(
+  ({ ids }) => sql`SELECT ${i.id}, ${i.leaseUntil} < clock_timestamp() AS "isOver" FROM ${i}
+  WHERE ${i.id} = ANY (${ids}::uuid[]) AND ${i.leaseHolder} IS NOT NULL`,
+);
+const findAbandoned = statement<{ ids: readonly string[] }>(
+  ({ ids }) => sql`SELECT ${i.id} FROM ${i} WHERE ${i.id} = ANY (${ids}::uuid[]) FOR SHARE SKIP LOCKED`,
+);
+
+/** Which of these imports are being applied: in the middle of a school the lease may be over, but the row is locked. */
+export async function findApplying(db: Queryable, ids: readonly ImportId[]): Promise<Set<ImportId>> {
+  const held = await findRows<{ id: ImportId; isOver: boolean }, { ids: readonly string[] }>(db, findHeld, { ids });
+  const over = held.filter(({ isOver }) => isOver).map(({ id }) => id);
+  const found =
+    over.length === 0
+      ? []
+      : await findRows<{ id: ImportId }, { ids: readonly string[] }>(db, findAbandoned, { ids: over });
+  const abandoned = new Set(found.map(({ id }) => id));
+  return new Set(held.map(({ id }) => id).filter((id) => !abandoned.has(id)));
+}
+
+export const importRunning = () =>
   new AppError(
     "conflict",
     "import_running",

@@ -1,3 +1,4 @@
+import type { Prisma } from "../../generated/prisma/client.ts";
 import type { SchoolId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
 import { withPrismaTransaction, withTransaction, type PrismaDb, type Transaction } from "../platform/db.ts";
@@ -9,7 +10,7 @@ import { countDifference, isHeld, takeSamples, type Samples } from "./counts.ts"
 import { findDifference, longWork, type SchoolPart } from "./difference.ts";
 import type { ImportFormat, ImportMode, Read, Reading } from "./formats/format.ts";
 import { readOneRoster } from "./formats/oneroster.ts";
-import { readPlain } from "./formats/plain.ts";
+import { readPlain, schoolMissing } from "./formats/plain.ts";
 import { readSchulconnex } from "./formats/schulconnex.ts";
 import type { OnProgress } from "./progress.ts";
 import { openSourceFile } from "./read/source.ts";
@@ -27,6 +28,12 @@ export type NewImport = {
   /** The group of last year by the source id of the one it goes on as; needs `schoolYear`. */
   carryOvers?: ReadonlyMap<string, string> | undefined;
   schoolYear?: string | undefined;
+  /** The name of the file that faults and lists show; that of `path` if left out. */
+  fileName?: string | undefined;
+  /** What the file may be; a file of another format is refused. */
+  format?: ImportFormat | undefined;
+  /** The schools that the file may name; all if left out. */
+  among?: ReadonlySet<SchoolId> | undefined;
   holdShare: number;
   onProgress?: OnProgress | undefined;
 };
@@ -38,6 +45,24 @@ export type NewImport = {
  * Errors: invalid when the file is no roster at all, or the call contradicts it; then nothing is recorded.
  */
 export async function previewImport(db: PrismaDb, wanted: NewImport, origin: Origin): Promise<ImportRecord> {
+  const id = await beginImport(db, wanted, origin);
+  return readImport(db, id, wanted, origin).catch(async (error: unknown) => {
+    await forgetImport(db, id);
+    throw error;
+  });
+}
+
+/**
+ * Records that a roster was handed in, before it is read.
+ *
+ * Errors: invalid when the call contradicts itself or the file.
+ */
+export async function beginImport(
+  db: PrismaDb,
+  wanted: NewImport,
+  origin: Origin,
+  progress: Pick<Prisma.ImportUncheckedCreateInput, "progressPhase" | "progressPercent" | "progressAt"> = {},
+): Promise<ImportId> {
   if (wanted.carryOvers?.size && !wanted.schoolYear)
     throw new AppError(
       "invalid",
@@ -45,13 +70,27 @@ export async function previewImport(db: PrismaDb, wanted: NewImport, origin: Ori
       "Carrying groups over needs the school year, so that the same file does it once.",
     );
   const id = makeUuid(origin.at) as ImportId;
-  const read = await withPrismaTransaction(db, (tx) => stage(tx, id, wanted, origin));
+  const { name, format } = await openRoster(wanted);
+  await db.prisma.import.create({
+    data: {
+      ...{ id, format, mode: wanted.mode ?? "BULK", state: "READING", fileName: name, actorId: origin.actorId ?? null },
+      ...{ schoolYear: wanted.schoolYear ?? "", createdAt: origin.at, ...progress },
+      namedSchoolIds: wanted.schoolId === undefined ? [] : [wanted.schoolId],
+    },
+  });
+  return id;
+}
+
+/**
+ * Reads the roster of an import that has begun.
+ *
+ * Errors: as previewImport; the caller then forgets the import or records what went wrong.
+ */
+export async function readImport(db: PrismaDb, id: ImportId, wanted: NewImport, origin: Origin): Promise<ImportRecord> {
+  const read = await withPrismaTransaction(db, (tx) => stage(tx, id, wanted));
   await analyzeStaged(db.pool);
   wanted.onProgress?.({ phase: "checking", done: 0, total: 1 });
-  await withPrismaTransaction(db, (tx) => check(tx, id, wanted, read)).catch(async (error: unknown) => {
-    await forget(db, id);
-    throw error;
-  });
+  await withPrismaTransaction(db, (tx) => check(tx, id, wanted, read));
   await analyzeStaged(db.pool);
   const { schools, state } = await getImport(db, id);
   const waiting = state === "READY" ? schools.map((school) => school.id) : [];
@@ -74,8 +113,21 @@ export async function compareImport(
     await withPrismaTransaction(db, (tx) => compareSchool(tx, makePart(record, school, now), holdShare));
   }
   await db.prisma.import.updateMany({
-    where: { id, schools: { some: { state: "HELD" } } },
+    where: { id, state: "READY", schools: { some: { state: "HELD" } } },
     data: { state: "HELD" },
+  });
+}
+
+/** Works out anew what an import that waits would do to a school; it is held where that is too much, and only then. */
+export async function compareAgain(
+  db: PrismaDb,
+  id: ImportId,
+  { schoolId, holdShare, now }: { schoolId: SchoolId; holdShare: number; now: Date },
+): Promise<void> {
+  await compareImport(db, id, [schoolId], holdShare, now);
+  await db.prisma.import.updateMany({
+    where: { id, state: "HELD", schools: { none: { state: "HELD" } } },
+    data: { state: "READY" },
   });
 }
 
@@ -96,19 +148,23 @@ export async function sampleImport(db: PrismaDb, id: ImportId, now: Date): Promi
 
 type Staged = { read: Read; faults: number; notes: Record<string, number> };
 
-async function stage(tx: Transaction, id: ImportId, wanted: NewImport, origin: Origin): Promise<Staged> {
+const formats = { zip: "ONEROSTER", json: "SCHULCONNEX", csv: "PLAIN" } as const;
+
+/** Errors: invalid for a file of another format than is wanted, or one that needs a school and has none. */
+async function openRoster({ path, fileName, format: wanted, schoolId }: NewImport) {
+  const file = await openSourceFile(path, fileName);
+  const format = formats[file.kind];
+  if (wanted !== undefined && wanted !== format)
+    throw new AppError("invalid", "format_differs", "The file is a roster of another format.");
+  if (format === "PLAIN" && schoolId === undefined) throw schoolMissing();
+  return { ...file, format };
+}
+
+async function stage(tx: Transaction, id: ImportId, wanted: NewImport): Promise<Staged> {
   await tx.query(longWork);
-  const file = await openSourceFile(wanted.path);
-  const format = ({ zip: "ONEROSTER", json: "SCHULCONNEX", csv: "PLAIN" } as const)[file.kind];
-  await tx.prisma.import.create({
-    data: {
-      ...{ id, format, mode: "BULK", state: "READING", fileName: file.name, schoolYear: wanted.schoolYear ?? "" },
-      ...{ actorId: origin.actorId ?? null, createdAt: origin.at },
-    },
-  });
   const staging = makeStaging(tx, id);
-  const schools = await loadSchools(tx, wanted.schoolId);
-  const read = await readFormat(format, wanted, {
+  const schools = await loadSchools(tx, wanted.schoolId, wanted.among);
+  const read = await readFormat(wanted, {
     staging,
     schools,
     mode: wanted.mode,
@@ -126,37 +182,38 @@ async function check(
 ): Promise<void> {
   await tx.query(longWork);
   const all = await checkStaged(tx, id, read, faults);
-  await tx.prisma.import.update({
-    where: { id },
-    data: { mode: read.mode, state: all > 0 ? "BROKEN" : "READY", errorCount: all, notes },
+  const checked = await tx.prisma.import.updateMany({
+    where: { id, state: "READING" },
+    data: {
+      ...{ mode: read.mode, state: all > 0 ? "BROKEN" : "READY", errorCount: all, notes },
+      namedSchoolIds: [...read.schools],
+    },
   });
-  if (all > 0) return deleteStaged(tx, id);
+  // Somebody has cancelled it meanwhile.
+  if (checked.count === 0) await tx.prisma.importError.deleteMany({ where: { importId: id } });
+  if (checked.count === 0 || all > 0) return deleteStaged(tx, id);
   await checkCarryOvers(tx, id, carryOvers);
   await recordSchools(tx, id, read);
 }
 
-/** A call that contradicts its file leaves nothing behind. */
-async function forget(db: PrismaDb, id: ImportId): Promise<void> {
+/** Removes an import that was refused: a call that contradicts its file leaves nothing behind. */
+export async function forgetImport(db: PrismaDb, id: ImportId): Promise<void> {
   await withPrismaTransaction(db, async (tx) => {
     await deleteStaged(tx, id);
     await tx.prisma.import.deleteMany({ where: { id } });
   });
 }
 
-async function readFormat(
-  format: ImportFormat,
-  { path, onProgress }: NewImport,
-  rest: Omit<Reading, "onBytes">,
-): Promise<Read> {
+async function readFormat(wanted: NewImport, rest: Omit<Reading, "onBytes">): Promise<Read> {
+  const { path, onProgress } = wanted;
   let done = 0;
   const counting = (total: number): Reading => ({
     ...rest,
     onBytes: (bytes) => onProgress?.({ phase: "reading", done: (done += bytes), total }),
   });
-  if (format !== "ONEROSTER") {
-    const file = await openSourceFile(path);
-    return (format === "PLAIN" ? readPlain : readSchulconnex)(file, counting(2 * file.size));
-  }
+  const file = await openRoster(wanted);
+  if (file.format !== "ONEROSTER")
+    return (file.format === "PLAIN" ? readPlain : readSchulconnex)(file, counting(2 * file.size));
   const archive = await openArchive(path);
   const ours = [...archive.files.values()].filter(({ name }) =>
     /^(manifest|orgs|users|roles|classes|enrollments)\.csv$/.test(name),

@@ -8,8 +8,11 @@ import type { ImportFormat, ImportMode } from "./formats/format.ts";
 
 export type ImportId = string & { readonly __importId: true };
 
-/** READY and HELD wait; HELD needs somebody to confirm what it removes; EXPIRED waited too long. */
-export type ImportState = "READING" | "BROKEN" | "READY" | "HELD" | "APPLIED" | "EXPIRED";
+/**
+ * READY and HELD wait; HELD needs somebody to confirm what it removes; EXPIRED waited too long, CANCELLED was not
+ * wanted.
+ */
+export type ImportState = "READING" | "BROKEN" | "READY" | "HELD" | "APPLIED" | "EXPIRED" | "CANCELLED";
 
 export type ImportRecord = {
   id: ImportId;
@@ -37,6 +40,8 @@ export type ImportFault = {
   field: string | null;
   code: string;
   message: string;
+  /** The line itself; null where it is not kept. */
+  text: string | null;
 };
 
 const shown = {
@@ -57,8 +62,15 @@ const present = ({ schools, ...row }: NonNullable<Row>) =>
 /** Gets an import with its schools. Errors: not_found. */
 export async function getImport(db: RecordStore, id: ImportId): Promise<ImportRecord> {
   const row = await findImport(db, id);
-  if (row === null) throw new AppError("not_found", "import_not_found", "There is no such import.");
+  if (row === null) throw importNotFound();
   return present(row);
+}
+
+export const importNotFound = () => new AppError("not_found", "import_not_found", "There is no such import.");
+
+/** Reads imports with their schools, in no order. */
+export async function listRecords({ prisma }: RecordStore, ids: readonly ImportId[]): Promise<ImportRecord[]> {
+  return (await prisma.import.findMany({ where: { id: { in: [...ids] } }, select: shown })).map(present);
 }
 
 /** Lists the latest imports, those of one school if it is named. */
@@ -76,18 +88,19 @@ export async function listImports(
 }
 
 /** Lists the faults of a broken import in the order of its files, from the `skip`-th on. */
-export function listImportFaults(
+export async function listImportFaults(
   { prisma }: RecordStore,
   importId: ImportId,
   { limit = 1000, skip = 0 } = {},
 ): Promise<ImportFault[]> {
-  return prisma.importError.findMany({
+  const faults = await prisma.importError.findMany({
     where: { importId },
     orderBy: [{ file: "asc" }, { line: "asc" }, { column: { sort: "asc", nulls: "first" } }, { row: "asc" }],
     take: limit,
     skip,
-    select: { file: true, line: true, column: true, field: true, code: true, message: true },
+    select: { file: true, line: true, column: true, field: true, code: true, message: true, lineText: true },
   });
+  return faults.map(({ lineText, ...fault }) => ({ ...fault, text: lineText }));
 }
 
 /** Makes the part of an import that one of its schools is brought to. */

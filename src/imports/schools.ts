@@ -1,5 +1,6 @@
 import type { SchoolId } from "../directory/index.ts";
 import type { Transaction } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
 
 /** The schools of the directory, as files name them: by official id. */
 export type Schools = {
@@ -9,8 +10,16 @@ export type Schools = {
   readonly only: SchoolId | undefined;
 };
 
-/** Loads all schools of the directory. */
-export async function loadSchools({ prisma }: Transaction, only: SchoolId | undefined): Promise<Schools> {
+/**
+ * Loads all schools of the directory. Shape: with `among`, finding another school ends the reading.
+ *
+ * Errors: `find` throws forbidden school_out_of_reach.
+ */
+export async function loadSchools(
+  { prisma }: Transaction,
+  only: SchoolId | undefined,
+  among?: ReadonlySet<SchoolId>,
+): Promise<Schools> {
   const rows = await prisma.school.findMany({ select: { id: true, officialId: true } });
   const byName = new Map(rows.map(({ id, officialId }) => [officialId, id as SchoolId]));
   for (const { id } of rows) byName.set(id, id as SchoolId);
@@ -18,10 +27,15 @@ export async function loadSchools({ prisma }: Transaction, only: SchoolId | unde
     find(...names) {
       for (const name of names) {
         const school = byName.get(name);
-        if (school !== undefined) return school;
+        if (school === undefined) continue;
+        if (among !== undefined && !among.has(school)) throw outOfReach();
+        return school;
       }
       return undefined;
     },
     only,
   };
 }
+
+const outOfReach = () =>
+  new AppError("forbidden", "school_out_of_reach", "The roster names a school that none of your roles is for.");

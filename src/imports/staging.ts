@@ -18,6 +18,8 @@ export type StagedPerson = {
   schools: readonly SchoolId[];
   role: PersonRole | null;
   name: PersonName | null;
+  /** As the file has it. */
+  username?: string | null;
   isDeleted: boolean;
 };
 /** Without a school it is a role at some other organisation. */
@@ -107,10 +109,10 @@ export function makeStaging(tx: Queryable, importId: string): Staging {
   };
 
   return {
-    person({ line, column }, { sourceId, schools, role, name, isDeleted }) {
+    person({ line, column }, { sourceId, schools, role, name, username = null, isDeleted }) {
       const [homeSchoolId = null] = schools;
       const names = { firstFull: name?.firstFull, firstCall: name?.firstCall, last: name?.last };
-      const rest = { homeSchoolId, role, ...names, sortKey: makePersonSortKey(name), isDeleted };
+      const rest = { homeSchoolId, role, ...names, sortKey: makePersonSortKey(name), username, isDeleted };
       for (const schoolId of schools.length === 0 ? [null] : schools)
         add("stagedPerson", { line, column, sourceId, schoolId, ...rest });
     },
@@ -127,7 +129,7 @@ export function makeStaging(tx: Queryable, importId: string): Staging {
     },
     fault({ file, line, column, field }, code, message) {
       faults += 1;
-      add("importError", { file, line, column, field, code, message });
+      add("importError", { file, line, column, field, code, message, lineText: null });
     },
     note(code) {
       notes[code] = (notes[code] ?? 0) + 1;

@@ -1,7 +1,7 @@
 import type { PersonName, PersonRole, SchoolId } from "../../directory/index.ts";
 import type { Archive } from "../read/zip.ts";
 import { readTable, type Row } from "../read/table.ts";
-import { idLength, nameLength, toName } from "../read/value.ts";
+import { idLength, nameLength, readUsername, toName } from "../read/value.ts";
 import type { ImportMode, Places, Read, Reading } from "./format.ts";
 import { checkFiles, readManifest } from "./oneroster-manifest.ts";
 import { readOrgs, type Orgs } from "./oneroster-orgs.ts";
@@ -78,8 +78,8 @@ function readUser(row: Row, given: Given, isRolesApart: boolean): void {
   const sourceId = row.need("sourcedId", idLength);
   const isDeleted = readIsDeleted(row, given.mode);
   const at = { line: row.line, column: row.column("sourcedId") };
-  const name = readName(row);
-  if (isRolesApart) return given.staging.person(at, { sourceId, schools: [], role: null, name, isDeleted });
+  const named = { name: readName(row), username: readUsername(row) };
+  if (isRolesApart) return given.staging.person(at, { sourceId, schools: [], role: null, ...named, isDeleted });
   const role = readRole(row);
   const keys = row
     .need("orgSourcedIds", 10_000)
@@ -90,7 +90,7 @@ function readUser(row: Row, given: Given, isRolesApart: boolean): void {
   const schools = [...new Set(found.filter((school) => typeof school === "string"))];
   if (schools.length === 0 && keys.length > 0 && !found.includes(undefined))
     return given.staging.note("people_without_school");
-  given.staging.person(at, { sourceId, schools, role, name, isDeleted });
+  given.staging.person(at, { sourceId, schools, role, ...named, isDeleted });
 }
 
 function readName(row: Row): PersonName {

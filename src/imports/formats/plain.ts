@@ -2,7 +2,7 @@ import type { PersonName, PersonRole, SchoolId } from "../../directory/index.ts"
 import { AppError } from "../../platform/errors.ts";
 import type { SourceFile } from "../read/source.ts";
 import { readTable, type Row } from "../read/table.ts";
-import { findValueFault, idLength, nameLength, toName } from "../read/value.ts";
+import { findValueFault, idLength, nameLength, readUsername, toName } from "../read/value.ts";
 import type { StagedGroup, Staging } from "../staging.ts";
 import { maxGroups, tooManyGroups, type Read, type Reading } from "./format.ts";
 
@@ -18,16 +18,14 @@ const groupColumns = [
   ["groups", "group", "SONSTIG"],
 ] as const;
 
+export const schoolMissing = () =>
+  new AppError("invalid", "school_missing", "A plain CSV file says nothing of schools: name the one it is for.");
+
 /** Reads the service's own format: one row for each person, with their groups by name. FORMATS.md describes it. */
 export async function readPlain(file: SourceFile, reading: Reading): Promise<Read> {
   const { staging, onBytes, mode = "BULK" } = reading;
   const school = reading.schools.only;
-  if (school === undefined)
-    throw new AppError(
-      "invalid",
-      "school_missing",
-      "A plain CSV file says nothing of schools: name the one it is for.",
-    );
+  if (school === undefined) throw schoolMissing();
   const seen = new Set<string>();
   await readTable({ file, onBytes, required: ["id", "role", "first_name", "last_name"] }, staging, (row) => {
     const sourceId = row.need("id", idLength);
@@ -35,7 +33,7 @@ export async function readPlain(file: SourceFile, reading: Reading): Promise<Rea
     const isDeleted = readStatus(row);
     staging.person(
       { line: row.line, column: row.column("id") },
-      { sourceId, schools: [school], role, name: readName(row), isDeleted },
+      { sourceId, schools: [school], role, name: readName(row), username: readUsername(row), isDeleted },
     );
     if (!isDeleted) readGroups(row, { staging, school, seen, sourceId, carryOvers: reading.carryOvers });
   });

@@ -9,10 +9,11 @@ export type SourceFile = { name: string; size: number; open(): Promise<Readable>
 /** What a file is, by its first bytes rather than by its name. */
 export type FileKind = "zip" | "json" | "csv";
 
-export async function openSourceFile(path: string): Promise<SourceFile & { kind: FileKind }> {
+/** Opens a file, under its own name unless another one is given. */
+export async function openSourceFile(path: string, name = basename(path)): Promise<SourceFile & { kind: FileKind }> {
   const { size } = await stat(path);
   return {
-    name: basename(path),
+    name,
     size,
     kind: await findKind(path),
     open: async () => createReadStream(path, { highWaterMark: chunkBytes }),

@@ -1,4 +1,5 @@
 import { cleanText, findTextFault } from "../../directory/index.ts";
+import { foldText } from "../../platform/fold-text.ts";
 
 /**
  * Units: characters. An id is compared by its exact characters, a name is kept in the one spelling that the directory
@@ -21,3 +22,16 @@ export function findValueFault(value: string, maxLength: number): [code: string,
 }
 
 export const toName = cleanText;
+
+const longestUsername = 64;
+
+/**
+ * Reads the user name of a person, as user names are compared.
+ *
+ * Shape: null where there is none; empty for one that cannot be, which is a fault only where the school takes them.
+ */
+export function readUsername({ get }: { get(heading: string): string }): string | null {
+  const username = foldText(get("username"));
+  if (username === "") return null;
+  return /[\s\ufffd]/.test(username) || findTextFault(username, longestUsername) !== null ? "" : username;
+}

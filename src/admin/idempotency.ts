@@ -66,7 +66,7 @@ async function keepAnswer(
 }
 
 /** Forgets answers after a day. */
-export const makeOnceSweep = ({ db, clock }: Pick<AdminDeps, "db" | "clock">): WorkerJob => ({
+export const makeIdempotencySweep = ({ db, clock }: Pick<AdminDeps, "db" | "clock">): WorkerJob => ({
   name: "admin.sweepIdempotencyKeys",
   everySeconds: 600,
   async run() {

@@ -1,0 +1,99 @@
+import { gradeOfNames, type GroupId, type PersonId, type PersonName, type SchoolId } from "../directory/index.ts";
+import type { RecordStore } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { findCardPlaces, type CardPlace } from "../sign-on/index.ts";
+import { groupsInReach, listRoleHolders, type Reach } from "../staff/index.ts";
+import { readGroup } from "./group-record.ts";
+import { personUnknown } from "./person-record.ts";
+
+const mostCards = 200;
+
+export type CardSkipReason = "NO_LOGIN" | "NOT_ACTIVE" | "STAFF";
+
+/** Somebody who may get a card at a school. Shape: `skip` says why they do not; null where they do. */
+export type CardHolder = {
+  personId: PersonId;
+  name: PersonName | null;
+  className: string | null;
+  grade: number | null;
+  username: string | null;
+  skip: CardSkipReason | null;
+};
+
+/** Whose cards are asked for. Shape: exactly one of both. */
+export type AskedHolders = { personIds?: string[]; groupId?: string };
+
+type Subject = { schoolId: SchoolId; reach: Reach; now: Date };
+
+/**
+ * The people at a school that are asked for, in the order of their classes and names.
+ *
+ * Errors: invalid card_holders_invalid, too_many_cards; not_found group_not_found, person_not_found for those that the
+ *         caller does not reach; of a class teacher that is everybody but the students of their groups.
+ */
+export async function findCardHolders(db: RecordStore, subject: Subject, asked: AskedHolders): Promise<CardHolder[]> {
+  const found = await findAskedPlaces(db, subject, asked);
+  if (found.length > mostCards)
+    throw new AppError("invalid", "too_many_cards", `Cards are made for ${mostCards} people at most.`);
+  const personIds = found.map(({ personId }) => personId as PersonId);
+  const staff = await listRoleHolders(db, { personIds, now: subject.now });
+  return found.map((place) => presentHolder(place, staff)).toSorted(byClass);
+}
+
+/** The ids alone, of any number. Shape: `asked` null for all whom the caller reaches. Errors: as `findCardHolders`. */
+export async function listCardHolders(
+  db: RecordStore,
+  subject: Subject,
+  asked: AskedHolders | null,
+): Promise<PersonId[]> {
+  const found = asked === null ? await findPlaces(db, subject, {}) : await findAskedPlaces(db, subject, asked);
+  return found.map(({ personId }) => personId as PersonId);
+}
+
+async function findAskedPlaces(db: RecordStore, subject: Subject, asked: AskedHolders): Promise<CardPlace[]> {
+  const { schoolId, reach } = subject;
+  const { personIds, groupId } = asked;
+  if ((personIds === undefined) === (groupId === undefined))
+    throw new AppError("invalid", "card_holders_invalid", "Name either personIds or groupId.");
+  if (groupId !== undefined) {
+    const group = await readGroup(db, reach, groupId as GroupId);
+    if (group.schoolId !== schoolId || group.status !== "ACTIVE")
+      throw new AppError("not_found", "group_not_found", "The group does not exist.");
+  }
+  const found = await findPlaces(db, subject, asked);
+  if (personIds !== undefined && found.length < new Set(personIds).size) throw personUnknown();
+  return found;
+}
+
+async function findPlaces(
+  db: RecordStore,
+  { schoolId, reach }: Subject,
+  { personIds, groupId }: AskedHolders,
+): Promise<CardPlace[]> {
+  const groups = groupsInReach(reach, schoolId);
+  if (groups.all) return findCardPlaces(db, { schoolId, personIds, groupId });
+  const { taughtBy } = groups;
+  return taughtBy === null ? [] : findCardPlaces(db, { schoolId, personIds, groupId, taughtBy });
+}
+
+type SortedHolder = CardHolder & { sortKey: string };
+
+function presentHolder({ person, memberships }: CardPlace, staff: ReadonlySet<PersonId>): SortedHolder {
+  const classes = memberships.map(({ group }) => group).toSorted((a, b) => (a.sortKey < b.sortKey ? -1 : 1));
+  const names = classes.map(({ name }) => name);
+  const { firstFull, firstCall, last, credential, sortKey } = person;
+  const personId = person.id as PersonId;
+  const isActive = person.status === "ACTIVE" && person.blockedAt === null;
+  const lacks: CardSkipReason | null = credential === null ? "NO_LOGIN" : null;
+  return {
+    personId,
+    name: firstFull === null || firstCall === null || last === null ? null : { firstFull, firstCall, last },
+    className: names.length === 0 ? null : names.join(", "),
+    grade: gradeOfNames(names),
+    username: credential?.username ?? null,
+    skip: !isActive ? "NOT_ACTIVE" : staff.has(personId) ? "STAFF" : lacks,
+    sortKey: `${classes[0]?.sortKey ?? ""}\0${sortKey}\0${personId}`,
+  };
+}
+
+const byClass = (left: SortedHolder, right: SortedHolder): number => (left.sortKey < right.sortKey ? -1 : 1);

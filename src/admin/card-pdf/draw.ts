@@ -1,0 +1,68 @@
+import { createRequire } from "node:module";
+import { buffer } from "node:stream/consumers";
+import PDFDocument from "pdfkit";
+import { create } from "qrcode";
+import type { Measure } from "./fit.ts";
+import { layOutCards, pageSize, type Font, type Part, type PrintJob } from "./layout.ts";
+
+const { resolve } = createRequire(import.meta.url);
+const fonts: readonly [Font, string][] = [
+  ["plain", "DejaVuSans"],
+  ["bold", "DejaVuSans-Bold"],
+  // Tells 0 from O and 1 from l.
+  ["mono", "DejaVuSansMono"],
+];
+
+/** Draws login cards as a PDF. Shape: `now` is the date that the document names. */
+export async function drawCards(job: PrintJob, now: Date): Promise<Buffer> {
+  const document = new PDFDocument({
+    size: [pageSize.width, pageSize.height],
+    margin: 0,
+    autoFirstPage: false,
+    lang: "de",
+    info: { Title: "Anmeldekarten", CreationDate: now, ModDate: now },
+  });
+  for (const [font, file] of fonts) document.registerFont(font, resolve(`dejavu-fonts-ttf/ttf/${file}.ttf`));
+  const measureIn =
+    (font: Font): Measure =>
+    (text) =>
+      document.font(font).fontSize(1).widthOfString(text);
+  const measure = { plain: measureIn("plain"), bold: measureIn("bold"), mono: measureIn("mono") };
+  const drawn = buffer(document);
+  const pages = layOutCards(job, measure);
+  for (const page of pages.length === 0 ? [[]] : pages) {
+    document.addPage();
+    for (const part of page) drawPart(document, part);
+  }
+  document.end();
+  return drawn;
+}
+
+function drawPart(document: PDFKit.PDFDocument, part: Part): void {
+  if (part.kind === "qr") return drawQr(document, part);
+  if (part.kind === "cut") {
+    const { x1, y1, x2, y2 } = part;
+    document.moveTo(x1, y1).lineTo(x2, y2).lineWidth(0.4).dash(3, { space: 3 }).stroke("#777").undash();
+    return;
+  }
+  const { font, size, x, y, text, isQuiet } = part;
+  document
+    .font(font)
+    .fontSize(size)
+    .fillColor(isQuiet ? "#444" : "#000");
+  document.text(text, x, y, { lineBreak: false });
+}
+
+/** The modules of a row that stand side by side are one rectangle. */
+function drawQr(document: PDFKit.PDFDocument, { x, y, size, url }: Extract<Part, { kind: "qr" }>): void {
+  const { modules } = create(url, { errorCorrectionLevel: "M" });
+  const module = size / modules.size;
+  for (let row = 0; row < modules.size; row++) {
+    for (let column = 0; column < modules.size; column++) {
+      const from = column;
+      while (column < modules.size && modules.get(row, column) === 1) column++;
+      if (column > from) document.rect(x + from * module, y + row * module, (column - from) * module, module);
+    }
+  }
+  document.fill("#000");
+}

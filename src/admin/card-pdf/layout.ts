@@ -1,0 +1,142 @@
+import { fitText, lineHeight, type Measure } from "./fit.ts";
+
+/** What stands on a card. Shape: `secret` is the PIN or picture, for the list of the teacher if not on the card. */
+export type PrintedCard = {
+  name: string | null;
+  className: string | null;
+  username: string;
+  password: string | null;
+  url: string | null;
+  secret: string | null;
+};
+
+export type PrintJob = {
+  schoolName: string;
+  signInAddress: string;
+  printsSecret: boolean;
+  cards: readonly PrintedCard[];
+};
+
+export type Font = "plain" | "bold" | "mono";
+
+/** Something at a place of a page. Units: points from the left and top edges. */
+export type Part =
+  | { kind: "text"; font: Font; size: number; x: number; y: number; text: string; isQuiet: boolean }
+  | { kind: "qr"; x: number; y: number; size: number; url: string }
+  | { kind: "cut"; x1: number; y1: number; x2: number; y2: number };
+
+export type Page = Part[];
+
+export const pageSize = { width: 595.28, height: 841.89 };
+const [columns, rows] = [2, 4];
+const edge = 20;
+const card = { width: (pageSize.width - 2 * edge) / columns, height: (pageSize.height - 2 * edge) / rows };
+const padding = 14;
+const inner = { width: card.width - 2 * padding, height: card.height - 2 * padding };
+const qrSize = 88;
+const left = inner.width - qrSize - 10;
+
+const words = {
+  class: "Klasse",
+  username: "Benutzername",
+  password: "Passwort",
+  secret: "Geheimzeichen",
+  scan: "Mit der Kamera scannen",
+  signIn: "Anmelden:",
+  list: "Nur für die Lehrkraft: die Geheimzeichen zu den Karten",
+};
+
+type Box = {
+  x?: number;
+  y: number;
+  width?: number;
+  height: number;
+  size: number;
+  font?: Font;
+  isQuiet?: boolean;
+};
+
+/** Lays cards out, eight on a page, with the lines to cut along. Shape: the same cards give the same pages. */
+export function layOutCards(job: PrintJob, measure: Record<Font, Measure>): Page[] {
+  const place = (text: string, at: Box & { originX: number; originY: number }): Part[] => {
+    const { x = 0, width = inner.width, font = "plain", isQuiet = false } = at;
+    const { size, lines } = fitText(text, { width, height: at.height, size: at.size }, measure[font]);
+    return lines.map((line, index) => ({
+      ...{ kind: "text", font, size, text: line, isQuiet },
+      ...{ x: at.originX + x, y: at.originY + at.y + index * size * lineHeight },
+    }));
+  };
+  const pages = chunksOf(job.cards, columns * rows).map((some) => [
+    ...cutLines,
+    ...some.flatMap((one, index) => {
+      const originX = edge + (index % columns) * card.width + padding;
+      const originY = edge + Math.floor(index / columns) * card.height + padding;
+      return layOutCard(job, one, (text, box) => place(text, { ...box, originX, originY })).concat(
+        one.url === null
+          ? []
+          : [{ kind: "qr", x: originX + inner.width - qrSize, y: originY + 16, size: qrSize, url: one.url }],
+      );
+    }),
+  ]);
+  return job.printsSecret ? pages : [...pages, ...layOutList(job, place)];
+}
+
+function layOutCard(
+  { schoolName, signInAddress, printsSecret }: PrintJob,
+  { name, className, username, password, url, secret }: PrintedCard,
+  put: (text: string, box: Box) => Part[],
+): Part[] {
+  const width = url === null ? inner.width : left;
+  const label = (text: string, y: number) => put(text, { y, height: 10, size: 7, width, isQuiet: true });
+  return [
+    ...put(schoolName, { y: 0, height: 12, size: 9, isQuiet: true }),
+    ...put(name ?? username, { y: 16, height: 38, size: 15, width, font: "bold" }),
+    ...(className === null ? [] : put(`${words.class} ${className}`, { y: 55, height: 13, size: 10, width })),
+    ...label(words.username, 72),
+    ...put(username, { y: 81, height: 18, size: 12, width, font: "mono" }),
+    ...(password === null ? [] : label(words.password, 102)),
+    ...(password === null ? [] : put(password, { y: 111, height: 19, size: 13, width, font: "mono" })),
+    ...(url === null ? [] : put(words.scan, { x: inner.width - qrSize, y: 107, height: 10, size: 7, width: qrSize })),
+    ...(secret === null || !printsSecret ? [] : label(words.secret, 133)),
+    ...(secret === null || !printsSecret ? [] : put(secret, { y: 142, height: 15, size: 11, width, font: "mono" })),
+    ...put(`${words.signIn} ${signInAddress}`, { y: inner.height - 12, height: 12, size: 8 }),
+  ];
+}
+
+const cutLines: Part[] = [
+  ...Array.from({ length: columns + 1 }, (_, index): Part => {
+    const x = edge + index * card.width;
+    return { kind: "cut", x1: x, x2: x, y1: 0, y2: pageSize.height };
+  }),
+  ...Array.from({ length: rows + 1 }, (_, index): Part => {
+    const y = edge + index * card.height;
+    return { kind: "cut", x1: 0, x2: pageSize.width, y1: y, y2: y };
+  }),
+];
+
+const listEdge = 50;
+const listRow = 24;
+
+/** The PINs and pictures apart from the cards, for whoever hands them out. */
+function layOutList(
+  { cards }: PrintJob,
+  place: (text: string, at: Box & { originX: number; originY: number }) => Part[],
+): Page[] {
+  const secrets = cards.filter(({ secret }) => secret !== null);
+  const onPage = Math.floor((pageSize.height - 3 * listEdge) / listRow);
+  const width = pageSize.width - 2 * listEdge;
+  return chunksOf(secrets, onPage).map((some) => [
+    ...place(words.list, { originX: listEdge, originY: listEdge, y: 0, height: 20, size: 14, width, font: "bold" }),
+    ...some.flatMap(({ name, username, className, secret }, index) => {
+      const at = { originX: listEdge, originY: listEdge + 40 + index * listRow, y: 0, height: 18, size: 11 };
+      return [
+        ...place(name ?? username, { ...at, width: width * 0.6 }),
+        ...place(className ?? "", { ...at, x: width * 0.62, width: width * 0.16 }),
+        ...place(secret!, { ...at, x: width * 0.8, width: width * 0.2, font: "mono" }),
+      ];
+    }),
+  ]);
+}
+
+const chunksOf = <T>(all: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, index) => all.slice(index * size, (index + 1) * size));

@@ -1,0 +1,38 @@
+import type { SchoolId } from "../directory/index.ts";
+import { recordDifference } from "../events/index.ts";
+import { present } from "../platform/contract-types.ts";
+import { withPrismaTransaction, type RecordStore } from "../platform/db.ts";
+import { lockCardSettings, readCardSettings, writeCardSettings } from "../sign-on/index.ts";
+import type { components } from "../../generated/openapi/admin.ts";
+import { differenceOf } from "./change.ts";
+import type { AdminHandler } from "./handler.ts";
+import { refuseUnknownSchool } from "./reached.ts";
+import { refuseStale, tagOf } from "./stale.ts";
+
+type CardSettings = components["schemas"]["CardSettings"];
+
+async function readSettings(db: RecordStore, schoolId: SchoolId): Promise<CardSettings> {
+  return present<CardSettings>(await readCardSettings(db, schoolId));
+}
+
+const getCardSettings: AdminHandler<"getCardSettings"> = async ({ db }, { path, reach }) => {
+  const schoolId = path.schoolId as SchoolId;
+  await refuseUnknownSchool(db, reach, schoolId);
+  const body = await readSettings(db, schoolId);
+  return { status: 200, body, headers: { ETag: tagOf(body) } };
+};
+
+const putCardSettings: AdminHandler<"putCardSettings"> = ({ db }, { path, reach, headers, body, origin }) =>
+  withPrismaTransaction(db, async (tx) => {
+    const schoolId = path.schoolId as SchoolId;
+    await refuseUnknownSchool(tx, reach, schoolId);
+    await lockCardSettings(tx, schoolId);
+    const before = await readSettings(tx, schoolId);
+    refuseStale(headers, before);
+    await writeCardSettings(tx, schoolId, body, origin);
+    const after = await readSettings(tx, schoolId);
+    await recordDifference(tx, origin, differenceOf(before, after));
+    return { status: 204, headers: { ETag: tagOf(after) } };
+  });
+
+export const cardSettingsHandlers = { getCardSettings, putCardSettings };

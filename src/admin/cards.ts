@@ -1,0 +1,70 @@
+import type { PersonId, SchoolId } from "../directory/index.ts";
+import { present } from "../platform/contract-types.ts";
+import { withPrismaTransaction } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { listCards, revokeCardsIn, type CardId, type ListedCard } from "../sign-on/index.ts";
+import { groupsInReach, type Reach } from "../staff/index.ts";
+import type { components } from "../../generated/openapi/admin.ts";
+import { findCardHolders, listCardHolders } from "./card-holders.ts";
+import type { AdminHandler } from "./handler.ts";
+import { answerPage, readPage } from "./page.ts";
+import { refuseUnknownSchool } from "./reached.ts";
+
+type Schemas = components["schemas"];
+
+/** Shape: null for somebody who reaches no student of the school, such as an app that is to be a class teacher. */
+function teacherIn(reach: Reach, schoolId: SchoolId): { taughtBy?: PersonId } | null {
+  const groups = groupsInReach(reach, schoolId);
+  if (groups.all) return {};
+  return groups.taughtBy === null ? null : { taughtBy: groups.taughtBy };
+}
+
+const presentListed = ({ createdAt, lastUsedAt, revokedAt, ...card }: ListedCard): Schemas["LoginCard"] =>
+  present<Schemas["LoginCard"]>({
+    ...card,
+    createdAt: createdAt.toISOString(),
+    lastUsedAt: lastUsedAt?.toISOString() ?? null,
+    revokedAt: revokedAt?.toISOString() ?? null,
+  });
+
+const listLoginCards: AdminHandler<"listLoginCards"> = async (deps, { path, query, reach, origin }) => {
+  const page = readPage(deps, "listLoginCards", query);
+  const schoolId = path.schoolId as SchoolId;
+  await refuseUnknownSchool(deps.db, reach, schoolId);
+  const personId = query.person as PersonId | undefined;
+  if (personId !== undefined)
+    await findCardHolders(deps.db, { schoolId, reach, now: origin.at }, { personIds: [personId] });
+  const teacher = teacherIn(reach, schoolId);
+  const asked = { schoolId, personId, ...teacher, after: page.after, limit: page.take };
+  const found = teacher === null ? [] : await listCards(deps.db, asked);
+  const list = { list: "listLoginCards" as const, path: `/admin/v1/schools/${schoolId}/login-cards`, query, page };
+  return answerPage(deps, list, { found, idOf: ({ id }) => id, present: presentListed });
+};
+
+const revokeLoginCards: AdminHandler<"revokeLoginCards"> = ({ db }, { path, reach, body, origin }) =>
+  withPrismaTransaction(db, async (tx) => {
+    const schoolId = path.schoolId as SchoolId;
+    await refuseUnknownSchool(tx, reach, schoolId);
+    const { everybody, ...asked } = body;
+    const subject = { schoolId, reach, now: origin.at };
+    if (everybody && Object.keys(asked).length > 0)
+      throw new AppError("invalid", "card_holders_invalid", "Name either personIds or groupId.");
+    const isWholeSchool = everybody === true && groupsInReach(reach, schoolId).all;
+    const personIds = isWholeSchool ? undefined : await listCardHolders(tx, subject, everybody ? null : asked);
+    const revoked = await revokeCardsIn(tx, { schoolId, ...(personIds && { personIds }) }, origin);
+    return { status: 200, body: present<Schemas["RevokedCards"]>({ revoked }) };
+  });
+
+const revokeLoginCard: AdminHandler<"revokeLoginCard"> = ({ db }, { path, reach, origin }) =>
+  withPrismaTransaction(db, async (tx) => {
+    const schoolId = path.schoolId as SchoolId;
+    await refuseUnknownSchool(tx, reach, schoolId);
+    const teacher = teacherIn(reach, schoolId);
+    const id = path.loginCardId as CardId;
+    const found = teacher === null ? [] : await listCards(tx, { schoolId, id, ...teacher, limit: 1 });
+    if (found.length === 0) throw new AppError("not_found", "login_card_not_found", "The login card does not exist.");
+    await revokeCardsIn(tx, { schoolId, id }, origin);
+    return { status: 204 };
+  });
+
+export const cardHandlers = { listLoginCards, revokeLoginCards, revokeLoginCard };

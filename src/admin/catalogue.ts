@@ -1,0 +1,59 @@
+import { appNotFound, findInCatalogue, listCatalogue as list, type ClientId } from "../access/index.ts";
+import type { CatalogueApp } from "../access/index.ts";
+import type { SchoolId } from "../directory/index.ts";
+import { present } from "../platform/contract-types.ts";
+import { storeOf } from "../platform/db.ts";
+import type { components } from "../../generated/openapi/admin.ts";
+import { presentAudience } from "./grants.ts";
+import type { AdminHandler } from "./handler.ts";
+import { answerPage, readPage } from "./page.ts";
+import { refuseUnknownSchool } from "./reached.ts";
+import { tagOf } from "./stale.ts";
+
+type Schemas = components["schemas"];
+
+const presentGrant = (grant: NonNullable<CatalogueApp["grant"]>) =>
+  present<NonNullable<Schemas["CatalogueGrant"]>>({
+    signOn: presentAudience(grant.signOn),
+    signOnGroups: grant.signOnGroupNames,
+    sync: grant.sync,
+    syncedGroups: grant.syncedGroupNames,
+  });
+
+const presentApp = (app: CatalogueApp): Schemas["CatalogueApp"] =>
+  present<Schemas["CatalogueApp"]>({
+    clientId: app.clientId,
+    name: app.name,
+    provider: app.provider,
+    description: app.description,
+    purpose: app.purpose,
+    privacyUrl: app.privacyUrl,
+    supportAddress: app.supportAddress,
+    logoPath: app.logoPath,
+    hasTile: app.loginUrl !== null,
+    scopes: app.scopes,
+    grant: app.grant && presentGrant(app.grant),
+    lastSignInAt: app.lastSignInAt?.toISOString() ?? null,
+  });
+
+const listCatalogue: AdminHandler<"listCatalogue"> = async (deps, { path, query, reach }) => {
+  const schoolId = path.schoolId as SchoolId;
+  const store = storeOf(deps.db);
+  const page = readPage(deps, "listCatalogue", query);
+  await refuseUnknownSchool(store, reach, schoolId);
+  const { search, granted } = query;
+  const found = await list(store, { schoolId, search, granted, limit: page.take, after: page.after });
+  const asked = { list: "listCatalogue" as const, path: `/admin/v1/schools/${schoolId}/catalogue`, query, page };
+  return answerPage(deps, asked, { found, idOf: ({ place }) => place, present: presentApp });
+};
+
+const getCatalogueApp: AdminHandler<"getCatalogueApp"> = async ({ db }, { path, reach }) => {
+  const schoolId = path.schoolId as SchoolId;
+  await refuseUnknownSchool(storeOf(db), reach, schoolId);
+  const found = await findInCatalogue(storeOf(db), { schoolId, clientId: path.clientId as ClientId });
+  if (found === null) throw appNotFound();
+  const body = presentApp(found);
+  return { status: 200, body, headers: { ETag: tagOf(body, ["lastSignInAt"]) } };
+};
+
+export const catalogueHandlers = { listCatalogue, getCatalogueApp };

@@ -1,0 +1,32 @@
+import type { IncomingMessage } from "node:http";
+import type { Router } from "express";
+import createClient, { type Client } from "openapi-fetch";
+import type { PersonId } from "../directory/index.ts";
+import { innerOrigin, makeInnerCalls } from "../platform/http/index.ts";
+import type { paths } from "../../generated/openapi/admin.ts";
+
+/** The typed client of openapi/admin.yaml. */
+export type AdminClient = Client<paths>;
+
+/** Somebody of the staff who is signed in with a browser, and the request of theirs that is being answered. */
+export type InnerCaller = { personId: PersonId; requestId: string };
+
+/**
+ * Calls the operations of the admin API in this process.
+ *
+ * Shape: `findCaller` answers for whom a request is that came this way; null for every other.
+ */
+export function makeInnerClients(): {
+  findCaller(req: IncomingMessage): InnerCaller | null;
+  /** Makes the clients of callers, whose requests `router` answers. */
+  makeClients(router: Router): (caller: InnerCaller) => AdminClient;
+} {
+  const { findCaller, serve } = makeInnerCalls<InnerCaller>();
+  return {
+    findCaller,
+    makeClients(router) {
+      const fetchAs = serve(router);
+      return (caller) => createClient<paths>({ baseUrl: innerOrigin, fetch: fetchAs(caller) });
+    },
+  };
+}

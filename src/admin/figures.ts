@@ -1,0 +1,63 @@
+import { appNotFound, findApp, type ClientId } from "../access/index.ts";
+import type { SchoolId } from "../directory/index.ts";
+import { addDays } from "../platform/clock.ts";
+import { present } from "../platform/contract-types.ts";
+import { storeOf } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import type { Reach } from "../staff/index.ts";
+import { findFigures, type FigureStep, type Subject } from "../traffic/index.ts";
+import type { components } from "../../generated/openapi/admin.ts";
+import type { AdminHandler, AdminRequest } from "./handler.ts";
+import { reachesOwnApp, refuseUnknownSchool } from "./reached.ts";
+import { tagOf } from "./stale.ts";
+import { readTime } from "./words.ts";
+
+type Schemas = components["schemas"];
+
+const steps: Record<Schemas["FigureStep"], FigureStep> = { hour: "HOUR", day: "DAY" };
+/** How many days are asked for at most, and if none are named. */
+const days = { hour: { most: 15, usual: 1 }, day: { most: 732, usual: 30 } };
+
+const invalid = (message: string) => new AppError("invalid", "invalid_request", message);
+
+type Query = AdminRequest<"getFigures">["query"];
+
+/** The time that is asked for. Errors: invalid invalid_request. */
+function readSpan({ from, until, step = "hour" }: Query, now: Date): { from: Date; until: Date } {
+  const end = readTime(until) ?? now;
+  const start = readTime(from) ?? addDays(end, -days[step].usual);
+  if (start >= end) throw invalid("The time until comes after the time from.");
+  if (start < addDays(end, -days[step].most)) throw invalid(`At most ${days[step].most} days are answered at once.`);
+  return { from: start, until: end };
+}
+
+const ofSchool = (id: string): Subject => `school:${id}`;
+const ofApp = (id: string): Subject => `app:${id}`;
+
+/** Whose figures a caller sees who names neither an app nor a school. */
+function subjectsOf({ all, schoolIds, clientIds }: Reach): Subject[] {
+  if (all) return [""];
+  return schoolIds.size > 0 ? [...schoolIds].map(ofSchool) : [...clientIds].map(ofApp);
+}
+
+const getFigures: AdminHandler<"getFigures"> = async ({ db }, { query, reach, origin }) => {
+  const { metric, step = "hour", school, app } = query;
+  if (school !== undefined) await refuseUnknownSchool(storeOf(db), reach, school as SchoolId);
+  const clientId = app as ClientId | undefined;
+  if (clientId !== undefined && (!reachesOwnApp(reach, clientId) || (await findApp(db.pool, clientId)) === null))
+    throw appNotFound();
+  if (school !== undefined && app !== undefined) throw invalid("Figures are of a school or of an app.");
+  const span = readSpan(query, origin.at);
+  const named = [...(school === undefined ? [] : [ofSchool(school)]), ...(app === undefined ? [] : [ofApp(app)])];
+  const subjects = named.length > 0 ? named : subjectsOf(reach);
+  const points = await findFigures(db.pool, { metric, step: steps[step], subjects, ...span });
+  const body = present<Schemas["Figures"]>({
+    ...{ metric, step, from: span.from.toISOString(), until: span.until.toISOString() },
+    points: points.map(({ at, outcome, count }) =>
+      present<Schemas["FigurePoint"]>({ at: at.toISOString(), outcome, count }),
+    ),
+  });
+  return { status: 200, body, headers: { ETag: tagOf(body) } };
+};
+
+export const figureHandlers = { getFigures };

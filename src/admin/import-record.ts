@@ -1,0 +1,46 @@
+import type { Counts, ImportFault, ImportReach, ImportStatus } from "../imports/index.ts";
+import { remedyOf } from "../imports/index.ts";
+import { present } from "../platform/contract-types.ts";
+import type { components } from "../../generated/openapi/admin.ts";
+import type { AdminRequest } from "./handler.ts";
+
+type Schemas = components["schemas"];
+
+/** Whose imports a caller sees; undefined for everybody's. */
+export const importReach = ({
+  reach,
+  origin,
+}: Pick<AdminRequest<"getImport">, "reach" | "origin">): ImportReach | undefined =>
+  reach.all ? undefined : { schoolIds: [...reach.schoolIds], actorId: origin.actorId ?? "" };
+
+/** What earlier versions counted may lack `leftHome`. */
+const leaversOf = ({ people }: Counts): number => people.removed + people.left + (people.leftHome ?? 0);
+
+function presentSchool({ id, state, counts }: ImportStatus["schools"][number]): Schemas["ImportSchool"] {
+  const { people, groups, memberships, before } = counts;
+  return present<Schemas["ImportSchool"]>({
+    ...{ id, state, leavers: leaversOf(counts) },
+    people: present<Schemas["ImportPeopleCounts"]>({ ...people, leftHome: people.leftHome ?? 0 }),
+    groups: present<Schemas["ImportGroupCounts"]>(groups),
+    memberships: present<Schemas["ImportMembershipCounts"]>(memberships),
+    before: present<Schemas["ImportCountsBefore"]>(before),
+  });
+}
+
+export const countLeavers = ({ schools }: Pick<ImportStatus, "schools">): number =>
+  schools.reduce((sum, { counts }) => sum + leaversOf(counts), 0);
+
+export function presentImport(status: ImportStatus): Schemas["Import"] {
+  const { id, format, mode, state, progress, fileName, schoolYear, errorCount, notes, createdAt, appliedAt } = status;
+  return present<Schemas["Import"]>({
+    ...{ id, format, mode, state, progress, fileName, errorCount, notes },
+    leavers: countLeavers(status),
+    schoolYear: schoolYear === "" ? null : schoolYear,
+    createdAt: createdAt.toISOString(),
+    appliedAt: appliedAt?.toISOString() ?? null,
+    schools: status.schools.map(presentSchool),
+  });
+}
+
+export const presentFault = ({ file, line, column, field, code, message, text }: ImportFault): Schemas["ImportFault"] =>
+  present<Schemas["ImportFault"]>({ file, line, column, field, code, message, text, remedy: remedyOf(code) });

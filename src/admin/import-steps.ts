@@ -1,0 +1,88 @@
+import type { GroupId, SchoolId } from "../directory/index.ts";
+import {
+  cancelImport as cancel,
+  confirmImport,
+  findImport,
+  joinGroups,
+  lookAhead,
+  setGroupMoves,
+  type ImportId,
+  type ImportStatus,
+} from "../imports/index.ts";
+import { storeOf, withPrismaTransaction } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
+import { countLeavers, importReach, presentImport } from "./import-record.ts";
+import { refuseOtherSchool } from "./reached.ts";
+import { presentViewChanges } from "./view-changes.ts";
+
+const applyImport: AdminHandler<"applyImport"> = async ({ db, imports }, request) => {
+  const { path, query, body, origin } = request;
+  const id = path.importId as ImportId;
+  const find = () => findImport(storeOf(db), id, importReach(request));
+  const before = await find();
+  const { state, progress } = before;
+  if (state === "APPLIED") return { status: 200, body: presentImport(before) };
+  if (progress?.phase === "APPLYING") return { status: 202, body: presentImport(before) };
+  if (state === "READING") throw new AppError("conflict", "import_reading", "The file is still being read.");
+  const { confirmLeavers } = body;
+  if (confirmLeavers !== undefined && confirmLeavers !== countLeavers(before)) throw notConfirmed();
+  if (state === "HELD" && confirmLeavers !== undefined) await confirmImport(db, id, origin);
+  await imports.apply(id, origin, { inBackground: query["in-background"] === true });
+  const after = await find();
+  if (after.state === "APPLIED") return { status: 200, body: presentImport(after) };
+  const going = { phase: "APPLYING" as const, percent: 0 };
+  return { status: 202, body: presentImport({ ...after, progress: after.progress ?? going }) };
+};
+
+const notConfirmed = () =>
+  new AppError(
+    "conflict",
+    "leavers_not_confirmed",
+    "The number of people who leave is another one. Look at the list of them and type how many they are.",
+  );
+
+const cancelImport: AdminHandler<"cancelImport"> = async ({ db }, request) => {
+  const id = request.path.importId as ImportId;
+  await findImport(storeOf(db), id, importReach(request));
+  await withPrismaTransaction(db, (tx) => cancel(tx, id, request.origin));
+  return { status: 204 };
+};
+
+/** The import that is meant, and its school where one is named. */
+async function findOfSchool(
+  { db }: AdminDeps,
+  request: Pick<AdminRequest<"previewImport">, "path" | "query" | "reach" | "origin">,
+): Promise<{ status: ImportStatus; schoolId: SchoolId | undefined }> {
+  const { path, query, reach } = request;
+  const schoolId = query.school as SchoolId | undefined;
+  const status = await findImport(storeOf(db), path.importId as ImportId, importReach(request));
+  if (schoolId !== undefined) refuseOtherSchool(reach, schoolId);
+  return { status, schoolId };
+}
+
+const joinImportGroups: AdminHandler<"joinImportGroups"> = async (deps, request) => {
+  const { status, schoolId } = await findOfSchool(deps, request);
+  const { sourceSystemIdentifier } = request.body;
+  const groupId = request.body.groupId as GroupId;
+  const { holdShare } = deps.imports;
+  await joinGroups(deps.db, status, { schoolId, groupId, sourceSystemIdentifier, holdShare }, request.origin);
+  return { status: 204 };
+};
+
+const setImportGroupMoves: AdminHandler<"setImportGroupMoves"> = async (deps, request) => {
+  const { status, schoolId } = await findOfSchool(deps, request);
+  const { schoolYear, moves } = request.body;
+  const { holdShare } = deps.imports;
+  await setGroupMoves(deps.db, status, { schoolId, schoolYear, moves, holdShare }, request.origin);
+  return { status: 204 };
+};
+
+const previewImport: AdminHandler<"previewImport"> = async (deps, request) => {
+  const { status, schoolId } = await findOfSchool(deps, request);
+  const { db, restoreWindowDays } = deps;
+  const given = { schoolId, restoreWindowDays };
+  return { status: 200, body: await lookAhead(db, status, given, request.origin, presentViewChanges) };
+};
+
+export const importStepHandlers = { applyImport, cancelImport, joinImportGroups, setImportGroupMoves, previewImport };

@@ -1,0 +1,103 @@
+import type { SchoolId } from "../directory/index.ts";
+import { recordAudit } from "../events/index.ts";
+import { findImport, listImportFaults as listFaults, listImportsOf, type ImportId } from "../imports/index.ts";
+import { storeOf, withPrismaTransaction } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import type { AdminHandler, AdminRequest } from "./handler.ts";
+import { importReach, presentFault, presentImport } from "./import-record.ts";
+import { answerPage, readPage } from "./page.ts";
+import { refuseUnknownSchool } from "./reached.ts";
+import { tagOf } from "./stale.ts";
+
+const importsPath = "/admin/v1/imports";
+
+const createImport: AdminHandler<"createImport"> = async ({ db, imports }, request) => {
+  const { body, query, reach, origin, keep } = request;
+  const schoolId = query.school as SchoolId | undefined;
+  if (schoolId !== undefined) await refuseUnknownSchool(db, reach, schoolId);
+  if (body.file.size === 0) throw new AppError("invalid", "invalid_request", "A file is required.");
+  body.keep();
+  const id = await imports.read(
+    {
+      ...{ path: body.file.path, fileName: readFileName(query["file-name"]), schoolId, format: query.format },
+      ...{ mode: query.mode, schoolYear: query["school-year"], carryOvers: readCarryOvers(query["carry-over"]) },
+      among: reach.all ? undefined : reach.schoolIds,
+    },
+    origin,
+    { inBackground: query["in-background"] === true },
+  );
+  const made = await findImport(storeOf(db), id, undefined);
+  const shown = presentImport(made);
+  const answer = {
+    status: 201 as const,
+    body: shown,
+    headers: { Location: `${importsPath}/${id}`, ETag: tagOf(shown) },
+  };
+  const record = withPrismaTransaction(db, async (tx) => {
+    const [only, ...others] = made.namedSchoolIds;
+    await recordAudit(tx, {
+      ...{ ...origin, action: "import_handed_in", detail: { importId: id } },
+      schoolId: others.length === 0 ? only : undefined,
+    });
+    await keep(tx, answer);
+  });
+  await record.catch(async (error: unknown) => {
+    await imports.forget(id);
+    throw error;
+  });
+  return answer;
+};
+
+function readFileName(given: string | undefined): string {
+  const name = (given ?? "").replace(/^.*[/\\]/, "").trim();
+  if (/[\p{C}]/u.test(name)) throw new AppError("invalid", "invalid_request", "The file name is not readable.");
+  return name === "" ? "roster" : name;
+}
+
+/** Shape: each line is `old=new`. Errors: invalid where two groups would go on as the same. */
+function readCarryOvers(given: string | undefined): Map<string, string> {
+  const carryOvers = new Map<string, string>();
+  for (const text of given?.split("\n") ?? []) {
+    const [previous, next] = text.split("=").map((part) => part.trim()) as [string, string];
+    if (carryOvers.has(next))
+      throw new AppError("invalid", "invalid_request", "Two groups are to go on as the same one.");
+    carryOvers.set(next, previous);
+  }
+  return carryOvers;
+}
+
+const getImport: AdminHandler<"getImport"> = async ({ db }, request) => {
+  const body = presentImport(await findImport(storeOf(db), request.path.importId as ImportId, importReach(request)));
+  return { status: 200, body, headers: { ETag: tagOf(body) } };
+};
+
+const listImports: AdminHandler<"listImports"> = async (deps, request) => {
+  const { query, reach } = request;
+  const page = readPage(deps, "listImports", query);
+  const schoolId = query.school as SchoolId | undefined;
+  if (schoolId !== undefined) await refuseUnknownSchool(deps.db, reach, schoolId);
+  const found = await listImportsOf(storeOf(deps.db), {
+    ...{ schoolId, state: query.state, among: importReach(request), limit: page.take },
+    after: page.after as ImportId | undefined,
+  });
+  const asked = { list: "listImports" as const, path: importsPath, query, page };
+  return answerPage(deps, asked, { found, idOf: ({ id }) => id, present: presentImport });
+};
+
+const listImportFaults: AdminHandler<"listImportFaults"> = async (deps, request) => {
+  const { query, path } = request;
+  const page = readPage(deps, "listImportFaults", query);
+  const id = path.importId as ImportId;
+  const { state } = await findImport(storeOf(deps.db), id, importReach(request));
+  const skip = Number(page.after ?? 0);
+  const faults = state === "BROKEN" ? await listFaults(deps.db, id, { limit: page.take, skip }) : [];
+  const found = faults.map((fault, index) => ({ fault, next: skip + index + 1 }));
+  return answerPage(
+    deps,
+    { list: "listImportFaults", path: `${importsPath}/${id}/faults`, query, page },
+    { found, idOf: ({ next }) => String(next), present: ({ fault }) => presentFault(fault) },
+  );
+};
+
+export type ImportRequest = Pick<AdminRequest<"getImport">, "reach" | "origin">;
+export const importHandlers = { createImport, getImport, listImports, listImportFaults };

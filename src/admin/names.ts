@@ -1,0 +1,44 @@
+import type { ClientId } from "../access/index.ts";
+import { personNameOf, type PersonId, type PersonName, type SchoolId } from "../directory/index.ts";
+import type { RecordStore } from "../platform/db.ts";
+
+export type Names = {
+  /** Shape: null for a person who has none, or whom nobody knows. */
+  ofPerson(id: string | null): PersonName | null;
+  ofApp(id: string | null): string | null;
+};
+
+type Asked = {
+  personIds?: readonly (string | null)[];
+  clientIds?: readonly (string | null)[];
+  /** Only names of people at these schools. */
+  atSchools?: ReadonlySet<SchoolId> | undefined;
+};
+
+const given = <Id extends string>(ids: readonly (string | null)[]): Id[] => [
+  ...new Set(ids.filter((id): id is Id => id !== null)),
+];
+
+/** Reads the names of people and apps, as they are today: one query for each. */
+export async function findNames(
+  { prisma }: Pick<RecordStore, "prisma">,
+  { personIds = [], clientIds = [], atSchools }: Asked,
+): Promise<Names> {
+  const people = await prisma.person.findMany({
+    where: {
+      id: { in: given<PersonId>(personIds) },
+      ...(atSchools && { affiliations: { some: { schoolId: { in: [...atSchools] } } } }),
+    },
+    select: { id: true, firstFull: true, firstCall: true, last: true },
+  });
+  const apps = await prisma.app.findMany({
+    where: { clientId: { in: given<ClientId>(clientIds) } },
+    select: { clientId: true, name: true },
+  });
+  const names = new Map(people.map((person) => [person.id, personNameOf(person)]));
+  const appNames = new Map(apps.map(({ clientId, name }) => [clientId, name]));
+  return {
+    ofPerson: (id) => (id === null ? null : (names.get(id) ?? null)),
+    ofApp: (id) => (id === null ? null : (appNames.get(id) ?? null)),
+  };
+}

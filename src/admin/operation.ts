@@ -1,0 +1,63 @@
+import { recordDifference } from "../events/index.ts";
+import { present } from "../platform/contract-types.ts";
+import { withPrismaTransaction, type RecordStore } from "../platform/db.ts";
+import { runChecks } from "../platform/health.ts";
+import { describeSigningKeys, makeNextKeys, rotateSigningKeysIn, type DescribedKey } from "../sign-on/index.ts";
+import { listJobRuns } from "../traffic/index.ts";
+import { listEndpoints } from "../webhooks/index.ts";
+import type { components } from "../../generated/openapi/admin.ts";
+import type { AdminHandler } from "./handler.ts";
+import { answerPage, readPage } from "./page.ts";
+import { tagOf } from "./stale.ts";
+
+type Schemas = components["schemas"];
+
+const getHealth: AdminHandler<"getHealth"> = async ({ db, healthChecks }) => {
+  const checks = await runChecks(healthChecks);
+  const runs = await listJobRuns(db);
+  const endpoints = await listEndpoints(db);
+  const body = present<Schemas["Health"]>({
+    isWell: checks.every(({ well }) => well),
+    checks: checks.map(({ check, well }) => present<Schemas["HealthCheck"]>({ name: check.name, isWell: well })),
+    jobs: runs.map(({ at, ...run }) => present<Schemas["JobRun"]>({ ...run, at: at.toISOString() })),
+    pendingDeliveries: endpoints.reduce((sum, { pending }) => sum + pending, 0),
+    heldImports: await db.prisma.import.count({ where: { state: "HELD" } }),
+  });
+  return { status: 200, body, headers: { ETag: tagOf(body) } };
+};
+
+const presentKey = ({ createdAt, activatedAt, retiredAt, ...key }: DescribedKey) =>
+  present<Schemas["SigningKey"]>({
+    ...key,
+    createdAt: createdAt.toISOString(),
+    activatedAt: activatedAt?.toISOString() ?? null,
+    retiredAt: retiredAt?.toISOString() ?? null,
+  });
+
+const readKeys = async (db: RecordStore) => (await describeSigningKeys(db)).map(presentKey);
+
+const listSigningKeys: AdminHandler<"listSigningKeys"> = async (deps, { query }) => {
+  const page = readPage(deps, "listSigningKeys", query);
+  const keys = await readKeys(deps.db);
+  const found = keys.slice(1 + keys.findIndex(({ kid }) => kid === page.after)).slice(0, page.take);
+  const list = { list: "listSigningKeys" as const, path: "/admin/v1/signing-keys", query, page };
+  return answerPage(deps, list, { found, idOf: ({ kid }) => kid, present: (key) => key });
+};
+
+const statesOf = (keys: readonly Schemas["SigningKey"][]) =>
+  Object.fromEntries(keys.map(({ kid, state }) => [kid, state]));
+
+const rotateSigningKeys: AdminHandler<"rotateSigningKeys"> = async ({ db, webhookKeys }, { origin, keep }) => {
+  const next = await makeNextKeys(webhookKeys);
+  return withPrismaTransaction(db, async (tx) => {
+    const before = await readKeys(tx);
+    await rotateSigningKeysIn(tx, next, origin);
+    const body = await readKeys(tx);
+    await recordDifference(tx, origin, { before: statesOf(before), after: statesOf(body) });
+    const answer = { status: 200 as const, body };
+    await keep(tx, answer);
+    return answer;
+  });
+};
+
+export const operationHandlers = { getHealth, listSigningKeys, rotateSigningKeys };

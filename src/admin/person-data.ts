@@ -1,0 +1,81 @@
+import { listAppsOfPerson } from "../access/index.ts";
+import { findPerson, type PersonId, type SchoolId } from "../directory/index.ts";
+import { listAudit, listEventsOf, personActor, type RecordedAudit } from "../events/index.ts";
+import { present } from "../platform/contract-types.ts";
+import { withPrismaTransaction } from "../platform/db.ts";
+import { listConsents, listSessions, readSignOnData, recordOfPerson, type StoredEntry } from "../sign-on/index.ts";
+import { everything, isReached, listRoles, type Reach } from "../staff/index.ts";
+import { listDeliveriesOf } from "../webhooks/index.ts";
+import type { components } from "../../generated/openapi/admin.ts";
+import { findLineNames, presentLine } from "./audit.ts";
+import type { AdminHandler } from "./handler.ts";
+import { readLogin } from "./logins.ts";
+import { readPerson } from "./person-record.ts";
+import { presentAppOfPerson, presentConsent, presentSession } from "./sessions.ts";
+import { presentRole } from "./staff.ts";
+import { tagOf } from "./stale.ts";
+
+type Schemas = components["schemas"];
+type PersonData = Schemas["PersonData"];
+
+/** Of lines and times, which nobody reads to the end. */
+const most = 10_000;
+
+const presentEntry = ({ what, at, until, clientId, schoolId }: StoredEntry) =>
+  present<Schemas["StoredEntry"]>({
+    ...{ what, clientId, schoolId },
+    at: at?.toISOString() ?? null,
+    until: until?.toISOString() ?? null,
+  });
+
+const timeOf = (clientId: string | null, at: Date, more: { what: string; until?: Date | null }) =>
+  present<Schemas["StoredEntry"]>({
+    ...{ clientId, at: at.toISOString(), what: more.what, until: more.until?.toISOString() ?? null, schoolId: null },
+  });
+
+const seenBy = (reach: Reach, schoolId: string | null): boolean =>
+  schoolId === null || isReached(reach, { schools: [schoolId as SchoolId] });
+
+const getPersonData: AdminHandler<"getPersonData"> = async ({ db }, { path, reach, origin }) => {
+  const personId = path.personId as PersonId;
+  const person = await readPerson(db, reach, personId);
+  const stored = await findPerson(db, personId);
+  const [apps, consents] = [await listAppsOfPerson(db.pool, personId), await listConsents(db, personId)];
+  const { userNames, recoveryCodes, ...lists } = await readSignOnData(db, personId);
+  const roles = { personId, reach: everything, now: origin.at, withEnded: true, limit: most };
+  const isSeen = ({ schoolId }: RecordedAudit) => seenBy(reach, schoolId);
+  const lines = (await listAudit(db, { personId, limit: most })).filter(isSeen);
+  const actions = (await listAudit(db, { actorId: personActor(personId), limit: most })).filter(isSeen);
+  const names = await findLineNames({ db }, reach, [...lines, ...actions]);
+  const entries = (of: StoredEntry[]) => of.filter(({ schoolId }) => seenBy(reach, schoolId)).map(presentEntry);
+  const body = present<PersonData>({
+    madeAt: origin.at.toISOString(),
+    isComplete: stored?.schools.every(({ id }) => seenBy(reach, id)) ?? true,
+    person,
+    login: await readLogin(db, personId, origin.at),
+    userNames,
+    recoveryCodes,
+    apps: apps.map((app) => presentAppOfPerson(app, reach, consents)),
+    consents: consents.map(presentConsent),
+    sessions: (await listSessions(db.pool, { personId, now: origin.at })).map(presentSession),
+    schoolChoices: entries(lists.schoolChoices),
+    knownDevices: entries(lists.knownDevices),
+    failedTries: entries(lists.failedTries),
+    secondFactors: entries(lists.secondFactors),
+    loginCards: entries(lists.loginCards),
+    logoutNotices: entries(lists.logoutNotices),
+    staffRoles: (await listRoles(db, roles)).map(presentRole),
+    audit: lines.map((line) => presentLine(line, true, names)),
+    actions: actions.map((line) => presentLine(line, false, names)),
+    events: (await listEventsOf(db, { subjectId: personId, limit: most })).map(({ at, clientId, action }) =>
+      timeOf(clientId, at, { what: action }),
+    ),
+    deliveries: (await listDeliveriesOf(db, { subjectId: personId, limit: most })).map((one) =>
+      timeOf(one.clientId, one.at, { what: one.state, until: one.finishedAt }),
+    ),
+  });
+  await withPrismaTransaction(db, (tx) => recordOfPerson(tx, { ...origin, action: "person_data_read", personId }));
+  return { status: 200, body, headers: { ETag: tagOf(body, ["madeAt", "audit"]) } };
+};
+
+export const personDataHandlers = { getPersonData };

@@ -1,0 +1,45 @@
+import { findSchool, type SchoolId } from "../directory/index.ts";
+import { printUnknown, signInPath, takePrint } from "../sign-on/index.ts";
+import type { components } from "../../generated/openapi/admin.ts";
+import { drawCards } from "./card-pdf/draw.ts";
+import type { PrintedCard } from "./card-pdf/layout.ts";
+import type { AdminHandler } from "./handler.ts";
+import { refuseOtherSchool, schoolUnknown } from "./reached.ts";
+
+type MadeLoginCard = components["schemas"]["MadeLoginCard"];
+type Content = { schoolId: SchoolId; printsSecret: boolean; cards: MadeLoginCard[] };
+
+const pictureNames: Record<string, string> = {
+  ...{ sun: "Sonne", house: "Haus", tree: "Baum", fish: "Fisch", star: "Stern" },
+  ...{ heart: "Herz", boat: "Boot", apple: "Apfel", moon: "Mond" },
+};
+
+const printLoginCards: AdminHandler<"printLoginCards"> = async (deps, { path, reach, origin }) => {
+  const schoolId = path.schoolId as SchoolId;
+  refuseOtherSchool(reach, schoolId);
+  const school = await findSchool(deps.db, schoolId);
+  if (school === null) throw schoolUnknown();
+  const asked = { id: path.cardPrintId, caller: origin.actorId, now: origin.at };
+  const body = await takePrint(deps.db, deps.keys, asked, async (content) => {
+    const { printsSecret, cards, ...made } = content as Content;
+    if (made.schoolId !== schoolId) throw printUnknown();
+    const signInAddress = deps.issuerUrl.replace(/\/$/, "") + signInPath;
+    return drawCards(
+      { schoolName: school.name, signInAddress, printsSecret, cards: cards.map(presentPrinted) },
+      origin.at,
+    );
+  });
+  const headers = { "Content-Disposition": 'attachment; filename="anmeldekarten.pdf"' };
+  return { status: 200, body, headers };
+};
+
+const presentPrinted = (card: MadeLoginCard): PrintedCard => ({
+  name: card.name && `${card.name.firstCall} ${card.name.last}`,
+  className: card.className,
+  username: card.username,
+  password: card.password,
+  url: card.url,
+  secret: card.pin ?? (card.picture === null ? null : (pictureNames[card.picture] ?? card.picture)),
+});
+
+export const printCardHandlers = { printLoginCards };

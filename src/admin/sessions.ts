@@ -1,0 +1,98 @@
+import { attributesOf, listAppsOfPerson as listApps, type AppOfPerson, type ClientId } from "../access/index.ts";
+import type { PersonId } from "../directory/index.ts";
+import { present } from "../platform/contract-types.ts";
+import { endSessionIn, listConsents as consentsOf, listSessions as sessionsOf } from "../sign-on/index.ts";
+import { withdrawConsentIn, type ConsentOfPerson, type PersonSession } from "../sign-on/index.ts";
+import { isReached, type Reach } from "../staff/index.ts";
+import type { components } from "../../generated/openapi/admin.ts";
+import type { AdminHandler } from "./handler.ts";
+import { withPerson } from "./logins.ts";
+import { answerPage, readPage, type Page } from "./page.ts";
+import { readPerson } from "./person-record.ts";
+
+type Schemas = components["schemas"];
+
+export const presentTime = (time: string | null): string | null => time && new Date(time).toISOString();
+
+export const presentSession = ({ id, kind, apps, since, lastUsedAt, endsAt }: PersonSession) =>
+  present<Schemas["PersonSession"]>({
+    ...{ id, kind, apps },
+    since: since.toISOString(),
+    lastUsedAt: lastUsedAt?.toISOString() ?? null,
+    endsAt: endsAt.toISOString(),
+  });
+
+export const presentConsent = ({ clientId, appName, scopes, grantedAt }: ConsentOfPerson) =>
+  present<NonNullable<Schemas["PersonConsent"]>>({
+    ...{ clientId, appName, scopes: scopes as Schemas["AppScope"][] },
+    grantedAt: grantedAt.toISOString(),
+  });
+
+/** Shape: schools that the caller does not reach are left out with their groups. */
+export function presentAppOfPerson(app: AppOfPerson, reach: Reach, consents: readonly ConsentOfPerson[]) {
+  const { clientId, name, maySignIn, isUser, isPerson, schools, groups, firstSignInAt, lastSignInAt } = app;
+  const consent = consents.find((one) => one.clientId === clientId);
+  return present<Schemas["AppOfPerson"]>({
+    ...{ clientId, name, maySignIn, isUser, isPerson, attributes: attributesOf(app) },
+    schools: schools.filter(({ id }) => isReached(reach, { schools: [id] })),
+    groups: groups.filter(({ schoolId }) => isReached(reach, { schools: [schoolId] })),
+    firstSignInAt: presentTime(firstSignInAt),
+    lastSignInAt: presentTime(lastSignInAt),
+    consent: consent === undefined ? null : presentConsent(consent),
+  });
+}
+
+/** The part of a short list that a page has; `all` is in the order of its places. */
+export function partOf<Entry>(
+  all: readonly Entry[],
+  placeOf: (entry: Entry) => string,
+  { after, take }: Page,
+): Entry[] {
+  const start = after === undefined ? 0 : all.findIndex((entry) => placeOf(entry) === after) + 1;
+  return all.slice(start, start + take);
+}
+
+const listAppsOfPerson: AdminHandler<"listAppsOfPerson"> = async (deps, { path, query, reach }) => {
+  const page = readPage(deps, "listAppsOfPerson", query);
+  const personId = path.personId as PersonId;
+  await readPerson(deps.db, reach, personId);
+  const consents = await consentsOf(deps.db, personId);
+  const idOf = ({ place }: { place: string }) => place;
+  const found = partOf(await listApps(deps.db.pool, personId), idOf, page);
+  const list = { list: "listAppsOfPerson" as const, path: `/admin/v1/people/${personId}/apps`, query, page };
+  return answerPage(deps, list, { found, idOf, present: (app) => presentAppOfPerson(app, reach, consents) });
+};
+
+const listSessions: AdminHandler<"listSessions"> = async (deps, { path, query, reach, origin }) => {
+  const page = readPage(deps, "listSessions", query);
+  const personId = path.personId as PersonId;
+  await readPerson(deps.db, reach, personId);
+  const idOf = ({ id }: PersonSession) => id;
+  const found = partOf(await sessionsOf(deps.db.pool, { personId, now: origin.at }), idOf, page);
+  const list = { list: "listSessions" as const, path: `/admin/v1/people/${personId}/sessions`, query, page };
+  return answerPage(deps, list, { found, idOf, present: presentSession });
+};
+
+const endSession: AdminHandler<"endSession"> = (deps, request) =>
+  withPerson(deps, request, async (tx, personId) => {
+    await endSessionIn(tx, { personId, id: request.path.sessionId }, request.origin);
+    return { status: 204 };
+  });
+
+const listConsents: AdminHandler<"listConsents"> = async (deps, { path, query, reach }) => {
+  const page = readPage(deps, "listConsents", query);
+  const personId = path.personId as PersonId;
+  await readPerson(deps.db, reach, personId);
+  const idOf = ({ clientId }: ConsentOfPerson) => clientId;
+  const found = partOf(await consentsOf(deps.db, personId), idOf, page);
+  const list = { list: "listConsents" as const, path: `/admin/v1/people/${personId}/consents`, query, page };
+  return answerPage(deps, list, { found, idOf, present: presentConsent });
+};
+
+const withdrawConsent: AdminHandler<"withdrawConsent"> = (deps, request) =>
+  withPerson(deps, request, async (tx, personId) => {
+    await withdrawConsentIn(tx, { personId, clientId: request.path.clientId as ClientId }, request.origin);
+    return { status: 204 };
+  });
+
+export const sessionHandlers = { listAppsOfPerson, listSessions, endSession, listConsents, withdrawConsent };

@@ -1,0 +1,42 @@
+import type { SchoolId } from "../directory/index.ts";
+import { recordDifference } from "../events/index.ts";
+import { present } from "../platform/contract-types.ts";
+import { withPrismaTransaction, type RecordStore } from "../platform/db.ts";
+import { findSignInSettings, lockSignInSettings, putSignInSettings as put } from "../sign-on/index.ts";
+import type { components } from "../../generated/openapi/admin.ts";
+import { differenceOf } from "./change.ts";
+import type { AdminHandler } from "./handler.ts";
+import { refuseOtherSchool, schoolUnknown } from "./reached.ts";
+import { refuseStale, tagOf } from "./stale.ts";
+
+type Settings = components["schemas"]["SignInSettings"];
+
+/** Errors: not_found school_not_found. */
+async function readSettings(db: Pick<RecordStore, "prisma">, schoolId: SchoolId): Promise<Settings> {
+  const found = await findSignInSettings(db, schoolId);
+  if (found === null) throw schoolUnknown();
+  return present<Settings>(found);
+}
+
+const getSignInSettings: AdminHandler<"getSignInSettings"> = async ({ db }, { path, reach }) => {
+  const schoolId = path.schoolId as SchoolId;
+  refuseOtherSchool(reach, schoolId);
+  const body = await readSettings(db, schoolId);
+  return { status: 200, body, headers: { ETag: tagOf(body) } };
+};
+
+const putSignInSettings: AdminHandler<"putSignInSettings"> = async ({ db }, { path, reach, body, headers, origin }) => {
+  const schoolId = path.schoolId as SchoolId;
+  refuseOtherSchool(reach, schoolId);
+  return withPrismaTransaction(db, async (tx) => {
+    await lockSignInSettings(tx, schoolId);
+    const before = await readSettings(tx, schoolId);
+    refuseStale(headers, before);
+    await put(tx, { schoolId, ...body }, origin);
+    const after = await readSettings(tx, schoolId);
+    await recordDifference(tx, origin, differenceOf(before, after));
+    return { status: 204, headers: { ETag: tagOf(after) } };
+  });
+};
+
+export const signInSettingsHandlers = { getSignInSettings, putSignInSettings };

@@ -1,0 +1,155 @@
+import type { ClientId, ScopeName, SchoolFacts } from "../access/index.ts";
+import type { SchoolId } from "../directory/index.ts";
+import type { SignInFacts } from "../sign-on/index.ts";
+import { isReached, joinReach, type Reach, type StaffRole } from "../staff/index.ts";
+import type { components } from "../../generated/openapi/admin.ts";
+import type { OperationId } from "./handler.ts";
+import { rights } from "./rights.ts";
+
+type Schemas = components["schemas"];
+type Step = Schemas["SignInStep"];
+
+/** What is asked before a person gets into an app, in this order. */
+export type StepCode =
+  | "person_active"
+  | "person_not_blocked"
+  | "login"
+  | "no_wait"
+  | "school_grant"
+  | "sign_on"
+  | "audience"
+  | "other_schools"
+  | "school_choice"
+  | "consent";
+
+/** `NOTE` keeps nobody out. */
+export type StepOutcome = "PASSED" | "REFUSED" | "NOTE";
+
+type Values = Step["values"];
+type Fix = NonNullable<Step["fix"]>;
+
+type Asked = { facts: SignInFacts; clientId: ClientId; reach: Reach; roles: readonly StaffRole[] };
+
+const step = (code: StepCode, outcome: StepOutcome, values: Values, fix: Fix | null = null): Step => ({
+  ...{ code, outcome, values },
+  fix: outcome === "PASSED" ? null : fix,
+});
+const passedIf = (isPassed: boolean): StepOutcome => (isPassed ? "PASSED" : "REFUSED");
+const time = (text: string): string => new Date(text).toISOString();
+
+/** Names an operation with those who may do it at the schools that it concerns. */
+function fixOf(roles: readonly StaffRole[], operationId: OperationId, path: string, schools: SchoolId[]): Fix {
+  const allowed: readonly Fix["roles"][number][] = rights[operationId];
+  const mine = roles.filter(({ role }) => allowed.includes(role));
+  const isAllowed = mine.length > 0 && isReached(joinReach(mine), { schools });
+  return { operationId, path: `/admin/v1${path}`, roles: [...allowed], isAllowed };
+}
+
+const canSignIn = (login: SignInFacts["login"]): boolean => login !== null && (login.hasPassword || login.hasCard);
+
+function loginStep(login: SignInFacts["login"], fix: (operation: OperationId, end: string) => Fix): Step {
+  if (login === null) return step("login", "REFUSED", {}, fix("setLogin", "/login"));
+  const { username, changedAt, hasPassword, mustChange } = login;
+  const outcome = !canSignIn(login) ? "REFUSED" : !hasPassword || mustChange ? "NOTE" : "PASSED";
+  const values = { username, since: time(changedAt), hasPassword, mustChange };
+  return step("login", outcome, values, hasPassword ? null : fix("newPassword", "/login/password"));
+}
+
+/** The steps before any school is asked: who the person is, and how they get as far as the app. */
+function personSteps({ facts, roles }: Asked): Step[] {
+  const { person, login, waits } = facts;
+  const path = `/people/${person.id}`;
+  const schools = person.schools.map(({ id }) => id);
+  const fix = (operation: OperationId, end: string) => fixOf(roles, operation, path + end, schools);
+  const isActive = facts.right.kind === "allowed" || facts.right.reason !== "person_not_active";
+  const { everywhereUntil, places, placesUntil } = waits;
+  const until = everywhereUntil ?? placesUntil;
+  return [
+    step(
+      "person_active",
+      passedIf(isActive),
+      isActive || person.purgeAt === null ? {} : { until: time(person.purgeAt) },
+      fix("restorePerson", "/restoration"),
+    ),
+    step(
+      "person_not_blocked",
+      passedIf(person.blockedAt === null),
+      person.blockedAt === null ? {} : { since: time(person.blockedAt) },
+      fix("unblockPerson", "/block"),
+    ),
+    loginStep(login, fix),
+    step(
+      "no_wait",
+      passedIf(until === null),
+      until === null ? {} : { until: time(until), isEverywhere: everywhereUntil !== null, places },
+      fix("releaseSignInLimits", "/login/release"),
+    ),
+  ];
+}
+
+/** What one school says. Shape: what comes after a step that refused is left out. */
+function schoolSteps({ facts, clientId, roles }: Asked, school: SchoolFacts): Step[] {
+  const { id, name, audience, letsIn, groups } = school;
+  const isLetInElsewhere = facts.person.schools.some((other) => other.letsIn);
+  const outcomeOf = (isPassed: boolean) => (!isPassed && isLetInElsewhere ? "NOTE" : passedIf(isPassed));
+  const of = { schoolId: id, schoolName: name };
+  const fix = fixOf(roles, "putGrant", `/schools/${id}/grants/${clientId}`, [id]);
+  const granted = step("school_grant", outcomeOf(audience !== null), of, fix);
+  if (audience === null) return [granted];
+  const isOn = audience !== "NOBODY";
+  const signOn = step("sign_on", outcomeOf(isOn), { ...of, audience }, fix);
+  if (!isOn) return [granted, signOn];
+  const wanted = { ...(audience === "ROLES" && { roles: school.roles }), ...(audience === "GROUPS" && { groups }) };
+  const values = { ...of, audience, role: facts.person.role, ...wanted };
+  return [granted, signOn, step("audience", outcomeOf(letsIn), values, fix)];
+}
+
+function otherSchools(schools: readonly SchoolFacts[], isLetIn: boolean): Step[] {
+  if (schools.length === 0) return [];
+  const letIn = schools.filter(({ letsIn }) => letsIn).length;
+  const outcome = letIn > 0 ? "PASSED" : isLetIn ? "NOTE" : "REFUSED";
+  return [step("other_schools", outcome, { schools: letIn > 0 ? letIn : schools.length })];
+}
+
+const neverAskedFor: readonly ScopeName[] = ["schools:read", "users:read", "groups:read"];
+
+/** What the person is asked on the way to the app. */
+function questions({ decisions, right, scopes }: SignInFacts): Step[] {
+  if (right.kind === "refused") return [];
+  const asked = scopes.filter((scope) => !neverAskedFor.includes(scope));
+  const missing = asked.filter((scope) => !decisions.scopes.includes(scope));
+  const values = { scopes: decisions.scopes, missingScopes: missing };
+  const consent = step("consent", missing.length === 0 ? "PASSED" : "NOTE", values);
+  if (right.schools.length === 1 || !scopes.includes("school")) return [consent];
+  const chosen = right.schools.some(({ id }) => id === decisions.schoolId);
+  return [step("school_choice", chosen ? "PASSED" : "NOTE", { schools: right.schools.length }), consent];
+}
+
+/** The reason of the sign-on itself where it refuses, else what keeps the person from getting that far. */
+function reasonOf({ right, login, waits }: SignInFacts): Schemas["SignInExplanation"]["reason"] {
+  if (right.kind === "refused") return right.reason;
+  if (login === null) return "no_login";
+  if (!canSignIn(login)) return "no_password";
+  return waits.everywhereUntil === null && waits.places === 0 ? null : "slowed";
+}
+
+/** Explains a sign-in. Shape: schools that the caller does not reach are counted, and not named. */
+export function explain(asked: Asked): Schemas["SignInExplanation"] {
+  const { facts, clientId, reach } = asked;
+  const { schools } = facts.person;
+  const isSeen = ({ id }: SchoolFacts) => isReached(reach, { schools: [id] });
+  const isLetIn = schools.some(({ letsIn }) => letsIn);
+  const reason = reasonOf(facts);
+  return {
+    ...{ personId: facts.person.id, clientId, isAllowed: reason === null, reason },
+    steps: [
+      ...personSteps(asked),
+      ...schools.filter(isSeen).flatMap((school) => schoolSteps(asked, school)),
+      ...otherSchools(
+        schools.filter((school) => !isSeen(school)),
+        isLetIn,
+      ),
+      ...questions(facts),
+    ],
+  };
+}

@@ -1,0 +1,106 @@
+import type { ClientId } from "../access/index.ts";
+import type { PersonName, SchoolId } from "../directory/index.ts";
+import type { Queryable } from "../platform/db.ts";
+import { fields, findRows, sql, statement, table, type Sql, type Value } from "../platform/sql.ts";
+import type { Endpoint } from "../webhooks/index.ts";
+
+/** How many there are, and the first few. */
+export type Some<T> = { count: number; first: T[] };
+
+type Named = { id: string } & { [Name in keyof PersonName]: string | null };
+
+export type TodayFound = {
+  heldImports: Some<{ id: string; fileName: string; createdAt: string }>;
+  withoutLogin: Some<Named>;
+  newLeavers: Some<Named & { softDeletedAt: string }>;
+  unusedApps: Some<{ clientId: string; name: string; schoolId: string }>;
+  failingEndpoints: Some<
+    Pick<Endpoint, "id" | "clientId" | "url" | "state"> & { appName: string; failingSince: string | null }
+  >;
+  hasPeople: boolean;
+  hasLogins: boolean;
+  hasApps: boolean;
+};
+
+/** Shape: null means all of the service. */
+type Asked = {
+  importsOf: readonly SchoolId[] | null;
+  schoolIds: readonly SchoolId[];
+  endpointsOf: readonly ClientId[] | null;
+  leftSince: Date;
+  unusedSince: Date;
+};
+
+const shownOfEach = 5;
+
+const p = table("person", "p");
+const a = table("affiliation", "a");
+const c = table("credential", "c");
+const g = table("grant", "g");
+const app = table("app", "app");
+const signIn = table("signIn", "si");
+const e = table("webhookEndpoint", "e");
+const i = table("import", "i");
+const ofImport = table("importSchool", "s");
+
+/** Shape: `from` is a FROM with its WHERE, `order` says which come first. */
+const someOf = (shape: Sql, from: Sql, order: Sql): Sql => sql`(
+  SELECT json_build_object('count', count(*),
+    'first', coalesce(json_agg(shown ORDER BY place) FILTER (WHERE place <= ${shownOfEach}), '[]'))
+  FROM (SELECT ${shape} AS shown, row_number() OVER (ORDER BY ${order}) AS place FROM ${from}) found)`;
+
+const atSchools = (schoolIds: Value): Sql =>
+  sql`EXISTS (SELECT FROM ${a} WHERE ${a.personId} = ${p.id} AND ${a.schoolId} = ANY (${schoolIds}::uuid[]))`;
+
+const named = sql`'id', ${p.id}, 'firstFull', ${p.firstFull}, 'firstCall', ${p.firstCall}, 'last', ${p.last}`;
+const hasLogin = sql`EXISTS (SELECT FROM ${c} WHERE ${c.personId} = ${p.id})`;
+const isActive = sql`${p.status} = 'ACTIVE'`;
+
+const selectToday = statement<Asked>(
+  ({ importsOf, schoolIds, endpointsOf, leftSince, unusedSince }) => sql`
+  SELECT ${fields<TodayFound>({
+    heldImports: someOf(
+      sql`json_build_object('id', ${i.id}, 'fileName', ${i.fileName}, 'createdAt', ${i.createdAt})`,
+      sql`${i} WHERE ${i.state} = 'HELD' AND (${importsOf}::uuid[] IS NULL OR EXISTS (
+        SELECT FROM ${ofImport} WHERE ${ofImport.importId} = ${i.id} AND ${ofImport.schoolId} = ANY (${importsOf})))`,
+      sql`${i.createdAt} DESC, ${i.id}`,
+    ),
+    withoutLogin: someOf(
+      sql`json_build_object(${named})`,
+      sql`${p} WHERE ${isActive} AND ${atSchools(schoolIds)} AND NOT ${hasLogin}`,
+      sql`${p.sortKey}, ${p.id}`,
+    ),
+    newLeavers: someOf(
+      sql`json_build_object(${named}, 'softDeletedAt', ${p.softDeletedAt})`,
+      sql`${p} WHERE ${p.status} = 'SOFT_DELETED' AND ${p.softDeletedAt} >= ${leftSince} AND ${atSchools(schoolIds)}`,
+      sql`${p.softDeletedAt} DESC, ${p.id}`,
+    ),
+    unusedApps: someOf(
+      sql`json_build_object('clientId', ${app.clientId}, 'name', ${app.name}, 'schoolId', ${g.schoolId})`,
+      sql`${g} JOIN ${app} ON ${app.clientId} = ${g.clientId}
+      WHERE ${g.schoolId} = ANY (${schoolIds}::uuid[]) AND ${g.signOnAudience} <> 'NOBODY'
+        AND ${g.createdAt} < ${unusedSince} AND NOT EXISTS (
+          SELECT FROM ${a} JOIN ${signIn} ON ${signIn.personId} = ${a.personId} AND ${signIn.clientId} = ${g.clientId}
+          WHERE ${a.schoolId} = ${g.schoolId} AND ${signIn.lastSignInAt} >= ${unusedSince})`,
+      sql`${app.name}, ${app.clientId}, ${g.schoolId}`,
+    ),
+    failingEndpoints: someOf(
+      sql`json_build_object('id', ${e.id}, 'clientId', ${e.clientId}, 'appName', ${app.name}, 'url', ${e.url},
+        'state', ${e.state}, 'failingSince', ${e.failingSince})`,
+      sql`${e} JOIN ${app} ON ${app.clientId} = ${e.clientId}
+      WHERE (${e.failingSince} IS NOT NULL OR ${e.reason} IN ('failing', 'gone'))
+        AND (${endpointsOf}::text[] IS NULL OR ${e.clientId} = ANY (${endpointsOf}))`,
+      sql`${e.stateChangedAt} DESC, ${e.id}`,
+    ),
+    hasPeople: sql`EXISTS (SELECT FROM ${p} WHERE ${isActive} AND ${atSchools(schoolIds)})`,
+    hasLogins: sql`EXISTS (SELECT FROM ${p} WHERE ${isActive} AND ${atSchools(schoolIds)} AND ${hasLogin})`,
+    hasApps: sql`EXISTS (SELECT FROM ${g} WHERE ${g.schoolId} = ANY (${schoolIds}::uuid[])
+      AND (${g.sync} OR ${g.signOnAudience} <> 'NOBODY'))`,
+  })}`,
+);
+
+/** What there is to do at schools and for apps, in one statement. */
+export async function findToday(db: Queryable, asked: Asked): Promise<TodayFound> {
+  const [found] = await findRows<TodayFound, Asked>(db, selectToday, asked);
+  return found!;
+}

@@ -1,0 +1,77 @@
+import type { ClientId } from "../access/index.ts";
+import type { SchoolId } from "../directory/index.ts";
+import { present } from "../platform/contract-types.ts";
+import { storeOf } from "../platform/db.ts";
+import type { components } from "../../generated/openapi/admin.ts";
+import type { AdminHandler } from "./handler.ts";
+import { refuseUnknownSchool } from "./reached.ts";
+import { tagOf } from "./stale.ts";
+import { findToday, type Some, type TodayFound } from "./today-sql.ts";
+
+type Schemas = components["schemas"];
+
+const dayMs = 86_400_000;
+const leaverDays = 7;
+const unusedDays = 90;
+
+const timeOf = (text: string): string => new Date(text).toISOString();
+
+function presentNamed({ id, firstFull, firstCall, last }: TodayFound["withoutLogin"]["first"][number]) {
+  const name = firstFull === null || firstCall === null || last === null ? null : { firstFull, firstCall, last };
+  return present<Schemas["NamedPerson"]>({ id, name });
+}
+
+const mapFirst = <T, U>({ count, first }: Some<T>, show: (one: T) => U) => ({ count, first: first.map(show) });
+
+/** What there is to do at the schools of the caller. Shape: `isOne` is for the beginning of a single school. */
+function presentSchools(found: TodayFound, isOne: boolean): Schemas["TodayAtSchools"] {
+  const { withoutLogin, newLeavers, unusedApps, hasPeople, hasLogins, hasApps } = found;
+  const steps = present<NonNullable<Schemas["FirstSteps"]>>({ hasPeople, hasLogins, hasApps });
+  return present<NonNullable<Schemas["TodayAtSchools"]>>({
+    withoutLogin: present<Schemas["SomePeople"]>(mapFirst(withoutLogin, presentNamed)),
+    newLeavers: present<Schemas["SomeLeavers"]>(
+      mapFirst(newLeavers, (one) =>
+        present<Schemas["Leaver"]>({ ...presentNamed(one), softDeletedAt: timeOf(one.softDeletedAt) }),
+      ),
+    ),
+    unusedApps: present<Schemas["SomeUnusedApps"]>(
+      mapFirst(unusedApps, (one) => present<Schemas["UnusedApp"]>({ ...one })),
+    ),
+    firstSteps: isOne ? steps : null,
+  });
+}
+
+const presentImports = (imports: TodayFound["heldImports"]) =>
+  present<NonNullable<Schemas["SomeImports"]>>(
+    mapFirst(imports, ({ id, fileName, createdAt }) =>
+      present<Schemas["HeldImport"]>({ id, fileName, createdAt: timeOf(createdAt) }),
+    ),
+  );
+
+const presentEndpoints = (endpoints: TodayFound["failingEndpoints"]) =>
+  present<NonNullable<Schemas["SomeEndpoints"]>>(
+    mapFirst(endpoints, ({ failingSince, ...one }) =>
+      present<Schemas["FailingEndpoint"]>({ ...one, failingSince: failingSince && timeOf(failingSince) }),
+    ),
+  );
+
+const getToday: AdminHandler<"getToday"> = async ({ db }, { query, reach, origin }) => {
+  const chosen = query.school as SchoolId | undefined;
+  if (chosen !== undefined) await refuseUnknownSchool(storeOf(db), reach, chosen);
+  const schoolIds = chosen === undefined ? [...reach.schoolIds] : [chosen];
+  const before = (days: number) => new Date(origin.at.getTime() - days * dayMs);
+  const ofAll = reach.all && chosen === undefined;
+  const clientIds: ClientId[] = [...reach.clientIds];
+  const found = await findToday(db.pool, {
+    ...{ schoolIds, importsOf: ofAll ? null : schoolIds, endpointsOf: reach.all ? null : clientIds },
+    ...{ leftSince: before(leaverDays), unusedSince: before(unusedDays) },
+  });
+  const body = present<Schemas["Today"]>({
+    heldImports: ofAll || schoolIds.length > 0 ? presentImports(found.heldImports) : null,
+    atSchools: schoolIds.length > 0 ? presentSchools(found, schoolIds.length === 1) : null,
+    failingEndpoints: reach.all || clientIds.length > 0 ? presentEndpoints(found.failingEndpoints) : null,
+  });
+  return { status: 200, body, headers: { ETag: tagOf(body) } };
+};
+
+export const todayHandlers = { getToday };

@@ -1,0 +1,28 @@
+import { recordAudit, type Origin } from "../events/index.ts";
+import type { Transaction } from "../platform/db.ts";
+import { checkWaiting } from "./apply.ts";
+import { importRunning, tryHoldForSweep } from "./lease.ts";
+import { deleteStaged, type ImportId } from "./record.ts";
+
+/**
+ * Ends an import that is not wanted, and removes what was read of its file; its numbers stay. One that was cancelled
+ * stays so.
+ *
+ * Errors: conflict for one that was applied or has expired, or is being applied.
+ */
+export async function cancelImport(tx: Transaction, id: ImportId, origin: Origin): Promise<void> {
+  if (!(await tryHoldForSweep(tx, id))) throw importRunning();
+  const { state, namedSchoolIds } = await tx.prisma.import.findUniqueOrThrow({ where: { id } });
+  if (state === "CANCELLED") return;
+  if (state !== "READING" && state !== "BROKEN") checkWaiting({ state });
+  const { count } = await tx.prisma.import.updateMany({
+    where: { id, state },
+    data: { state: "CANCELLED", progressPhase: null, progressPercent: null, progressAt: null },
+  });
+  if (count === 0) throw importRunning();
+  await deleteStaged(tx, id);
+  await tx.prisma.importError.updateMany({ where: { importId: id }, data: { lineText: null } });
+  const [only, ...others] = namedSchoolIds;
+  const schoolId = others.length === 0 ? only : undefined;
+  await recordAudit(tx, { ...origin, action: "import_cancelled", schoolId, detail: { importId: id } });
+}

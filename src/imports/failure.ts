@@ -1,0 +1,24 @@
+import { withPrismaTransaction, type PrismaDb } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { deleteStaged, type ImportId } from "./record.ts";
+
+const nothingUnderWay = { progressPhase: null, progressPercent: null, progressAt: null };
+
+/** Ends an import that could not be read: what went wrong is its fault. Shape: one that was cancelled stays so. */
+export async function recordFailure(db: PrismaDb, id: ImportId, error: unknown): Promise<void> {
+  const { code, message } =
+    error instanceof AppError && error.kind !== "bug"
+      ? error
+      : { code: "import_failed", message: "The file could not be read to its end, for a reason that is not in it." };
+  await withPrismaTransaction(db, async (tx) => {
+    await deleteStaged(tx, id);
+    const { count } = await tx.prisma.import.updateMany({
+      where: { id, state: { in: ["READING", "READY", "HELD"] } },
+      data: { ...nothingUnderWay, state: "BROKEN", errorCount: 1 },
+    });
+    if (count === 0) return void (await tx.prisma.import.updateMany({ where: { id }, data: nothingUnderWay }));
+    const { fileName: file } = await tx.prisma.import.findUniqueOrThrow({ where: { id }, select: { fileName: true } });
+    await tx.prisma.importError.deleteMany({ where: { importId: id } });
+    await tx.prisma.importError.create({ data: { importId: id, row: 1, file, line: 1, code, message } });
+  });
+}

@@ -1,0 +1,99 @@
+import type { SchoolId } from "../directory/index.ts";
+import type { Store } from "../platform/db.ts";
+import { findRows, sql, statement, table } from "../platform/sql.ts";
+import { findApplying } from "./lease.ts";
+import { importNotFound, listRecords, type ImportId, type ImportRecord, type ImportState } from "./record.ts";
+
+/** Whose imports: those that name schools of these only; of those that name none, what the actor handed in. */
+export type ImportReach = { schoolIds: readonly SchoolId[]; actorId: string };
+
+/** Units: percent from 0 to 100 of the phase. */
+export type ImportStatus = ImportRecord & {
+  progress: { phase: "READING" | "CHECKING" | "COMPARING" | "APPLYING"; percent: number } | null;
+  /** The schools that the file names, also where it has faults. */
+  namedSchoolIds: SchoolId[];
+};
+
+export type ImportFilter = {
+  schoolId?: SchoolId | undefined;
+  state?: ImportState | undefined;
+  /** Everybody's if left out. */
+  among?: ImportReach | undefined;
+  after?: ImportId | undefined;
+  limit: number;
+};
+
+const i = table("import", "i");
+
+/** SQL: the state as it is shown, which is that of reading until everything has been compared. */
+const shownState = sql`CASE WHEN ${i.progressPhase} IS NULL OR ${i.state} = 'CANCELLED' THEN ${i.state} ELSE 'READING' END`;
+
+type Found = { id: ImportId; state: ImportState } & Pick<ImportStatus, "namedSchoolIds"> & {
+    phase: "READING" | "CHECKING" | "COMPARING" | null;
+    percent: number | null;
+  };
+type Asked = {
+  id: string | null;
+  schoolId: string | null;
+  state: string | null;
+  isAll: boolean;
+  schoolIds: readonly string[];
+  actorId: string;
+  after: string | null;
+  limit: number;
+};
+
+const select = statement<Asked>(
+  ({ id, schoolId, state, isAll, schoolIds, actorId, after, limit }) => sql`
+  SELECT ${i.id}, ${shownState} AS state, ${i.namedSchoolIds} AS "namedSchoolIds", ${i.progressPhase} AS phase,
+    ${i.progressPercent} AS percent
+  FROM ${i}
+  WHERE (${id}::uuid IS NULL OR ${i.id} = ${id}) AND (${after}::uuid IS NULL OR ${i.id} < ${after})
+    AND (${schoolId}::uuid IS NULL OR ${schoolId} = ANY (${i.namedSchoolIds}))
+    AND (${state}::text IS NULL OR ${shownState} = ${state})
+    AND (${isAll} OR ${i.namedSchoolIds} <@ ${schoolIds}::uuid[]
+      AND (cardinality(${i.namedSchoolIds}) > 0 OR ${i.actorId} = ${actorId}))
+  ORDER BY ${i.id} DESC LIMIT ${limit}`,
+);
+
+/** Lists imports with how far they are, the latest first. */
+export async function listImportsOf(
+  db: Store,
+  { schoolId, state, among, after, limit, id }: ImportFilter & { id?: ImportId },
+): Promise<ImportStatus[]> {
+  const found = await findRows<Found, Asked>(db, select, {
+    ...{ id: id ?? null, schoolId: schoolId ?? null, state: state ?? null, after: after ?? null, limit },
+    ...{ isAll: among === undefined, schoolIds: among?.schoolIds ?? [], actorId: among?.actorId ?? "" },
+  });
+  const ids = found.map((one) => one.id);
+  const records = new Map((await listRecords(db, ids)).map((record) => [record.id, record]));
+  const applying = await findApplying(db, ids);
+  return found.flatMap((one) => {
+    const record = records.get(one.id);
+    return record === undefined ? [] : [present(record, one, applying.has(one.id))];
+  });
+}
+
+/** Finds an import with how far it is. Errors: not_found, also for what `among` leaves out. */
+export async function findImport(db: Store, id: ImportId, among: ImportReach | undefined): Promise<ImportStatus> {
+  const [found] = await listImportsOf(db, { id, among, limit: 1 });
+  if (found === undefined) throw importNotFound();
+  return found;
+}
+
+function present(
+  record: ImportRecord,
+  { state, namedSchoolIds, phase, percent }: Found,
+  isApplying: boolean,
+): ImportStatus {
+  const { schools } = record;
+  const done = schools.filter((school) => school.state === "APPLIED").length;
+  const progress = isApplying
+    ? { phase: "APPLYING" as const, percent: Math.floor((100 * done) / Math.max(1, schools.length)) }
+    : state === "READING" && phase !== null
+      ? { phase, percent: percent ?? 0 }
+      : null;
+  // Before they are compared there is nothing to say of the schools.
+  const compared = schools.filter(({ counts }) => "people" in counts);
+  return { ...record, state, namedSchoolIds, progress, schools: state === "READING" ? [] : compared };
+}

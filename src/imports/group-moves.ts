@@ -1,0 +1,72 @@
+import type { SchoolId } from "../directory/index.ts";
+import { recordAudit, type Origin } from "../events/index.ts";
+import { withPrismaTransaction, type PrismaDb } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { run, sql, statement, table, update } from "../platform/sql.ts";
+import { checkWaiting } from "./apply.ts";
+import type { ImportStatus } from "./find.ts";
+import { importRunning, tryHoldForSweep } from "./lease.ts";
+import { chooseSchool } from "./listed.ts";
+import { compareAgain } from "./preview.ts";
+import { getImport } from "./record.ts";
+
+type Given = {
+  schoolId: SchoolId | undefined;
+  schoolYear: string;
+  /** Source ids: of the group of now, and of the one of the roster. */
+  moves: readonly { from: string; to: string }[];
+  holdShare: number;
+};
+
+const s = table("stagedGroup", "s");
+const clearMoves = statement<{ importId: string; schoolId: string }>(
+  ({ importId, schoolId }) => sql`
+  ${update("stagedGroup", "s", { previousSourceId: sql`NULL` })}
+  WHERE ${s.importId} = ${importId} AND ${s.schoolId} = ${schoolId}`,
+);
+const setMoves = statement<{ importId: string; schoolId: string; from: readonly string[]; to: readonly string[] }>(
+  ({ importId, schoolId, from, to }) => sql`
+  ${update("stagedGroup", "s", { previousSourceId: sql`move.previous` })}
+  FROM unnest(${from}::text[], ${to}::text[]) AS move (previous, next)
+  WHERE ${s.importId} = ${importId} AND ${s.schoolId} = ${schoolId} AND ${s.sourceId} = move.next
+    AND NOT ${s.isDeleted}`,
+);
+
+/**
+ * Lets groups of a school go on as others of the roster, and works out again what the import does.
+ *
+ * Shape:  the moves take the place of those of before.
+ * Errors: invalid carried_over_twice, carry_over_unknown; conflict import_running, or unless the import waits; as
+ *         withDifference.
+ */
+export async function setGroupMoves(
+  db: PrismaDb,
+  status: ImportStatus,
+  { schoolId: given, schoolYear, moves, holdShare }: Given,
+  origin: Origin,
+): Promise<void> {
+  const schoolId = chooseSchool(status, given);
+  checkWaiting(status);
+  const [from, to] = [moves.map((move) => move.from), moves.map((move) => move.to)];
+  if (new Set(from).size < from.length || new Set(to).size < to.length)
+    throw new AppError("invalid", "carried_over_twice", "A group goes on as one group, and from one group.");
+  const importId = status.id;
+  await withPrismaTransaction(db, async (tx) => {
+    if (!(await tryHoldForSweep(tx, importId))) throw importRunning();
+    checkWaiting(await getImport(tx, importId));
+    await run(tx, clearMoves, { importId, schoolId });
+    const found = await run(tx, setMoves, { importId, schoolId, from, to });
+    if (found < moves.length) throw unknown(moves.length - found);
+    await tx.prisma.import.update({ where: { id: importId }, data: { schoolYear } });
+    const detail = { importId, moves: moves.length };
+    await recordAudit(tx, { ...origin, action: "import_group_moves_set", schoolId, detail });
+  });
+  await compareAgain(db, importId, { schoolId, holdShare, now: origin.at });
+}
+
+const unknown = (count: number) =>
+  new AppError(
+    "invalid",
+    "carry_over_unknown",
+    `${count} of the groups that others are to go on as are not in the file.`,
+  );

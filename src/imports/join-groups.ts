@@ -1,0 +1,54 @@
+import { changeDirectory } from "../access/index.ts";
+import { setGroupSourceId, type GroupId, type SchoolId } from "../directory/index.ts";
+import { recordDifference, type Origin } from "../events/index.ts";
+import type { PrismaDb } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { findDifference } from "./difference.ts";
+import type { ImportStatus } from "./find.ts";
+import { importRunning, tryHoldForSweep } from "./lease.ts";
+import { chooseSchool } from "./listed.ts";
+import { listLookAlikes } from "./look-alikes.ts";
+import { checkWaiting } from "./apply.ts";
+import { compareAgain } from "./preview.ts";
+import { getImport, makePart } from "./record.ts";
+
+type Join = { schoolId: SchoolId | undefined; groupId: GroupId; sourceSystemIdentifier: string; holdShare: number };
+
+/**
+ * Makes a group that exists the one that a group of the roster stands for, and works out again what the import does.
+ *
+ * Errors: conflict not_look_alike for any other pair, import_running, or unless the import waits; as withDifference.
+ */
+export async function joinGroups(
+  db: PrismaDb,
+  status: ImportStatus,
+  { schoolId: given, groupId, sourceSystemIdentifier, holdShare }: Join,
+  origin: Origin & { requestId: string },
+): Promise<void> {
+  const schoolId = chooseSchool(status, given);
+  checkWaiting(status);
+  await changeDirectory(db, origin, async (change) => {
+    const { tx } = change;
+    await change.touch({ groups: [groupId] });
+    if (!(await tryHoldForSweep(tx, status.id))) throw importRunning();
+    const record = await getImport(tx, status.id);
+    checkWaiting(record);
+    await findDifference(tx, makePart(record, schoolId, origin.at));
+    const pair = (await listLookAlikes(tx, schoolId)).find(
+      ({ inRoster, existing }) =>
+        existing.groupId === groupId && inRoster.sourceSystemIdentifier === sourceSystemIdentifier,
+    );
+    if (pair === undefined) throw notLookAlike();
+    await setGroupSourceId(change, { groupId, sourceSystemIdentifier });
+    const before = { sourceSystemIdentifier: pair.existing.sourceSystemIdentifier };
+    await recordDifference(tx, origin, { before, after: { sourceSystemIdentifier } });
+  });
+  await compareAgain(db, status.id, { schoolId, holdShare, now: origin.at });
+}
+
+const notLookAlike = () =>
+  new AppError(
+    "conflict",
+    "not_look_alike",
+    "These two are not among the look-alikes of the import. Look at the list again.",
+  );

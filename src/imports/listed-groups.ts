@@ -1,0 +1,86 @@
+import type { GroupId, SchoolId } from "../directory/index.ts";
+import type { Queryable } from "../platform/db.ts";
+import { empty, findRows, literal, sql, statement, type Part } from "../platform/sql.ts";
+import { g, i, importGroup, importMembership, m, p } from "./tables.ts";
+
+export type GroupStep = "CREATED" | "CHANGED" | "CARRIED_OVER" | "RESTORED" | "REMOVED" | "NONE";
+
+/** What becomes of the members of a group. */
+export type MemberCounts = Record<"new" | "movedIn" | "movedOut" | "left" | "changed" | "same", number>;
+
+export type GroupChange = {
+  /** Null for one that is new. */
+  groupId: GroupId | null;
+  name: string;
+  /** The name of now, where it is another one. */
+  previousName: string | null;
+  type: "KLASSE" | "KURS" | "SONSTIG";
+  sourceSystemIdentifier: string | null;
+  step: GroupStep;
+  members: MemberCounts;
+  /** What the list is ordered by. */
+  sortKey: string;
+  key: string;
+};
+
+const [ig, im] = [importGroup.as("ig"), importMembership.as("im")];
+
+const leaves = sql`(${i.change} = 'removed' OR ${i.leaves})`;
+
+/** SQL: the groups of the difference, and those that only lose people who leave the school. */
+const groups = (schoolId: Part) => sql`
+  SELECT ${ig.id}, ${ig.sourceId}, ${ig.name}, ${ig.sortKey}, ${ig.type}, ${ig.change} FROM ${ig}
+  UNION ALL
+  SELECT ${g.id}, ${g.sourceSystemIdentifier}, ${g.name}, ${g.sortKey}, ${g.type}, NULL FROM ${g}
+  WHERE ${g.schoolId} = ${schoolId} AND ${g.status} = 'ACTIVE' AND ${g.id} NOT IN (SELECT ${ig.id} FROM ${ig})
+    AND EXISTS (SELECT FROM ${m} JOIN ${i} ON ${i.id} = ${m.personId} WHERE ${m.groupId} = ${g.id} AND ${leaves})`;
+
+/** SQL: what becomes of one member, by the names of `MemberCounts`; null for who is not there before or after. */
+const fate = sql`CASE
+  WHEN ${leaves} THEN CASE WHEN members.was AND ${p.status} = 'ACTIVE' THEN 'left' END
+  WHEN members.change = 'removed' OR gr.change = 'removed' THEN CASE WHEN ${p.status} = 'ACTIVE' THEN 'movedOut' END
+  WHEN ${i.change} IN ('created', 'restored') OR ${i.joins} THEN 'new'
+  WHEN members.change = 'created' THEN 'movedIn'
+  WHEN ${p.status} <> 'ACTIVE' THEN NULL
+  WHEN ${i.change} = 'changed' OR members.change = 'changed' THEN 'changed'
+  ELSE 'same' END`;
+
+const names = ["new", "movedIn", "movedOut", "left", "changed", "same"] as const satisfies (keyof MemberCounts)[];
+const countFates = names.reduce(
+  (counted, name) =>
+    sql`${counted}${counted === empty ? empty : sql`, `}${literal(name)}, count(*) FILTER (WHERE fate = ${literal(name)})`,
+  empty,
+);
+
+type Paged = { schoolId: string; sortKey: string | null; key: string | null; limit: number };
+const selectChanges = statement<Paged>(
+  ({ schoolId, sortKey, key, limit }) => sql`
+  WITH gr AS MATERIALIZED (${groups(schoolId)}),
+  members AS (
+    SELECT coalesce(was.group_id, ${im.groupId}) AS group_id, coalesce(was.person_id, ${im.personId}) AS person_id,
+      was.group_id IS NOT NULL AS was, ${im.change}
+    FROM (SELECT ${m.groupId}, ${m.personId} FROM ${m} WHERE ${m.groupId} IN (SELECT id FROM gr)) AS was
+    FULL JOIN ${im} ON ${im.groupId} = was.group_id AND ${im.personId} = was.person_id),
+  fates AS (
+    SELECT gr.id, ${fate} AS fate FROM gr JOIN members ON members.group_id = gr.id
+    LEFT JOIN ${i} ON ${i.id} = members.person_id LEFT JOIN ${p} ON ${p.id} = members.person_id),
+  counted AS (SELECT id, json_build_object(${countFates}) AS members FROM fates GROUP BY id)
+  SELECT CASE WHEN gr.change IS DISTINCT FROM 'created' THEN gr.id END AS "groupId", gr.name,
+    CASE WHEN ${g.name} <> gr.name THEN ${g.name} END AS "previousName", gr.type,
+    gr.source_id AS "sourceSystemIdentifier", coalesce(upper(gr.change), 'NONE') AS step,
+    coalesce(counted.members,
+      json_build_object('new', 0, 'movedIn', 0, 'movedOut', 0, 'left', 0, 'changed', 0, 'same', 0)) AS members,
+    gr.sort_key AS "sortKey", coalesce(gr.source_id, gr.id::text) AS key
+  FROM gr LEFT JOIN counted ON counted.id = gr.id LEFT JOIN ${g} ON ${g.id} = gr.id
+  WHERE ${key}::text IS NULL OR (gr.sort_key COLLATE "C", coalesce(gr.source_id, gr.id::text) COLLATE "C")
+    > (${sortKey}::text COLLATE "C", ${key}::text COLLATE "C")
+  ORDER BY gr.sort_key COLLATE "C", coalesce(gr.source_id, gr.id::text) COLLATE "C" LIMIT ${limit}`,
+);
+
+type Given = { schoolId: SchoolId; after?: { sortKey: string; key: string } | undefined; limit: number };
+
+/** Lists what the difference does to groups, by name. Shape: `after` is the place of the last one before. */
+export const listGroupChanges = (tx: Queryable, { schoolId, after, limit }: Given): Promise<GroupChange[]> =>
+  findRows<GroupChange, Paged>(tx, selectChanges, {
+    ...{ schoolId, limit, sortKey: after?.sortKey ?? null, key: after?.key ?? null },
+  });

@@ -1,0 +1,80 @@
+import type { PersonId, PersonName, PersonRole, SchoolId } from "../directory/index.ts";
+import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { fields, findRows, sql, statement, table } from "../platform/sql.ts";
+import { checkWaiting } from "./apply.ts";
+import { findDifference } from "./difference.ts";
+import type { ImportStatus } from "./find.ts";
+import { getImport, makePart } from "./record.ts";
+import { g, i, m, p } from "./tables.ts";
+
+type OfSchool = { schoolId?: SchoolId | undefined; now: Date };
+
+/**
+ * Works with what an import that waits would do to one of its schools, as the directory is now.
+ *
+ * Shape:  without a school it is the only one of the import.
+ * Errors: conflict unless the import waits; not_found school_not_found; invalid school_missing.
+ */
+export async function withDifference<T>(
+  db: PrismaDb,
+  status: ImportStatus,
+  { schoolId, now }: OfSchool,
+  work: (tx: Transaction, schoolId: SchoolId) => Promise<T>,
+): Promise<T> {
+  const school = chooseSchool(status, schoolId);
+  checkWaiting(status);
+  const record = await getImport(db, status.id);
+  return withPrismaTransaction(db, async (tx) => {
+    await findDifference(tx, makePart(record, school, now));
+    return work(tx, school);
+  });
+}
+
+/** The school that is meant. Errors: as withDifference. */
+export function chooseSchool({ namedSchoolIds }: ImportStatus, schoolId: SchoolId | undefined): SchoolId {
+  const [only, ...others] = namedSchoolIds;
+  if (schoolId === undefined && only !== undefined && others.length === 0) return only;
+  if (schoolId === undefined)
+    throw new AppError("invalid", "school_missing", "The import is not of one school: name the one that is meant.");
+  if (!namedSchoolIds.includes(schoolId))
+    throw new AppError("not_found", "school_not_found", "The school does not exist.");
+  return schoolId;
+}
+
+export type Leaver = {
+  id: PersonId;
+  name: PersonName | null;
+  role: PersonRole;
+  sourceSystemIdentifier: string | null;
+  classes: string[];
+  /** Whether they are at no school left. */
+  losesAccess: boolean;
+};
+
+const leaves = sql`(${i.change} = 'removed' OR ${i.leaves})`;
+const last = table("person", "last");
+const nameOf = sql`CASE WHEN ${p.firstFull} IS NOT NULL
+  THEN json_build_object('firstFull', ${p.firstFull}, 'firstCall', ${p.firstCall}, 'last', ${p.last}) END`;
+
+type Paged = { schoolId: string; after: string | null; limit: number };
+const selectLeavers = statement<Paged>(
+  ({ schoolId, after, limit }) => sql`
+  SELECT ${fields<Leaver>({
+    ...{ id: p.id, name: nameOf, role: p.role, sourceSystemIdentifier: p.sourceSystemIdentifier },
+    classes: sql`ARRAY(SELECT ${g.name} FROM ${m} JOIN ${g} ON ${g.id} = ${m.groupId}
+      WHERE ${m.personId} = ${p.id} AND ${m.schoolId} = ${schoolId} AND ${g.type} = 'KLASSE' AND ${g.status} = 'ACTIVE'
+      ORDER BY ${g.sortKey}, ${g.id})`,
+    losesAccess: sql`coalesce(${i.change} = 'removed', false)`,
+  })}
+  FROM ${i} JOIN ${p} ON ${p.id} = ${i.id}
+  WHERE ${leaves} AND (${after}::uuid IS NULL OR (${p.sortKey}, ${p.id}) > (
+    SELECT ${last.sortKey}, ${last.id} FROM ${last} WHERE ${last.id} = ${after}))
+  ORDER BY ${p.sortKey}, ${p.id} LIMIT ${limit}`,
+);
+
+/** Lists who leaves a school, by name. Shape: `after` is the last person of the part before. */
+export const listLeavers = (
+  tx: Transaction,
+  given: { schoolId: SchoolId; after?: string | undefined; limit: number },
+) => findRows<Leaver, Paged>(tx, selectLeavers, { ...given, after: given.after ?? null });

@@ -1,0 +1,104 @@
+import type { GroupId, SchoolId } from "../directory/index.ts";
+import type { Queryable } from "../platform/db.ts";
+import { foldText } from "../platform/fold-text.ts";
+import { findRows, sql, statement } from "../platform/sql.ts";
+import { g, importGroup, importMembership, m, p } from "./tables.ts";
+
+type GroupType = "KLASSE" | "KURS" | "SONSTIG";
+export type ExistingGroup = { groupId: GroupId; name: string; sourceSystemIdentifier: string | null; members: number };
+export type RosterGroup = { name: string; sourceSystemIdentifier: string; members: number };
+
+/** A group that an import would make, and one that exists and looks like it. */
+export type LookAlike = { type: GroupType; inRoster: RosterGroup; existing: ExistingGroup };
+
+const [ig, im] = [importGroup.as("ig"), importMembership.as("im")];
+const membersOfRoster = sql`(SELECT count(*)::int FROM ${im}
+  WHERE ${im.groupId} = ${ig.id} AND ${im.change} IS DISTINCT FROM 'removed')`;
+const members = sql`(SELECT count(*)::int FROM ${m} JOIN ${p} ON ${p.id} = ${m.personId}
+  WHERE ${m.groupId} = ${g.id} AND ${p.status} = 'ACTIVE')`;
+
+const selectNew = statement(
+  () => sql`
+  SELECT ${ig.name}, ${ig.type}, ${ig.sourceId} AS "sourceSystemIdentifier", ${membersOfRoster} AS members
+  FROM ${ig} WHERE ${ig.change} = 'created' ORDER BY ${ig.sortKey} COLLATE "C", ${ig.sourceId} COLLATE "C"`,
+);
+
+// What the files name by its own id is another group, however much it looks like one.
+const selectExisting = statement<{ schoolId: SchoolId }>(
+  ({ schoolId }) => sql`
+  SELECT ${g.id} AS "groupId", ${g.name}, ${g.type}, ${g.sourceSystemIdentifier} AS "sourceSystemIdentifier",
+    ${members} AS members
+  FROM ${g} LEFT JOIN ${ig} ON ${ig.id} = ${g.id}
+  WHERE ${g.schoolId} = ${schoolId} AND ${g.status} = 'ACTIVE' AND (${ig.id} IS NULL OR ${ig.change} = 'removed')
+  ORDER BY ${g.sortKey}, ${g.id}`,
+);
+
+/** One spelling for names of groups that people take for the same. */
+export const foldGroupName = (name: string): string =>
+  foldText(name)
+    .replace(/^klasse(?=[^\p{L}])/u, "")
+    .replace(/[^\p{L}\p{N}]/gu, "")
+    .replace(/(?<!\d)0+(?=\d)/g, "");
+
+type Typed = { type: GroupType };
+
+/** Lists the groups that the difference would make and that look like existing ones. */
+export async function listLookAlikes(tx: Queryable, schoolId: SchoolId): Promise<LookAlike[]> {
+  const made = await findRows<RosterGroup & Typed>(tx, selectNew, {});
+  const there = await findRows<ExistingGroup & Typed, { schoolId: SchoolId }>(tx, selectExisting, { schoolId });
+  const keyOf = ({ name, type }: Typed & { name: string }) => `${type} ${foldGroupName(name)}`;
+  const byName = Map.groupBy(there, keyOf);
+  return made.flatMap(({ type, ...inRoster }) =>
+    (byName.get(keyOf({ type, ...inRoster })) ?? []).map(({ type: _, ...existing }) => ({ type, inRoster, existing })),
+  );
+}
+
+/** A class, and where most of its pupils will be. */
+export type GroupMove = { from: ExistingGroup; to: RosterGroup; moving: number; isCarriedOver: boolean };
+
+type MoveRow = {
+  groupId: GroupId;
+  name: string;
+  sourceId: string | null;
+  members: number;
+  toName: string;
+  toSourceId: string;
+  toMembers: number;
+  moving: number;
+  isCarriedOver: boolean;
+};
+
+const selectMoves = statement<{ schoolId: SchoolId }>(
+  ({ schoolId }) => sql`
+  WITH pupils AS (
+    SELECT ${m.groupId} AS from_id, ${m.personId} AS person_id
+    FROM ${m} JOIN ${g} ON ${g.id} = ${m.groupId} JOIN ${p} ON ${p.id} = ${m.personId}
+    WHERE ${g.schoolId} = ${schoolId} AND ${g.type} = 'KLASSE' AND ${g.status} = 'ACTIVE' AND ${p.status} = 'ACTIVE'
+      AND ${m.role} = 'STUDENT'),
+  moves AS (
+    SELECT pupils.from_id, ${im.groupId} AS to_id, count(*)::int AS moving
+    FROM pupils JOIN ${im} ON ${im.personId} = pupils.person_id AND ${im.change} IS DISTINCT FROM 'removed'
+    JOIN ${ig} ON ${ig.id} = ${im.groupId} AND ${ig.type} = 'KLASSE' GROUP BY 1, 2),
+  most AS (
+    SELECT DISTINCT ON (from_id) from_id, to_id, moving FROM moves ORDER BY from_id, moving DESC, to_id),
+  sizes AS (SELECT from_id, count(*)::int AS pupils FROM pupils GROUP BY 1)
+  SELECT ${g.id} AS "groupId", ${g.name}, ${g.sourceSystemIdentifier} AS "sourceId", ${members} AS members,
+    ${ig.name} AS "toName", ${ig.sourceId} AS "toSourceId", ${membersOfRoster} AS "toMembers", most.moving,
+    coalesce(${ig.change} = 'carried_over' AND ${ig.id} = ${g.id}, false) AS "isCarriedOver"
+  FROM most JOIN sizes ON sizes.from_id = most.from_id AND most.moving * 2 > sizes.pupils
+  JOIN ${g} ON ${g.id} = most.from_id JOIN ${ig} ON ${ig.id} = most.to_id
+  WHERE ${ig.id} <> ${g.id} OR ${ig.change} = 'carried_over'
+  ORDER BY ${g.sortKey}, ${g.id}`,
+);
+
+/** Lists the classes that go on as another one, as at the change of the school year. */
+export async function listGroupMoves(tx: Queryable, schoolId: SchoolId): Promise<GroupMove[]> {
+  const rows = await findRows<MoveRow, { schoolId: SchoolId }>(tx, selectMoves, { schoolId });
+  return rows.map(
+    ({ groupId, name, sourceId, members: inNow, toName, toSourceId, toMembers, moving, isCarriedOver }) => ({
+      from: { groupId, name, sourceSystemIdentifier: sourceId, members: inNow },
+      to: { name: toName, sourceSystemIdentifier: toSourceId, members: toMembers },
+      ...{ moving, isCarriedOver },
+    }),
+  );
+}
