@@ -1,32 +1,42 @@
-import { makeAdminRouter, makeOnceSweep } from "./admin/index.ts";
-import type { RequestListener, ServerResponse } from "node:http";
+import { makeAdmin, makeIdempotencySweep } from "./admin/index.ts";
+import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import express, { type Express, Router } from "express";
-import { makeAnnouncedSweep, makePurgeJob } from "./access/index.ts";
+import { makeAnnouncedSweep, makePurgeJob, type AccessToken } from "./access/index.ts";
 import type { Config } from "./config/index.ts";
 import { makeAuditSweepJob, makeEventSweepJob } from "./events/index.ts";
 import { makeIdmRouter } from "./idm/index.ts";
-import { makeImportSweep } from "./imports/index.ts";
+import { makeImportRequests, makeImportSweep } from "./imports/index.ts";
 import type { Clock } from "./platform/clock.ts";
 import { allowAnyOrigin } from "./platform/cors.ts";
 import { isDatabaseUnavailable } from "./platform/db.ts";
 import { makeHealthRouter, type HealthCheck } from "./platform/health.ts";
-import { loadDocument, makeReading } from "./platform/http/index.ts";
+import {
+  listOperations,
+  loadDocument,
+  makeInnerCalls,
+  makeReading,
+  withoutGates,
+  type OpenApiDocument,
+} from "./platform/http/index.ts";
 import { makeLastAnswers } from "./platform/last-answers.ts";
 import type { Log } from "./platform/log.ts";
 import { makeMetricsRouter } from "./platform/metrics-router.ts";
 import { makeMetrics, watchPools, type Metrics } from "./platform/metrics.ts";
 import { checkMigrated } from "./platform/migrate.ts";
 import { listPathWords, makeOperationNames } from "./platform/name-operations.ts";
-import { keepPickedLocale, makePageAssets } from "./platform/pages/index.ts";
-import { makeRequestWatch } from "./platform/request-log.ts";
+import { keepPickedLocale, makePageAssets, useBrand } from "./platform/pages/index.ts";
+import { makeRequestWatch, type Answered } from "./platform/request-log.ts";
 import { deriveKeys } from "./platform/seal.ts";
 import { makeStatisticsJob } from "./platform/statistics.ts";
 import { poolsOf, type DatabaseShares } from "./platform/shares.ts";
 import type { WorkerJob } from "./platform/worker.ts";
-import { makePortalRouter } from "./portal/index.ts";
+import { makeAppLogos, makePortal } from "./portal/index.ts";
 import { makePublishRouter } from "./publish/index.ts";
 import { makeSchulconnexRouter } from "./schulconnex/index.ts";
-import { checkSigningKeys, forgetPerson, makeSignOn, signInPath } from "./sign-on/index.ts";
+import { checkSigningKeys, forgetPerson, giveUserNamesAtSchool, makeSignOn, signInPath } from "./sign-on/index.ts";
+import type { Count } from "./sign-on/index.ts";
+import { makeTraffic, type Traffic } from "./traffic/index.ts";
+import { findRoles } from "./staff/index.ts";
 import { makeWebhooks } from "./webhooks/index.ts";
 
 type Surroundings = {
@@ -42,6 +52,8 @@ export type App = {
   /** Health and metrics alone, for a port of their own. */
   operationsHandler: RequestListener;
   jobs: WorkerJob[];
+  /** To be told of each run of a job. */
+  noteJob: Traffic["noteJob"];
   close(): Promise<void>;
 };
 
@@ -51,21 +63,26 @@ export async function makeApp(
   { clock, log, shares, metrics = makeMetrics(), isStopping = () => false }: Surroundings,
 ): Promise<App> {
   watchPools(metrics, poolsOf(shares));
-  const count = {
-    signIn: (outcome: string) => metrics.signIns.inc({ outcome }),
-    token: (grant: string) => metrics.tokensIssued.inc({ grant }),
-  };
+  useBrand(config.brand);
+  const traffic = makeTraffic({ db: shares.jobs, clock });
+  const count = makeCount(metrics, traffic);
 
   const load = (name: string) => loadDocument(name, config.platform);
   const contracts = { idm: await load("idm"), schulconnex: await load("schulconnex"), signOn: await load("sign-on") };
   const checkAnswers = !config.production;
   const signOn = await makeSignOn({ ...config, shares, clock, log, count, document: contracts.signOn, checkAnswers });
+  const reading = makeReading(shares.reads, config.lists);
+  const views = makeInnerCalls<AccessToken & { requestId: string }>();
   const api = {
-    reading: makeReading(shares.reads, config.lists),
+    reading,
     log,
     checkAccessToken: signOn.checkAccessToken,
     cursorKeys: deriveKeys(config.encryptionKeys, "cursor"),
     checkAnswers,
+    inner: {
+      findInnerCaller: async (req: IncomingMessage) => views.findCaller(req),
+      innerReading: withoutGates(reading),
+    },
   };
   const idm = makeIdmRouter({ ...api, changes: shares.changes, document: contracts.idm });
   const schulconnex = makeSchulconnexRouter({
@@ -73,12 +90,30 @@ export async function makeApp(
     document: contracts.schulconnex,
     document17: await load("schulconnex-1.7"),
   });
+  const fetchAsApp = views.serve(Router().use(idm, schulconnex));
   const policy = { allowPrivateAddresses: config.allowPrivateAddresses, allowHttp: !config.production };
-  const admin = makeAdminRouter({
+  const importRules = {
+    ...{ holdShare: config.importHoldShare, restoreWindowDays: config.restoreWindowDays },
+    giveUserNames: giveUserNamesAtSchool,
+  };
+  const imports = makeImportRequests({ db: shares.jobs, clock, log, rules: importRules });
+  const healthChecks = listHealthChecks(shares.checks);
+  const admin = makeAdmin({
     ...{ db: shares.changes, clock, keys: deriveKeys(config.encryptionKeys, "admin"), platform: config.platform, log },
     ...{ allowLoopbackHttp: !config.production, policy, restoreWindowDays: config.restoreWindowDays },
-    ...{ reading: api.reading, checkAccessToken: signOn.checkAccessToken, document: await load("admin"), checkAnswers },
+    ...{
+      reading: api.reading,
+      checkAccessToken: signOn.checkAccessToken,
+      needsSecondFactor: signOn.needsSecondFactor,
+      document: await load("admin"),
+      checkAnswers,
+    },
     webhookKeys: config.encryptionKeys,
+    imports,
+    makeCard: signOn.makeCard,
+    fetchAsApp: (app, requestId) => fetchAsApp({ ...app, personId: null, hasSecondFactor: false, requestId }),
+    issuerUrl: config.issuerUrl,
+    healthChecks,
   });
   const webhooks = makeWebhooks({
     db: shares.jobs,
@@ -87,25 +122,38 @@ export async function makeApp(
     keys: config.encryptionKeys,
     policy,
     settings: config.webhooks,
-    count: (outcome) => metrics.webhookAttempts.inc({ outcome }),
+    count: (outcome, clientId) => {
+      metrics.webhookAttempts.inc({ outcome });
+      traffic.count("deliveries", outcome === "delivered" ? "done" : "failed", { clientId });
+    },
   });
-  const portal = makePortalRouter({
-    ...signOn,
-    issuerUrl: config.issuerUrl,
-    signInPath,
-    signOutPath: "/oauth2/sessions/logout",
-    db: shares.signOn,
+  const portal = makePortal({
+    home: {
+      ...signOn,
+      issuerUrl: config.issuerUrl,
+      signInPath,
+      signOutPath: "/oauth2/sessions/logout",
+      db: shares.signOn,
+      findStaffRoles: async (personId) =>
+        (await findRoles(shares.signOn, { personId }, clock())).map(({ role }) => role),
+    },
+    frame: {
+      clock,
+      keys: deriveKeys(config.encryptionKeys, "portal"),
+      findVisitor: signOn.findSignedIn,
+      clientFor: admin.clientFor,
+    },
   });
-  const health = makeHealthRouter({ checks: listHealthChecks(shares.checks), isStopping });
+  const health = makeHealthRouter({ checks: healthChecks, isStopping });
   const metricsRouter = makeMetricsRouter({ metrics, token: config.metricsToken });
   const last = makeLastAnswers({ log, isUnavailable: isDatabaseUnavailable });
 
   const app = makeExpress(config);
   // Before all else, as nothing else is called so often.
-  app.use(new URL(config.baseUrl).pathname, Router().use("/idm", allowAnyOrigin), idm, schulconnex, admin);
+  app.use(new URL(config.baseUrl).pathname, Router().use("/idm", allowAnyOrigin), idm, schulconnex, admin.router);
   app.use(health);
   if (config.metricsPort === undefined) app.use(metricsRouter);
-  app.use(keepPickedLocale, makePageAssets(), makePublishRouter(config), signOn.router);
+  app.use(keepPickedLocale, makePageAssets(), makeAppLogos(shares.signOn), makePublishRouter(config), signOn.router);
   app.use(portal, last.router, last.onError);
 
   const operations = makeExpress(config).use(health, metricsRouter, last.router, last.onError);
@@ -122,6 +170,7 @@ export async function makeApp(
     metrics,
     nameOperation: makeOperationNames(contracts.signOn, places),
     pathWords,
+    onAnswered: makeNoteAnswer(traffic, [contracts.idm, contracts.schulconnex]),
   });
   const protect = makeProtect(config);
   return {
@@ -142,18 +191,60 @@ export async function makeApp(
       makeAuditSweepJob({ db: shares.jobs, clock, auditDays: config.auditDays }),
       makeStatisticsJob(shares.jobs),
       makeImportSweep({ db: shares.jobs, clock }),
-      makeOnceSweep({ db: shares.jobs, clock }),
+      makeIdempotencySweep({ db: shares.jobs, clock }),
       ...webhooks.jobs,
+      ...traffic.jobs,
     ],
+    noteJob: traffic.noteJob,
     async close() {
+      await traffic.flush().catch((err: unknown) => log.warn({ err }, "the last figures were lost"));
+      await imports.close();
       await webhooks.close();
       await signOn.close();
     },
   };
 }
 
+/** Counts what sign-on does, for the metrics of this process and for the figures of the service. */
+const makeCount = (metrics: Metrics, traffic: Traffic): Count => ({
+  signIn(outcome) {
+    metrics.signIns.inc({ outcome });
+    if (outcome !== "ok") traffic.count("refusals", `sign_in_${outcome}`);
+  },
+  token(grant, clientId) {
+    metrics.tokensIssued.inc({ grant });
+    traffic.count("tokens", grant, { clientId });
+  },
+  signedIn: (clientId, schoolId) => traffic.count("signIns", "done", { clientId, schoolId }),
+  refused: (error, clientId) => traffic.count("refusals", error, { clientId }),
+  step: traffic.noteStep,
+});
+
+const outcomeOf = (status: number): string => {
+  if (status === 304) return "not_modified";
+  if (status >= 500) return "failed";
+  return status >= 400 ? "refused" : "done";
+};
+
+/** Counts the calls of the APIs that apps use. */
+function makeNoteAnswer(traffic: Traffic, documents: readonly OpenApiDocument[]) {
+  const operations = new Set(
+    documents.flatMap((document) => listOperations(document).map(({ operation }) => operation.operationId)),
+  );
+  return ({ operation = "", clientId, requestId, status, code, durationMs }: Answered): void => {
+    if (!operations.has(operation)) return;
+    if (clientId !== undefined)
+      traffic.noteRequest({
+        ...{ clientId, requestId, operationId: operation, status, code: status < 400 ? null : (code ?? null) },
+        durationMs: Math.round(durationMs),
+      });
+    traffic.count("apiCalls", outcomeOf(status), { clientId });
+    if (status >= 400 && status < 500) traffic.count("refusals", code ?? String(status), { clientId });
+  };
+}
+
 /** Where requests without an operation of a contract go, as log and metrics call it. */
-const places = ["interaction", "sign-in", "docs", "openapi", "assets", "health", "metrics"];
+const places = ["interaction", "sign-in", "card", "docs", "openapi", "assets", "health", "metrics"];
 
 /** Our addresses that stand in no contract, for the log. */
 const paths = [

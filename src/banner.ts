@@ -49,6 +49,9 @@ export function makeBanner(config: Config, { demoApps }: { demoApps: DemoApps | 
     "Demo logins",
     table(logins),
     "",
+    "Demo logins of the staff",
+    table(listStaff(config)),
+    "",
     "Read the schools that the demo app may see",
     `  ${makeCurl(config)}`,
     "",
@@ -63,6 +66,18 @@ function describeDemoApps({ issuerUrl }: Config, { running, takenPorts }: DemoAp
   const taken = takenPorts.length === 0 ? [] : [`  Not running, because other programs have their ports: ${ports}`];
   if (running.length === 0) return [`  ${issuerUrl}/sign-in   (the tiles; no demo app is running)`, ...taken];
   return [table(running.map(({ name, url }) => [`${url}login`, name] as const)), ...taken];
+}
+
+const pagesOf: Record<string, string> = { PARTNER: "/partner" };
+
+/** One account of each kind, with the pages that it is for. */
+function listStaff({ issuerUrl }: Config): (readonly [string, string, string])[] {
+  const kinds = Map.groupBy(demo.staff, ({ may }) => may);
+  return [...kinds].map(([may, [first]]) => [
+    first!.username,
+    first!.password,
+    `${issuerUrl}${pagesOf[may] ?? "/admin"}`,
+  ]);
 }
 
 type DemoPerson = (typeof demo.people)[number];

@@ -1,4 +1,5 @@
 import { createInterface } from "node:readline/promises";
+import { Writable } from "node:stream";
 import { commands, runCommandLine, type Terminal } from "./cli/index.ts";
 
 async function ask(question: string): Promise<string> {
@@ -6,12 +7,26 @@ async function ask(question: string): Promise<string> {
   return terminal.question(question).finally(() => terminal.close());
 }
 
+/** What is typed is read in raw mode, in which the terminal shows nothing by itself, and written nowhere. */
+async function askSecret(question: string): Promise<string> {
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  const stopped = new AbortController();
+  terminal.once("SIGINT", () => stopped.abort(new Error("Stopped. Nothing was changed.")));
+  process.stderr.write(question);
+  return terminal.question("", { signal: stopped.signal }).finally(() => {
+    terminal.close();
+    process.stderr.write("\n");
+  });
+}
+
 const terminal: Terminal = {
   out: console.log,
   err: console.error,
   readConfig: async () => (await import("./config/index.ts")).readConfig(),
+  readRemoteSettings: async () => (await import("./config/index.ts")).readRemoteSettings(),
   screen: process.stderr,
-  ...(process.stdin.isTTY && process.stderr.isTTY && { ask }),
+  ...(process.stdin.isTTY && process.stderr.isTTY && { ask, askSecret }),
 };
 
 // The code is set instead of ending at once, so that a pipe gets the whole text.

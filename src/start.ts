@@ -95,7 +95,7 @@ async function startParts(
   );
   ends.add("modules", () => app.close());
   const jobs = config.role === "web" ? app.jobs.filter((job) => job.inEveryProcess) : app.jobs;
-  const worker = startWorker(jobs, { log, metrics });
+  const worker = startWorker(jobs, { log, metrics, onRun: app.noteJob });
   server.serve(config.role === "worker" ? app.operationsHandler : app.handler);
   operations?.serve(app.operationsHandler);
   ends.add("requests and jobs", async () => {

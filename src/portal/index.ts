@@ -1,9 +1,50 @@
 /*
- * portal: the pages of the platform itself.
+ * portal: the pages of the platform, for pupils, staff, partners and operators.
  *
- * Nouns: tile (an app the signed-in person may open).
+ * Nouns: tile (an app the signed-in person may open), area (a part of the portal), visit (a request for a page).
  * Invariants: shows a person only the apps that `access` lets them sign in to; a tile's link carries an opaque
- *   hint made for that person and app.
+ *   hint made for that person and app; whatever a page of the staff does is an operation of the admin API, called as
+ *   the person who is signed in; every page and every form works without JavaScript.
  * Must never know: how sign-on works, tokens, sessions; it asks sign-on who is signed in.
  */
-export { listTiles, makePortalRouter, type PortalOptions, type Tile } from "./tiles.ts";
+import { Router } from "express";
+import { accountPages } from "./account/index.ts";
+import type { FrameDeps } from "./frame/index.ts";
+import { makeTilesRouter, type TilesOptions } from "./home/tiles.ts";
+import { classesPages } from "./classes/index.ts";
+import { importPages } from "./imports/index.ts";
+import { operatorPages } from "./operator/index.ts";
+import { partnerPages } from "./partner/index.ts";
+import { peoplePages } from "./people/index.ts";
+import { appPages } from "./apps/index.ts";
+import { auditPages } from "./audit/index.ts";
+import { schoolPages } from "./schools/index.ts";
+import { settingsPages } from "./settings/index.ts";
+import { staffPages } from "./staff/index.ts";
+import { todayPage } from "./today/index.ts";
+
+export { makeAppLogos } from "./home/app-logos.ts";
+export { listTiles, type Tile } from "./home/tiles.ts";
+
+const areas = [
+  accountPages,
+  appPages,
+  auditPages,
+  classesPages,
+  importPages,
+  operatorPages,
+  partnerPages,
+  peoplePages,
+  schoolPages,
+  settingsPages,
+  staffPages,
+  todayPage,
+];
+
+/** Serves `/`, `/admin` and `/partner`. */
+export function makePortal({ home, frame }: { home: TilesOptions; frame: FrameDeps }): Router {
+  const router = Router();
+  router.use(makeTilesRouter(home));
+  for (const area of areas) router.use(area(frame));
+  return router;
+}

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { Router } from "express";
 import { makeTemplates, pageHeaders, renderPage, type Page } from "../platform/pages/index.ts";
+import { listGuides } from "./guides.ts";
 import type { Place, PublishedDocument } from "./documents.ts";
 
 const render = makeTemplates(join(import.meta.dirname, "templates"));
@@ -12,6 +13,9 @@ const render = makeTemplates(join(import.meta.dirname, "templates"));
 const style = loadAsset("docs.css", "text/css; charset=utf-8", readOwn("docs.css"));
 const start = loadAsset("reference.js", "text/javascript; charset=utf-8", readOwn("reference.js"));
 const redoc = loadAsset("redoc.js", "text/javascript; charset=utf-8", readRedoc());
+
+/** The address of the stylesheet of the guides. */
+export const guideStyle = style.path;
 
 /** Serves what the pages load; addresses carry the content's hash, so that a browser may keep them for ever. */
 export function makeReferenceAssets(): Router {
@@ -34,7 +38,7 @@ export function makeReferenceAssets(): Router {
 
 /** The guide for partners: from the first token to handling errors. */
 export function renderGuide(documents: PublishedDocument[], place: Place): Page {
-  const body = render("guide", { ...place, documents, style: style.path });
+  const body = render("guide", { ...place, documents, guides: listGuides(), style: style.path });
   return allowCaching(renderPage({ title: "For partners", body, width: "wide" }, { locale: "en" }));
 }
 

@@ -1,6 +1,7 @@
 import { Router, type RequestHandler } from "express";
 import { loadPublishedDocuments, type Place, type PublishedDocument } from "./documents.ts";
-import { makeReferenceAssets, renderGuide, renderReference } from "./pages.ts";
+import { makeGuidesRouter } from "./guides.ts";
+import { guideStyle, makeReferenceAssets, renderGuide, renderReference } from "./pages.ts";
 import { answerStatic, refuseOtherMethods } from "./static-answer.ts";
 
 export type PublishOptions = Place;
@@ -17,7 +18,7 @@ export function makePublishRouter(place: PublishOptions): Router {
   }
 
   router.use("/docs", refuseOtherMethods);
-  router.use(makeReferenceAssets());
+  router.use(makeReferenceAssets(), makeGuidesRouter(guideStyle));
   const guide = renderGuide(documents, place);
   router.get("/docs", answerStatic(guide.html, { contentType: "text/html; charset=utf-8", headers: guide.headers }));
   for (const document of documents) {

@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import { makeArea, take, takePage, type Show, type Visit } from "../frame/index.ts";
+import german from "./locales/de.json" with { type: "json" };
+import english from "./locales/en.json" with { type: "json" };
+
+const place = { schoolId: null, page: "account" };
+const most = 100;
+
+/** `/account`: what everybody may see of themselves and do for themselves. */
+export const accountPages = makeArea({ folder: import.meta.dirname, texts: { de: german, en: english } }, (pages) => {
+  pages.get("/account", showAccount);
+  pages.post("/account/sessions/:sessionId/end", endSession, showAccount);
+  pages.post("/account/consents/:clientId/withdraw", withdrawConsent, showAccount);
+  pages.post("/account/sign-out", signOutEverywhere, showAccount);
+});
+
+const ofMe = ({ visitor }: Visit) => ({ personId: visitor.personId });
+
+const showAccount: Show = async (visit) => {
+  const { api, me, t, visitor } = visit;
+  const params = { path: ofMe(visit), query: { limit: most } };
+  const [sessions, apps] = await Promise.all([
+    takePage(api.GET("/admin/v1/people/{personId}/sessions", { params })),
+    takePage(api.GET("/admin/v1/people/{personId}/apps", { params })),
+  ]);
+  const here = idOfSession(visitor.sessionUid);
+  return {
+    ...{ title: t("account.title"), view: "account", place },
+    model: {
+      name: me.name === null ? "" : `${me.name.firstFull} ${me.name.last}`,
+      isStaff: me.roles.length > 0,
+      roles: me.roles,
+      sessions: sessions.items.map((session) => ({ ...session, isHere: session.id === here })),
+      used: apps.items.filter(({ lastSignInAt }) => lastSignInAt !== null),
+      consents: apps.items.filter(({ consent }) => consent !== null),
+    },
+  };
+};
+
+/** The id by which the admin API names a session. */
+function idOfSession(uid: string): string {
+  const digest = createHash("md5").update(uid).digest("hex");
+  return digest.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+const endSession: Show = async (visit) => {
+  const path = { ...ofMe(visit), sessionId: visit.part("sessionId") };
+  await take(visit.api.DELETE("/admin/v1/people/{personId}/sessions/{sessionId}", { params: { path } }));
+  return { to: "/account", done: "sessionEnded" };
+};
+
+const withdrawConsent: Show = async (visit) => {
+  const path = { ...ofMe(visit), clientId: visit.part("clientId") };
+  await take(visit.api.DELETE("/admin/v1/people/{personId}/consents/{clientId}", { params: { path } }));
+  return { to: "/account", done: "consentWithdrawn" };
+};
+
+/** Ends every session of the person, this one too. */
+const signOutEverywhere: Show = async (visit) => {
+  await take(visit.api.POST("/admin/v1/people/{personId}/sign-out", { params: { path: ofMe(visit) } }));
+  return { to: "/" };
+};

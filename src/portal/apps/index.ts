@@ -1,0 +1,22 @@
+import { makeArea } from "../frame/index.ts";
+import { showApp } from "./app.ts";
+import { listCatalogue } from "./catalogue.ts";
+import { changeGrant, showForm } from "./grant-form.ts";
+import german from "./locales/de.json" with { type: "json" };
+import english from "./locales/en.json" with { type: "json" };
+import { handView, showView } from "./view.ts";
+import { showWithdrawal, withdraw } from "./withdrawal.ts";
+
+const app = "/admin/schools/:schoolId/apps/:clientId";
+
+/** `/admin/schools/:schoolId/apps`: the apps that a school can choose, and what it gives each of them. */
+export const appPages = makeArea({ folder: import.meta.dirname, texts: { de: german, en: english } }, (pages) => {
+  pages.get("/admin/schools/:schoolId/apps", listCatalogue);
+  pages.get(app, showApp);
+  pages.get(`${app}/view`, showView);
+  pages.get(`${app}/view/file`, handView);
+  pages.get(`${app}/change`, showForm);
+  pages.post(`${app}/change`, changeGrant, showForm);
+  pages.get(`${app}/withdrawal`, showWithdrawal);
+  pages.post(`${app}/withdrawal`, withdraw, showWithdrawal);
+});

@@ -1,0 +1,69 @@
+/** One value that an app gets. Shape: `name` is the way to it, `groups 1 name`; `value` null where there is none. */
+export type Field = { name: string; value: string | null };
+
+/** A record that an app gets, in short and in whole. */
+export type ShownRecord = {
+  id: string | null;
+  name: string | null;
+  role: string | null;
+  groups: string[];
+  fields: Field[];
+};
+
+type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+type JsonObject = { [name: string]: Json };
+
+/** Reads the records out of an answer of the IDM API or of Schulconnex. */
+export function readRecords(body: string): ShownRecord[] {
+  const read = JSON.parse(body) as Json;
+  return (Array.isArray(read) ? read : [read]).filter(isObject).map((record) => ({
+    id: textOf(record["id"] ?? record["pid"]),
+    name: nameOf(record),
+    role: textOf(record["role"]) ?? roleOf(contextsOf(record)[0]?.["rolle"]),
+    groups: groupsOf(record),
+    fields: fieldsOf(record),
+  }));
+}
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const textOf = (value: Json | undefined): string | null => (typeof value === "string" ? value : null);
+
+const listOf = (value: Json | undefined): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
+
+function nameOf(record: JsonObject): string | null {
+  const person = record["person"];
+  const name = isObject(person) ? person["name"] : record["name"];
+  if (!isObject(name)) return textOf(name);
+  return [name["firstCall"] ?? name["vorname"], name["last"] ?? name["familienname"]]
+    .filter((part) => typeof part === "string")
+    .join(" ");
+}
+
+const contextsOf = (record: JsonObject): JsonObject[] => listOf(record["personenkontexte"]);
+
+const schulconnexRoles: Record<string, string> = { LERN: "STUDENT", LEHR: "TEACHER" };
+const roleOf = (value: Json | undefined): string | null => {
+  const role = textOf(value);
+  return role === null ? null : (schulconnexRoles[role] ?? "OTHER");
+};
+
+function groupsOf(record: JsonObject): string[] {
+  const named = [
+    ...listOf(record["groups"]).map(({ name }) => textOf(name)),
+    ...contextsOf(record)
+      .flatMap(({ gruppen }) => listOf(gruppen))
+      .map(({ gruppe }) => (isObject(gruppe) ? textOf(gruppe["bezeichnung"]) : null)),
+  ];
+  return named.filter((name) => name !== null);
+}
+
+function fieldsOf(value: Json, way: string[] = []): Field[] {
+  if (Array.isArray(value) && value.length > 0)
+    return value.flatMap((one, index) => fieldsOf(one, [...way, String(index + 1)]));
+  if (isObject(value) && Object.keys(value).length > 0)
+    return Object.entries(value).flatMap(([name, one]) => fieldsOf(one, [...way, name]));
+  const written = value === null || typeof value === "object" ? null : String(value);
+  return [{ name: way.join(" › "), value: written }];
+}

@@ -1,0 +1,34 @@
+import type { AdminSchemas } from "../../admin/index.ts";
+import type { Visit } from "../frame/index.ts";
+
+export type CatalogueApp = AdminSchemas["CatalogueApp"];
+export type GrantInWords = { signOn: AdminSchemas["SignOnAudience"]; sync: boolean; signOnNames: string[] };
+
+/** Says in words what a school gives an app. */
+export function wordsOf({ t, locale }: Pick<Visit, "t" | "locale">) {
+  const list = new Intl.ListFormat(locale, { type: "conjunction" });
+  const join = (parts: string[]) => list.format(parts);
+
+  /** Who may sign in. Shape: `names` are those of the groups. */
+  function audience(signOn: AdminSchemas["SignOnAudience"], names: string[]): string {
+    if (signOn.kind === "ROLES") return t("apps.audience.ROLES", { roles: join(signOn.roles.map(roleName)) });
+    if (signOn.kind === "GROUPS" && names.length === 0) return t("apps.audience.noGroup");
+    return signOn.kind === "GROUPS"
+      ? t("apps.audience.GROUPS", { groups: join(names), count: names.length })
+      : t(`apps.audience.${signOn.kind}`);
+  }
+
+  /** Whether data is synced, and of which groups. */
+  function sync(isOn: boolean, names: string[]): string {
+    if (!isOn) return t("apps.sync.off");
+    return names.length === 0 ? t("apps.sync.none") : t("apps.sync.on", { groups: join(names), count: names.length });
+  }
+
+  const roleName = (role: string) => t(`apps.role.${role}`);
+
+  const oneOf = (role: string) => t(`apps.one.${role}`);
+
+  return { oneOf, audience, sync, roleName };
+}
+
+export type Words = ReturnType<typeof wordsOf>;

@@ -1,0 +1,55 @@
+import { Readable } from "node:stream";
+import { stringify } from "csv-stringify";
+import { takePage, type Handed, type Visit } from "../frame/index.ts";
+import { queryOf, readFilters } from "./filters.ts";
+import { describeLine, type Line } from "./words.ts";
+
+const pageSize = 1000;
+/** A file with more lines is cut, and says so in its last one. */
+const mostPages = 100;
+
+const columns = ["at", "what", "action", "by", "role", "whom", "app", "before", "after", "requestId"] as const;
+
+/** The lines as a file for a spreadsheet, read and written page by page. */
+export async function handCsv(visit: Visit): Promise<Handed> {
+  const { t, locale } = visit;
+  const first = await readPage(visit, null);
+  const rows = Readable.from(writeRows(visit, first));
+  const file = stringify({
+    ...{ header: true, bom: true, escape_formulas: true, delimiter: locale === "de" ? ";" : "," },
+    columns: columns.map((key) => ({ key, header: t(`audit.column.${key}`) })),
+  });
+  rows.once("error", (error) => file.destroy(error));
+  file.once("close", () => rows.destroy());
+  return { file: rows.pipe(file), type: "text/csv; charset=utf-8", name: t("audit.fileName") };
+}
+
+type Page = { items: Line[]; next: string | null };
+
+function readPage(visit: Visit, cursor: string | null): Promise<Page> {
+  const query = { ...queryOf(visit, readFilters(visit)), limit: pageSize, ...(cursor !== null && { cursor }) };
+  return takePage(visit.api.GET("/admin/v1/audit", { params: { query } }));
+}
+
+async function* writeRows(visit: Visit, first: Page): AsyncGenerator<Record<string, string>> {
+  let page = first;
+  for (let count = 1; ; count += 1) {
+    for (const line of page.items) yield writeRow(line, visit);
+    if (page.next === null) return;
+    if (count === mostPages) {
+      yield { at: visit.t("audit.cut") };
+      return;
+    }
+    page = await readPage(visit, page.next);
+  }
+}
+
+function writeRow(line: Line, visit: Visit): Record<string, string> {
+  const { what, by, role, whom, through } = describeLine(line, visit, new Map());
+  return {
+    ...{ at: line.at, what, action: line.action, by, role, whom, app: through },
+    before: line.before === null ? "" : JSON.stringify(line.before),
+    after: line.after === null ? "" : JSON.stringify(line.after),
+    requestId: line.requestId ?? "",
+  };
+}

@@ -1,0 +1,22 @@
+import type { Visit } from "../frame/index.ts";
+
+const names = ["action", "person", "app", "from", "until"] as const;
+
+/** What the lines are narrowed to, as it stands in an address: days are those of the reader. */
+export type Filters = Partial<Record<(typeof names)[number], string>>;
+
+export const readFilters = ({ query }: Visit): Filters =>
+  Object.fromEntries(names.flatMap((name) => (query(name) === "" ? [] : [[name, query(name)]])));
+
+/** The same as the admin API takes it. */
+export function queryOf({ part, times }: Visit, { action, person, app, from, until }: Filters) {
+  const [start, end] = [times.startOf(from ?? ""), times.startOf(until ?? "", 1)];
+  return {
+    school: part("schoolId"),
+    ...(action !== undefined && { action }),
+    ...(person !== undefined && { person }),
+    ...(app !== undefined && { app }),
+    ...(start !== null && { from: start }),
+    ...(end !== null && { until: end }),
+  };
+}

@@ -1,0 +1,11 @@
+import { makeArea } from "../frame/index.ts";
+import { handCsv } from "./csv.ts";
+import { listLines } from "./list.ts";
+import german from "./locales/de.json" with { type: "json" };
+import english from "./locales/en.json" with { type: "json" };
+
+/** `/admin/schools/:schoolId/audit`: who did what to whom, before and after. */
+export const auditPages = makeArea({ folder: import.meta.dirname, texts: { de: german, en: english } }, (pages) => {
+  pages.get("/admin/schools/:schoolId/audit", listLines);
+  pages.get("/admin/schools/:schoolId/audit/file", handCsv);
+});

@@ -1,0 +1,39 @@
+import { makeArea } from "../frame/index.ts";
+import { addGroup, deleteGroup, rename, restoreGroup, showDeletion, showNewGroup } from "./group-actions.ts";
+import { showGroup } from "./group.ts";
+import { listClasses } from "./list.ts";
+import german from "./locales/de.json" with { type: "json" };
+import english from "./locales/en.json" with { type: "json" };
+import { giveLogins, printCards, revokeCards, showLogins } from "./logins.ts";
+import { giveSchoolPasswords, handSchoolPasswords, showSchoolPasswords } from "./school-passwords.ts";
+import { addMembers, removeMember, revokeCard, searchPeople, setRole, showAddition, showMember } from "./members.ts";
+
+const classes = "/admin/schools/:schoolId/classes";
+const group = `${classes}/:groupId`;
+const member = `${group}/members/:personId`;
+
+/** `/admin/schools/:schoolId/classes`: the classes and other groups of a school, and the logins of their members. */
+export const classesPages = makeArea({ folder: import.meta.dirname, texts: { de: german, en: english } }, (pages) => {
+  pages.get(classes, listClasses);
+  pages.get(`${classes}/new`, showNewGroup);
+  pages.post(classes, addGroup, showNewGroup);
+  pages.get(`${classes}/passwords`, showSchoolPasswords);
+  pages.post(`${classes}/passwords`, giveSchoolPasswords, showSchoolPasswords);
+  pages.post(`${classes}/passwords/csv`, handSchoolPasswords, showSchoolPasswords);
+  pages.get(group, showGroup);
+  pages.post(`${group}/name`, rename, showGroup);
+  pages.get(`${group}/delete`, showDeletion);
+  pages.post(`${group}/delete`, deleteGroup, showGroup);
+  pages.post(`${group}/restore`, restoreGroup, showGroup);
+  pages.get(`${group}/logins`, showLogins);
+  pages.post(`${group}/logins`, giveLogins, showLogins);
+  pages.post(`${group}/cards`, printCards, showLogins);
+  pages.post(`${group}/cards/revoke`, revokeCards, showLogins);
+  pages.get(`${group}/add`, showAddition);
+  pages.post(`${group}/add/search`, searchPeople);
+  pages.post(`${group}/add`, addMembers, showAddition);
+  pages.get(member, showMember);
+  pages.post(`${member}/role`, setRole, showMember);
+  pages.post(`${member}/cards/:cardId/revoke`, revokeCard, showMember);
+  pages.post(`${member}/remove`, removeMember, showMember);
+});

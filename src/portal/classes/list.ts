@@ -1,0 +1,26 @@
+import { takePage, type Shown, type Visit } from "../frame/index.ts";
+import { listAddress, mayChange, placeOf, type Group } from "./words.ts";
+
+/** More than any school has. */
+const most = 1000;
+const kinds = ["KLASSE", "KURS", "SONSTIG", "DELETED"] as const;
+type Kind = (typeof kinds)[number];
+
+const kindOf = ({ status, type }: Group): Kind => (status === "DELETED" ? "DELETED" : type);
+
+/** The groups of a school, one kind at a time, classes first. */
+export async function listClasses(visit: Visit): Promise<Shown> {
+  const { api, t, part, query } = visit;
+  const search = query("search");
+  const asked = { school: part("schoolId"), limit: most, "show-deleted": true, ...(search !== "" && { search }) };
+  const { items } = await takePage(api.GET("/admin/v1/groups", { params: { query: asked } }));
+  const found = new Map(kinds.map((kind) => [kind, items.filter((group) => kindOf(group) === kind)]));
+  const wanted = kinds.find((kind) => kind === query("kind"));
+  const kind = wanted ?? kinds.find((one) => found.get(one)?.length !== 0) ?? "KLASSE";
+  const tabs = kinds
+    .map((one) => ({ kind: one, count: found.get(one)?.length ?? 0 }))
+    .filter((tab) => tab.count > 0 || tab.kind === kind);
+  const model = { base: listAddress(visit), groups: found.get(kind) ?? [], kind, tabs, search };
+  const view = { ...model, isEmpty: items.length === 0 && search === "", mayChange: mayChange(visit) };
+  return { title: t("classes.title"), view: "classes", model: view, place: placeOf(visit) };
+}

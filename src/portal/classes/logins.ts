@@ -1,0 +1,106 @@
+import QRCode from "qrcode";
+import type { AdminSchemas } from "../../admin/index.ts";
+import { take, takeIfThere, type Gone, type Handed, type Shown, type Visit } from "../frame/index.ts";
+import { groupAddress, mayChange, nameOf, pathOf, placeOf, readGroup } from "./words.ts";
+
+type Card = AdminSchemas["MadeLoginCard"];
+type Secret = AdminSchemas["NamedLoginSecret"];
+
+/** `missing` and `all` give passwords; `cards` makes cards with a QR code. */
+const kinds = ["missing", "all", "cards"] as const;
+type Kind = (typeof kinds)[number];
+
+/** Offers what the members may get. Shape: a class teacher does not know whether the school uses QR codes. */
+export async function showLogins(visit: Visit): Promise<Shown> {
+  const { api, t, part, field } = visit;
+  const path = { schoolId: part("schoolId") };
+  const [{ record: group }, settings] = await Promise.all([
+    readGroup(visit),
+    mayChange(visit) ? takeIfThere(api.GET("/admin/v1/schools/{schoolId}/card-settings", { params: { path } })) : null,
+  ]);
+  const model = { group, base: groupAddress(visit), kind: field("kind") || "missing" };
+  const view = { ...model, hasCards: settings?.enabled ?? true, newPasswords: field("newPasswords") !== "no" };
+  return { title: t("logins.title"), view: "logins", model: view, place: placeOf(visit) };
+}
+
+/** What stands on the page that is printed. */
+type Printed = {
+  name: string;
+  className: string;
+  username: string;
+  password: string | null;
+  /** The QR code as SVG. */
+  code: string | null;
+  /** The PIN or the picture, which is handed out apart. */
+  answer: string | null;
+};
+
+const drawCode = (url: string): Promise<string> => QRCode.toString(url, { type: "svg", margin: 0 });
+
+async function fromCard(card: Card, visit: Visit): Promise<Printed> {
+  const { username, password, url, pin, picture, className } = card;
+  const answer = picture === null ? pin : visit.t(`pictures.${picture}`);
+  const code = url === null ? null : await drawCode(url);
+  return { name: nameOf(card, visit), className: className ?? "", username, password, code, answer };
+}
+
+const fromSecret = (secret: Secret, visit: Visit, className: string): Printed => {
+  const { username, password } = secret;
+  return { ...{ name: nameOf(secret, visit), className, username, password }, code: null, answer: null };
+};
+
+/** Makes what was chosen, and shows it this one time. */
+export async function giveLogins(visit: Visit): Promise<Shown | Gone> {
+  const { field } = visit;
+  const kind = kinds.find((one) => one === field("kind"));
+  if (kind === undefined) return { to: `${groupAddress(visit)}/logins` };
+  const { record: group } = await readGroup(visit);
+  if (kind === "cards") return makeCards(visit);
+  return givePasswords(visit, { kind, className: group.name });
+}
+
+async function makeCards(visit: Visit): Promise<Shown> {
+  const { api, part, field, once } = visit;
+  const body = { groupId: part("groupId"), newPasswords: field("newPasswords") !== "no", withQr: true };
+  const params = { path: { schoolId: part("schoolId") }, header: { "Idempotency-Key": once } };
+  const made = await take(api.POST("/admin/v1/schools/{schoolId}/login-cards", { params, body }));
+  const cards = await Promise.all(made.cards.map((card) => fromCard(card, visit)));
+  const skipped = made.skipped.map((one) => ({ name: nameOf(one, visit), reason: one.reason }));
+  return showCards(visit, { cards, skipped, printId: made.printId });
+}
+
+async function givePasswords(
+  visit: Visit,
+  { kind, className }: { kind: Exclude<Kind, "cards">; className: string },
+): Promise<Shown> {
+  const { api, once } = visit;
+  const params = { path: pathOf(visit), header: { "Idempotency-Key": once } };
+  const body = { onlyMissing: kind === "missing" };
+  const made = await take(api.POST("/admin/v1/groups/{groupId}/logins", { params, body }));
+  const cards = made.map((secret) => fromSecret(secret, visit, className));
+  return showCards(visit, { cards, skipped: [], printId: null });
+}
+
+type Made = { cards: Printed[]; skipped: { name: string; reason: string }[]; printId: string | null };
+
+const showCards = (visit: Visit, made: Made): Shown => ({
+  ...{ title: visit.t("cards.title"), view: "cards", model: { ...made, base: groupAddress(visit) } },
+  place: placeOf(visit),
+});
+
+/** Ends all cards of the members. */
+export async function revokeCards(visit: Visit): Promise<Gone> {
+  const { api, part } = visit;
+  const [params, body] = [{ path: { schoolId: part("schoolId") } }, { groupId: part("groupId") }];
+  const { revoked } = await take(api.POST("/admin/v1/schools/{schoolId}/login-cards/revocation", { params, body }));
+  return { to: groupAddress(visit), done: "cardsRevoked", count: revoked };
+}
+
+/** The cards as PDF, which is handed out once. */
+export async function printCards(visit: Visit): Promise<Handed> {
+  const { api, part, field, t } = visit;
+  const path = { schoolId: part("schoolId"), cardPrintId: field("printId") };
+  const at = "/admin/v1/schools/{schoolId}/login-cards/prints/{cardPrintId}";
+  const pdf: unknown = await take(api.POST(at, { params: { path }, parseAs: "arrayBuffer" }));
+  return { file: Buffer.from(pdf as ArrayBuffer), type: "application/pdf", name: `${t("cards.file")}.pdf` };
+}

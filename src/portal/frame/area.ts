@@ -1,0 +1,200 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import express, { Router, type Request, type RequestHandler, type Response } from "express";
+import { makeTemplates, makeTranslator, readLocale, type Render, type Texts } from "../../platform/pages/index.ts";
+import { fieldOf, isFromOtherSite, isOwnForm, makeFormToken, nameBrowser, readTyped } from "./form.ts";
+import { hide, reveal } from "./hidden.ts";
+import { renderFramed, renderSessionEnded, type Framed } from "./frame.ts";
+import type { Place } from "./navigation.ts";
+import german from "./locales/de.json" with { type: "json" };
+import english from "./locales/en.json" with { type: "json" };
+import { Refused, take } from "./refused.ts";
+import { readUpload, type Upload } from "./upload.ts";
+import type { FrameDeps, Visit, Visitor } from "./visit.ts";
+import { makeTimes, readZone } from "./zone.ts";
+
+/** What a page shows. */
+export type Shown = {
+  title: string;
+  /** A template of the area. */
+  view: string;
+  model: object;
+  place: Place;
+  status?: number;
+};
+/** Where a form leads, and the text of `done` that the page there shows. */
+export type Gone = { to: string; done?: string; count?: number };
+/** A file to be kept or printed. */
+export type Handed = { file: Buffer | string | Readable; type: string; name: string };
+
+export type Show = (visit: Visit) => Promise<Shown | Gone | Handed>;
+
+/** Adds pages to the router. */
+export type Pages = {
+  get(path: string, show: Show): void;
+  /** What a form does; `again` shows the page it stands on where the admin API refuses. */
+  post(path: string, act: Show, again?: Show): void;
+  /** As `post`, for a form with a file: `visit.upload`. */
+  upload(path: string, act: Show, again?: Show): void;
+};
+
+/** A part of the portal with its own texts and templates. */
+export type Area = (deps: FrameDeps) => Router;
+
+const largestForm = "256kb";
+
+/**
+ * Makes a part of the portal.
+ *
+ * Shape: `folder` holds `templates/`; `texts` are added to those of the frame, in both languages.
+ */
+export function makeArea(
+  { folder, texts }: { folder: string; texts: { de: Texts; en: Texts } },
+  addPages: (pages: Pages) => void,
+): Area {
+  const translator = makeTranslator({ de: addTexts(german, texts.de), en: addTexts(english, texts.en) });
+  const render = makeTemplates(join(folder, "templates"));
+  return (deps) => {
+    const router = Router();
+    const serve = (work: Show, again?: Show): RequestHandler => serveVisit(deps, { translator, render, work, again });
+    addPages({
+      get: (path, show) => void router.get(path, serve(show)),
+      post: (path, act, again) =>
+        void router.post(path, express.urlencoded({ extended: false, limit: largestForm }), serve(act, again)),
+      upload: (path, act, again) => void router.post(path, takeUpload, serve(act, again)),
+    });
+    return router;
+  };
+}
+
+/** Adds texts at every depth, so that an area can have problems of its own beside those of the frame. */
+const addTexts = (texts: Texts, added: Texts): Texts =>
+  Object.entries(added).reduce<Texts>((all, [key, text]) => {
+    const held = all[key];
+    return { ...all, [key]: typeof held === "object" && typeof text === "object" ? addTexts(held, text) : text };
+  }, texts);
+
+/** Leaves the fields in the body, and the file to be read by the page. */
+const takeUpload: RequestHandler = async (req, res, next) => {
+  const { fields, upload } = await readUpload(req);
+  req.body = fields;
+  res.locals["upload"] = upload;
+  // What no page reads is read away, so that the browser gets to the answer.
+  res.once("finish", () => upload?.stream.resume());
+  next();
+};
+
+type Serving = { translator: ReturnType<typeof makeTranslator>; render: Render; work: Show; again?: Show | undefined };
+
+function serveVisit(deps: FrameDeps, serving: Serving): RequestHandler {
+  return async (req, res) => {
+    const visitor = await deps.findVisitor(req, res);
+    if (visitor === null) return sendToSignIn(serving, req, res);
+    if (visitor.needsSecondFactor) return sendBrowser(req, res, `/sign-in?return=${encodeURIComponent(pageOf(req))}`);
+    const visit = await openVisit(deps, serving, { req, res, visitor });
+    const bound = { browser: nameBrowser(req, res), personId: visitor.personId };
+    const framing = { token: makeFormToken(deps.keys, bound), render: serving.render };
+    if (req.method === "POST" && (isFromOtherSite(req) || !isOwnForm(deps.keys, bound, req))) {
+      const code = isFromOtherSite(req) ? "form_of_other_site" : "form_not_recognised";
+      const refused = new Refused(403, { code, requestId: requestIdOf(res) });
+      return send(res, renderFramed({ ...visit, refused }, null, framing));
+    }
+    await answer(visit, serving, framing);
+  };
+}
+
+async function answer(visit: Visit, { work, again }: Serving, framing: Framed): Promise<void> {
+  const { res } = visit;
+  try {
+    const answered = await work(visit);
+    if ("to" in answered) return res.redirect(303, addDone(answered));
+    if ("file" in answered) return await sendFile(res, answered);
+    send(res, renderFramed(visit, answered, framing));
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    const refused: Visit = { ...visit, refused: error };
+    const isForPage = again !== undefined && error.status < 500 && error.status !== 404;
+    const shown = isForPage ? await again(refused).catch(() => null) : null;
+    send(res, renderFramed(refused, shown !== null && "view" in shown ? shown : null, framing));
+  }
+}
+
+type Opening = { req: Request; res: Response; visitor: Visitor };
+
+async function openVisit(deps: FrameDeps, { translator }: Serving, opening: Opening): Promise<Visit> {
+  const { req, res, visitor } = opening;
+  const locale = readLocale(req);
+  const api = deps.clientFor({ personId: visitor.personId, requestId: requestIdOf(res) });
+  const { schoolId } = req.params as { schoolId?: string };
+  const me = await take(api.GET("/admin/v1/me"));
+  const typed = req.method === "POST" ? readTyped(req.body) : {};
+  return {
+    ...{ req, res, visitor, api, locale, t: translator(locale), times: makeTimes(locale, readZone(req)) },
+    me,
+    school: schoolId === undefined ? null : await findSchool(api, me, schoolId),
+    now: deps.clock(),
+    hide: (text) => hide(deps.keys, visitor.personId, text),
+    reveal: (hidden) => reveal(deps.keys, visitor.personId, hidden),
+    part: (name) => String(req.params[name] ?? ""),
+    query: (name) => firstOf(req.query[name]).trim(),
+    typed,
+    field: (name) => fieldOf(typed, name),
+    once: fieldOf(typed, "once") || randomUUID(),
+    upload: (res.locals["upload"] ?? null) as Upload | null,
+    refused: null,
+  };
+}
+
+/** The school that a page is about; null where the reader does not reach it, as the page itself will answer. */
+async function findSchool(api: Visit["api"], me: Visit["me"], schoolId: string): Promise<Visit["school"]> {
+  const mine = me.schools.find(({ id }) => id === schoolId);
+  if (mine !== undefined || !me.roles.some(({ role }) => role === "OPERATOR")) return mine ?? null;
+  const { data } = await api.GET("/admin/v1/schools/{schoolId}", { params: { path: { schoolId } } });
+  return data === undefined ? null : { id: data.id, name: data.name };
+}
+
+const firstOf = (value: unknown): string => {
+  const first: unknown = Array.isArray(value) ? value[0] : value;
+  return typeof first === "string" ? first : "";
+};
+
+function sendToSignIn({ translator }: Serving, req: Request, res: Response): void {
+  if (req.method !== "POST") return sendBrowser(req, res, `/sign-in?return=${encodeURIComponent(pageOf(req))}`);
+  nameBrowser(req, res);
+  const locale = readLocale(req);
+  const sent = { path: req.originalUrl, typed: readTyped(req.body) };
+  send(res, renderSessionEnded(sent, { locale, t: translator(locale) }));
+}
+
+/** Leads the whole page elsewhere, also where a script asked for a part of it. */
+function sendBrowser(req: Request, res: Response, to: string): void {
+  if (req.get("hx-request") === "true") res.set("HX-Redirect", to).status(204).end();
+  else res.redirect(303, to);
+}
+
+/** The page that a browser is brought back to: of a form, the one that it stood on as far as is known. */
+const pageOf = (req: Request): string => (req.method === "GET" ? req.originalUrl : req.path);
+
+function addDone({ to, done, count }: Gone): string {
+  if (done === undefined) return to;
+  const url = new URL(to, "http://here");
+  url.searchParams.set("done", done);
+  if (count !== undefined) url.searchParams.set("count", String(count));
+  return url.pathname + url.search + url.hash;
+}
+
+async function sendFile(res: Response, { file, type, name }: Handed): Promise<void> {
+  res
+    .set({ "Content-Type": type, "Cache-Control": "no-store", "Content-Security-Policy": "default-src 'none'" })
+    .attachment(name)
+    .type(type);
+  if (file instanceof Readable) await pipeline(file, res);
+  else res.send(file);
+}
+
+const send = (res: Response, page: { status: number; headers: Record<string, string>; html: string }): void =>
+  void res.status(page.status).set(page.headers).send(page.html);
+
+const requestIdOf = (res: Response): string => String(res.locals["requestId"] ?? "");

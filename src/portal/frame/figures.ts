@@ -1,0 +1,106 @@
+import type { AdminSchemas } from "../../admin/index.ts";
+import { drawLines, joinRest, type Drawn } from "./plot.ts";
+import { take } from "./refused.ts";
+import type { Visit } from "./visit.ts";
+
+type Metric = AdminSchemas["FigureMetric"];
+type Figures = AdminSchemas["Figures"];
+
+export const figureRanges = ["day", "month", "year"] as const;
+export type FigureRange = (typeof figureRanges)[number];
+
+/** A plot with its numbers. */
+export type FigurePlot = {
+  metric: Metric;
+  heading: string;
+  drawn: Drawn;
+  /** What each part is called. */
+  labels: string[];
+  series: { name: string; values: readonly number[] }[];
+  total: number;
+};
+
+type Part = { key: string; label: string };
+type Span = { step: "hour" | "day"; from: Date; until: Date; parts: Part[]; keyLength: number };
+
+const hourInMs = 3_600_000;
+const dayInMs = 24 * hourInMs;
+
+/** The parts of a time up to the present, in UTC as they are counted. */
+function spanOf({ now, locale, times }: Visit, range: FigureRange): Span {
+  const at = now.getTime();
+  const write = (options: Intl.DateTimeFormatOptions) => {
+    const format = new Intl.DateTimeFormat(locale, { timeZone: "UTC", ...options });
+    return (time: number) => format.format(new Date(time));
+  };
+  const list = (count: number, start: (index: number) => number, label: (time: number) => string, keyLength: number) =>
+    Array.from({ length: count }, (_, index) => {
+      const time = start(index);
+      return { key: new Date(time).toISOString().slice(0, keyLength), label: label(time) };
+    });
+  if (range === "year") {
+    const start = (index: number) => Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 11 + index, 1);
+    const parts = list(12, start, write({ month: "short", year: "numeric" }), 7);
+    return { step: "day", from: new Date(start(0)), until: new Date(start(12)), parts, keyLength: 7 };
+  }
+  const [length, count] = range === "day" ? [hourInMs, 24] : [dayInMs, 30];
+  const until = (Math.floor(at / length) + 1) * length;
+  const label =
+    range === "day"
+      ? (time: number) => times.time(new Date(time).toISOString())
+      : write({ day: "numeric", month: "short" });
+  const keyLength = range === "day" ? 13 : 10;
+  const parts = list(count, (index) => until - (count - index) * length, label, keyLength);
+  return {
+    step: range === "day" ? "hour" : "day",
+    from: new Date(until - count * length),
+    until: new Date(until),
+    parts,
+    keyLength,
+  };
+}
+
+/**
+ * Reads what was counted, to be drawn.
+ *
+ * Shape: of one app, or of all that the reader looks after.
+ */
+export async function readPlots(
+  visit: Visit,
+  { metrics, range, app }: { metrics: readonly Metric[]; range: FigureRange; app?: string },
+): Promise<FigurePlot[]> {
+  const span = spanOf(visit, range);
+  const asked = { step: span.step, from: span.from.toISOString(), until: span.until.toISOString() };
+  const read = (metric: Metric) =>
+    take(
+      visit.api.GET("/admin/v1/figures", {
+        params: { query: { ...asked, metric, ...(app !== undefined && { app }) } },
+      }),
+    );
+  const figures = await Promise.all(metrics.map(read));
+  return figures.map((one) => plotOf(visit, one, span));
+}
+
+function plotOf({ t }: Visit, { metric, points }: Figures, { parts, keyLength }: Span): FigurePlot {
+  const outcomes = [...new Set(points.map(({ outcome }) => outcome))].sort();
+  const all = outcomes.map((outcome) => {
+    const counts = new Map<string, number>();
+    for (const { at, outcome: other, count } of points) {
+      const key = at.slice(0, keyLength);
+      if (other === outcome) counts.set(key, (counts.get(key) ?? 0) + count);
+    }
+    return { name: nameOf(outcome, t), values: parts.map(({ key }) => counts.get(key) ?? 0) };
+  });
+  const series = joinRest(all, t("frame.figures.others"));
+  const drawn = drawLines(series);
+  return {
+    ...{ metric, heading: t(`frame.figures.metric.${metric}`), drawn, series, labels: parts.map(({ label }) => label) },
+    total: drawn.lines.reduce((sum, { total }) => sum + total, 0),
+  };
+}
+
+const named = ["done", "not_modified", "refused", "failed"];
+
+/** Codes stand as they are: partners and operators look them up. */
+const nameOf = (outcome: string, t: Visit["t"]): string =>
+  named.includes(outcome) ? t(`frame.figures.outcome.${outcome}`) : outcome;

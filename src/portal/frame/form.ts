@@ -1,0 +1,60 @@
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import type { Request, Response } from "express";
+import type { PersonId } from "../../directory/index.ts";
+import type { EncryptionKeys } from "../../platform/seal.ts";
+
+const cookieName = "_portal";
+
+/** The values of a form as they were typed: a name that was sent several times has several. */
+export type Typed = Readonly<Record<string, readonly string[]>>;
+
+/** Reads what was typed into a form, without what the frame added to it. */
+export function readTyped(body: unknown): Typed {
+  const fields = Object.entries((body ?? {}) as Record<string, unknown>);
+  return Object.fromEntries(
+    fields.flatMap(([name, value]) => {
+      const values = (Array.isArray(value) ? value : [value]).filter((one) => typeof one === "string");
+      return name === "token" || values.length === 0 ? [] : [[name, values]];
+    }),
+  );
+}
+
+/** The first value that was typed into a field, without spaces around it; "" where there is none. */
+export const fieldOf = (typed: Typed, name: string): string => (typed[name]?.[0] ?? "").trim();
+
+/** Names the browser by a cookie, which is set at its first page. */
+export function nameBrowser(req: Request, res: Response): string {
+  const kept = new RegExp(`(?:^|; *)${cookieName}=([\\w-]{22})(?:;|$)`).exec(req.headers.cookie ?? "")?.[1];
+  if (kept !== undefined) return kept;
+  const made = randomBytes(16).toString("base64url");
+  res.cookie(cookieName, made, { httpOnly: true, sameSite: "lax", secure: req.secure, path: "/" });
+  return made;
+}
+
+type Bound = { browser: string; personId: PersonId };
+
+const tokenBy = (key: Buffer, { browser, personId }: Bound): Buffer =>
+  createHmac("sha256", key)
+    .update(JSON.stringify([browser, personId]))
+    .digest();
+
+/** Makes the token that every form carries: bound to the browser and to who is signed in with it. */
+export const makeFormToken = (keys: EncryptionKeys, bound: Bound): string =>
+  tokenBy(keys[0]!, bound).toString("base64url");
+
+/** Whether the browser says that another site sent a request. */
+export function isFromOtherSite(req: Request): boolean {
+  const from = req.get("sec-fetch-site");
+  return from !== undefined && from !== "same-origin" && from !== "none";
+}
+
+/** Whether a form came from one of our own pages, shown in this browser to this person. */
+export function isOwnForm(keys: EncryptionKeys, bound: Bound, req: Request): boolean {
+  const { token } = (req.body ?? {}) as { token?: unknown };
+  const first: unknown = Array.isArray(token) ? token[0] : token;
+  const given = Buffer.from(typeof first === "string" ? first : "", "base64url");
+  return keys.some((key) => {
+    const expected = tokenBy(key, bound);
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  });
+}

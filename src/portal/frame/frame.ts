@@ -1,0 +1,146 @@
+import { join } from "node:path";
+import {
+  addAsset,
+  addPackageAsset,
+  locales,
+  makeTemplates,
+  renderPage,
+  type Locale,
+  type Page,
+  type Render,
+  type Translate,
+} from "../../platform/pages/index.ts";
+import type { Shown } from "./area.ts";
+import type { Typed } from "./form.ts";
+import { listPages, type Place } from "./navigation.ts";
+import type { Refused } from "./refused.ts";
+import { describeViewChange } from "./view-changes.ts";
+import type { Visit } from "./visit.ts";
+
+const render = makeTemplates(join(import.meta.dirname, "templates"));
+const style = addAsset(join(import.meta.dirname, "portal.css"));
+const scripts = [addPackageAsset("htmx.org", "dist/htmx.min.js"), addAsset(join(import.meta.dirname, "portal.js"))];
+
+export type Framed = { token: string; render: Render };
+
+const nowhere: Place = { schoolId: null, page: "" };
+
+/**
+ * Puts what an area shows into the frame of the portal: pages to go to, what was done, what was refused.
+ *
+ * Shape: null for `shown` makes a page that only says what was refused.
+ */
+export function renderFramed(visit: Visit, shown: Shown | null, { token, render: renderView }: Framed): Page {
+  const { t, locale, times, refused, me } = visit;
+  const place = shown?.place ?? nowhere;
+  const parts: PartsOfPage = {
+    ...{ t, locale, ...times, refused, now: visit.now },
+    form: () => render("form", { token, once: visit.once }),
+    describeViewChange: (change) => describeViewChange(change, { t, locale }),
+    part: (name, data) => render(name, { ...data, ...parts }),
+  };
+  const model = { ...parts, typed: (name: string) => visit.field(name), query: visit.query };
+  const problem = refused === null ? "" : render("problem", { ...parts, ...describe(refused, t) });
+  const fragment = (name: string, data: object = {}): string =>
+    renderView(name, { ...model, ...shown?.model, fragment, ...data });
+  const content = shown === null ? "" : fragment(shown.view);
+  const title = shown?.title ?? t("frame.refused.title");
+  const body =
+    refused?.code === "form_not_recognised"
+      ? render("resend", { ...parts, fields: fieldsOf(visit.typed), path: visit.req.originalUrl })
+      : render("page", {
+          ...parts,
+          title,
+          place,
+          problem,
+          content,
+          done: doneOf(visit),
+          school: place.schoolId === null ? null : visit.school,
+        });
+  return renderPage(
+    {
+      ...{ title, body, width: "page", stylesheets: [style], scripts },
+      status: refused?.status ?? shown?.status ?? 200,
+      navigation: render("navigation", { ...parts, pages: listPages(me, t, place), ...peopleOf(visit) }),
+    },
+    { locale, languageUrl: languageUrlOf(visit) },
+  );
+}
+
+type PartsOfPage = {
+  t: Translate;
+  locale: Locale;
+  refused: Refused | null;
+  now: Date;
+  time(at: string | null | undefined): string;
+  day(at: string | null | undefined): string;
+  /** What every form holds. */
+  form(): string;
+  /** For the template `view-changes`. */
+  describeViewChange(change: Parameters<typeof describeViewChange>[0]): string[];
+  /** A template of the frame. */
+  part(name: string, data?: object): string;
+};
+
+/** A page for somebody whose session ended while they typed: what they typed is kept in it. */
+export function renderSessionEnded(
+  sent: { path: string; typed: Typed },
+  { locale, t }: { locale: Locale; t: Translate },
+): Page {
+  const title = t("frame.ended.title");
+  const form = () => "";
+  const body = render("ended", { t, locale, title, form, path: sent.path, fields: fieldsOf(sent.typed) });
+  return renderPage({ title, body, status: 401, width: "narrow", stylesheets: [style] }, { locale });
+}
+
+const fieldsOf = (typed: Typed): { name: string; value: string }[] =>
+  Object.entries(typed).flatMap(([name, values]) => values.map((value) => ({ name, value })));
+
+/** A refusal in words. Shape: by its code, else by its status. */
+function describe({ code, status, requestId, message }: Refused, t: Translate): Record<string, string> {
+  const known = [`problems.${code}`, `problems.status_${status}`, "problems.other"];
+  return { message: firstText(known, t), answered: message, requestId };
+}
+
+function firstText([key, ...others]: string[], t: Translate): string {
+  try {
+    return t(key!);
+  } catch (error) {
+    if (others.length === 0) throw error;
+    return firstText(others, t);
+  }
+}
+
+/** What was just done, in words. Shape: "" where the address names nothing that the texts know. */
+function doneOf({ query, t }: Visit): string {
+  const [done, count] = [query("done"), query("count")];
+  if (!/^[a-zA-Z]{1,40}$/.test(done)) return "";
+  return firstTextOr("", () => t(`done.${done}`, { count: /^\d{1,9}$/.test(count) ? Number(count) : 0 }));
+}
+
+function firstTextOr(other: string, text: () => string): string {
+  try {
+    return text();
+  } catch {
+    return other;
+  }
+}
+
+function peopleOf({ me }: Visit): { person: string; manySchools: boolean } {
+  const { name } = me;
+  return {
+    person: name === null ? "" : `${name.firstCall} ${name.last}`,
+    manySchools: me.schools.length > 1 || me.roles.some(({ role }) => role === "OPERATOR"),
+  };
+}
+
+/** The same page in another language; after a form, the page at its address cannot be asked for again. */
+function languageUrlOf({ req }: Visit): ((locale: Locale) => string) | null {
+  if (req.method !== "GET") return null;
+  const url = new URL(req.originalUrl, "http://here");
+  for (const name of ["done", "count"]) url.searchParams.delete(name);
+  return (locale) => {
+    url.searchParams.set("lang", locales.includes(locale) ? locale : "de");
+    return url.pathname + url.search;
+  };
+}

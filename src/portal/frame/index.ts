@@ -1,0 +1,15 @@
+/*
+ * frame: what every page of the portal stands in.
+ *
+ * Nouns:      visit (a request for a page by somebody who is signed in), area (a part of the portal with its own texts
+ *             and templates), place (where in the portal a page stands), refused (the admin API said no).
+ * Invariants: a page does nothing by itself, it calls operations of the admin API as the person who is signed in; a
+ *             form is answered only when one of our own pages sent it; what was typed is never lost.
+ */
+export { makeArea, type Area, type Gone, type Handed, type Pages, type Show, type Shown } from "./area.ts";
+export { listLoginCards, revokeLoginCard } from "./login-cards.ts";
+export { figureRanges, readPlots, type FigurePlot, type FigureRange } from "./figures.ts";
+export { mayAt, type Role } from "./navigation.ts";
+export { Refused, take, takeIfThere, takePage, takeRecord, takeUnlessDone } from "./refused.ts";
+export type { Upload } from "./upload.ts";
+export type { FrameDeps, Me, Visit, Visitor } from "./visit.ts";

@@ -1,0 +1,58 @@
+import type { IncomingMessage } from "node:http";
+import type { Locale } from "../../platform/pages/index.ts";
+
+// Where the browser has not said its own.
+const zoneOfSchools = "Europe/Berlin";
+
+/** The time zone of the reader, which a script keeps in a cookie. */
+export function readZone(req: IncomingMessage): string {
+  const given = /(?:^|; *)_zone=([A-Za-z0-9_+/%-]{1,64})(?:;|$)/.exec(req.headers.cookie ?? "")?.[1];
+  if (given === undefined) return zoneOfSchools;
+  const zone = given.replaceAll("%2F", "/");
+  return isZone(zone) ? zone : zoneOfSchools;
+}
+
+function isZone(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: zone });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Writes points of time for a reader. */
+export type Times = {
+  /** Day and minute. Shape: of an ISO 8601 text; "" for null. */
+  time(at: string | null | undefined): string;
+  /** The day alone. */
+  day(at: string | null | undefined): string;
+  /** When a day begins for the reader. Shape: of `2026-02-03` an ISO 8601 text; null for what is no day. */
+  startOf(day: string, daysLater?: number): string | null;
+};
+
+export function makeTimes(locale: Locale, timeZone: string): Times {
+  const write = (options: Intl.DateTimeFormatOptions) => {
+    const format = new Intl.DateTimeFormat(locale, { timeZone, ...options });
+    return (at: string | null | undefined) => (at ? format.format(new Date(at)) : "");
+  };
+  return {
+    time: write({ dateStyle: "medium", timeStyle: "short" }),
+    day: write({ dateStyle: "medium" }),
+    startOf: startIn(timeZone),
+  };
+}
+
+const dayInMs = 86_400_000;
+
+function startIn(timeZone: string): Times["startOf"] {
+  const format = new Intl.DateTimeFormat("sv", { timeZone, dateStyle: "short", timeStyle: "medium" });
+  const clockAt = (at: number) => Date.parse(`${format.format(new Date(at)).replace(" ", "T")}Z`);
+  return (day, daysLater = 0) => {
+    const midnight = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : NaN;
+    if (Number.isNaN(midnight)) return null;
+    const wanted = midnight + daysLater * dayInMs;
+    const near = wanted - (clockAt(wanted) - wanted);
+    return new Date(near - (clockAt(near) - wanted)).toISOString();
+  };
+}

@@ -1,0 +1,69 @@
+import type { Shown, Visit } from "../frame/index.ts";
+import {
+  hasManySchools,
+  importAddress,
+  listAddress,
+  mayImport,
+  partOf,
+  placeOf,
+  readImport,
+  type Import,
+  type ImportSchool,
+} from "./words.ts";
+
+/** One import: how far it is, what it does in numbers, and what may be done with it. The lists come by themselves. */
+export async function showImport(visit: Visit): Promise<Shown> {
+  const { part, t } = visit;
+  const read = await readImport(visit);
+  const school = partOf(read, visit);
+  const isWaiting = read.state === "READY" || read.state === "HELD";
+  const model = {
+    ...{ base: importAddress(visit), list: listAddress(visit), school, schoolId: part("schoolId"), read },
+    ...{ stage: stageOf(read), figures: school === null ? [] : figuresOf(school), notes: Object.entries(read.notes) },
+    lists: isWaiting && school !== null ? listsOf(school) : [],
+    ended: school === null ? null : { people: school.people.removed + school.people.leftHome },
+    others: othersOf(read, visit),
+    mayImport: mayImport(visit),
+  };
+  return { title: t("import.title"), view: "import", model, place: placeOf(visit) };
+}
+
+/** What the page shows: the state, and APPLYING where it is being applied. */
+const stageOf = ({ state, progress }: Import) =>
+  progress !== null && progress.phase === "APPLYING" ? "APPLYING" : state;
+
+/** The numbers of an import that are not 0. */
+function figuresOf({ people, groups, memberships, leavers }: ImportSchool): [name: string, count: number][] {
+  const { created, changed, restored, joined } = people;
+  const figures = {
+    ...{ created, joined, restored, changed, leavers },
+    ...{ groupsCreated: groups.created, groupsRestored: groups.restored, groupsChanged: groups.changed },
+    ...{ groupsCarriedOver: groups.carriedOver, groupsRemoved: groups.removed },
+    memberships: memberships.created + memberships.changed + memberships.removed,
+  };
+  return Object.entries(figures).filter(([, count]) => count > 0);
+}
+
+/** The lists that have something to show. */
+function listsOf({ groups, memberships, leavers }: ImportSchool): string[] {
+  const changesGroups = Object.values(groups).some((count) => count > 0);
+  const changesMembers = Object.values(memberships).some((count) => count > 0);
+  return [
+    ...(leavers > 0 ? ["leavers"] : []),
+    ...(groups.created > 0 ? ["look-alikes"] : []),
+    ...(memberships.removed > 0 || groups.removed > 0 || groups.carriedOver > 0 ? ["moves"] : []),
+    ...(changesGroups || changesMembers || leavers > 0 ? ["changes"] : []),
+  ];
+}
+
+/** The other schools of a roster of several. */
+function othersOf({ id, schools }: Import, visit: Visit): { address: string; name: string | null; leavers: number }[] {
+  if (!hasManySchools(visit)) return [];
+  return schools
+    .filter((school) => school.id !== visit.part("schoolId"))
+    .map((school) => ({
+      address: `/admin/schools/${school.id}/imports/${id}`,
+      name: visit.me.schools.find((known) => known.id === school.id)?.name ?? null,
+      leavers: school.leavers,
+    }));
+}

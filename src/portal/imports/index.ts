@@ -1,0 +1,28 @@
+import { makeArea } from "../frame/index.ts";
+import { showImport } from "./import.ts";
+import { handOutTemplate, handIn, showImports } from "./list.ts";
+import { showChanges, showFaults, showLeavers, showLookAlikes, showMoves, showViewChanges } from "./lists.ts";
+import german from "./locales/de.json" with { type: "json" };
+import english from "./locales/en.json" with { type: "json" };
+import { apply, cancel, joinGroups, setMoves } from "./steps.ts";
+
+const imports = "/admin/schools/:schoolId/imports";
+const one = `${imports}/:importId`;
+
+/** `/admin/schools/:schoolId/imports`: rosters are handed in, looked at and applied. */
+export const importPages = makeArea({ folder: import.meta.dirname, texts: { de: german, en: english } }, (pages) => {
+  pages.get(imports, showImports);
+  pages.upload(imports, handIn, showImports);
+  pages.get(`${imports}/template`, handOutTemplate);
+  pages.get(one, showImport);
+  pages.get(`${one}/faults`, showFaults);
+  pages.get(`${one}/changes`, showChanges);
+  pages.get(`${one}/leavers`, showLeavers);
+  pages.get(`${one}/look-alikes`, showLookAlikes);
+  pages.post(`${one}/look-alikes`, joinGroups, showLookAlikes);
+  pages.get(`${one}/moves`, showMoves);
+  pages.post(`${one}/moves`, setMoves, showMoves);
+  pages.get(`${one}/apps`, showViewChanges);
+  pages.post(`${one}/apply`, apply, showImport);
+  pages.post(`${one}/cancel`, cancel, showImport);
+});

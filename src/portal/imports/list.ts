@@ -1,0 +1,56 @@
+import { Readable } from "node:stream";
+import { rosterTemplate, type AdminSchemas } from "../../admin/index.ts";
+import { Refused, take, takePage, type Gone, type Handed, type Shown, type Visit } from "../frame/index.ts";
+import { hasManySchools, listAddress, mayImport, placeOf } from "./words.ts";
+
+type Format = AdminSchemas["ImportFormat"];
+type Mode = AdminSchemas["ImportMode"];
+
+const formats: readonly Format[] = ["PLAIN", "ONEROSTER", "SCHULCONNEX"];
+const modes: readonly Mode[] = ["BULK", "DELTA"];
+
+/** The imports of a school, the latest first, and the form for another file. */
+export async function showImports(visit: Visit): Promise<Shown> {
+  const { api, part, query, t } = visit;
+  const cursor = query("cursor");
+  const asked = { school: part("schoolId"), limit: 50, ...(cursor !== "" && { cursor }) };
+  const { items, next } = await takePage(api.GET("/admin/v1/imports", { params: { query: asked } }));
+  const base = listAddress(visit);
+  const more = next === null ? null : `${base}?${new URLSearchParams({ cursor: next }).toString()}`;
+  const form = { mayImport: mayImport(visit), hasManySchools: hasManySchools(visit), formats, modes };
+  const model = { base, imports: items, more, isFirst: cursor === "", ...form };
+  return { title: t("imports.title"), view: "list", model, place: placeOf(visit) };
+}
+
+/** Hands in the file that was chosen. */
+export async function handIn(visit: Visit): Promise<Gone> {
+  const { api, field, once, part, upload } = visit;
+  if (upload === null) throw new Refused(400, { code: "no_file_chosen" });
+  const [format, mode] = [formats.find((one) => one === field("format")), modes.find((one) => one === field("mode"))];
+  const [year, fileName] = [field("schoolYear"), upload.fileName.replace(/\p{C}/gu, "").slice(-255)];
+  const isForMany = field("schools") === "many" && hasManySchools(visit);
+  const made = await take(
+    api.POST("/admin/v1/imports", {
+      params: {
+        query: {
+          ...(!isForMany && { school: part("schoolId") }),
+          ...(format !== undefined && { format }),
+          ...(mode !== undefined && { mode }),
+          ...(year !== "" && { "school-year": year }),
+          ...(fileName !== "" && { "file-name": fileName }),
+        },
+        header: { "Idempotency-Key": once },
+      },
+      // The file goes on as it comes; the contract's type for a file is a text.
+      body: Readable.toWeb(upload.stream) as unknown as string,
+      bodySerializer: (body: unknown) => body as ReadableStream,
+      duplex: "half",
+      headers: { "content-type": "application/octet-stream" },
+    }),
+  );
+  return { to: `${listAddress(visit)}/${made.id}` };
+}
+
+/** A file to fill in, for a school whose program has none of the formats. */
+export const handOutTemplate = ({ t }: Visit): Promise<Handed> =>
+  Promise.resolve({ file: rosterTemplate(), type: "text/csv; charset=utf-8", name: `${t("template.name")}.csv` });

@@ -1,0 +1,71 @@
+import type { AdminSchemas } from "../../admin/index.ts";
+import { mayAt, Refused, take, type Role, type Shown, type Visit } from "../frame/index.ts";
+import german from "./locales/de.json" with { type: "json" };
+
+export type Import = AdminSchemas["Import"];
+export type ImportSchool = AdminSchemas["ImportSchool"];
+
+const office: readonly Role[] = ["OPERATOR", "DISTRICT", "SCHOOL_ADMIN", "SECRETARY"];
+
+/** Whether somebody may hand in rosters and apply them here. */
+export const mayImport = ({ me, part }: Visit): boolean => mayAt(me, part("schoolId"), office);
+
+/** Whether somebody may hand in a roster of several schools. */
+export const hasManySchools = ({ me }: Visit): boolean =>
+  me.schools.length > 1 || me.roles.some(({ role }) => role === "OPERATOR");
+
+export const listAddress = ({ part }: Visit): string => `/admin/schools/${part("schoolId")}/imports`;
+export const importAddress = (visit: Visit): string => `${listAddress(visit)}/${visit.part("importId")}`;
+export const placeOf = ({ part }: Visit): Shown["place"] => ({ schoolId: part("schoolId"), page: "imports" });
+
+/** The import that is meant and its school, for an operation. */
+export const paramsOf = ({ part }: Visit) => ({
+  path: { importId: part("importId") },
+  query: { school: part("schoolId") },
+});
+
+/** The import that the page is about. Errors: Refused for one that does nothing to the school of the page. */
+export async function readImport(visit: Visit): Promise<Import> {
+  const { api, part } = visit;
+  const schoolId = part("schoolId");
+  const [read] = await Promise.all([
+    take(api.GET("/admin/v1/imports/{importId}", { params: { path: { importId: part("importId") } } })),
+    take(api.GET("/admin/v1/schools/{schoolId}", { params: { path: { schoolId } } })),
+  ]);
+  if (read.schools.length > 0 && !read.schools.some(({ id }) => id === schoolId))
+    throw new Refused(404, { code: "import_not_found" });
+  return read;
+}
+
+/** What the import does to the school of the page; null while it is read, and of a file with faults. */
+export const partOf = ({ schools }: Import, { part }: Visit): ImportSchool | null =>
+  schools.find(({ id }) => id === part("schoolId")) ?? null;
+
+export const nameOf = (name: AdminSchemas["PersonName"], { t }: Visit): string =>
+  name === null ? t("frame.nameless") : `${name.firstFull} ${name.last}`;
+
+type Fault = AdminSchemas["ImportFault"];
+
+/** A fault in words: what is wrong, and what to do about it. Shape: a code without words says what the API says. */
+export function describeFault({ code, message, remedy }: Fault, { t }: Visit): { wrong: string; remedy: string } {
+  if (!Object.hasOwn(german.faults, code)) return { wrong: message, remedy };
+  const line = /\bline (\d+)/.exec(message)?.[1] ?? "?";
+  return { wrong: t(`faults.${code}.wrong`, { line }), remedy: t(`faults.${code}.remedy`) };
+}
+
+type GroupChange = AdminSchemas["ImportGroupChange"];
+
+const steps = ["new", "movedIn", "movedOut", "left", "changed"] as const;
+
+/** What becomes of a group and its members, as "2 new, 1 leaves". */
+export function describeChange({ step, previousName, members }: GroupChange, { t }: Visit): string[] {
+  const ofGroup =
+    step === "NONE"
+      ? []
+      : [t(`changes.step.${step}${previousName === null ? "" : "_from"}`, { name: previousName ?? "" })];
+  const ofMembers = steps
+    .filter((one) => members[one] > 0)
+    .map((one) => t(`changes.members.${one}`, { count: members[one] }));
+  const words = [...ofGroup, ...ofMembers];
+  return words.length === 0 ? [t("changes.same")] : words;
+}

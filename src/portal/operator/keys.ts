@@ -1,0 +1,18 @@
+import { take, type Gone, type Shown, type Visit } from "../frame/index.ts";
+import { refuseOthers } from "./refuse-others.ts";
+
+const place = { schoolId: null, page: "operator/keys" };
+
+/** The keys that ID tokens are signed with. */
+export async function showKeys(visit: Visit): Promise<Shown> {
+  refuseOthers(visit);
+  const keys = await take(visit.api.GET("/admin/v1/signing-keys", { params: { query: { limit: 100 } } }));
+  return { title: visit.t("keys.title"), view: "keys", model: { keys }, place };
+}
+
+export async function rotateKeys(visit: Visit): Promise<Gone> {
+  refuseOthers(visit);
+  const params = { header: { "Idempotency-Key": visit.once } };
+  await take(visit.api.POST("/admin/v1/signing-keys/rotation", { params }));
+  return { to: "/admin/keys", done: "keysRotated" };
+}

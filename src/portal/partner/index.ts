@@ -1,0 +1,61 @@
+import { makeArea } from "../frame/index.ts";
+import { redeliver, showDelivery } from "./deliveries.ts";
+import {
+  changeEndpoint,
+  deleteEndpoint,
+  redeliverFailed,
+  rotateEndpointSecret,
+  setState,
+  testEndpoint,
+} from "./endpoint-actions.ts";
+import { createApp, listOwn, showNew } from "./list.ts";
+import german from "./locales/de.json" with { type: "json" };
+import english from "./locales/en.json" with { type: "json" };
+import { listLog } from "./log.ts";
+import { deleteApp, showOverview } from "./overview.ts";
+import { changeRegistration, putLogo, removeLogo, showRegistration } from "./registration.ts";
+import { listRequests } from "./requests.ts";
+import { listSchools } from "./schools.ts";
+import { requestScopes, setScopes, showScopes } from "./scopes.ts";
+import { endOldSecret, rotateSecret, showSecret } from "./secret.ts";
+import { listSignOns } from "./sign-ons.ts";
+import { createEndpoint, listEndpoints, showEndpoint, showNewEndpoint } from "./webhooks.ts";
+
+const app = "/partner/apps/:clientId";
+const endpoint = `${app}/webhooks/:endpointId`;
+const delivery = `${endpoint}/deliveries/:deliveryId`;
+
+/** `/partner`: what partners do for their apps themselves, and operators for all. */
+export const partnerPages = makeArea({ folder: import.meta.dirname, texts: { de: german, en: english } }, (pages) => {
+  pages.get("/partner", listOwn);
+  pages.get("/partner/new", showNew);
+  pages.post("/partner/new", createApp, showNew);
+  pages.get(app, showOverview);
+  pages.post(`${app}/deletion`, deleteApp, showOverview);
+  pages.get(`${app}/registration`, showRegistration);
+  pages.post(`${app}/registration`, changeRegistration, showRegistration);
+  pages.upload(`${app}/logo`, putLogo, showRegistration);
+  pages.post(`${app}/logo/deletion`, removeLogo, showRegistration);
+  pages.get(`${app}/secret`, showSecret);
+  pages.post(`${app}/secret`, rotateSecret, showSecret);
+  pages.post(`${app}/secret/end`, endOldSecret, showSecret);
+  pages.get(`${app}/schools`, listSchools);
+  pages.get(`${app}/scopes`, showScopes);
+  pages.post(`${app}/scopes`, requestScopes, showScopes);
+  pages.post(`${app}/scopes/set`, setScopes, showScopes);
+  pages.get(`${app}/webhooks`, listEndpoints);
+  pages.get(`${app}/webhooks/new`, showNewEndpoint);
+  pages.post(`${app}/webhooks/new`, createEndpoint, showNewEndpoint);
+  pages.get(endpoint, showEndpoint);
+  pages.post(`${endpoint}/change`, changeEndpoint, showEndpoint);
+  pages.post(`${endpoint}/state`, setState, showEndpoint);
+  pages.post(`${endpoint}/secret`, rotateEndpointSecret, showEndpoint);
+  pages.post(`${endpoint}/test`, testEndpoint, showEndpoint);
+  pages.post(`${endpoint}/redelivery`, redeliverFailed, showEndpoint);
+  pages.post(`${endpoint}/deletion`, deleteEndpoint, showEndpoint);
+  pages.get(delivery, showDelivery);
+  pages.post(`${delivery}/redelivery`, redeliver, showDelivery);
+  pages.get(`${app}/sign-ons`, listSignOns);
+  pages.get(`${app}/requests`, listRequests);
+  pages.get(`${app}/log`, listLog);
+});

@@ -1,0 +1,55 @@
+import {
+  figureRanges,
+  readPlots,
+  Refused,
+  take,
+  takeRecord,
+  type Gone,
+  type Shown,
+  type Visit,
+} from "../frame/index.ts";
+import { appPath, clientIdOf, refuseOtherApp, showAppPage } from "./place.ts";
+
+const mostGrants = 100;
+const metrics = ["signIns", "apiCalls", "refusals", "deliveries"] as const;
+
+/** An app in short: what is missing before it works, and what fails. */
+export async function showOverview(visit: Visit): Promise<Shown> {
+  refuseOtherApp(visit);
+  const { api, query } = visit;
+  const app = clientIdOf(visit);
+  const range = figureRanges.find((one) => one === query("range")) ?? "month";
+  const [{ record, tag }, grants, endpoints, requests, plots] = await Promise.all([
+    takeRecord(api.GET("/admin/v1/apps/{clientId}", { params: { path: appPath(visit) } })),
+    take(api.GET("/admin/v1/grants", { params: { query: { app, limit: mostGrants } } })),
+    take(api.GET("/admin/v1/webhook-endpoints", { params: { query: { app, limit: 100 } } })),
+    take(api.GET("/admin/v1/scope-requests", { params: { query: { app, limit: 20 } } })),
+    readPlots(visit, { metrics, range, app }),
+  ]);
+  const waits = requests.some(({ state }) => state === "REQUESTED");
+  const steps = [
+    { key: "addresses", page: "registration", isDone: record.redirectUris.length > 0 },
+    { key: "texts", page: "registration", isDone: record.description.de !== null && record.purpose.de !== null },
+    { key: waits ? "scopesWait" : "scopes", page: "scopes", isDone: record.scopes.length > 0 },
+    { key: "grants", page: "schools", isDone: grants.length > 0 },
+  ];
+  const model = {
+    ...{ plots, range, ranges: figureRanges },
+    ...{ tag, steps, isReady: steps.every(({ isDone }) => isDone) },
+    ...{ schools: grants.length, isMany: grants.length === mostGrants },
+    endpoints: endpoints.length,
+    failing: endpoints.filter(({ failingSince }) => failingSince !== null),
+    pending: endpoints.reduce((sum, { pending }) => sum + pending, 0),
+  };
+  return showAppPage(visit, { app: record, page: "", view: "overview", model });
+}
+
+/** Deletes the app for good. Shape: its client id is typed to confirm it. */
+export async function deleteApp(visit: Visit): Promise<Gone> {
+  refuseOtherApp(visit);
+  const { api, field } = visit;
+  if (field("confirmed") !== clientIdOf(visit)) throw new Refused(400, { code: "client_id_not_confirmed" });
+  const params = { path: appPath(visit), header: { "If-Match": field("tag") } };
+  await take(api.DELETE("/admin/v1/apps/{clientId}", { params }));
+  return { to: "/admin/apps", done: "appDeleted" };
+}

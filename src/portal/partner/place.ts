@@ -1,0 +1,72 @@
+import type { AdminSchemas } from "../../admin/index.ts";
+import { Refused, take, type Shown, type Visit } from "../frame/index.ts";
+
+export type App = AdminSchemas["AdminApp"];
+
+export const clientIdOf = ({ part }: Visit): string => part("clientId");
+export const appPath = (visit: Visit) => ({ clientId: clientIdOf(visit) });
+
+/** The address of the pages of an app. */
+export const addressOf = (visit: Visit): string => `/partner/apps/${encodeURIComponent(clientIdOf(visit))}`;
+
+export const isOperator = ({ me }: Pick<Visit, "me">): boolean => me.roles.some(({ role }) => role === "OPERATOR");
+
+/** The client ids of the apps that somebody looks after; null for an operator, who looks after all. */
+export function ownApps(visit: Pick<Visit, "me">): readonly string[] | null {
+  if (isOperator(visit)) return null;
+  return visit.me.roles.filter(({ role }) => role === "PARTNER").flatMap(({ clientIds }) => clientIds);
+}
+
+/** Errors: Refused role_forbids for somebody who looks after no apps, whatever else they may read of apps. */
+export function refuseOthers({ me }: Pick<Visit, "me">): void {
+  if (!me.roles.some(({ role }) => role === "PARTNER" || role === "OPERATOR"))
+    throw new Refused(403, { code: "role_forbids" });
+}
+
+/** Errors: Refused app_not_found for an app of somebody else. */
+export function refuseOtherApp(visit: Visit): void {
+  refuseOthers(visit);
+  if (ownApps(visit)?.includes(clientIdOf(visit)) === false) throw new Refused(404, { code: "app_not_found" });
+}
+
+export const placeOf = (visit: Pick<Visit, "me">): Shown["place"] => ({
+  schoolId: null,
+  page: isOperator(visit) ? "operator/apps" : "partner",
+});
+
+export function readApp(visit: Visit): Promise<App> {
+  refuseOtherApp(visit);
+  return take(visit.api.GET("/admin/v1/apps/{clientId}", { params: { path: appPath(visit) } }));
+}
+
+/** The pages of one app, in the order of their links. */
+export const appPages = [
+  "",
+  "registration",
+  "secret",
+  "schools",
+  "scopes",
+  "webhooks",
+  "sign-ons",
+  "requests",
+  "log",
+] as const;
+export type AppPage = (typeof appPages)[number];
+
+type Showing = { app: App; page: AppPage; view: string; title?: string; model?: object };
+
+/** A page of an app, with the links to the others. */
+export function showAppPage(visit: Visit, { app, page, view, title, model = {} }: Showing): Shown {
+  const address = addressOf(visit);
+  const links = appPages.map((name) => ({
+    label: visit.t(`partner.pages.${name || "overview"}`),
+    href: name === "" ? address : `${address}/${name}`,
+    isCurrent: name === page,
+  }));
+  const name = title ?? visit.t(`partner.pages.${page || "overview"}`);
+  return {
+    title: page === "" ? app.name : visit.t("partner.titleOf", { page: name, app: app.name }),
+    ...{ view, place: placeOf(visit) },
+    model: { app, address, links, isOperator: isOperator(visit), ...model },
+  };
+}

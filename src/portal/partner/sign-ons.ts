@@ -1,0 +1,36 @@
+import type { AdminSchemas } from "../../admin/index.ts";
+import { takePage, type Shown, type Visit } from "../frame/index.ts";
+import german from "./locales/de.json" with { type: "json" };
+import { addressOf, appPath, readApp, refuseOtherApp, showAppPage } from "./place.ts";
+
+type Attempt = AdminSchemas["SignOnAttempt"];
+
+const knownSteps: readonly string[] = Object.keys(german.signOns.step);
+
+/** The last sign-ons step by step; nobody's name stands in them. */
+export async function listSignOns(visit: Visit): Promise<Shown> {
+  refuseOtherApp(visit);
+  const { api, query, t } = visit;
+  const cursor = query("cursor");
+  const asked = { limit: 20, ...(cursor !== "" && { cursor }) };
+  const [app, { items, next }] = await Promise.all([
+    readApp(visit),
+    takePage(api.GET("/admin/v1/apps/{clientId}/sign-on-attempts", { params: { path: appPath(visit), query: asked } })),
+  ]);
+  const attempts = items.map(({ steps }) => ({
+    ...{ outcome: outcomeOf(steps), at: steps[0]!.at },
+    steps: steps.map((step) => ({
+      ...step,
+      name: knownSteps.includes(step.step) ? t(`signOns.step.${step.step}`) : step.step,
+    })),
+  }));
+  const address = addressOf(visit);
+  const more = next === null ? null : `${address}/sign-ons?${new URLSearchParams({ cursor: next }).toString()}`;
+  return showAppPage(visit, { app, page: "sign-ons", view: "sign-ons", model: { attempts, more } });
+}
+
+/** How a sign-on ended as far as is known. */
+function outcomeOf(steps: Attempt["steps"]): "done" | "waiting" | "refused" {
+  if (steps.at(-1)!.outcome === "refused") return "refused";
+  return steps.some(({ step, outcome }) => step === "token" && outcome === "done") ? "done" : "waiting";
+}

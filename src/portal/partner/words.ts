@@ -1,0 +1,13 @@
+import type { AdminSchemas } from "../../admin/index.ts";
+
+export type ScopeName = AdminSchemas["AppScope"];
+
+export const scopeNames: readonly ScopeName[] = [
+  ...(["openid", "offline_access", "profile", "school", "role", "groups"] as const),
+  ...(["schools:read", "users:read", "groups:read", "people:read", "admin:read", "admin:write"] as const),
+];
+
+export const eventTypes = ["person", "group", "school"] as const;
+
+/** The key of the text of a scope. */
+export const scopeKey = (scope: string): string => `scope.${scope.replace(":", "_")}`;

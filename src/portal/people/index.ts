@@ -1,0 +1,59 @@
+import { makeArea } from "../frame/index.ts";
+import { confirmStep, showStep } from "./confirm.ts";
+import { handDataAsJson, handDataAsPdf, showData } from "./data-request.ts";
+import { addPerson, showNewPerson } from "./new-person.ts";
+import { listPeople, searchPeople } from "./list.ts";
+import { givePassword, setLogin } from "./logins.ts";
+import german from "./locales/de.json" with { type: "json" };
+import english from "./locales/en.json" with { type: "json" };
+import { changeSchool, showSchools } from "./other-school.ts";
+import {
+  block,
+  changeDetails,
+  joinGroup,
+  leaveGroup,
+  removeFactors,
+  restore,
+  revokeCard,
+  signOut,
+  unblock,
+} from "./person-actions.ts";
+import { showPerson } from "./person.ts";
+import { release, showSignIn } from "./sign-in.ts";
+import { endSession, showUses, withdrawConsent } from "./uses.ts";
+
+const people = "/admin/schools/:schoolId/people";
+const person = `${people}/:personId`;
+
+/** `/admin/schools/:schoolId/people`: the people of a school, and all about one of them. */
+export const peoplePages = makeArea({ folder: import.meta.dirname, texts: { de: german, en: english } }, (pages) => {
+  pages.get(people, listPeople);
+  pages.post(`${people}/search`, searchPeople);
+  pages.get(`${people}/new`, showNewPerson);
+  pages.post(people, addPerson, showNewPerson);
+  pages.get(person, showPerson);
+  const actions = { block, unblock, restore };
+  for (const [name, act] of Object.entries(actions)) pages.post(`${person}/${name}`, act, showPerson);
+  pages.post(`${person}/details`, changeDetails, showPerson);
+  pages.post(`${person}/sign-out`, signOut, showPerson);
+  pages.post(`${person}/second-factors`, removeFactors, showPerson);
+  pages.post(`${person}/cards/:cardId/revoke`, revokeCard, showPerson);
+  pages.post(`${person}/login`, setLogin, showPerson);
+  pages.post(`${person}/password`, givePassword, showPerson);
+  pages.post(`${person}/groups`, joinGroup, showPerson);
+  pages.post(`${person}/groups/:groupId/leave`, leaveGroup, showPerson);
+  for (const step of ["leave", "delete"] as const) {
+    pages.get(`${person}/${step}`, showStep(step));
+    pages.post(`${person}/${step}`, confirmStep(step), showStep(step));
+  }
+  pages.get(`${person}/data`, showData);
+  pages.post(`${person}/data/json`, handDataAsJson, showData);
+  pages.post(`${person}/data/pdf`, handDataAsPdf, showData);
+  pages.get(`${person}/sign-in`, showSignIn);
+  pages.post(`${person}/release`, release, showPerson);
+  pages.get(`${person}/apps`, showUses);
+  pages.post(`${person}/sessions/:sessionId/end`, endSession, showUses);
+  pages.post(`${person}/consents/:clientId/withdraw`, withdrawConsent, showUses);
+  pages.get(`${person}/school`, showSchools);
+  pages.post(`${person}/school`, changeSchool, showSchools);
+});

@@ -1,0 +1,77 @@
+import type { AdminSchemas } from "../../admin/index.ts";
+import { takePage, type Gone, type Shown, type Visit } from "../frame/index.ts";
+import { listGroups, onlyClasses } from "./groups.ts";
+import { classesOf, mayChange, nameOf, stateOf } from "./words.ts";
+
+type Status = AdminSchemas["PersonStatus"];
+
+const pageSize = 50;
+const addressOf = (schoolId: string): string => `/admin/schools/${schoolId}/people`;
+
+/** The filters as an address holds them. Shape: "" for what is not filtered. */
+type Filters = { q: string; group: string; status: string; role: string; "has-login": string; sort: string };
+
+const filterNames = ["group", "status", "role", "has-login"] as const;
+type Named = Pick<Filters, (typeof filterNames)[number]>;
+
+/** The orders that the list can have, the first one where the address names none. */
+const orders = ["name", "-name", "lastSignIn", "-lastSignIn"] as const;
+const readOrder = (text: string): string => orders.slice(1).find((one) => one === text) ?? "";
+
+/** A column by which the list can be sorted. Shape: `href` sorts by it, or turns the order round. */
+type Column = { key: string; sorted: "ascending" | "descending" | null; href: string };
+
+function listColumns(schoolId: string, filters: Filters): Column[] {
+  const current = filters.sort === "" ? "name" : filters.sort;
+  const column = (key: string, [first, second]: [string, string]): Column => ({
+    key,
+    sorted: current === key ? "ascending" : current === `-${key}` ? "descending" : null,
+    href: withFilters(schoolId, { ...filters, sort: readOrder(current === first ? second : first) }),
+  });
+  return [column("name", ["name", "-name"]), column("lastSignIn", ["-lastSignIn", "lastSignIn"])];
+}
+
+const withFilters = (schoolId: string, filters: Filters, cursor = ""): string => {
+  const given = Object.entries({ ...filters, cursor }).filter(([, value]) => value !== "");
+  return `${addressOf(schoolId)}${given.length > 0 ? "?" : ""}${new URLSearchParams(given).toString()}`;
+};
+
+/** Finds people; what was searched for stands in the address so that only the reader can read it. */
+export const searchPeople = ({ field, hide, part }: Visit): Promise<Gone> => {
+  const named = Object.fromEntries(filterNames.map((name) => [name, field(name)])) as Named;
+  const filters = { q: hide(field("search")), ...named, sort: readOrder(field("sort")) };
+  return Promise.resolve({ to: withFilters(part("schoolId"), filters) });
+};
+
+const queryOf = ({ group, status, role, "has-login": hasLogin, sort }: Filters, search: string) => ({
+  ...(search !== "" && { search }),
+  ...(group !== "" && { group }),
+  ...(status !== "ALL" && { status: (status || "ACTIVE") as Status }),
+  ...(role !== "" && { role: role as AdminSchemas["SchoolRole"] }),
+  ...(hasLogin !== "" && { "has-login": hasLogin === "true" }),
+  ...(sort !== "" && { sort: sort as AdminSchemas["PersonOrder"] }),
+});
+
+export async function listPeople(visit: Visit): Promise<Shown> {
+  const { api, t, part, query, reveal } = visit;
+  const schoolId = part("schoolId");
+  const named = Object.fromEntries(filterNames.map((name) => [name, query(name)])) as Named;
+  const filters = { q: query("q"), ...named, sort: readOrder(query("sort")) };
+  const [search, cursor] = [reveal(query("q")), query("cursor")];
+  const asked = { school: schoolId, limit: pageSize, ...queryOf(filters, search), ...(cursor !== "" && { cursor }) };
+  const [{ items, next }, groups] = await Promise.all([
+    takePage(api.GET("/admin/v1/people", { params: { query: asked } })),
+    listGroups(visit),
+  ]);
+  const classes = onlyClasses(groups);
+  const byId = new Map(classes.map((group) => [group.id, group]));
+  const people = items.map((person) => ({
+    ...person,
+    ...{ fullName: nameOf(person, visit), classes: classesOf(person, byId), state: stateOf(person) },
+  }));
+  const more = next === null ? null : withFilters(schoolId, filters, next);
+  const isFiltered = search !== "" || Object.values(named).some((value) => value !== "");
+  const shown = { schoolId, people, classes, filters, search, more, isFiltered, mayChange: mayChange(visit) };
+  const model = { ...shown, columns: new Map(listColumns(schoolId, filters).map((one) => [one.key, one])) };
+  return { title: t("people.title"), view: "people", model, place: { schoolId, page: "people" } };
+}

@@ -1,0 +1,60 @@
+import type { AdminSchemas } from "../../admin/index.ts";
+import { take, takePage, type Gone, type Shown, type Visit } from "../frame/index.ts";
+import { addressOf, pathOf, readPerson } from "./record.ts";
+import { nameOf } from "./words.ts";
+
+type School = AdminSchemas["NamedSchool"];
+/** `move`: from this school to another; `join`: to another besides; `quit`: away from this one. */
+type How = "move" | "join" | "quit";
+
+const hows: readonly How[] = ["move", "join", "quit"];
+const most = 1000;
+const isHow = (text: string): text is How => (hows as readonly string[]).includes(text);
+
+const at = "/admin/v1/people/{personId}";
+
+function call(visit: Visit, { how, to }: { how: How; to: string }, query: { "dry-run"?: true }) {
+  const { api, part } = visit;
+  const [path, from] = [pathOf(visit), part("schoolId")];
+  if (how === "move")
+    return api.POST(`${at}/move`, { params: { path, query }, body: { toSchoolId: to, fromSchoolId: from } });
+  if (how === "join")
+    return api.PUT(`${at}/schools/{schoolId}`, { params: { path: { ...path, schoolId: to }, query } });
+  return api.DELETE(`${at}/schools/{schoolId}`, { params: { path: { ...path, schoolId: from }, query } });
+}
+
+/** The schools that somebody works at; an operator works at all. */
+async function listMySchools({ api, me }: Visit): Promise<School[]> {
+  if (!me.roles.some(({ role }) => role === "OPERATOR")) return me.schools;
+  return (await takePage(api.GET("/admin/v1/schools", { params: { query: { limit: most } } }))).items;
+}
+
+/** Lets choose a school; once one is chosen, says what apps would see differently. */
+export async function showSchools(visit: Visit): Promise<Shown> {
+  const { t, part, query, field } = visit;
+  const [how, to] = [query("how") || field("how"), query("to") || field("to")];
+  const isChosen = isHow(how) && (how === "quit" || to !== "");
+  const [{ record }, schools, changes] = await Promise.all([
+    readPerson(visit),
+    listMySchools(visit),
+    isChosen ? take(call(visit, { how, to }, { "dry-run": true })) : null,
+  ]);
+  const here = new Set(record.schools.map(({ id }) => id));
+  const model = {
+    ...{ base: addressOf(visit), fullName: nameOf(record, visit), changes, how: isHow(how) ? how : "move", to },
+    ...{ schools: schools.filter(({ id }) => !here.has(id)), mayQuit: record.homeSchoolId !== part("schoolId") },
+    toName: schools.find(({ id }) => id === to)?.name ?? "",
+  };
+  return { title: t("school.title"), view: "school", model, place: { schoolId: part("schoolId"), page: "people" } };
+}
+
+export async function changeSchool(visit: Visit): Promise<Gone> {
+  const { field, part } = visit;
+  const [how, to] = [field("how"), field("to")];
+  if (!isHow(how)) return { to: addressOf(visit) };
+  await take(call(visit, { how, to }, {}));
+  if (how === "quit") return { to: `/admin/schools/${part("schoolId")}/people`, done: "schoolQuit" };
+  const schoolId = how === "move" ? to : part("schoolId");
+  const done = how === "move" ? "schoolMoved" : "schoolJoined";
+  return { to: `/admin/schools/${schoolId}/people/${part("personId")}`, done };
+}

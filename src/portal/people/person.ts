@@ -1,0 +1,47 @@
+import type { AdminSchemas } from "../../admin/index.ts";
+import { listLoginCards, takeIfThere, takePage, type Shown, type Visit } from "../frame/index.ts";
+import { listGroups } from "./groups.ts";
+import { addressOf, pathOf, readPerson } from "./record.ts";
+import { listMoments } from "./timeline.ts";
+import { classesOf, hasManySchools, mayChange, mayDelete, mayReadAudit, nameOf, stateOf } from "./words.ts";
+
+type Line = AdminSchemas["AuditLine"];
+
+const mostLines = 50;
+
+/** The newest lines of the audit log about a person; none for a role that does not read it. */
+async function listLines(visit: Visit): Promise<Line[]> {
+  const { api, part } = visit;
+  if (!mayReadAudit(visit)) return [];
+  const query = { school: part("schoolId"), person: part("personId"), limit: mostLines };
+  return (await takePage(api.GET("/admin/v1/audit", { params: { query } }))).items;
+}
+
+/** All about one person, with what may be done. */
+export async function showPerson(visit: Visit): Promise<Shown> {
+  const { api, t, part, typed, field } = visit;
+  const [{ record: person, tag }, login, groups, lines, factors, cards] = await Promise.all([
+    readPerson(visit),
+    takeIfThere(api.GET("/admin/v1/people/{personId}/login", { params: { path: pathOf(visit) } })),
+    listGroups(visit),
+    listLines(visit),
+    takePage(api.GET("/admin/v1/people/{personId}/second-factors", { params: { path: pathOf(visit) } })),
+    listLoginCards(visit, part("personId")),
+  ]);
+  const byId = new Map(groups.map((group) => [group.id, group]));
+  const memberships = person.groups.filter(({ id, status }) => status === "ACTIVE" && byId.has(id));
+  const isMember = new Set(memberships.map(({ id }) => id));
+  const others = groups.filter(({ id }) => !isMember.has(id));
+  const classIds = new Map([...byId].filter(([, { type }]) => type === "KLASSE"));
+  const moments = listMoments({ person, lines, groups: byId, login, isMember }, visit);
+  const model = {
+    ...{ schoolId: part("schoolId"), base: addressOf(visit), person, tag, login, memberships, others, moments },
+    ...{ factors: factors.items, cards },
+    ...{ fullName: nameOf(person, visit), state: stateOf(person), classes: classesOf(person, classIds) },
+    ...{ isClass: (id: string) => classIds.has(id), manySchools: hasManySchools(visit, person) },
+    ...{ mayChange: mayChange(visit), mayDelete: mayDelete(visit) },
+    /** What was typed into a form that was refused, else what there is. */
+    fill: (name: string, value: string) => (typed[name] === undefined ? value : field(name)),
+  };
+  return { title: t("person.title"), view: "person", model, place: { schoolId: part("schoolId"), page: "people" } };
+}

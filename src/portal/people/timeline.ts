@@ -1,0 +1,81 @@
+import type { AdminSchemas } from "../../admin/index.ts";
+import type { Visit } from "../frame/index.ts";
+import { mayChange, type Person } from "./words.ts";
+
+type Line = AdminSchemas["AuditLine"];
+type Group = AdminSchemas["AdminGroup"];
+
+/** Takes back what a moment says. Shape: `action` is the end of the address that takes the form with `fields`. */
+type Undo = { action: string; fields: Record<string, string> };
+/** Something that happened to a person, in words. Shape: `by` is "" where nobody did it. */
+export type Moment = { at: string; text: string; by: string; undo: Undo | null };
+
+type About = {
+  person: Person;
+  lines: readonly Line[];
+  groups: ReadonlyMap<string, Group>;
+  login: AdminSchemas["Login"] | null;
+  isMember: ReadonlySet<string>;
+};
+
+/** The lines of the audit log that say something about a person. */
+const told = new Set([
+  ...["person_created", "person_updated", "person_soft_deleted", "person_restored", "person_blocked"],
+  ...["person_unblocked", "person_signed_out", "credential_set", "membership_added", "membership_removed"],
+  ...["membership_role_changed", "affiliation_added", "affiliation_removed", "home_school_changed"],
+  ...["sign_in_limits_released", "second_factor_added", "second_factor_removed", "second_factors_removed"],
+  ...["login_card_created", "login_card_revoked", "consent_given", "sign_in_refused"],
+]);
+
+/** What happened to a person, the newest first. */
+export function listMoments(about: About, visit: Visit): Moment[] {
+  const { t } = visit;
+  const lines = about.lines.filter(({ action }) => told.has(action));
+  const isTold = (action: string) => lines.some((line) => line.action === action);
+  const moment = (at: string, text: string): Moment => ({ at, text, by: "", undo: null });
+  const recorded = facts(about).filter(([, key]) => !isTold(key));
+  return [
+    ...recorded.map(([at, key]) => moment(at, t(`moments.${key}`, { group: "" }))),
+    ...lines.map((line) => ({
+      ...moment(line.at, wordsOf(line, about, visit)),
+      ...{ by: writeActor(line, visit), undo: mayChange(visit) ? undoOf(line, about) : null },
+    })),
+  ].sort((a, b) => (a.at < b.at ? 1 : -1));
+}
+
+/** What the record itself tells; a line of the audit log with the same key tells more. */
+function facts({ person, login }: About): [at: string, key: string][] {
+  const { createdAt, firstSignInAt, lastSignInAt, blockedAt, softDeletedAt, sourceSystemIdentifier } = person;
+  const all: [string | null | undefined, string][] = [
+    [createdAt, sourceSystemIdentifier === null ? "person_created" : "imported"],
+    [firstSignInAt, "first_sign_in"],
+    [lastSignInAt === firstSignInAt ? null : lastSignInAt, "last_sign_in"],
+    [login?.hasPassword === true ? login.changedAt : null, "credential_set"],
+    [blockedAt, "person_blocked"],
+    [softDeletedAt, "person_soft_deleted"],
+  ];
+  return all.flatMap(([at, key]): [string, string][] => (at ? [[at, key]] : []));
+}
+
+const groupIdOf = ({ detail }: Line): string => (detail as { groupId?: string }).groupId ?? "";
+
+function wordsOf(line: Line, { groups }: About, { t }: Visit): string {
+  return t(`moments.${line.action}`, { group: groups.get(groupIdOf(line))?.name ?? t("moments.goneGroup") });
+}
+
+function writeActor({ actor: { role, program }, names: { actor, actorApp } }: Line, { t }: Visit): string {
+  const name = actor === null ? actorApp : `${actor.firstCall} ${actor.last}`;
+  if (name !== null) return name;
+  if (role !== null) return t(`actors.${role}`);
+  return program === null ? "" : t("actors.program");
+}
+
+/** Shape: null for what cannot be taken back, or was already. */
+function undoOf(line: Line, { person, groups, isMember, lines }: About): Undo | null {
+  const isLatest = lines.find(({ action }) => action === line.action) === line;
+  if (line.action === "person_soft_deleted")
+    return isLatest && person.status === "SOFT_DELETED" ? { action: "restore", fields: {} } : null;
+  if (line.action !== "membership_removed" || person.status !== "ACTIVE") return null;
+  const group = groupIdOf(line);
+  return groups.has(group) && !isMember.has(group) ? { action: "groups", fields: { group } } : null;
+}

@@ -1,0 +1,75 @@
+import { makeArea, take, takePage, type Gone, type Show, type Shown, type Visit } from "../frame/index.ts";
+import german from "./locales/de.json" with { type: "json" };
+import english from "./locales/en.json" with { type: "json" };
+
+const place = { schoolId: null, page: "operator/schools" };
+
+/** `/admin`: the way to one's school, or a choice of schools. */
+export const schoolPages = makeArea({ folder: import.meta.dirname, texts: { de: german, en: english } }, (pages) => {
+  pages.get("/admin", async (visit) => findWay(visit) ?? listSchools(visit));
+  pages.get("/admin/schools", listSchools);
+  pages.get("/admin/schools/new", showNew);
+  pages.post("/admin/schools/new", create, showNew);
+  pages.get("/admin/schools/:schoolId", (visit) =>
+    Promise.resolve({ to: `/admin/schools/${visit.part("schoolId")}/today` }),
+  );
+});
+
+/** Where somebody is sent who has nothing to choose. */
+function findWay({ me }: Visit): Gone | null {
+  const holds = (role: string) => me.roles.some((held) => held.role === role);
+  const [school, ...others] = me.schools;
+  if (holds("OPERATOR")) return null;
+  if (school !== undefined && others.length === 0) return { to: `/admin/schools/${school.id}/today` };
+  return school === undefined && holds("PARTNER") ? { to: "/partner" } : null;
+}
+
+async function listSchools({ api, me, query, t }: Visit): Promise<Shown> {
+  const [search, cursor] = [query("search"), query("cursor")];
+  if (me.roles.length === 0) return { ...{ title: t("none.title"), view: "none", model: {}, place }, status: 403 };
+  const { items, next } = await takePage(
+    api.GET("/admin/v1/schools", {
+      params: { query: { limit: 50, ...(search !== "" && { search }), ...(cursor !== "" && { cursor }) } },
+    }),
+  );
+  const more = next === null ? null : `/admin/schools?${new URLSearchParams({ search, cursor: next }).toString()}`;
+  return {
+    title: t("schools.title"),
+    view: "schools",
+    model: { schools: items, search, more, mayAdd: isOperator(me) },
+    place,
+  };
+}
+
+const isOperator = (me: Visit["me"]): boolean => me.roles.some(({ role }) => role === "OPERATOR");
+
+const showNew: Show = ({ t }) =>
+  Promise.resolve({ title: t("new.title"), view: "new", model: { levels: schoolingLevels, states }, place });
+
+/** The federal states of Germany by ISO 3166-2. */
+const states = ["BB", "BE", "BW", "BY", "HB", "HE", "HH", "MV", "NI", "NW", "RP", "SH", "SL", "SN", "ST", "TH"];
+
+/** Codes that schools use most; the API takes others too. */
+const schoolingLevels = [
+  ...["GRUNDSCHULE", "HAUPTSCHULE", "REALSCHULE", "OBERSCHULE", "GESAMTSCHULE", "GYMNASIUM"],
+  ...["FOERDERSCHULE", "BERUFSBILDENDE_SCHULE"],
+];
+
+/** Registers a school and goes to its page with the first steps. */
+const create: Show = async ({ api, field, once }) => {
+  const orNull = (name: string) => field(name) || null;
+  const school = await take(
+    api.POST("/admin/v1/schools", {
+      params: { header: { "Idempotency-Key": once } },
+      body: {
+        ...{ name: field("name"), officialId: field("officialId"), schoolingLevel: orNull("schoolingLevel") },
+        address: {
+          ...{ address: field("address"), addressAddition: orNull("addressAddition") },
+          ...{ city: field("city"), zipCode: field("zipCode") },
+        },
+        location: { country: "DE", state: field("state") },
+      },
+    }),
+  );
+  return { to: `/admin/schools/${school.id}/today`, done: "schoolCreated" };
+};

@@ -1,0 +1,50 @@
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Router } from "express";
+import { marked } from "marked";
+import { pageHeaders, renderPage } from "../platform/pages/index.ts";
+import { answerStatic } from "./static-answer.ts";
+
+const folder = join(import.meta.dirname, "../../docs");
+
+export type Guide = { name: string; title: string };
+
+/** The guides of `docs/`, each a Markdown file whose first line is its title. */
+const guides = readdirSync(folder)
+  .filter((file) => file.endsWith(".md"))
+  .sort()
+  .map((file) => {
+    const text = readFileSync(join(folder, file), "utf8");
+    return { name: file.slice(0, -3), title: /^# (.+)$/m.exec(text)?.[1] ?? file, text };
+  });
+
+export const listGuides = (): Guide[] => guides.map(({ name, title }) => ({ name, title }));
+
+/** Serves each guide at `/docs/<name>`, and its pictures. Shape: `style` is the address of the stylesheet. */
+export function makeGuidesRouter(style: string): Router {
+  const router = Router();
+  for (const { name, title, text } of guides) {
+    const html = marked
+      .parse(text, { async: false })
+      .replaceAll('src="pictures/', 'src="/docs/pictures/')
+      .replaceAll(/href="([\w-]+)\.md"/g, 'href="/docs/$1"')
+      .replaceAll("<pre>", '<pre tabindex="0">');
+    const body = `<link rel="stylesheet" href="${style}"><div class="guide">${html}</div>`;
+    const page = renderPage({ title, body, width: "wide" }, { locale: "en" });
+    const { "Cache-Control": _, "Content-Type": __, ...headers } = { ...pageHeaders(), ...page.headers };
+    router.get(`/docs/${name}`, answerStatic(page.html, { contentType: "text/html; charset=utf-8", headers }));
+  }
+  const pictures = new Map(
+    readdirSync(join(folder, "pictures")).map((file) => [file, readFileSync(join(folder, "pictures", file))]),
+  );
+  router.get("/docs/pictures/:file", (req, res, next) => {
+    const picture = pictures.get(req.params.file);
+    if (picture === undefined) return next();
+    const etag = `"${createHash("sha256").update(picture).digest("base64url").slice(0, 22)}"`;
+    res.set({ "Cache-Control": "public, max-age=300", "X-Content-Type-Options": "nosniff", ETag: etag });
+    if (req.headers["if-none-match"] === etag) res.status(304).end();
+    else res.type("image/png").send(picture);
+  });
+  return router;
+}
