@@ -10,7 +10,8 @@ import {
 } from "../src/directory/index.ts";
 import type { Change, GroupId, PersonId, PersonRole, SchoolId } from "../src/directory/index.ts";
 import type { Origin } from "../src/events/index.ts";
-import type { PrismaDb, Queryable } from "../src/platform/db.ts";
+import type { PrismaDb, Queryable, Transaction } from "../src/platform/db.ts";
+import { giveRole, type StaffRoleName } from "../src/staff/index.ts";
 import world from "./demo.json" with { type: "json" };
 
 export type SetCredential = (
@@ -23,18 +24,24 @@ export type LoadOptions = { now: Date; production: boolean; restoreWindowDays: n
 /** Held while loading, so that of several processes that start at once one loads and the others find it done. */
 const lockKey = 7_269_001;
 
+const demoActor = "demo";
+
 /**
  * Loads the demo world into an empty database, in one transaction.
  *
- * Shape:  false where the database holds anything already; then nothing is changed.
+ * Shape:  false where the database holds anything already; then a demo world without accounts of staff gets these, and
+ *         nothing else is changed.
  * Errors: in production always; its passwords and secrets are public.
  */
 export async function loadDemoWorld(db: PrismaDb, options: LoadOptions): Promise<boolean> {
   if (options.production) throw new Error("the demo world has public passwords and is never loaded in production");
-  const origin: Origin = { at: options.now, actorId: "demo" };
+  const origin: Origin = { at: options.now, actorId: demoActor };
   return changeDirectory(db, origin, async (change) => {
     await change.tx.query("SELECT pg_advisory_xact_lock($1)", [lockKey]);
-    if (!(await isEmpty(change.tx))) return false;
+    if (!(await isEmpty(change.tx))) {
+      if (await lacksStaff(change.tx)) await loadStaff(change, options, origin);
+      return false;
+    }
     await loadDirectory(change, options);
     await loadAccess(change, origin);
     // Last, because only an active group or person is made, and deleting is a change of its own.
@@ -45,6 +52,7 @@ export async function loadDemoWorld(db: PrismaDb, options: LoadOptions): Promise
       if (person.status !== "SOFT_DELETED") continue;
       await softDeletePerson(change, { personId: person.id as PersonId, restoreWindowDays: options.restoreWindowDays });
     }
+    await loadStaff(change, options, origin);
     return true;
   });
 }
@@ -54,6 +62,31 @@ async function isEmpty(tx: Queryable): Promise<boolean> {
     "SELECT NOT EXISTS (SELECT FROM school) AND NOT EXISTS (SELECT FROM app) AS empty",
   );
   return rows[0]!.empty;
+}
+
+async function lacksStaff({ prisma }: Transaction): Promise<boolean> {
+  const [schools, apps] = [world.schools.map(({ id }) => id), world.apps.map(({ clientId }) => clientId)];
+  const usernames = world.staff.map(({ username }) => username);
+  return (
+    (await prisma.school.count({ where: { id: { in: schools } } })) === schools.length &&
+    (await prisma.app.count({ where: { clientId: { in: apps } } })) === apps.length &&
+    (await prisma.audit.count({ where: { actorId: demoActor, action: "staff_role_given" } })) === 0 &&
+    (await prisma.credential.count({ where: { username: { in: usernames } } })) === 0
+  );
+}
+
+/** People at no school, so that no app ever sees them. */
+async function loadStaff(change: Change, { now, setCredential }: LoadOptions, origin: Origin): Promise<void> {
+  for (const { username, password, may, schoolId, clientIds = [] } of world.staff) {
+    const personId = await createPerson(change, { schools: [], role: "OTHER", name: null });
+    await setCredential(change.tx, { personId, username, password, now });
+    const schoolIds = schoolId === undefined ? [] : [schoolId as SchoolId];
+    await giveRole(
+      change.tx,
+      { role: may as StaffRoleName, holder: { personId }, schoolIds, clientIds: clientIds as ClientId[] },
+      { giver: null, origin },
+    );
+  }
 }
 
 async function loadDirectory(change: Change, { now, setCredential }: LoadOptions): Promise<void> {

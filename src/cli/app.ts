@@ -12,11 +12,12 @@ import {
 import type { App, ClientId, Registration } from "../access/index.ts";
 import { withPrismaTransaction } from "../platform/db.ts";
 import type { Transaction } from "../platform/db.ts";
-import { done, found, inDatabase } from "./change.ts";
-import { makeCommand, type Noun, type Tools } from "./command.ts";
-import { recordLines, wholeList } from "./lines.ts";
+import { found, inDatabase } from "./change.ts";
+import { makeCommand, type Noun, type Result, type Tools } from "./command.ts";
+import { done, recordLines, wholeList } from "./lines.ts";
 import { argument, option, readDuration, required, UsageError } from "./option.ts";
 import { policyOf, withPolicyHint } from "./outbound-policy.ts";
+import * as far from "./remote/app.ts";
 
 const takes = { app: argument.text<ClientId>() };
 
@@ -49,11 +50,11 @@ type Written = {
   pkce: boolean;
 };
 
+type Checked = Partial<Omit<Registration, "clientId" | "type">>;
+type Fields = Omit<Checked, "backchannelLogoutUri"> & { backchannelLogoutUri?: string };
+
 /** The fields of a registration that were given. Errors: UsageError. */
-async function readRegistration(
-  tools: Tools,
-  written: Written,
-): Promise<Partial<Omit<Registration, "clientId" | "type">>> {
+function readRegistration(written: Written): Fields {
   const {
     name,
     redirectUri,
@@ -72,9 +73,7 @@ async function readRegistration(
     ...(redirectUri && { redirectUris: [...redirectUri] }),
     ...(postLogoutRedirectUri && { postLogoutRedirectUris: [...postLogoutRedirectUri] }),
     ...(loginUrl !== undefined && { loginUrl }),
-    ...(backchannelLogoutUri !== undefined && {
-      backchannelLogoutUri: await withPolicyHint(checkBackchannelLogoutUri(backchannelLogoutUri, policyOf(tools))),
-    }),
+    ...(backchannelLogoutUri !== undefined && { backchannelLogoutUri }),
     ...(scope && { scopes: [...new Set(scope)] }),
     ...(idTokenAlgorithm && { idTokenAlgorithm }),
     ...(schulconnexSpelling && { schulconnexSpelling }),
@@ -82,12 +81,25 @@ async function readRegistration(
   };
 }
 
-/** A registration without the hashes of secrets, and with the end of the old one while it is valid. */
-function shownOf({ secretHash: _, oldSecretHash: _old, oldSecretEndsAt, ...app }: App, now: Date) {
-  return { ...app, oldSecretEndsAt: oldSecretEndsAt !== null && oldSecretEndsAt > now ? oldSecretEndsAt : null };
+/** The same, where the service can send its notices to the address that is given. */
+async function readChecked(tools: Tools, written: Written): Promise<Checked> {
+  const { backchannelLogoutUri: uri, ...fields } = readRegistration(written);
+  if (uri === undefined) return fields;
+  return { ...fields, backchannelLogoutUri: await withPolicyHint(checkBackchannelLogoutUri(uri, policyOf(tools))) };
 }
 
-type Shown = ReturnType<typeof shownOf>;
+/** A registration without the hashes of secrets, and with the end of the old one while it is valid. */
+function shownOf(registered: App, now: Date): Shown {
+  const { clientId, name, type, pkceRequired, redirectUris, postLogoutRedirectUris, loginUrl } = registered;
+  const { backchannelLogoutUri, scopes, idTokenAlgorithm, schulconnexSpelling, oldSecretEndsAt } = registered;
+  return {
+    ...{ clientId, name, type, pkceRequired, redirectUris, postLogoutRedirectUris, loginUrl },
+    ...{ backchannelLogoutUri, scopes, idTokenAlgorithm, schulconnexSpelling },
+    oldSecretEndsAt: oldSecretEndsAt !== null && oldSecretEndsAt > now ? oldSecretEndsAt : null,
+  };
+}
+
+type Shown = far.ShownApp;
 
 const defaultOverlap = "24h";
 
@@ -100,6 +112,46 @@ const secretLines = (secret: string | null): string[] =>
   secret === null ? [] : [`Client secret: ${secret}`, "The secret is not shown again."];
 
 const origins = ({ config, origin }: Tools) => ({ ...origin(), allowLoopbackHttp: !config.production });
+
+type Made = { clientId: string; clientSecret: string | null };
+
+const created = (made: Made): Result => ({
+  lines: [`Client id: ${made.clientId}`, ...secretLines(made.clientSecret)],
+  quiet: [made.clientId, made.clientSecret].filter((one) => one !== null),
+  data: made,
+});
+
+const updated = (clientId: ClientId, changed: readonly string[]): Result =>
+  done(changed.length === 0 ? "No change." : "App updated.", { clientId, changed });
+
+type Rotated = { clientSecret: string; oldSecretEndsAt: Date | null };
+
+function secretRotated(clientId: ClientId, rotated: Rotated): Result {
+  const { clientSecret, oldSecretEndsAt } = rotated;
+  const end =
+    oldSecretEndsAt === null
+      ? "The old one is no longer valid."
+      : `The old one is valid until ${oldSecretEndsAt.toISOString()}.`;
+  return { lines: [...secretLines(clientSecret), end], quiet: [clientSecret], data: { clientId, ...rotated } };
+}
+
+const oldSecretEnded = (clientId: ClientId): Result => done("Old secret ended.", { clientId });
+const deleted = (clientId: ClientId): Result => done("App deleted.", { clientId });
+
+const show = (shown: Shown): Result => ({
+  lines: recordLines(Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, shownValue(value)]))),
+  quiet: [shown.clientId],
+  data: shown,
+});
+
+function showAll(apps: readonly Shown[]): Result {
+  const columns = {
+    "client id": ({ clientId }: Shown) => clientId,
+    type: ({ type }: Shown) => type,
+    name: ({ name }: Shown) => name,
+  };
+  return wholeList("apps", apps, { columns, id: ({ clientId }) => clientId });
+}
 
 export const app: Noun = {
   verbs: {
@@ -119,26 +171,30 @@ export const app: Noun = {
         const registration = {
           scopes: [],
           redirectUris: [],
-          ...(await readRegistration(tools, rest)),
+          ...(await readChecked(tools, rest)),
           ...id,
           name,
           type,
         };
-        const made = await write(tools, (tx) => createApp(tx, registration, origins(tools)));
-        const lines = [`Client id: ${made.clientId}`, ...secretLines(made.clientSecret)];
-        return { lines, quiet: [made.clientId, made.clientSecret].filter((one) => one !== null), data: made };
+        return created(await write(tools, (tx) => createApp(tx, registration, origins(tools))));
       },
+      remote: async (remote, { options: { type = "CONFIDENTIAL", clientId, name, ...rest } }) =>
+        created(await far.createApp(remote, { ...readRegistration(rest), clientId, name, type })),
     }),
     update: makeCommand({
       summary: "Change what is given of a registration; a list is replaced as a whole.",
       takes,
       options: properties,
       run: async (tools, { given, options }) => {
-        const update = await readRegistration(tools, options);
+        const update = await readChecked(tools, options);
         if (Object.keys(update).length > 0)
           await write(tools, (tx) => updateApp(tx, { clientId: given.app, ...update }, origins(tools)));
-        const changed = Object.keys(update);
-        return done(changed.length === 0 ? "No change." : "App updated.", { clientId: given.app, changed });
+        return updated(given.app, Object.keys(update));
+      },
+      remote: async (remote, { given, options }) => {
+        const update = readRegistration(options);
+        if (Object.keys(update).length > 0) await far.updateApp(remote, given.app, update);
+        return updated(given.app, Object.keys(update));
       },
     }),
     "rotate-secret": makeCommand({
@@ -153,24 +209,21 @@ export const app: Noun = {
         const rotated = await write(tools, (tx) =>
           rotateClientSecret(tx, { clientId: given.app, keepOldSeconds: keepOldFor }, tools.origin()),
         );
-        const { oldSecretEndsAt } = rotated;
-        const end =
-          oldSecretEndsAt === null
-            ? "The old one is no longer valid."
-            : `The old one is valid until ${oldSecretEndsAt.toISOString()}.`;
-        return {
-          lines: [...secretLines(rotated.clientSecret), end],
-          quiet: [rotated.clientSecret],
-          data: { clientId: given.app, ...rotated },
-        };
+        return secretRotated(given.app, rotated);
       },
+      remote: async (remote, { given, options: { keepOldFor = readDuration(defaultOverlap) } }) =>
+        secretRotated(given.app, await far.rotateSecret(remote, given.app, keepOldFor)),
     }),
     "end-old-secret": makeCommand({
       summary: "End the old secret before its time is over.",
       takes,
       run: async (tools, { given }) => {
         await write(tools, (tx) => endOldSecret(tx, given.app, tools.origin()));
-        return done("Old secret ended.", { clientId: given.app });
+        return oldSecretEnded(given.app);
+      },
+      remote: async (remote, { given }) => {
+        await far.endOldSecret(remote, given.app);
+        return oldSecretEnded(given.app);
       },
     }),
     delete: makeCommand({
@@ -188,40 +241,29 @@ export const app: Noun = {
             endpoints.map(({ id }) => id),
           );
         });
-        return done("App deleted.", { clientId: given.app });
+        return deleted(given.app);
+      },
+      remote: async (remote, { given }) => {
+        await far.deleteApp(remote, given.app);
+        return deleted(given.app);
       },
     }),
     show: makeCommand({
       summary: "Show one registration.",
       takes,
       run: async (tools, { given }) => {
-        const registered = found(
-          await inDatabase(tools, (db) => findApp(db, given.app)),
-          "app_not_found",
-          "The app does not exist.",
-        );
-        const shown = shownOf(registered, tools.clock());
-        return {
-          lines: recordLines(
-            Object.fromEntries(Object.entries(shown).map(([name, value]) => [name, shownValue(value)])),
-          ),
-          quiet: [shown.clientId],
-          data: shown,
-        };
+        const registered = await inDatabase(tools, (db) => findApp(db, given.app));
+        return show(shownOf(found(registered, "app_not_found", "The app does not exist."), tools.clock()));
       },
+      remote: async (remote, { given }) => show(await far.findApp(remote, given.app)),
     }),
     list: makeCommand({
       summary: "List all apps by name.",
       run: async (tools) => {
         const apps = await inDatabase(tools, (db) => listApps(db));
-        const shown = apps.map((registered) => shownOf(registered, tools.clock()));
-        const columns = {
-          "client id": ({ clientId }: Shown) => clientId,
-          type: ({ type }: Shown) => type,
-          name: ({ name }: Shown) => name,
-        };
-        return wholeList("apps", shown, { columns, id: ({ clientId }) => clientId });
+        return showAll(apps.map((registered) => shownOf(registered, tools.clock())));
       },
+      remote: async (remote) => showAll(await far.listApps(remote)),
     }),
   },
 };

@@ -1,8 +1,9 @@
 import { listAudit, type RecordedAudit } from "../events/index.ts";
 import { inDatabase } from "./change.ts";
-import { makeCommand, type Noun } from "./command.ts";
+import { makeCommand, type Noun, type Result } from "./command.ts";
 import { defaultLimit, wholeList, type Columns } from "./lines.ts";
 import { option } from "./option.ts";
+import * as far from "./remote/audit.ts";
 
 const columns: Columns<RecordedAudit> = {
   at: ({ at }) => at.toISOString(),
@@ -13,6 +14,11 @@ const columns: Columns<RecordedAudit> = {
   person: ({ personId }) => personId,
   detail: ({ detail }) => JSON.stringify(detail),
 };
+
+const show = (lines: readonly RecordedAudit[]): Result => ({
+  ...wholeList("audit lines", lines, { columns, id: ({ id }) => id }),
+  data: { lines },
+});
 
 export const audit: Noun = {
   verbs: {
@@ -28,10 +34,10 @@ export const audit: Noun = {
       },
       run: async (tools, { options: { person, school, app, action, since, limit = defaultLimit } }) => {
         const filter = { personId: person, schoolId: school, clientId: app, action, since, limit };
-        const lines = await inDatabase(tools, (_db, whole) => listAudit(whole, filter));
-        const list = wholeList("audit lines", lines, { columns, id: ({ id }) => id });
-        return { ...list, data: { lines } };
+        return show(await inDatabase(tools, (_db, whole) => listAudit(whole, filter)));
       },
+      remote: async (remote, { options: { person, school, app, action, since, limit = defaultLimit } }) =>
+        show(await far.listAudit(remote, { personId: person, schoolId: school, clientId: app, action, since, limit })),
     }),
   },
 };

@@ -2,7 +2,7 @@ import { changeDirectory } from "../access/index.ts";
 import type { Change } from "../directory/index.ts";
 import { storeOf, type OpenDb, type Store } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
-import type { Result, Tools } from "./command.ts";
+import type { Tools } from "./command.ts";
 
 /** Runs a use case as one change, with the events that notify apps of it. */
 export function inChange<T>({ withDatabase, origin }: Tools, work: (change: Change) => Promise<T>): Promise<T> {
@@ -13,18 +13,6 @@ export function inChange<T>({ withDatabase, origin }: Tools, work: (change: Chan
 export function inDatabase<T>({ withDatabase }: Tools, work: (db: Store, whole: OpenDb) => Promise<T>): Promise<T> {
   return withDatabase(({ db }) => work(storeOf(db), db));
 }
-
-/** One line for a person, and for scripts the same as data. */
-export const done = (line: string, data: object): Result => ({ lines: [line], data });
-
-/** What was made: its id alone, so that a script can keep it. */
-export const made = (id: string): Result => ({ lines: [id], quiet: [id], data: { id } });
-
-/** What an update did: the names of what differs now. */
-export const updated = (what: string, id: string, changed: readonly string[]): Result => ({
-  lines: [changed.length === 0 ? "No change." : `${what} updated: ${changed.join(", ")}.`],
-  data: { id, changed },
-});
 
 export function found<Found>(found: Found | null, code: string, message: string): Found {
   if (found === null) throw new AppError("not_found", code, message);

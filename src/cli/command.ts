@@ -4,6 +4,8 @@ import type { Clock } from "../platform/clock.ts";
 import type { OpenDb } from "../platform/db.ts";
 import type { Argument, Option } from "./option.ts";
 import type { ProgressStep } from "./progress-bar.ts";
+import type { Remote } from "./remote/remote.ts";
+import type { RemotesFile } from "./remote/remotes-file.ts";
 
 /** Rows under headings; the headings are also the first line of CSV. */
 export type Table = { columns: readonly string[]; rows: readonly (readonly string[])[] };
@@ -35,6 +37,19 @@ export type Tools = {
   showProgress(step: ProgressStep): void;
 };
 
+/** What a command works with that needs neither a database nor a service. */
+export type OwnTools = Pick<Tools, "tell"> & {
+  /** The remote services that the user has logged in to. */
+  remotes: RemotesFile;
+  /** A secret that the environment gives. */
+  clientSecret: string | undefined;
+  /** Asks the person at the terminal and shows nothing of the answer; left out where there is none. */
+  askSecret?: ((question: string) => Promise<string>) | undefined;
+};
+
+/** Why a command runs beside the database only. */
+export type Beside = { reason: string };
+
 type Arguments = Readonly<Record<string, Argument<unknown>>>;
 type Options = Readonly<Record<string, Option<unknown>>>;
 
@@ -44,13 +59,21 @@ export type Call<Takes extends Arguments, O extends Options> = {
   options: { [Name in keyof O]: O[Name] extends Option<infer Value> ? Value : never };
 };
 
+/** What the options of a command are read to. */
+export type OptionsOf<O extends Options> = Call<Record<string, never>, O>["options"];
+
 export type Command = {
   summary: string;
   takes: Arguments;
   options: Options;
   /** What is lost for good; a person is asked before, a script gives --yes. */
   irreversible?: string;
+  /** Beside the service, on its database. */
   run(tools: Tools, call: Call<Arguments, Options>): Promise<Result>;
+  /** On a remote service, through the admin API; or why not. */
+  remote: ((remote: Remote, call: Call<Arguments, Options>) => Promise<Result>) | Beside;
+  /** Of a command that needs neither, in place of both. */
+  own?(tools: OwnTools, call: Call<Arguments, Options>): Promise<Result>;
 };
 
 /** `schultor <noun> <verb>`. */
@@ -69,22 +92,52 @@ type Definition<Takes extends Arguments, O extends Options> = {
   options?: O;
   irreversible?: string;
   run(tools: Tools, call: Call<Takes, O>): Promise<Result>;
+  remote: ((remote: Remote, call: Call<Takes, O>) => Promise<Result>) | Beside;
+};
+
+type OwnDefinition<Takes extends Arguments, O extends Options> = Omit<Definition<Takes, O>, "run" | "remote"> & {
+  own(tools: OwnTools, call: Call<Takes, O>): Promise<Result>;
 };
 
 /**
- * Makes a command whose `run` gets typed values of what it takes.
+ * Makes a command whose `run` and `remote` get typed values of what it takes.
  *
- * Errors: `run` throws AppError for what the rules refuse (exit code 3) and UsageError for what only it can check (2).
+ * Errors: both throw AppError for what the rules refuse (exit code 3) and UsageError for what only they can check (2).
  */
 export function makeCommand<Takes extends Arguments = Record<string, never>, O extends Options = Record<string, never>>(
   definition: Definition<Takes, O>,
 ): Command {
+  const { remote } = definition;
+  // The values were read by the arguments and options of this definition.
   return {
-    summary: definition.summary,
-    takes: definition.takes ?? {},
-    options: definition.options ?? {},
-    ...(definition.irreversible !== undefined && { irreversible: definition.irreversible }),
-    // The values were read by the arguments and options of this definition.
+    ...shapeOf(definition),
     run: (tools, call) => definition.run(tools, call as Call<Takes, O>),
+    remote: typeof remote === "function" ? (service, call) => remote(service, call as Call<Takes, O>) : remote,
   };
 }
+
+/** Makes a command that works the same wherever the service is. */
+export function makeOwnCommand<
+  Takes extends Arguments = Record<string, never>,
+  O extends Options = Record<string, never>,
+>(definition: OwnDefinition<Takes, O>): Command {
+  const never = () => Promise.reject(new Error("The command has a way of its own."));
+  return {
+    ...shapeOf(definition),
+    run: never,
+    remote: never,
+    own: (tools, call) => definition.own(tools, call as Call<Takes, O>),
+  };
+}
+
+const shapeOf = <Takes extends Arguments, O extends Options>({
+  summary,
+  takes,
+  options,
+  irreversible,
+}: Pick<Definition<Takes, O>, "summary" | "takes" | "options" | "irreversible">) => ({
+  summary,
+  takes: takes ?? {},
+  options: options ?? {},
+  ...(irreversible !== undefined && { irreversible }),
+});

@@ -1,5 +1,6 @@
 import { completion } from "./completion.ts";
 import type { Commands } from "./command.ts";
+import { logout } from "./logout.ts";
 import { serviceCommands } from "./service.ts";
 
 /** Every command; a new noun is a file of its own with one entry here. */
@@ -13,7 +14,7 @@ export const commands: Commands = {
     load: async () => (await import("./person.ts")).person,
   },
   login: {
-    summary: "Logins: with which user name a person signs in.",
+    summary: "Logins: with which user name a person signs in. login https://… is remote login.",
     load: async () => (await import("./login.ts")).login,
   },
   affiliation: {
@@ -60,6 +61,11 @@ export const commands: Commands = {
     summary: "The embedded PostgreSQL: where its files are, and how to delete them.",
     load: async () => (await import("./embedded-database.ts")).database,
   },
+  remote: {
+    summary: "Remote services: log in to one, so that commands act on it with --remote.",
+    load: async () => (await import("./remotes.ts")).remotes,
+  },
+  logout,
   ...serviceCommands,
   completion: completion(() => commands),
 };

@@ -1,14 +1,14 @@
-import { makeCommand, type Command, type Commands, type Noun } from "./command.ts";
+import { makeOwnCommand, type Command, type Commands, type Noun } from "./command.ts";
 import { globalOptions } from "./globals.ts";
 import { argument } from "./option.ts";
 import { dashed } from "./read-call.ts";
 
 /** The command that prints a completion script. It lists all words, so that pressing the key starts no process. */
 export const completion = (all: () => Commands): Command =>
-  makeCommand({
+  makeOwnCommand({
     summary: 'Print the completion for a shell: eval "$(schultor completion bash)".',
     takes: { shell: argument.oneOf(["bash", "zsh"] as const) },
-    run: async (_tools, { given: { shell } }) => {
+    own: async (_tools, { given: { shell } }) => {
       const script = await makeScript(all());
       const lines = shell === "zsh" ? ["autoload -Uz bashcompinit && bashcompinit", ...script] : script;
       return { lines, data: { shell, script: lines.join("\n") }, isFile: true };

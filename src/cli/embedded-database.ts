@@ -23,6 +23,7 @@ const outsideColumns = ({ folder, dataDir, isInUse }: DatabasePlace): string[] =
 export const database: Noun = {
   verbs: {
     where: makeCommand({
+      remote: { reason: "The files are on the machine of the service." },
       summary:
         "Show where the files of the database are, and which databases on this machine lie outside their DATA_DIR.",
       run: async ({ config }) => {
@@ -45,6 +46,7 @@ export const database: Noun = {
       },
     }),
     remove: makeCommand({
+      remote: { reason: "The files are on the machine of the service." },
       summary: "Delete the database of DATA_DIR, wherever its files are.",
       irreversible: "This deletes everything in the database.",
       options: {

@@ -1,5 +1,6 @@
 import {
   applyImport,
+  cancelImport,
   confirmImport,
   getImport,
   listImportFaults,
@@ -7,15 +8,18 @@ import {
   plainTemplate,
   previewImport,
   sampleImport,
+  type ImportFault,
   type ImportId,
   type ImportRecord,
   type OnProgress,
 } from "../imports/index.ts";
 import type { PrismaDb } from "../platform/db.ts";
-import { makeCommand, type Noun, type Result, type Tools } from "./command.ts";
+import { makeCommand, makeOwnCommand, type Noun, type Result, type Tools } from "./command.ts";
 import { importColumns, importLines } from "./import-lines.ts";
-import { wholeList } from "./lines.ts";
+import { done, wholeList } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
+import * as far from "./remote/import.ts";
+import type { Remote } from "./remote/remote.ts";
 
 const takes = { import: argument.id<ImportId>() };
 const roster = { file: argument.text() };
@@ -48,12 +52,18 @@ export const rosterImport: Noun = {
           };
           return showImport(db, await previewImport(db, wanted, tools.origin()), { faults, now: tools.clock() });
         }),
+      remote: async (remote, { given, options: { school, mode, carryOver = [], schoolYear, faults } }) => {
+        const wanted = { path: given.file, schoolId: school, carryOvers: readCarryOvers(carryOver), schoolYear };
+        const inCapitals = mode && (mode.toUpperCase() as "BULK" | "DELTA");
+        return showRemote(remote, await far.previewImport(remote, { ...wanted, mode: inCapitals }), faults);
+      },
     }),
     apply: makeCommand({
       summary: "Apply an import as its preview showed, school by school, and notify the apps.",
       takes,
       run: (tools, { given }) =>
         withImports(tools, async (db, onProgress) => applied(db, tools, given.import, onProgress)),
+      remote: async (remote, { given }) => showRemote(remote, await far.applyImport(remote, given.import, false)),
     }),
     confirm: makeCommand({
       summary: "Confirm what a held import removes, and apply it.",
@@ -63,6 +73,22 @@ export const rosterImport: Noun = {
           await confirmImport(db, given.import, tools.origin());
           return applied(db, tools, given.import, onProgress);
         }),
+      remote: async (remote, { given }) => showRemote(remote, await far.applyImport(remote, given.import, true)),
+    }),
+    cancel: makeCommand({
+      summary: "End an import that is not wanted, and remove what was read of its file.",
+      takes,
+      run: (tools, { given }) =>
+        withImports(tools, async (db) => {
+          const { withPrismaTransaction } = await import("../platform/db.ts");
+          await getImport(db, given.import);
+          await withPrismaTransaction(db, (tx) => cancelImport(tx, given.import, tools.origin()));
+          return cancelled(given.import);
+        }),
+      remote: async (remote, { given }) => {
+        await far.cancelImport(remote, given.import);
+        return cancelled(given.import);
+      },
     }),
     show: makeCommand({
       summary: "Show an import: its numbers, samples of what it would change now, or its faults.",
@@ -72,6 +98,8 @@ export const rosterImport: Noun = {
         withImports(tools, async (db) =>
           showImport(db, await getImport(db, given.import), { faults: options.faults, now: tools.clock() }),
         ),
+      remote: async (remote, { given, options }) =>
+        showRemote(remote, await far.getImport(remote, given.import), options.faults),
     }),
     list: makeCommand({
       summary: "List imports, the latest first.",
@@ -80,18 +108,22 @@ export const rosterImport: Noun = {
         limit: option.count("How many at most; 50 if left out."),
       },
       run: (tools, { options: { school, limit } }) =>
-        withImports(tools, async (db) => {
-          const imports = await listImports(db, { schoolId: school, limit });
-          return wholeList("imports", imports, { columns: importColumns, id: ({ id }) => id });
-        }),
+        withImports(tools, async (db) => showAll(await listImports(db, { schoolId: school, limit }))),
+      remote: async (remote, { options: { school, limit = 50 } }) =>
+        showAll(await far.listImports(remote, { schoolId: school, limit })),
     }),
-    template: makeCommand({
+    template: makeOwnCommand({
       summary:
         "Print a plain CSV file to fill in: `… import template > roster.csv`. Its columns are explained in src/imports/FORMATS.md.",
-      run: async () => ({ lines: [plainTemplate().trimEnd()], isFile: true, data: { template: plainTemplate() } }),
+      own: async () => ({ lines: [plainTemplate().trimEnd()], isFile: true, data: { template: plainTemplate() } }),
     }),
   },
 };
+
+const cancelled = (id: ImportId): Result => done("Import cancelled.", { id, state: "CANCELLED" });
+
+const showAll = (imports: readonly ImportRecord[]): Result =>
+  wholeList("imports", imports, { columns: importColumns, id: ({ id }) => id });
 
 const labels = { reading: "Reading", checking: "Checking", comparing: "Comparing", applying: "Applying" };
 
@@ -112,7 +144,9 @@ async function applied(
   id: ImportId,
   onProgress: OnProgress,
 ): Promise<Result> {
-  const rules = { holdShare: config.importHoldShare, restoreWindowDays: config.restoreWindowDays, onProgress };
+  const { giveUserNamesAtSchool: giveUserNames } = await import("../sign-on/index.ts");
+  const { importHoldShare: holdShare, restoreWindowDays } = config;
+  const rules = { holdShare, restoreWindowDays, onProgress, giveUserNames };
   return showImport(db, await applyImport(db, id, rules, origin()), { now: clock() });
 }
 
@@ -121,8 +155,18 @@ async function showImport(
   record: ImportRecord,
   { faults: limit = 1000, now }: { faults?: number | undefined; now: Date },
 ): Promise<Result> {
-  const faults = await listImportFaults(db, record.id, { limit });
-  const samples = await sampleImport(db, record.id, now);
+  return show(record, await listImportFaults(db, record.id, { limit }), await sampleImport(db, record.id, now));
+}
+
+async function showRemote(remote: Remote, record: ImportRecord, limit = 1000): Promise<Result> {
+  return show(record, await far.listFaults(remote, record.id, limit), await far.sampleImport(remote, record));
+}
+
+function show(
+  record: ImportRecord,
+  faults: readonly ImportFault[],
+  samples: Awaited<ReturnType<typeof sampleImport>>,
+): Result {
   const data = { ...record, faults, samples: Object.fromEntries(samples) };
   const isRefused = record.state === "BROKEN";
   return { lines: importLines(record, faults, samples), quiet: [record.id], data, isRefused };

@@ -70,3 +70,15 @@ export const counted = (number: number, one: string, several = `${one}s`): strin
   `${number} ${number === 1 ? one : several}`;
 
 export const timeOf = (at: Date | null): string | null => at?.toISOString() ?? null;
+
+/** One line for a person, and for scripts the same as data. */
+export const done = (line: string, data: object): Result => ({ lines: [line], data });
+
+/** What was made: its id alone, so that a script can keep it. */
+export const made = (id: string): Result => ({ lines: [id], quiet: [id], data: { id } });
+
+/** What an update did: the names of what differs now. */
+export const updated = (what: string, id: string, changed: readonly string[]): Result => ({
+  lines: [changed.length === 0 ? "No change." : `${what} updated: ${changed.join(", ")}.`],
+  data: { id, changed },
+});

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import {
   addMembership,
   createPerson,
@@ -22,10 +21,23 @@ import type {
 } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
 import type { OpenDb } from "../platform/db.ts";
-import { done, found, inChange, inDatabase, made, updated } from "./change.ts";
-import { makeCommand, type Noun } from "./command.ts";
-import { defaultLimit, listOptions, listResult, nameOf, recordLines, timeOf, type Columns } from "./lines.ts";
+import { found, inChange, inDatabase } from "./change.ts";
+import { makeCommand, type Noun, type Result } from "./command.ts";
+import {
+  done,
+  made,
+  updated,
+  defaultLimit,
+  listOptions,
+  listResult,
+  nameOf,
+  recordLines,
+  timeOf,
+  type Columns,
+} from "./lines.ts";
 import { argument, option, required, UsageError } from "./option.ts";
+import * as far from "./remote/person.ts";
+import { refuseHere, type Remote } from "./remote/remote.ts";
 
 const roles: readonly PersonRole[] = ["STUDENT", "TEACHER", "OTHER"];
 const takes = { person: argument.person() };
@@ -64,8 +76,8 @@ const foundColumns: Columns<FoundPerson> = {
   status: ({ status }) => status,
   role: ({ role }) => role,
   name: ({ name }) => nameOf(name),
-  "official id": ({ homeSchool }) => homeSchool.officialId,
-  "home school": ({ homeSchool }) => homeSchool.name,
+  "official id": ({ homeSchool }) => homeSchool?.officialId ?? null,
+  "home school": ({ homeSchool }) => homeSchool?.name ?? null,
 };
 
 /** A change of whether and where a person is signed in. */
@@ -73,6 +85,7 @@ const signInVerb = (
   summary: string,
   line: string,
   change: (db: OpenDb, personId: PersonId, origin: Origin) => Promise<void>,
+  remotely: (remote: Remote, personId: PersonId) => Promise<void>,
 ) =>
   makeCommand({
     summary,
@@ -81,7 +94,41 @@ const signInVerb = (
       await inDatabase(tools, (_db, whole) => change(whole, personId, tools.origin()));
       return done(line, { id: personId });
     },
+    remote: async (remote, { given: { person: personId } }) => {
+      await remotely(remote, personId);
+      return done(line, { id: personId });
+    },
   });
+
+const softDeleted = (id: PersonId, purgeAt: Date): Result =>
+  done(`Person deleted. They can be restored until ${purgeAt.toISOString()}.`, {
+    ...{ id, status: "SOFT_DELETED", purgeAt },
+  });
+
+const restored = (id: PersonId): Result => done("Person restored.", { id, status: "ACTIVE" });
+const deleted = (id: PersonId): Result => done("Person deleted for good.", { id });
+const moved = (id: PersonId, school: SchoolId): Result => done("Person moved.", { id, school });
+
+const loginSet = (id: PersonId, username: string, password: string): Result => ({
+  lines: [`User name: ${username}`, `Password: ${password}`, "The password is not shown again."],
+  quiet: [password],
+  data: { id, username, password },
+});
+
+function show(shown: Person): Result {
+  const { id, name, role, status, sourceSystemIdentifier, homeSchoolId, purgeAt, blockedAt } = shown;
+  const schools = shown.schools.map((at) => `${at.name} (${at.id}${at.id === homeSchoolId ? ", home" : ""})`);
+  const groups = shown.groups.map(
+    (group) => `${group.name} (${group.id}, ${group.role}${group.status === "DELETED" ? ", deleted" : ""})`,
+  );
+  const lines = recordLines({
+    ...{ id, name: nameOf(name), role },
+    status: purgeAt === null ? status : `${status} until ${purgeAt.toISOString()}`,
+    ...{ "blocked since": timeOf(blockedAt), "source id": sourceSystemIdentifier },
+    ...{ schools: schools.join(", "), groups: groups.join(", ") || "none" },
+  });
+  return { lines, quiet: [id], data: shown };
+}
 
 export const person: Noun = {
   verbs: {
@@ -98,14 +145,22 @@ export const person: Noun = {
         const { school, role, sourceId, group = [] } = options;
         const schools = school as [SchoolId, ...SchoolId[]];
         const name = readName(options) ?? null;
+        const { giveUserNames } = await signOn();
         const id = await inChange(tools, async (change) => {
           const personId = await createPerson(change, {
             ...{ id: options.id, schools, role, name, sourceSystemIdentifier: sourceId },
           });
           for (const groupId of new Set(group)) await addMembership(change, { groupId, personId });
+          await giveUserNames(change.tx, { schoolId: schools[0], people: [personId] }, change.now);
           return personId;
         });
         return made(id);
+      },
+      remote: async (remote, { options }) => {
+        const { id, school: schools, role, sourceId, group: groups = [] } = options;
+        refuseHere({ id });
+        const person = { schools, role, name: readName(options) ?? null, sourceSystemIdentifier: sourceId };
+        return made(await far.createPerson(remote, { ...person, groups }));
       },
     }),
     update: makeCommand({
@@ -126,6 +181,12 @@ export const person: Noun = {
         });
         return updated("Person", personId, changed);
       },
+      remote: async (remote, { given: { person: personId }, options }) => {
+        const sourceSystemIdentifier = options.noSourceId ? null : options.sourceId;
+        const name = (before: PersonName | null) => (options.noName ? null : readName(options, before));
+        const update = { personId, role: options.role, name, sourceSystemIdentifier };
+        return updated("Person", personId, await far.updatePerson(remote, update));
+      },
     }),
     "soft-delete": makeCommand({
       summary: "Delete a person who can be restored until the restore window ends. They cannot sign in meanwhile.",
@@ -133,19 +194,20 @@ export const person: Noun = {
       run: async (tools, { given: { person: personId } }) => {
         const { restoreWindowDays } = tools.config;
         const purgeAt = await inChange(tools, (change) => softDeletePerson(change, { personId, restoreWindowDays }));
-        return done(`Person deleted. They can be restored until ${purgeAt.toISOString()}.`, {
-          id: personId,
-          status: "SOFT_DELETED",
-          purgeAt,
-        });
+        return softDeleted(personId, purgeAt);
       },
+      remote: async (remote, { given: { person: id } }) => softDeleted(id, await far.softDeletePerson(remote, id)),
     }),
     restore: makeCommand({
       summary: "Restore a soft-deleted person, unchanged.",
       takes,
       run: async (tools, { given: { person: personId } }) => {
         await inChange(tools, (change) => restorePerson(change, { personId }));
-        return done("Person restored.", { id: personId, status: "ACTIVE" });
+        return restored(personId);
+      },
+      remote: async (remote, { given: { person: personId } }) => {
+        await far.restorePerson(remote, personId);
+        return restored(personId);
       },
     }),
     delete: makeCommand({
@@ -155,7 +217,11 @@ export const person: Noun = {
       run: async (tools, { given: { person: personId } }) => {
         const { forgetPerson } = await signOn();
         await inChange(tools, (change) => deletePerson(change, { personId, forget: forgetPerson }));
-        return done("Person deleted for good.", { id: personId });
+        return deleted(personId);
+      },
+      remote: async (remote, { given: { person: personId } }) => {
+        await far.deletePerson(remote, personId);
+        return deleted(personId);
       },
     }),
     move: makeCommand({
@@ -167,7 +233,11 @@ export const person: Noun = {
       },
       run: async (tools, { given: { person: personId }, options: { to, from } }) => {
         await inChange(tools, (change) => movePerson(change, { personId, to, from }));
-        return done("Person moved.", { id: personId, school: to });
+        return moved(personId, to);
+      },
+      remote: async (remote, { given: { person: personId }, options: { to, from } }) => {
+        await far.movePerson(remote, { personId, to, from });
+        return moved(personId, to);
       },
     }),
     "set-login": makeCommand({
@@ -176,51 +246,51 @@ export const person: Noun = {
       takes,
       options: { username: required(option.text("The user name.")) },
       run: async (tools, { given: { person: personId }, options: { username } }) => {
-        const password = randomBytes(12).toString("base64url");
-        const { setLogin } = await signOn();
-        await tools.withDatabase(({ db }) => setLogin(db, { personId, username, password }, tools.origin()));
-        return {
-          lines: [`User name: ${username}`, `Password: ${password}`, "The password is not shown again."],
-          quiet: [password],
-          data: { id: personId, username, password },
-        };
+        const { findSignInSettingsOf, makePassword, setLogin } = await signOn();
+        const password = await tools.withDatabase(async ({ db }) => {
+          const settings = await findSignInSettingsOf(db, personId);
+          const made = makePassword(settings?.passwordKind ?? "LETTERS");
+          const login = { personId, username, password: made, mustChange: settings?.mustChangePassword ?? false };
+          await setLogin(db, login, tools.origin());
+          return made;
+        });
+        return loginSet(personId, username, password);
       },
+      remote: async (remote, { given: { person: personId }, options: { username } }) =>
+        loginSet(personId, username, await far.setLogin(remote, personId, username)),
     }),
     "sign-out": signInVerb(
       "End all sessions and tokens of a person and forget their devices. The password stays.",
       "Person signed out everywhere.",
       async (...of) => (await signOn()).signOutPerson(...of),
+      far.signOutPerson,
+    ),
+    "remove-second-factors": signInVerb(
+      "Remove what a person proves beside the password, for one who has lost it. They are signed out everywhere.",
+      "Second factors removed.",
+      async (...of) => (await signOn()).revokeSecondFactors(...of),
+      far.revokeSecondFactors,
     ),
     block: signInVerb(
       "Sign a person out and prevent them from signing in. Apps still see them in users and people.",
       "Person blocked.",
       async (...of) => (await signOn()).blockPerson(...of),
+      far.blockPerson,
     ),
-    unblock: signInVerb("Let a blocked person sign in again.", "Person unblocked.", async (...of) =>
-      (await signOn()).unblockPerson(...of),
+    unblock: signInVerb(
+      "Let a blocked person sign in again.",
+      "Person unblocked.",
+      async (...of) => (await signOn()).unblockPerson(...of),
+      far.unblockPerson,
     ),
     show: makeCommand({
       summary: "Show one person with schools and groups.",
       takes,
       run: async (tools, { given }) => {
-        const shown = found(
-          await inDatabase(tools, (db) => findPerson(db, given.person)),
-          "person_not_found",
-          "The person does not exist.",
-        );
-        const { id, name, role, status, sourceSystemIdentifier, homeSchoolId, purgeAt, blockedAt } = shown;
-        const schools = shown.schools.map((at) => `${at.name} (${at.id}${at.id === homeSchoolId ? ", home" : ""})`);
-        const groups = shown.groups.map(
-          (group) => `${group.name} (${group.id}, ${group.role}${group.status === "DELETED" ? ", deleted" : ""})`,
-        );
-        const lines = recordLines({
-          ...{ id, name: nameOf(name), role },
-          status: purgeAt === null ? status : `${status} until ${purgeAt.toISOString()}`,
-          ...{ "blocked since": timeOf(blockedAt), "source id": sourceSystemIdentifier },
-          ...{ schools: schools.join(", "), groups: groups.join(", ") || "none" },
-        });
-        return { lines, quiet: [id], data: shown };
+        const shown = await inDatabase(tools, (db) => findPerson(db, given.person));
+        return show(found(shown, "person_not_found", "The person does not exist."));
       },
+      remote: async (remote, { given }) => show(await far.findPerson(remote, given.person)),
     }),
     list: makeCommand({
       summary: "List the people of a school by name.",
@@ -239,14 +309,26 @@ export const person: Noun = {
         );
         return listResult("people", people, limit, columns);
       },
+      remote: async (
+        remote,
+        { options: { school: schoolId, group: groupId, status, search, after, limit = defaultLimit } },
+      ) => {
+        const wanted = { schoolId, groupId, status, search, after, limit: limit + 1 };
+        return listResult("people", await far.listPeople(remote, wanted), limit, columns);
+      },
     }),
     find: makeCommand({
-      summary: "Find people of all schools by parts of their names or by their identifier in the source system.",
+      summary:
+        "Find people of all schools by parts of their names, their user name or their identifier in the source system.",
       takes: { text: argument.text() },
       options: { limit: listOptions.limit, after: listOptions.after },
       run: async (tools, { given, options: { after, limit = defaultLimit } }) => {
         const wanted = { search: given.text, after, limit: limit + 1 };
         const people = await inDatabase(tools, (_db, whole) => findPeople(whole, wanted));
+        return listResult("people", people, limit, foundColumns);
+      },
+      remote: async (remote, { given, options: { after, limit = defaultLimit } }) => {
+        const people = await far.findPeople(remote, { search: given.text, after, limit: limit + 1 });
         return listResult("people", people, limit, foundColumns);
       },
     }),

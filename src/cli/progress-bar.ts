@@ -1,7 +1,7 @@
 /** Where progress is shown: on a terminal a bar that is drawn over and over, elsewhere a line now and then. */
 export type ProgressScreen = { isTTY?: boolean | undefined; columns?: number | undefined; write(text: string): void };
 
-export type ProgressStep = { label: string; done: number; total: number; unit: "bytes" | "schools" };
+export type ProgressStep = { label: string; done: number; total: number; unit: "bytes" | "schools" | "percent" };
 
 export type ProgressBar = {
   show(step: ProgressStep): void;
@@ -62,7 +62,7 @@ export function describeProgress({ label, done, total, unit }: ProgressStep, sec
   const rate = seconds > 0.5 && done > 0 ? done / seconds : undefined;
   const left = rate === undefined || done >= total ? undefined : (total - done) / rate;
   const parts = [`${label} ${bar} ${Math.floor(share * 100)} %`];
-  if (rate !== undefined)
+  if (rate !== undefined && unit !== "percent")
     parts.push(unit === "bytes" ? `${(rate / 1e6).toFixed(1)} MB/s` : `${rate.toFixed(1)} schools/s`);
   if (left !== undefined) parts.push(`${describeTime(left)} left`);
   return parts.join(" · ");

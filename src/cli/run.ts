@@ -1,9 +1,9 @@
 import packageFile from "../../package.json" with { type: "json" };
-import type { Config } from "../config/index.ts";
+import type { Config, RemoteSettings } from "../config/index.ts";
 import { systemClock } from "../platform/clock.ts";
 import { AppError } from "../platform/errors.ts";
 import { escapeLines, escapeUnprintable } from "../platform/unprintable.ts";
-import type { Command, Commands, Tools } from "./command.ts";
+import type { Command, Commands, Result, Tools } from "./command.ts";
 import { makeDatabaseOfCall } from "./database.ts";
 import { readGlobals, type Globals } from "./globals.ts";
 import { exitCodes, makeHelp } from "./help.ts";
@@ -12,21 +12,27 @@ import { UsageError } from "./option.ts";
 import { printResult } from "./print.ts";
 import { makeProgressBar, type ProgressScreen } from "./progress-bar.ts";
 import { findPlace, readCall, type Place } from "./read-call.ts";
+import { findRemote, makeRemotesFile, type KnownRemote } from "./remote/remotes-file.ts";
+import { leadOn } from "./remote/words.ts";
 
 /** Where a command line writes (results and help to `out`, all else to `err`), and where its configuration is from. */
 export type Terminal = {
   out(text: string): void;
   err(text: string): void;
   readConfig(): Promise<Config>;
+  readRemoteSettings(): Promise<RemoteSettings>;
   /** Asks the person at the terminal; left out where there is none. */
   ask?(question: string): Promise<string>;
+  /** The same without showing what is typed. */
+  askSecret?(question: string): Promise<string>;
   /** Where progress is drawn; left out: nowhere. */
   screen?: ProgressScreen;
 };
 
 /** Runs one command line to its end. Shape: answers the exit code. */
 export async function runCommandLine(commands: Commands, args: readonly string[], terminal: Terminal): Promise<number> {
-  const { globals, words, problem } = readGlobals(args);
+  const { globals, words: written, problem } = readGlobals(args);
+  const words = leadOn(written);
   let place: Place = { path: [] };
   try {
     if (globals.version) {
@@ -62,10 +68,39 @@ async function runCommand(
 ): Promise<number> {
   const call = readCall(command, rest);
   const tell = (line: string) => void (globals.quiet || terminal.err(escapeLines(line)));
-  await confirm(command, rest, globals, terminal);
-  const config = await terminal.readConfig();
-  const database = makeDatabaseOfCall(config, tell);
+  const { configFolder, remote: usual, clientSecret } = await terminal.readRemoteSettings();
+  const remotes = makeRemotesFile(configFolder);
+  const where = command.own === undefined ? findRemote(await remotes.read(), globals.remote ?? usual) : null;
+  if (where !== null) refuseBeside(command, where);
+  await confirm(command, rest, globals, terminal, where);
   const bar = makeProgressBar(globals.quiet || terminal.screen === undefined ? nowhere : terminal.screen);
+  const screen = { tell, showProgress: bar.show };
+  try {
+    const result =
+      command.own !== undefined
+        ? await command.own({ tell, remotes, clientSecret, askSecret: terminal.askSecret }, call as Read)
+        : where !== null
+          ? await runRemotely(command, call, { where, ...screen })
+          : await runBeside(command, call, { config: await terminal.readConfig(), ...screen });
+    bar.end(true);
+    const text = printResult(result, globals);
+    if (text !== null) terminal.out(text);
+    return result.isRefused ? exitCodes.refused : exitCodes.done;
+  } finally {
+    bar.end(false);
+  }
+}
+
+type Read = Parameters<Command["run"]>[1];
+type Screen = Pick<Tools, "tell" | "showProgress">;
+
+/** Runs a command on the database. */
+async function runBeside(
+  command: Command,
+  call: ReturnType<typeof readCall>,
+  { config, tell, showProgress }: Screen & { config: Config },
+): Promise<Result> {
+  const database = makeDatabaseOfCall(config, tell);
   try {
     const resolved = await resolveNames(call, async (name, schoolId) => {
       const [{ makeLookUp }, { db }] = await Promise.all([import("./look-up.ts"), database.get()]);
@@ -75,19 +110,38 @@ async function runCommand(
       config,
       clock: systemClock,
       tell,
-      showProgress: (step) => bar.show(step),
+      showProgress,
       origin: () => ({ at: systemClock(), actorId: "command-line" }),
       withDatabase: async (work) => work(await database.get()),
     };
-    const result = await command.run(tools, resolved as Parameters<Command["run"]>[1]);
-    bar.end(true);
-    const text = printResult(result, globals);
-    if (text !== null) terminal.out(text);
-    return result.isRefused ? exitCodes.refused : exitCodes.done;
+    return await command.run(tools, resolved as Read);
   } finally {
-    bar.end(false);
     await database.close();
   }
+}
+
+/** Runs a command on a remote service. */
+async function runRemotely(
+  command: Command,
+  call: ReturnType<typeof readCall>,
+  { where, ...screen }: Screen & { where: KnownRemote },
+): Promise<Result> {
+  const [{ connect }, { makeRemoteLookUp }] = await Promise.all([
+    import("./remote/connect.ts"),
+    import("./remote/look-up.ts"),
+  ]);
+  const remote = connect(where, screen);
+  const resolved = await resolveNames(call, makeRemoteLookUp(remote));
+  const way = command.remote;
+  if (typeof way !== "function") throw new Error(way.reason);
+  return way(remote, resolved as Read);
+}
+
+/** Errors: conflict beside_only for a command that has no way to a remote service. */
+function refuseBeside({ remote }: Command, { address }: KnownRemote): void {
+  if (typeof remote === "function") return;
+  const message = `This command runs beside the database only, and not on ${address}: ${remote.reason} Nothing was done. To run it beside the database of this machine: --remote local.`;
+  throw new AppError("conflict", "beside_only", message);
 }
 
 const nowhere: ProgressScreen = { write: () => undefined };
@@ -100,11 +154,15 @@ async function confirm(
   rest: readonly string[],
   { yes }: Globals,
   { ask }: Terminal,
+  where: KnownRemote | null,
 ): Promise<void> {
   if (irreversible === undefined || yes) return;
   if (ask === undefined)
     throw new UsageError(`${irreversible} This cannot be undone: add --yes if you mean it. Nothing was changed.`);
-  const answer = await ask(`${escapeLines(`${rest.join(" ")}: ${irreversible}`.replace(/^: /, ""))} ${question}`);
+  const place = where === null ? "" : `At ${where.address}: `;
+  const answer = await ask(
+    `${escapeLines(`${place}${rest.join(" ")}: ${irreversible}`.replace(/^: /, ""))} ${question}`,
+  );
   if (!/^y(es)?$/i.test(answer.trim())) throw new Cancelled("Nothing was changed.");
 }
 

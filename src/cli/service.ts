@@ -1,5 +1,14 @@
-import { makeCommand } from "./command.ts";
+import { makeCommand, type Result } from "./command.ts";
 import { openServer } from "./database.ts";
+import * as far from "./remote/service.ts";
+
+type Active = { algorithm: string; kid: string };
+
+const rotated = (active: readonly Active[]): Result => ({
+  lines: active.map(({ algorithm, kid }) => `${algorithm} tokens are now signed with ${kid}.`),
+  quiet: active.map(({ kid }) => kid),
+  data: { active },
+});
 
 /** Commands for the service as a whole. */
 export const serviceCommands = {
@@ -10,12 +19,9 @@ export const serviceCommands = {
       const active = await withDatabase(({ db }) =>
         rotateSigningKeys({ db, keys: config.encryptionKeys, now: clock() }),
       );
-      return {
-        lines: active.map(({ algorithm, kid }) => `${algorithm} tokens are now signed with ${kid}.`),
-        quiet: active.map(({ kid }) => kid),
-        data: { active },
-      };
+      return rotated(active);
     },
+    remote: async (remote) => rotated(await far.rotateSigningKeys(remote)),
   }),
   "re-encrypt": makeCommand({
     summary: "Encrypt all secrets with the first of ENCRYPTION_KEYS, so that the others can be removed.",
@@ -31,6 +37,7 @@ export const serviceCommands = {
         return { lines: [`Values encrypted with the first key: ${values}.`], data: { values } };
       });
     },
+    remote: { reason: "The keys are in the configuration of the service." },
   }),
   migrate: makeCommand({
     summary: "Bring the database to this version and end. The service does the same when it starts.",
@@ -41,6 +48,7 @@ export const serviceCommands = {
       const lines = applied.length === 0 ? ["Nothing to do."] : applied.map((name) => `Applied ${name}.`);
       return { lines, quiet: applied, data: { applied } };
     },
+    remote: { reason: "The service migrates its database when it starts." },
   }),
   "check-config": makeCommand({
     summary: "Check whether the service would accept its configuration.",
@@ -48,5 +56,6 @@ export const serviceCommands = {
       lines: [`The configuration is fit for ${production ? "production" : "development"}. Issuer: ${issuerUrl}`],
       data: { ok: true, production, issuerUrl, baseUrl },
     }),
+    remote: { reason: "The configuration is on the machine of the service." },
   }),
 };

@@ -3,10 +3,12 @@ import type { PersonId } from "../directory/index.ts";
 import { withPrismaTransaction } from "../platform/db.ts";
 import { everything, giveRole, listRoles, staffRoleNames, withdrawRole } from "../staff/index.ts";
 import type { ListedRole, StaffRole, StaffRoleId } from "../staff/index.ts";
-import { done, inDatabase } from "./change.ts";
-import { makeCommand, type Noun } from "./command.ts";
-import { listOptions, listResult, defaultLimit, timeOf, type Columns } from "./lines.ts";
+import { inDatabase } from "./change.ts";
+import { makeCommand, type Noun, type OptionsOf, type Result } from "./command.ts";
+import { done, listOptions, listResult, defaultLimit, timeOf, type Columns } from "./lines.ts";
 import { argument, option, UsageError } from "./option.ts";
+import { refuseHere } from "./remote/remote.ts";
+import * as far from "./remote/staff.ts";
 
 const columns: Columns<ListedRole> = {
   id: ({ id }) => id,
@@ -23,29 +25,44 @@ function readHolder(person: PersonId | undefined, app: string | undefined): Staf
   return person === undefined ? { clientId: app as ClientId } : { personId: person };
 }
 
+const gives = {
+  person: option.person("The person who gets it."),
+  app: option.text("The app that gets it, for automation.", "client-id"),
+  school: option.schools("The schools it is for; all roles but OPERATOR and PARTNER need one."),
+  forApp: option.texts("The apps it is for; PARTNER needs one.", "client-id"),
+  reason: option.text("Why; SUPPORT needs it, and the school sees it."),
+  ends: option.time("When it ends by itself; SUPPORT needs it."),
+};
+
+/** Errors: UsageError. */
+function readGiven(role: StaffRole["role"], options: OptionsOf<typeof gives>): Omit<StaffRole, "id" | "givenAt"> {
+  const { person, app, school = [], forApp = [], reason, ends } = options;
+  return {
+    ...{ role, holder: readHolder(person, app), schoolIds: [...school], clientIds: [...forApp] as ClientId[] },
+    ...{ reason: reason ?? null, endsAt: ends ?? null },
+  };
+}
+
+const shownGiven = (made: StaffRole): Result => ({
+  ...done(`${made.role} given: ${made.id}`, made),
+  quiet: [made.id],
+});
+
 export const staff: Noun = {
   verbs: {
     give: makeCommand({
       summary: "Give a person or an app a role in the admin API. OPERATOR may do everything.",
       takes: { role: argument.oneOf(staffRoleNames) },
-      options: {
-        person: option.person("The person who gets it."),
-        app: option.text("The app that gets it, for automation.", "client-id"),
-        school: option.schools("The schools it is for; all roles but OPERATOR and PARTNER need one."),
-        forApp: option.texts("The apps it is for; PARTNER needs one.", "client-id"),
-        reason: option.text("Why; SUPPORT needs it, and the school sees it."),
-        ends: option.time("When it ends by itself; SUPPORT needs it."),
-      },
-      run: async (tools, { given: { role }, options: { person, app, school = [], forApp = [], reason, ends } }) => {
-        const given = {
-          ...{ role, holder: readHolder(person, app), schoolIds: school, clientIds: forApp as ClientId[] },
-          ...{ reason: reason ?? null, endsAt: ends ?? null },
-        };
+      options: gives,
+      run: async (tools, { given: { role }, options }) => {
+        const given = readGiven(role, options);
         const made = await inDatabase(tools, (_db, whole) =>
           withPrismaTransaction(whole, (tx) => giveRole(tx, given, { giver: null, origin: tools.origin() })),
         );
-        return { ...done(`${role} given: ${made.id}`, made), quiet: [made.id] };
+        return shownGiven(made);
       },
+      remote: async (remote, { given: { role }, options }) =>
+        shownGiven(await far.giveRole(remote, readGiven(role, options))),
     }),
     withdraw: makeCommand({
       summary: "Take a role away, at once, for tokens too. The last operator stays.",
@@ -54,6 +71,10 @@ export const staff: Noun = {
         await inDatabase(tools, (_db, whole) =>
           withPrismaTransaction(whole, (tx) => withdrawRole(tx, id, { giver: null, origin: tools.origin() })),
         );
+        return done("Role withdrawn.", { id });
+      },
+      remote: async (remote, { given: { role: id } }) => {
+        await far.withdrawRole(remote, id);
         return done("Role withdrawn.", { id });
       },
     }),
@@ -74,6 +95,12 @@ export const staff: Noun = {
         const part = { withEnded, reach: everything, now: tools.clock(), limit: limit + 1, after };
         const found = await inDatabase(tools, (db) => listRoles(db, { ...filter, ...part }));
         return listResult("roles", found, limit, columns);
+      },
+      remote: async (remote, { options }) => {
+        const { school, person, app, role, withEnded, limit = defaultLimit, after } = options;
+        refuseHere({ withEnded });
+        const filter = { schoolId: school, personId: person, clientId: app, role };
+        return listResult("roles", await far.listRoles(remote, { ...filter, after, limit: limit + 1 }), limit, columns);
       },
     }),
   },

@@ -18,11 +18,13 @@ import {
 import type { Attempt, Delivery, Endpoint } from "../webhooks/index.ts";
 import type { Origin } from "../events/index.ts";
 import type { OpenDb } from "../platform/db.ts";
-import { done, inDatabase } from "./change.ts";
+import { inDatabase } from "./change.ts";
 import { makeCommand, type Noun, type Result } from "./command.ts";
-import { alignColumns, counted, defaultLimit, recordLines, timeOf, wholeList, type Columns } from "./lines.ts";
+import { done, alignColumns, counted, defaultLimit, recordLines, timeOf, wholeList, type Columns } from "./lines.ts";
 import { argument, option, required } from "./option.ts";
 import { policyOf, withPolicyHint } from "./outbound-policy.ts";
+import * as far from "./remote/endpoint.ts";
+import type { Remote } from "./remote/remote.ts";
 
 const endpoint = { endpoint: argument.endpoint() };
 const delivery = { delivery: argument.text() };
@@ -72,6 +74,7 @@ const attemptColumns = ({ number, at, durationMs, status, error, answer }: Attem
 const simple = (
   { summary, line, irreversible }: { summary: string; line: string; irreversible?: string },
   change: (db: OpenDb, id: string, origin: Origin) => Promise<void>,
+  remotely: (remote: Remote, id: string) => Promise<void>,
 ) =>
   makeCommand({
     summary,
@@ -81,7 +84,42 @@ const simple = (
       await inDatabase(tools, (_db, whole) => change(whole, given.endpoint, tools.origin()));
       return done(line, { id: given.endpoint });
     },
+    remote: async (remote, { given }) => {
+      await remotely(remote, given.endpoint);
+      return done(line, { id: given.endpoint });
+    },
   });
+
+const show = (shown: Endpoint): Result => ({ lines: endpointLines(shown), quiet: [shown.id], data: shown });
+
+const showAll = (endpoints: readonly Endpoint[]): Result =>
+  wholeList("endpoints", endpoints, { columns: endpointColumns, id: ({ id }) => id });
+
+const registered = (made: { id: string; secret: string }): Result => ({
+  lines: [`Endpoint: ${made.id}`, ...secretLines(made.secret)],
+  quiet: [made.id, made.secret],
+  data: made,
+});
+
+const rotatedSecret = (id: string, rotated: { secret: string; oldValidUntil: Date }): Result => ({
+  lines: [...secretLines(rotated.secret), `The old one is valid until ${rotated.oldValidUntil.toISOString()}.`],
+  quiet: [rotated.secret],
+  data: { id, ...rotated },
+});
+
+const showLog = (deliveries: readonly Delivery[]): Result =>
+  wholeList("deliveries", deliveries, { columns: deliveryColumns, id: ({ id }) => id });
+
+const showDelivery = (shown: Delivery & { log: Attempt[] }): Result => {
+  const { id, messageId, endpointId, state, body, log } = shown;
+  const lines = recordLines({ id, "webhook-id": messageId, endpoint: endpointId, state, body });
+  return { lines: [...lines, ...alignColumns(log.map(attemptColumns))], data: shown };
+};
+
+const queuedAgain = (id: string, deliveries: number): Result =>
+  done(`${counted(deliveries, "delivery", "deliveries")} queued again.`, { id, deliveries });
+
+const testQueued = (id: string, delivery: string): Result => done(`Delivery ${delivery} queued.`, { id, delivery });
 
 const typeOption = option.someOf(eventTypes, "Event types to send; all three if left out.");
 
@@ -92,16 +130,17 @@ export const webhook: Noun = {
       options: { app: option.text("Only those of this app.", "client-id") },
       run: async (tools, { options }) => {
         const endpoints = await inDatabase(tools, (_db, db) => listEndpoints(db, { clientId: options.app }));
-        return wholeList("endpoints", endpoints, { columns: endpointColumns, id: ({ id }) => id });
+        return showAll(endpoints);
       },
+      remote: async (remote, { options }) => showAll(await far.listEndpoints(remote, options.app)),
     }),
     show: makeCommand({
       summary: "Show an endpoint: its state, the reason, and how many deliveries wait.",
       takes: endpoint,
       run: async (tools, { given }) => {
-        const found = await inDatabase(tools, (_db, db) => getEndpoint(db, given.endpoint));
-        return { lines: endpointLines(found), quiet: [found.id], data: found };
+        return show(await inDatabase(tools, (_db, db) => getEndpoint(db, given.endpoint)));
       },
+      remote: async (remote, { given }) => show(await far.getEndpoint(remote, given.endpoint)),
     }),
     add: makeCommand({
       summary: "Register an address that is notified of changes. Its secret is shown only once.",
@@ -117,9 +156,10 @@ export const webhook: Noun = {
             registerEndpoint(whole, { clientId: given.app, url, eventTypes: type }, context),
           ),
         );
-        const lines = [`Endpoint: ${made.id}`, ...secretLines(made.secret)];
-        return { lines, quiet: [made.id, made.secret], data: made };
+        return registered(made);
       },
+      remote: async (remote, { given, options: { url, type = [...eventTypes] } }) =>
+        registered(await far.registerEndpoint(remote, { clientId: given.app, url, eventTypes: type })),
     }),
     update: makeCommand({
       summary: "Change address or event types. Waiting deliveries go to the new address.",
@@ -132,6 +172,10 @@ export const webhook: Noun = {
         const context = { origin: tools.origin(), policy: policyOf(tools) };
         const update = { id: given.endpoint, url, eventTypes: type };
         await withPolicyHint(inDatabase(tools, (_db, whole) => updateEndpoint(whole, update, context)));
+        return done("Endpoint updated.", { id: given.endpoint });
+      },
+      remote: async (remote, { given, options: { url, type } }) => {
+        await far.updateEndpoint(remote, given.endpoint, { url, eventTypes: type });
         return done("Endpoint updated.", { id: given.endpoint });
       },
     }),
@@ -148,20 +192,20 @@ export const webhook: Noun = {
         const rotated = await inDatabase(tools, (_db, whole) =>
           rotateEndpointSecret(whole, { id: given.endpoint, overlapHours }, context),
         );
-        return {
-          lines: [...secretLines(rotated.secret), `The old one is valid until ${rotated.oldValidUntil.toISOString()}.`],
-          quiet: [rotated.secret],
-          data: { id: given.endpoint, ...rotated },
-        };
+        return rotatedSecret(given.endpoint, rotated);
       },
+      remote: async (remote, { given, options: { overlapHours = defaultOverlapHours } }) =>
+        rotatedSecret(given.endpoint, await far.rotateSecret(remote, given.endpoint, overlapHours)),
     }),
     pause: simple(
       { summary: "Let events wait until the endpoint is resumed.", line: "Endpoint paused." },
       pauseEndpoint,
+      far.pauseEndpoint,
     ),
     resume: simple(
       { summary: "Make a paused or disabled endpoint active. Waiting events are delivered.", line: "Endpoint active." },
       resumeEndpoint,
+      far.resumeEndpoint,
     ),
     disable: simple(
       {
@@ -170,6 +214,7 @@ export const webhook: Noun = {
         irreversible: "This drops the events that wait for the endpoint.",
       },
       disableEndpoint,
+      far.disableEndpoint,
     ),
     remove: simple(
       {
@@ -178,6 +223,7 @@ export const webhook: Noun = {
         irreversible: "This deletes the endpoint with its secrets and its log.",
       },
       removeEndpoint,
+      far.removeEndpoint,
     ),
     log: makeCommand({
       summary: "List the deliveries of an endpoint, the newest first. They are kept for WEBHOOK_LOG_DAYS.",
@@ -190,30 +236,29 @@ export const webhook: Noun = {
         const deliveries = await inDatabase(tools, (_db, db) =>
           listDeliveries(db, { endpointId: given.endpoint, state, limit }),
         );
-        return wholeList("deliveries", deliveries, { columns: deliveryColumns, id: ({ id }) => id });
+        return showLog(deliveries);
       },
+      remote: async (remote, { given, options: { state, limit = defaultLimit } }) =>
+        showLog(await far.listDeliveries(remote, { endpointId: given.endpoint, state, limit })),
     }),
     delivery: makeCommand({
       summary:
         "Show one delivery: its body, and every attempt with status, duration and the first bytes of the answer.",
       takes: delivery,
       run: async (tools, { given }) => {
-        const found = await inDatabase(tools, (_db, db) => getDelivery(db, given.delivery));
-        const { id, messageId, endpointId, state, body } = found;
-        return {
-          lines: [
-            ...recordLines({ id, "webhook-id": messageId, endpoint: endpointId, state, body }),
-            ...alignColumns(found.log.map(attemptColumns)),
-          ],
-          data: found,
-        };
+        return showDelivery(await inDatabase(tools, (_db, db) => getDelivery(db, given.delivery)));
       },
+      remote: async (remote, { given }) => showDelivery(await far.getDelivery(remote, given.delivery)),
     }),
     redeliver: makeCommand({
       summary: "Send one delivery again, with the same webhook-id and all retries.",
       takes: delivery,
       run: async (tools, { given }) => {
         await inDatabase(tools, (_db, whole) => redeliver(whole, given.delivery, tools.origin()));
+        return done("Delivery queued again.", { id: given.delivery });
+      },
+      remote: async (remote, { given }) => {
+        await far.redeliver(remote, given.delivery);
         return done("Delivery queued again.", { id: given.delivery });
       },
     }),
@@ -225,11 +270,10 @@ export const webhook: Noun = {
         const deliveries = await inDatabase(tools, (_db, whole) =>
           redeliverFailed(whole, { endpointId: given.endpoint, since }, tools.origin()),
         );
-        return done(`${counted(deliveries, "delivery", "deliveries")} queued again.`, {
-          id: given.endpoint,
-          deliveries,
-        });
+        return queuedAgain(given.endpoint, deliveries);
       },
+      remote: async (remote, { given, options: { since } }) =>
+        queuedAgain(given.endpoint, await far.redeliverFailed(remote, given.endpoint, since)),
     }),
     test: makeCommand({
       summary: "Send an endpoint a test event, which is marked as one. The log shows the result.",
@@ -239,8 +283,10 @@ export const webhook: Noun = {
         const id = await inDatabase(tools, (_db, whole) =>
           sendTestEvent(whole, { endpointId: given.endpoint, eventType: type }, tools.origin()),
         );
-        return done(`Delivery ${id} queued.`, { id: given.endpoint, delivery: id });
+        return testQueued(given.endpoint, id);
       },
+      remote: async (remote, { given, options: { type = "person" } }) =>
+        testQueued(given.endpoint, await far.sendTestEvent(remote, given.endpoint, type)),
     }),
   },
 };

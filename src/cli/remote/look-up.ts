@@ -1,0 +1,105 @@
+import { AppError } from "../../platform/errors.ts";
+import type { Kind, LookUp } from "../names.ts";
+import { everyEntry, type Remote, type Schemas } from "./remote.ts";
+
+type Find = (remote: Remote, text: string, schoolId: string | undefined) => Promise<string>;
+
+const notFound = (code: string, message: string) => new AppError("not_found", code, message);
+
+async function findSchoolId({ api }: Remote, officialId: string): Promise<string | null> {
+  const wanted = officialId.normalize("NFC");
+  for await (const school of everyEntry((page) =>
+    api.GET("/admin/v1/schools", { params: { query: { search: wanted, ...page } } }),
+  ))
+    if (school.officialId === wanted) return school.id;
+  return null;
+}
+
+const findSchool: Find = async (remote, officialId) => {
+  const id = await findSchoolId(remote, officialId);
+  if (id === null) throw notFound("school_not_found", `No school has the official id '${officialId}'.`);
+  return id;
+};
+
+/** User names are compared without case, as at the sign-in. */
+const findPerson: Find = async ({ api }, username) => {
+  const wanted = username.normalize("NFC").toLowerCase();
+  for await (const person of everyEntry((page) =>
+    api.GET("/admin/v1/people", { params: { query: { search: username, ...page } } }),
+  ))
+    if (person.username?.normalize("NFC").toLowerCase() === wanted) return person.id;
+  throw notFound("person_not_found", `Nobody has the user name '${username}'.`);
+};
+
+type FoundGroup = Schemas["AdminGroup"] & { school: Schemas["AdminSchool"] };
+
+async function* listGroupsCalled(
+  { api }: Remote,
+  name: string,
+  schools: AsyncIterable<Schemas["AdminSchool"]>,
+): AsyncGenerator<FoundGroup> {
+  for await (const school of schools)
+    for await (const group of everyEntry((page) =>
+      api.GET("/admin/v1/groups", {
+        params: { query: { school: school.id, search: name, "show-deleted": true, ...page } },
+      }),
+    ))
+      if (group.name === name) yield { ...group, school };
+}
+
+async function* oneSchool({ api }: Remote, schoolId: string) {
+  const { data } = await api.GET("/admin/v1/schools/{schoolId}", { params: { path: { schoolId } } });
+  yield data as Schemas["AdminSchool"];
+}
+
+const findGroup: Find = async (remote, text, schoolId) => {
+  const [, officialId, rest] = /^([^/]+)\/(.+)$/.exec(text) ?? [];
+  const named = officialId === undefined ? null : await findSchoolId(remote, officialId);
+  const name = (named === null ? text : rest!).normalize("NFC");
+  const at = named ?? schoolId;
+  const schools =
+    at === undefined
+      ? everyEntry((page) => remote.api.GET("/admin/v1/schools", { params: { query: page } }))
+      : oneSchool(remote, at);
+  const groups: FoundGroup[] = [];
+  for await (const group of listGroupsCalled(remote, name, schools)) groups.push(group);
+  const active = groups.filter(({ status }) => status === "ACTIVE");
+  const [only, ...others] = active.length > 0 ? active : groups;
+  if (only === undefined) throw notFound("group_not_found", `No group is called '${text}'.`);
+  if (others.length === 0) return only.id;
+  const candidates = [only, ...others].map(({ id, school }) => `  ${id}  ${school.officialId}/${name}  ${school.name}`);
+  const message = `${candidates.length} groups are called '${name}'. Give the id of one:\n${candidates.join("\n")}`;
+  throw new AppError("conflict", "group_ambiguous", message);
+};
+
+const findEndpoint: Find = async ({ api }, clientId) => {
+  const endpoints: Schemas["WebhookEndpoint"][] = [];
+  const every = everyEntry((page) =>
+    api.GET("/admin/v1/webhook-endpoints", { params: { query: { app: clientId, ...page } } }),
+  );
+  try {
+    for await (const endpoint of every) endpoints.push(endpoint);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status !== 404) throw error;
+  }
+  const [only, ...others] = endpoints;
+  if (only === undefined)
+    throw notFound("webhook_endpoint_not_found", `'${clientId}' is neither the id of an endpoint nor an app with one.`);
+  if (others.length === 0) return only.id;
+  const candidates = endpoints.map(({ id, url }) => `  ${id}  ${url}`);
+  const message = `The app has ${candidates.length} endpoints. Give the id of one:\n${candidates.join("\n")}`;
+  throw new AppError("conflict", "webhook_endpoint_ambiguous", message);
+};
+
+const ways: Readonly<Record<Kind, Find>> = {
+  school: findSchool,
+  person: findPerson,
+  group: findGroup,
+  endpoint: findEndpoint,
+};
+
+/** Looks names up in the lists of a remote service. Errors: as the look-up in the database. */
+export const makeRemoteLookUp =
+  (remote: Remote): LookUp =>
+  ({ kind, text }, schoolId) =>
+    ways[kind](remote, text, schoolId);
