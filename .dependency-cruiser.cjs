@@ -1,9 +1,9 @@
 /** The modules, lowest first; a module may import the ones before it. Those of the last line do not know each other. */
-const ladder = ["platform", "events", "directory", "access", "staff"];
-const siblings = ["sign-on", "imports", "idm", "schulconnex", "webhooks", "publish", "portal"];
+const ladder = ["platform", "traffic", "events", "directory", "access", "staff"];
+const siblings = ["sign-on", "imports", "idm", "schulconnex", "webhooks", "publish"];
 const inModules = (...modules) => `^src/(${modules.join("|")})/`;
-/** Above them: what staff may do is done by all modules below. Only src/app.ts uses it. */
-const top = ["admin"];
+/** Above them, lowest first: what staff may do is done by all modules below; the pages call what staff may do. */
+const top = ["admin", "portal"];
 const composition = "^src/(main|schultor|start|banner|app)\\.ts$";
 
 const oneWay = ladder.map((module, height) => ({
@@ -27,10 +27,32 @@ module.exports = {
     },
     {
       name: "admin-on-top",
-      comment: "admin uses all modules below it, and only src/app.ts uses admin.",
+      comment: "admin uses all modules below it, and only the pages and src/app.ts use admin.",
       severity: "error",
       from: { path: "^(src|demo|prisma|bench|openapi)/", pathNot: `${inModules(...top)}|^src/app\\.ts$` },
-      to: { path: inModules(...top) },
+      to: { path: inModules("admin") },
+    },
+    {
+      name: "portal-on-top",
+      comment: "Only src/app.ts uses the portal.",
+      severity: "error",
+      from: { path: "^(src|demo|prisma|bench|openapi)/", pathNot: `${inModules("portal")}|^src/app\\.ts$` },
+      to: { path: inModules("portal") },
+    },
+    {
+      name: "pages-through-the-admin-api",
+      comment:
+        "The pages of staff have no power of their own: they call the admin API. Only the tiles of a person read by themselves.",
+      severity: "error",
+      from: { path: "^src/portal/", pathNot: "^src/portal/home/" },
+      to: { path: inModules(...ladder.slice(1), ...siblings), dependencyTypesNot: ["type-only"] },
+    },
+    {
+      name: "areas-do-not-know-each-other",
+      comment: "The areas of the portal share the frame, and nothing else.",
+      severity: "error",
+      from: { path: "^src/portal/([^/]+)/" },
+      to: { path: "^src/portal/[^/]+/", pathNot: "^src/portal/($1|frame)/" },
     },
     {
       name: "public-api-only",
@@ -64,6 +86,13 @@ module.exports = {
       severity: "error",
       from: { path: "^src/cli/" },
       to: { path: "^src/[^/]+\\.ts$" },
+    },
+    {
+      name: "remote-through-the-admin-api",
+      comment: "A command on a remote service calls the admin API; of the modules it knows types only.",
+      severity: "error",
+      from: { path: "^src/cli/remote/" },
+      to: { path: inModules(...ladder.slice(1), ...siblings, ...top), dependencyTypesNot: ["type-only"] },
     },
     {
       name: "no-cycles",

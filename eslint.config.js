@@ -55,7 +55,7 @@ export default tseslint.config(
   },
   {
     files: ["src/**/*.ts"],
-    ignores: ["src/config/read.ts", "**/*.test.ts"],
+    ignores: ["src/config/{read,remote}.ts", "**/*.test.ts"],
     rules: {
       "no-restricted-properties": noEnvironment,
       "no-restricted-imports": [

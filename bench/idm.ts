@@ -78,7 +78,10 @@ async function recordStatements(db: PrismaDb, { app, user, people }: World): Pro
   const router = makeIdmRouter({
     reading: makeReading({ pool, canceller: pool, isReplica: false }, readConfig({}).lists),
     changes: { pool },
-    checkAccessToken: async () => ({ kind: "valid", token: { clientId: app.clientId, personId: null, scopes } }),
+    checkAccessToken: async () => ({
+      kind: "valid",
+      token: { clientId: app.clientId, personId: null, hasSecondFactor: false, scopes },
+    }),
     document: await loadDocument("idm", "bench"),
     cursorKeys: [],
     log: silentLog,

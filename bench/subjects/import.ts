@@ -1,6 +1,7 @@
 /** Previews and applies one roster in a process of its own, so that its memory is its own; answers what it took. */
 import { applyImport, previewImport } from "../../src/imports/index.ts";
 import { openDatabase } from "../../src/platform/db.ts";
+import { giveUserNamesAtSchool as giveUserNames } from "../../src/sign-on/index.ts";
 
 const origin = { at: new Date(), actorId: "bench" };
 const db = openDatabase({ url: process.env["DATABASE_URL"]!, poolSize: 2 });
@@ -8,7 +9,7 @@ const start = performance.now();
 const { id, state } = await previewImport(db, { path: process.env["BENCH_ROSTER"]!, holdShare: 1 }, origin);
 const previewed = performance.now();
 if (state !== "READY") throw new Error(`the import is ${state}`);
-const { schools } = await applyImport(db, id, { holdShare: 1, restoreWindowDays: 30 }, origin);
+const { schools } = await applyImport(db, id, { holdShare: 1, restoreWindowDays: 30, giveUserNames }, origin);
 const applied = performance.now();
 await db.close();
 const memoryMb = process.resourceUsage().maxRSS / 1024;

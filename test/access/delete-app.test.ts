@@ -45,6 +45,20 @@ async function makeFullApp(): Promise<ClientId> {
   await make.signIn({ app: clientId, person: personId });
   await db.prisma.consent.create({ data: { personId, clientId, scopes: ["openid"], grantedAt: at } });
   await db.prisma.schoolChoice.create({ data: { personId, clientId, schoolId: school } });
+  await db.prisma.appProfile.create({ data: { clientId } });
+  await db.prisma.appLogo.create({
+    data: { clientId, type: "image/png", hash: "0".repeat(32), bytes: new Uint8Array() },
+  });
+  await db.prisma.scopeRequest.create({
+    data: { id: randomUUID(), clientId, scopes: ["openid"], reason: "Sign-on", requestedAt: at },
+  });
+  const seen = { clientId, requestId: "request", at };
+  await db.prisma.apiRequest.create({
+    data: { id: randomUUID(), ...seen, operationId: "getUser", status: 200, durationMs: 1 },
+  });
+  await db.prisma.signOnStep.create({
+    data: { id: randomUUID(), ...seen, attempt: "attempt", step: "authorize", outcome: "done" },
+  });
   await db.prisma.logoutNotice.create({
     data: { id: randomUUID(), clientId, personId, sid: "sid", nextAttemptAt: at, createdAt: at },
   });

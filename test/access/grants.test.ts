@@ -226,9 +226,11 @@ test("tiles are the apps that a person may sign in to and that have an address t
   for (const app of [zebra, ant, noAddress]) await make.grant({ app: app.clientId, school });
   await make.grant({ app: closed.clientId, school, signOn: "NOBODY" });
   expect(await listTiles(db.pool, person)).toEqual([
-    { clientId: ant.clientId, name: "Ant", loginUrl },
-    { clientId: zebra.clientId, name: "Zebra", loginUrl },
+    { clientId: ant.clientId, name: "Ant", loginUrl, lastSignInAt: null },
+    { clientId: zebra.clientId, name: "Zebra", loginUrl, lastSignInAt: null },
   ]);
+  await make.signIn({ app: zebra.clientId, person });
+  expect((await listTiles(db.pool, person)).map(({ name }) => name)).toEqual(["Zebra", "Ant"]);
   expect(await listTiles(db.pool, await make.person({ school, status: "SOFT_DELETED" }))).toEqual([]);
 });
 

@@ -59,8 +59,9 @@ function requestOf({ path, operation }: Place, school: string) {
 
 function bodyOf({ operation }: Place): { body?: unknown } {
   const content = (operation as { requestBody?: { content: Record<string, { examples?: Record<string, unknown> }> } })
-    .requestBody?.content["application/json"];
-  const [example] = Object.values(content?.examples ?? {});
+    .requestBody?.content;
+  if (content !== undefined && "image/png" in content) return { body: Buffer.from("bytes") };
+  const [example] = Object.values(content?.["application/json"]?.examples ?? {});
   return example === undefined ? {} : { body: (resolve(document, example as never) as { value: unknown }).value };
 }
 
@@ -113,7 +114,9 @@ describe.each(served)("$id", (place) => {
       outcomes.push([role, isForbidden]);
     }
     expect(outcomes).toEqual(staffRoleNames.map((role) => [role, !allowed.includes(role)]));
-    expect(refusalOf(await send(makeAdminClient(service, tokens[scope]), place))).toEqual([403, "role_forbids"]);
+    const withoutRole = await send(makeAdminClient(service, tokens[scope]), place);
+    if (place.id === "getMe") expect(withoutRole).toMatchObject({ status: 200, body: { roles: [] } });
+    else expect(refusalOf(withoutRole)).toEqual([403, "role_forbids"]);
   });
 });
 

@@ -2,6 +2,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import express from "express";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { GroupId } from "../../src/directory/index.ts";
 import { makePageAssets, type Locale } from "../../src/platform/pages/index.ts";
 import { renderConsentPage, renderLoginPage } from "../../src/sign-on/pages/index.ts";
 import { expectAccessible, useBrowser, type Look } from "./support/browser.ts";
@@ -78,9 +79,29 @@ test("what an app or a person is called is never markup", async () => {
   for (const locale of ["de", "en"] as const) {
     const steps = { action: "/on", cancel: "/back", csrf: name };
     const html = [
-      renderConsentPage({ app: { name }, personName: name, scopes: ["openid"], steps, switchUser: name }, { locale })
-        .html,
-      renderLoginPage({ app: { name }, username: name, steps, problem: { kind: "refused" } }, { locale }).html,
+      renderConsentPage(
+        {
+          ...{ app: { name }, personName: name, scopes: ["openid", "profile", "groups"], steps, switchUser: name },
+          claims: {
+            name: { firstFull: name, firstCall: "x", last: name },
+            role: "STUDENT",
+            school: null,
+            groups: [{ id: "1" as GroupId, name }],
+          },
+        },
+        { locale },
+      ).html,
+      renderLoginPage(
+        {
+          app: { name, logoPath: null },
+          username: name,
+          steps,
+          ...{ known: { firstName: name, username: name, other: name }, isShared: false },
+          help: { school: name, text: name },
+          problem: { kind: "refused" },
+        },
+        { locale },
+      ).html,
     ].join("");
     expect(html).not.toContain("<img src=x");
   }

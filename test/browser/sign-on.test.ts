@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { expectAccessible, useBrowser } from "./support/browser.ts";
 import { people, startDemoService, type DemoService } from "./support/demo-service.ts";
@@ -23,7 +24,7 @@ test("a pupil signs in, allows the app what it asks for, and arrives there", asy
   await expectAccessible(page);
   await logIn(page, people.student);
   expect(await headingOf(page)).toBe("Darf Lernapp deine Daten sehen?");
-  expect(await page.locator(".scopes strong").allTextContents()).toEqual(["Dass du es bist", "Dein Name"]);
+  expect(await page.locator(".scopes strong").allTextContents()).toEqual(["Dein Name", "Dass du es bist"]);
   await expectAccessible(page);
   await press(page, "Ja, erlauben");
   expect(await answerToApp(page)).toEqual({ code: expect.any(String), state: "state-of-the-app", iss: service.url });
@@ -181,7 +182,7 @@ test("from the refusal another person can sign in instead", async () => {
   await logIn(page, people.nord);
   await press(page, "Mit einem anderen Konto anmelden");
   await logIn(page, people.student);
-  expect(await page.locator(".who").textContent()).toContain("Bo Muster");
+  expect(await page.locator(".scopes").textContent()).toContain("Bo Emil Muster");
   await press(page, "Ja, erlauben");
   expect(await answerToApp(page)).toMatchObject({ code: expect.any(String) });
 });
@@ -197,7 +198,7 @@ test("a hint of another person asks to switch, and never signs in the one who is
   await press(page, "Konto wechseln");
   expect(await page.locator("#username").inputValue()).toBe(people.teacher.username);
   await logIn(page, people.teacher);
-  expect(await page.locator(".who").textContent()).toContain("Ada Beispiel");
+  expect(await page.locator(".scopes").textContent()).toContain("Ada Marie Beispiel");
 });
 
 test("who does not want to switch is back at the app without being signed in there", async () => {
@@ -312,11 +313,104 @@ test("every page forbids frames, caching and anything that is not ours", async (
   const answer = await page.goto(service.authorizationUrl());
   const headers = answer?.headers() ?? {};
   expect(headers["content-security-policy"]).toBe(
-    `default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self' ${service.appUrl}; frame-ancestors 'none'; base-uri 'none'`,
+    `default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self' ${service.appUrl}; frame-ancestors 'none'; base-uri 'none'`,
   );
   expect(headers).toMatchObject({
     "cache-control": "no-store",
     "x-frame-options": "DENY",
     "referrer-policy": "same-origin",
   });
+});
+
+const shots = process.env["SIGN_ON_SHOTS"];
+const keepShot = async (page: Page, name: string): Promise<void> => {
+  if (shots !== undefined) await page.screenshot({ path: `${shots}/${name}.png` });
+};
+
+test("a person sees the password that they type, is told of caps lock, and sends it hidden", async () => {
+  const page = await newPage({ size: "phone" });
+  await page.goto(service.authorizationUrl());
+  await page.locator("#username").fill(` ${people.student.username} `);
+  await page.locator("#password").fill(people.student.password);
+  await press(page, "Passwort anzeigen");
+  expect(await page.locator("#password").getAttribute("type")).toBe("text");
+  expect(await page.evaluate("document.activeElement.id")).toBe("password");
+  await page.evaluate(
+    "document.getElementById('password').dispatchEvent(new KeyboardEvent('keyup', { key: 'A', modifierCapsLock: true }))",
+  );
+  expect(await page.getByRole("status").textContent()).toContain("Feststelltaste");
+  await expectAccessible(page);
+  await keepShot(page, "login-shown");
+  await press(page, "Passwort verbergen");
+  expect(await page.locator("#password").getAttribute("type")).toBe("password");
+  await press(page, "Passwort anzeigen");
+  await press(page, "Anmelden");
+  expect(await headingOf(page)).toBe("Darf Lernapp deine Daten sehen?");
+});
+
+test("without scripts there is no button that does nothing", async () => {
+  const page = await newPage({ javaScript: false });
+  await page.goto(service.authorizationUrl());
+  expect(await page.locator("[data-password] button").isVisible()).toBe(false);
+  expect(await page.getByLabel("Dieses Gerät benutzen auch andere").isChecked()).toBe(false);
+});
+
+test("the answer to a consent is in sight on a small phone, also to an app that asks for everything", async () => {
+  const page = await newPage({ size: "phone", colorScheme: "dark" });
+  await page.setViewportSize({ width: 360, height: 640 });
+  for (const scope of ["openid profile school role groups", "openid profile school role groups offline_access"]) {
+    await page.goto(service.authorizationUrl({ scope, prompt: "login" }));
+    await logIn(page, people.student);
+    for (const name of ["Ja, erlauben", "Nein, nicht erlauben"]) {
+      const box = await page.getByRole("button", { name }).boundingBox();
+      expect((box?.y ?? 999) + (box?.height ?? 999)).toBeLessThanOrEqual(640);
+    }
+    expect(await page.evaluate("scrollY")).toBe(0);
+  }
+  expect(await page.locator(".scopes").textContent()).toContain("Goethe-Gymnasium Musterstadt");
+  await keepShot(page, "consent-phone");
+  await expectAccessible(page);
+});
+
+test("Back after signing in leads on to the app", async () => {
+  const page = await newPage({ size: "phone" });
+  await page.goto(service.authorizationUrl());
+  await logIn(page, people.student);
+  await press(page, "Ja, erlauben");
+  await answerToApp(page);
+  await page.goBack();
+  expect(await headingOf(page)).toBe("Du bist schon angemeldet");
+  await keepShot(page, "signed-in");
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Weiter zu Lernapp" }).click();
+  await page.waitForURL(/\/login\?iss=/);
+});
+
+test("a browser that blocks cookies is told how to allow them", async () => {
+  const page = await newPage({ size: "phone" });
+  await page.goto(`${service.url}/interaction/long-ago?cookies`);
+  expect(await headingOf(page)).toBe("Dein Browser nimmt keine Cookies an");
+  await keepShot(page, "no-cookies");
+  await expectAccessible(page);
+});
+
+test("one's own device greets, and a shared one forgets and shows how to sign out", async () => {
+  const page = await newPage({ size: "phone", colorScheme: "dark" });
+  await page.goto(`${service.url}/sign-in`);
+  await logIn(page, people.student);
+  await page.goto(`${service.url}/sign-in?again`);
+  expect(await headingOf(page)).toBe("Weiter als Bo");
+  expect(await page.evaluate("document.activeElement.id")).toBe("password");
+  await expectAccessible(page);
+  await keepShot(page, "greeting");
+  await page.getByLabel("Dieses Gerät benutzen auch andere").check();
+  await logIn(page, people.student);
+  await page.waitForURL(`${service.url}/`);
+  await expectAccessible(page);
+  await keepShot(page, "tiles-shared");
+  await press(page, "Abmelden");
+  await press(page, "Ja, abmelden");
+  await page.goto(`${service.url}/sign-in`);
+  expect(await headingOf(page)).toBe("Anmelden");
+  expect(await page.getByLabel("Dieses Gerät benutzen auch andere").isChecked()).toBe(true);
 });

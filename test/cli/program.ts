@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { commands, runCommandLine } from "../../src/cli/index.ts";
-import { readConfig } from "../../src/config/index.ts";
+import { readConfig, readRemoteSettings } from "../../src/config/index.ts";
 import { compileCache } from "../support/compile-cache.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -39,6 +39,7 @@ export function runHere(env: Record<string, string>, answer?: string): Run {
       out: (text: string) => (out += `${text}\n`),
       err: (text: string) => (err += `${text}\n`),
       readConfig: async () => readConfig(env),
+      readRemoteSettings: async () => readRemoteSettings(env),
       ...(answer !== undefined && { ask }),
     };
     return { code: await runCommandLine(commands, args, terminal), out, err };
@@ -57,7 +58,8 @@ export function makeOperator(run: Run) {
   };
   const refusal = async (...args: string[]) => {
     const { code, err } = await run([...args, "--json"]);
-    return { exitCode: code, ...(JSON.parse(err) as { error: string; code: string }) };
+    const last = err.trim().split("\n").at(-1)!;
+    return { exitCode: code, ...(JSON.parse(last) as { error: string; code: string }) };
   };
   return { ask, refusal };
 }

@@ -79,7 +79,7 @@ test("every command that is not typed is in the README", () => {
 test("every other command of the README runs as it is typed", async () => {
   const service = await startMain({ DATA_DIR: dataDir, DEMO_WORLD: "true" });
   const texts = typed.map(({ text }) => text.replaceAll("http://localhost:3000", service.url));
-  const ended = await type(texts, { DATA_DIR: dataDir });
+  const ended = await type(texts, { DATA_DIR: dataDir, XDG_CONFIG_HOME: join(dataDir, "user") });
   expect(ended.filter(({ code }) => code !== 0)).toEqual([]);
   const outputOf = (beginning: string) => ended.find(({ text }) => text.startsWith(beginning))!.output;
   expect(outputOf("curl -s -H")).toContain("Goethe-Gymnasium Musterstadt");

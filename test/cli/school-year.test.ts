@@ -209,6 +209,7 @@ test("an operator signs a person out, blocks and unblocks them", async () => {
   const school = (await ask("school", "create", "--name", "Schule", "--official-id", "DE-NI-78", ...address)).id;
   const { id } = await ask("person", "create", "--school", school, "--role", "OTHER");
   expect(await ask("person", "sign-out", id)).toEqual({ id });
+  expect(await ask("person", "remove-second-factors", id)).toEqual({ id });
   await ask("person", "block", id);
   expect((await run(["person", "show", id])).out).toMatch(/^blocked since +20\d\d-/m);
   expect(await refusal("person", "block", id)).toMatchObject({ exitCode: 3, code: "person_blocked" });
@@ -237,12 +238,28 @@ test("an operator gives a person a login, whose password is shown once", async (
     await ask("person", "create", "--school", school, "--role", "OTHER"),
     await ask("person", "create", "--school", school, "--role", "OTHER"),
   ];
-  const { password } = await ask("person", "set-login", one.id, "--username", "Ada.Beispiel");
-  expect(password).toMatch(/^[\w-]{16}$/);
-  expect(await refusal("person", "set-login", two.id, "--username", "ada.beispiel")).toMatchObject({
+  const { password } = await ask("person", "set-login", one.id, "--username", "Ada.Sommer");
+  expect(password).toMatch(/^[b-z2-9]{10}$/);
+  expect(await refusal("person", "set-login", two.id, "--username", "ada.sommer")).toMatchObject({
     exitCode: 3,
     code: "username_taken",
   });
+});
+
+test("an operator sets how a school signs in and gets the passwords of a class as CSV, once", async () => {
+  const school = (await ask("school", "create", "--name", "Schule", "--official-id", "DE-NI-791", ...address)).id;
+  const set = await ask("school", "set-sign-in", school, "--user-names", "first_last_initial", "--passwords", "words");
+  expect(set).toMatchObject({ userNameRule: "FIRST_LAST_INITIAL", passwordKind: "WORDS", ownPasswordFromGrade: null });
+  const group = (await ask("group", "create", "--school", school, "--name", "1b")).id;
+  const named = ["--first-full", "Ida", "--last", "Ähren"];
+  await ask("person", "create", "--school", school, "--role", "STUDENT", "--group", group, ...named);
+  const { code, out } = await run(["login", "make", "--school", school, "--group", "1b", "--output", "csv"]);
+  expect([code, out]).toEqual([
+    0,
+    expect.stringMatching(/^last,first names,user name,password\nÄhren,Ida,ida\.a,[a-z-]+[2-9]\n?$/),
+  ]);
+  expect(await ask("login", "make", "--school", school)).toEqual({ logins: [] });
+  expect(await run(["school", "set-sign-in", school, "--own-from", "14"])).toMatchObject({ code: 2 });
 });
 
 test("as a process it says the same: results on stdout, reasons on stderr, and the documented codes", async () => {

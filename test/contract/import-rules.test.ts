@@ -43,6 +43,7 @@ const house: Record<string, string> = {
   "src/access/visibility.ts": "export {};",
   "src/directory/index.ts": 'import "../events/index.ts";',
   "src/events/index.ts": 'import "../platform/db.ts";',
+  "src/traffic/index.ts": 'import "../platform/db.ts";',
   "src/platform/db.ts": 'import "./http/index.ts"; import "../../generated/prisma/client.ts";',
   "src/platform/http/index.ts": 'import "./problem.ts";',
   "src/platform/http/problem.ts": "export {};",
@@ -58,6 +59,7 @@ const house: Record<string, string> = {
 /** One wrong import per rule; the second file, where there is one, loses its imports so that no cycle comes of it. */
 const planted: Record<string, [file: string, line: string, emptied?: string]> = {
   "platform-looks-down": ["src/platform/db.ts", 'import "../events/index.ts";', "src/events/index.ts"],
+  "traffic-looks-down": ["src/traffic/index.ts", 'import "../events/index.ts";'],
   "events-looks-down": ["src/events/index.ts", 'import "../access/index.ts";', "src/access/index.ts"],
   "directory-looks-down": [
     "src/directory/index.ts",
@@ -68,10 +70,18 @@ const planted: Record<string, [file: string, line: string, emptied?: string]> = 
   "staff-looks-down": ["src/staff/index.ts", 'import "../idm/index.ts";'],
   "siblings-do-not-know-each-other": ["src/idm/index.ts", 'import "../sign-on/index.ts";'],
   "admin-on-top": ["src/cli/grant.ts", 'import "../admin/index.ts";'],
+  "portal-on-top": ["src/admin/grants.ts", 'import "../portal/index.ts";'],
+  "pages-through-the-admin-api": ["src/portal/today/index.ts", 'import "../../access/index.ts";'],
+  "areas-do-not-know-each-other": [
+    "src/portal/today/index.ts",
+    'import "../people/index.ts";',
+    "src/portal/people/index.ts",
+  ],
   "public-api-only": ["src/idm/index.ts", 'import "../access/visibility.ts";'],
   "platform-by-module": ["src/idm/index.ts", 'import "../platform/http/problem.ts";'],
   "composition-on-top": ["src/idm/index.ts", 'import "../config/index.ts";'],
   "command-line-beside-the-service": ["src/cli/grant.ts", 'import "../app.ts";'],
+  "remote-through-the-admin-api": ["src/cli/remote/grant.ts", 'import "../../access/index.ts";'],
   "no-cycles": ["src/access/visibility.ts", 'import "./index.ts";'],
   "src-stands-alone": ["src/idm/index.ts", 'import "../../openapi/tools/generate.ts";'],
   "demo-enters-at-the-top": ["src/idm/index.ts", 'import "../../demo/world.ts";'],
@@ -89,7 +99,10 @@ const planted: Record<string, [file: string, line: string, emptied?: string]> = 
   "no-dev-dependency-in-src": ["src/idm/index.ts", 'import "outside";'],
   resolvable: ["src/idm/index.ts", 'import "./nowhere.ts";'],
 };
-const bystanders = { "openapi/tools/generate.ts": "", "demo/world.ts": "", "src/idm/presenter.test.ts": "" };
+const bystanders = {
+  ...{ "openapi/tools/generate.ts": "", "demo/world.ts": "", "src/idm/presenter.test.ts": "" },
+  "src/portal/index.ts": "",
+};
 
 async function brokenRules(files: Record<string, string>): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), "import-rules-"));

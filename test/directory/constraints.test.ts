@@ -16,6 +16,8 @@ const publicApp = await make.app({ type: "PUBLIC" });
 await make.grant({ app: clientId, school });
 await make.signIn({ app: clientId, person });
 
+const logo = "INSERT INTO app_logo VALUES ($1, $2, $3, decode(repeat('00', $4), 'hex'))";
+
 /** A change of the record that no code should ask for, and the constraint that refuses it. */
 const wrongStates: [constraint: string, claim: string, sql: string, values?: unknown[]][] = [
   ["school_name_check", "a school without a name", "UPDATE school SET name = ' '"],
@@ -199,6 +201,22 @@ const wrongStates: [constraint: string, claim: string, sql: string, values?: unk
     "INSERT INTO school_choice (person_id, client_id, school_id) VALUES ($1, $2, $3)",
     [person, clientId, otherSchool],
   ],
+  ["app_logo_type_check", "a logo that is no image", logo, [clientId, "image/svg+xml", "0".repeat(32), 1]],
+  ["app_logo_hash_check", "a logo whose hash could be a path", logo, [clientId, "image/png", "../x", 1]],
+  ["app_logo_bytes_check", "a logo of more than 256 KB", logo, [clientId, "image/png", "0".repeat(32), 262_145]],
+  [
+    "scope_request_state_check",
+    "a request that is decided at no time",
+    `INSERT INTO scope_request VALUES (gen_random_uuid(), $1, '{openid}', 'Sign-on', 'APPROVED', now())`,
+    [clientId],
+  ],
+  [
+    "scope_request_one_open_idx",
+    "two open requests of one app",
+    `INSERT INTO scope_request SELECT gen_random_uuid(), $1, '{openid}', 'Sign-on', 'REQUESTED', now()
+     FROM generate_series(1, 2)`,
+    [clientId],
+  ],
   ["audit_action_check", "an audit line whose action is no code", "UPDATE audit SET action = 'Did something'"],
 ];
 
@@ -222,6 +240,8 @@ test("every check constraint of directory, access and events has a test that bre
         '"group"',
         "membership",
         "app",
+        "app_logo",
+        "scope_request",
         '"grant"',
         "synced_group",
         "grant_sign_on_group",

@@ -40,10 +40,26 @@ async function makePeople(count: number, { school, groups, app: clientId }: Plac
   await db.prisma.signIn.createMany(each(() => ({ clientId, firstSignInAt: start, lastSignInAt: start })));
   await db.prisma.consent.createMany(each(() => ({ clientId, scopes: ["openid"], grantedAt: start })));
   await db.prisma.schoolChoice.createMany(each(() => ({ clientId, schoolId: school })));
+  await db.prisma.loginCard.createMany(
+    each((id) => ({
+      ...{ id: makeUuid(start), schoolId: school, tokenHash: new Uint8Array(hashId(`card ${id}`)) },
+      ...{ secondStep: "NONE" as const, createdAt: start },
+    })),
+  );
   await db.prisma.knownDevice.createMany(each((id) => ({ device: new Uint8Array(hashId(id)), lastUsedAt: start })));
+  await db.prisma.signInLimit.createMany(
+    each((id) => ({ key: new Uint8Array(hashId(id)), failures: 1, waitUntil: start, forgetAt: later(60) })),
+  );
   await db.prisma.logoutNotice.createMany(
     each((id) => ({ id: makeUuid(start), clientId, sid: id, nextAttemptAt: later(60), createdAt: start })),
   );
+  await db.prisma.secondFactor.createMany(
+    each((id) => ({
+      ...{ id: makeUuid(start), kind: "TOTP" as const, label: "Phone", transports: [], createdAt: start },
+      secret: new Uint8Array(hashId(`secret ${id}`)),
+    })),
+  );
+  await db.prisma.recoveryCode.createMany(each((id) => ({ hash: new Uint8Array(hashId(`code ${id}`)) })));
   await db.prisma.staffRole.createMany(
     each(() => ({ id: makeUuid(start), role: "OPERATOR" as const, givenAt: start })),
   );

@@ -37,7 +37,7 @@ const gates: Gate[] = [
   { name: "import rules", ...script("lint:imports", 5), expects: /\([1-9]\d* modules/ },
   { name: "tests", ...tests("test", 15) },
   { name: "clients", ...tests("test:clients", 8) },
-  { name: "browser", ...tests("test:browser", 8) },
+  { name: "browser", ...tests("test:browser", 16) },
   ...otherServers(),
 ];
 

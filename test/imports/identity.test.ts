@@ -59,9 +59,7 @@ test("a whole roster that misses a teacher who is at another school too ends onl
   await plain(a, `7;teacher;Tom;Test;5x;\n${filler}`);
   const tom = await personAt(a, "7");
   await join(tom.id, b);
-  await db.prisma.credential.create({
-    data: { personId: tom.id, username: "tom", passwordHash: "$argon2id$test", updatedAt: origin.at },
-  });
+  await db.prisma.credential.update({ where: { personId: tom.id }, data: { passwordHash: "$argon2id$test" } });
   const app = await make.app();
   for (const { id } of [a, b]) await make.grant({ app: app.clientId, school: id });
   const { schools: parts } = await plain(a, filler);

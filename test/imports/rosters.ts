@@ -1,3 +1,4 @@
+import { giveUserNamesAtSchool } from "../../src/sign-on/index.ts";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
@@ -15,7 +16,7 @@ import type { Db, PrismaDb } from "../../src/platform/db.ts";
 import { makeDataDir } from "../support/data-dir.ts";
 
 export const now = new Date("2026-02-03T08:00:00Z");
-export const rules = { holdShare: 1 / 3, restoreWindowDays: 30 };
+export const rules = { holdShare: 1 / 3, restoreWindowDays: 30, giveUserNames: giveUserNamesAtSchool };
 export const origin = { at: now, actorId: "test" };
 const folder = makeDataDir();
 let count = 0;

@@ -15,7 +15,7 @@ export type AdminClient = (
   given?: { body?: unknown; headers?: Record<string, string> },
 ) => Promise<Sent>;
 
-/** Calls the admin API with a token, as a program of the staff would. */
+/** Calls the admin API with a token, as a program of the staff would */
 export const makeAdminClient =
   ({ url }: { url: string }, token: string): AdminClient =>
   async (method, path, { body, headers = {} } = {}) => {
@@ -23,10 +23,10 @@ export const makeAdminClient =
       method,
       headers: {
         authorization: `Bearer ${token}`,
-        ...(body !== undefined && { "content-type": "application/json" }),
+        ...(body !== undefined && { "content-type": body instanceof Uint8Array ? "image/png" : "application/json" }),
         ...headers,
       },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body) }),
     });
     const text = await response.text();
     return {

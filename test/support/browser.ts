@@ -1,14 +1,19 @@
 /** A page as a person without JavaScript has it. */
 export type Shown = { status: number; url: string; html: string; headers: Headers };
 
+/** Shape: `field` is the name of the input, `file` without it. */
+export type SentFile = { name: string; content: string | Buffer; field?: string };
+
 type Cookie = { name: string; value: string; path: string };
 
 export type Browser = {
   open(address: string): Promise<Shown>;
   /** One request, no redirect followed. */
-  once(address: string, init: RequestInit): Promise<Response>;
+  once(address: string, init?: RequestInit): Promise<Response>;
   /** Posts the form whose action ends so, with its hidden fields and what the person fills in. */
   submit(page: Shown, step: string, fields?: Record<string, string>): Promise<Shown>;
+  /** As `submit`, of a form with a file. */
+  sendFile(page: Shown, step: string, file: SentFile | null, fields?: Record<string, string>): Promise<Shown>;
   cookies(): { name: string; value: string }[];
 };
 
@@ -37,7 +42,7 @@ export function makeBrowser(origin: string, headers: Record<string, string> = {}
       .map(({ name, value }) => `${name}=${value}`)
       .join("; ");
 
-  async function once(address: string, init: RequestInit): Promise<Response> {
+  async function once(address: string, init: RequestInit = {}): Promise<Response> {
     const url = new URL(address, origin);
     const response = await fetch(url, {
       ...init,
@@ -68,6 +73,15 @@ export function makeBrowser(origin: string, headers: Record<string, string> = {}
     submit(page, step, fields = {}) {
       const form = findForm(page, step);
       const body = new URLSearchParams({ ...form.fields, ...fields });
+      return go(new URL(form.action, page.url).href, { method: "POST", body });
+    },
+    sendFile(page, step, file, fields = {}) {
+      const form = findForm(page, step);
+      const body = new FormData();
+      for (const [name, value] of Object.entries({ ...form.fields, ...fields })) body.append(name, value);
+      const content =
+        file === null ? "" : typeof file.content === "string" ? file.content : new Uint8Array(file.content);
+      body.append(file?.field ?? "file", new File([content], file?.name ?? ""));
       return go(new URL(form.action, page.url).href, { method: "POST", body });
     },
     cookies: () => jar.map(({ name, value }) => ({ name, value })),

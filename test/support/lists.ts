@@ -28,6 +28,7 @@ export const bind = <Given extends object>({ text, values }: Statement<Given>, g
 export const appToken = (clientId: ClientId): AccessToken => ({
   clientId,
   personId: null,
+  hasSecondFactor: false,
   scopes: new Set(scopeNames),
 });
 

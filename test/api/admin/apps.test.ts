@@ -47,6 +47,8 @@ test("an app is registered once, with a secret that is in no audit line", async 
     ...{ clientId: "lernapp", name: "Lernapp", type: "CONFIDENTIAL", pkceRequired: true, redirectUris: [] },
     ...{ postLogoutRedirectUris: [], loginUrl: null, backchannelLogoutUri: null, scopes: body.scopes },
     ...{ idTokenAlgorithm: "RS256", schulconnexSpelling: "V1_4", oldSecretEndsAt: null },
+    ...{ provider: null, description: { de: null, en: null }, purpose: { de: null, en: null } },
+    ...{ privacyUrl: null, supportAddress: null, logoPath: null },
   });
   const lines = await auditOf("lernapp", "app_created");
   expect(lines).toMatchObject([{ ...actor, before: null, after: read.body }]);
@@ -61,9 +63,10 @@ test("an app is registered once, with a secret that is in no audit line", async 
   expect(refusalOf(await operator.call("POST", "/apps", { body: refused }))).toEqual([400, "uri_refused"]);
 });
 
-test("only an operator registers and deletes apps and gives scopes, those of this API too", async () => {
+test("only an operator registers apps with scopes, deletes apps and gives scopes, those of this API too", async () => {
   for (const { call } of [partner, admin, secretary]) {
-    expect(refusalOf(await call("POST", "/apps", { body: { name: "x" } }))).toEqual([403, "role_forbids"]);
+    const body = { name: "x", scopes: ["openid"] };
+    expect(refusalOf(await call("POST", "/apps", { body }))).toEqual([403, "role_forbids"]);
     expect(refusalOf(await call("DELETE", `/apps/${own.clientId}`))).toEqual([403, "role_forbids"]);
   }
   const path = `/apps/${own.clientId}`;

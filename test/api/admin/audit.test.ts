@@ -65,6 +65,17 @@ describe("who reads what", () => {
         actor: { ...nobody, personId: foreign, role: "OPERATOR" },
       },
     ]);
+    const { names } = lines[1] as unknown as { names: Record<string, { last: string } | null> };
+    expect([names["actor"]?.last, names["person"]?.last].every((last) => (last ?? "") !== "")).toBe(true);
+  });
+
+  test("a person who has left the school is not named there", async () => {
+    const left = await make.person({ school: other });
+    await record(1, { action: "probe", schoolId: school, personId: left, actorId: "purge" });
+    const { body } = await admin("GET", `/audit?until=2026-01-06T00%3A00%3A00Z`);
+    const line = (body as Line[]).find(({ personId }) => personId === left);
+    expect(line).toMatchObject({ names: { actor: null, person: null } });
+    await service.db.prisma.audit.deleteMany({ where: { personId: left } });
   });
 
   test("a partner reads the lines about their apps, and no id of a person", async () => {
@@ -75,7 +86,7 @@ describe("who reads what", () => {
     expect(JSON.stringify(lines)).not.toMatch(new RegExp(`${person}|${foreign}`));
     expect(await read(partner)).toMatchObject([
       { actor: { personId: null, program: null, role: "OPERATOR" } },
-      { personId: null, detail: { reason: "blocked" } },
+      { personId: null, detail: { reason: "blocked" }, names: { actor: null, person: null } },
     ]);
   });
 

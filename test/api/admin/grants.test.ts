@@ -75,6 +75,8 @@ async function compare(method: "PUT" | "DELETE", clientId: ClientId, body?: obje
   return change!;
 }
 
+const noRoles = { students: 0, teachers: 0, others: 0 };
+
 test("the dry run of switching sync on, of other groups and of withdrawing says what then happens", async () => {
   const { clientId } = await make.app({ name: "Lernapp" });
   const syncOnly = { ...everybody, signOn: { kind: "NOBODY" } };
@@ -84,6 +86,8 @@ test("the dry run of switching sync on, of other groups and of withdrawing says 
     ...{ people: { enter: 4, change: 0, leave: 0 }, groups: { enter: 1, change: 0, leave: 0 } },
   });
   expect(on.names.enter.map(({ id }) => id).sort()).toEqual([...students, teacher].sort());
+  const { length } = students;
+  expect(on.roles).toEqual({ enter: { students: length, teachers: 1, others: 0 }, leave: noRoles });
   expect(on.names.enter.every(({ name }) => name !== null && name.last !== "")).toBe(true);
   const other = await compare("PUT", clientId, { ...syncOnly, syncedGroupIds: [classB] });
   expect(other.people).toEqual({ enter: 1, change: 1, leave: 3 });
@@ -198,6 +202,8 @@ test("a secretary, a partner and support change no grant; partners and support r
   expect([other.status, without(other.body)]).toEqual([404, without(missing.body)]);
   const listed = (await partner.call("GET", "/grants")).body as Schemas["Grant"][];
   expect(listed.map((grant) => grant.clientId)).toEqual([clientId]);
+  const { name } = await service.db.prisma.school.findUniqueOrThrow({ where: { id: school } });
+  expect(listed).toMatchObject([{ schoolId: school, schoolName: name }]);
   expect((await partner.call("GET", `/grants?school=${school}`)).body).toEqual(listed);
   expect(codeOf((await partner.call("GET", `/grants?school=${otherSchool}`)).body)).toBe("school_not_found");
   expect(codeOf((await partner.call("GET", `/grants?app=${foreign}`)).body)).toBe("app_not_found");

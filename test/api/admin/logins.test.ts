@@ -40,7 +40,7 @@ async function signsIn(login: { username: string; password: string }): Promise<b
 
 async function hashOf(personId: PersonId): Promise<string> {
   const row = await service.db.prisma.credential.findUniqueOrThrow({ where: { personId } });
-  return row.passwordHash;
+  return row.passwordHash!;
 }
 
 test("a person gets a user name and a password, shown once and in no audit line", async () => {
@@ -54,7 +54,7 @@ test("a person gets a user name and a password, shown once and in no audit line"
   expect([set.status, username]).toEqual([200, "bo.muster"]);
   const read = await secretary.call("GET", path);
   const changedAt = service.clock().toISOString();
-  expect(read.body).toEqual({ personId: person, username, changedAt, blockedAt: null, sessions: 0 });
+  expect(read.body).toEqual({ personId: person, username, hasPassword: true, changedAt, blockedAt: null, sessions: 0 });
   expect(set.headers.get("etag")).toBe(read.headers.get("etag"));
   const lines = await auditOf(person, "credential_set");
   expect(lines).toMatchObject([{ ...actor, before: null, after: read.body }]);

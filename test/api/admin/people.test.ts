@@ -266,3 +266,34 @@ test("nobody deletes, moves or changes a person of the staff above them; an oper
   }
   expect((await operator("POST", `/people/${chief}/soft-deletion`)).status).toBe(204);
 });
+
+test("a new person has a user name by the rule of the home school, is found by it, and has no password yet", async () => {
+  const given = { firstFull: "Zoë", firstCall: "Zoë", last: "Quast" };
+  const body = { role: "STUDENT", name: given, sourceSystemIdentifier: "zq-77", schoolIds: [school] };
+  const made = await office("POST", "/people", { body });
+  expect([made.status, made.body]).toMatchObject([201, { username: "zoe.quast", hasLogin: false }]);
+  const { id } = made.body as { id: string };
+  for (const search of ["ZOE.quast", "zq-77", "quast zoe."])
+    expect(idsOf(await office("GET", `/people?search=${search}`)), search).toEqual([id]);
+  const login = await office("GET", `/people/${id}/login`);
+  expect(login.body).toMatchObject({ username: "zoe.quast", hasPassword: false });
+  expect(idsOf(await office("GET", "/people?has-login=false&search=zoe"))).toEqual([id]);
+  const next = await office("POST", "/people", { body: { ...body, sourceSystemIdentifier: "zq-78" } });
+  expect(next.body).toMatchObject({ username: "zoe.quast2" });
+});
+
+test("people are listed by their role, with their first and last sign-in, which makes no other record of them", async () => {
+  const here = await make.school();
+  const pupil = await make.person({ school: here, name });
+  const teaching = await make.person({ school: here, name, role: "TEACHER" });
+  const list = async (role: string) => idsOf(await operator("GET", `/people?school=${here}&role=${role}`));
+  expect([await list("STUDENT"), await list("TEACHER"), await list("OTHER")]).toEqual([[pupil], [teaching], []]);
+  const { clientId } = await make.app();
+  const before = await operator("GET", `/people/${pupil}`);
+  await make.signIn({ app: clientId, person: pupil });
+  const after = await operator("GET", `/people/${pupil}`);
+  const at = "2026-02-03T08:00:00.000Z";
+  expect(before.body).toMatchObject({ createdAt: at, firstSignInAt: null, lastSignInAt: null });
+  expect(after.body).toMatchObject({ firstSignInAt: at, lastSignInAt: at });
+  expect(after.headers.get("etag")).toBe(before.headers.get("etag"));
+});

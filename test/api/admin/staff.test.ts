@@ -51,7 +51,9 @@ describe("giving", () => {
       ...{ holder: { personId, clientId: null }, role: "SECRETARY", schoolIds: [school], clientIds: [] },
       ...{ reason: null, endsAt: null, givenAt: "2026-02-03T08:00:00.000Z" },
     });
-    expect((await admin("GET", `/staff-roles?person=${personId}`)).body).toEqual([made.body]);
+    const listed = (await admin("GET", `/staff-roles?person=${personId}`)).body as { personName: { last: string } }[];
+    expect(listed).toMatchObject([{ ...(made.body as object), appName: null }]);
+    expect(listed[0]!.personName.last).not.toBe("");
     expect(await linesAbout(personId)).toMatchObject([
       {
         ...{ action: "staff_role_given", actorId: `app:${adminApp.clientId}`, actorRole: "SCHOOL_ADMIN" },

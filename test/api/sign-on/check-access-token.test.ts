@@ -12,7 +12,12 @@ test("a token in the app context tells the app and its scopes", async () => {
   const token = await getAppToken(world.service, app, ["schools:read", "users:read"]);
   expect(await check(token)).toEqual({
     kind: "valid",
-    token: { clientId: app.clientId, personId: null, scopes: new Set(["schools:read", "users:read"]) },
+    token: {
+      clientId: app.clientId,
+      personId: null,
+      scopes: new Set(["schools:read", "users:read"]),
+      hasSecondFactor: false,
+    },
   });
 });
 

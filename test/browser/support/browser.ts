@@ -88,5 +88,5 @@ export async function expectAccessible(page: Page, name = page.url()): Promise<v
 }
 
 const lowControls = `[...document.querySelectorAll("main a, main button, main input:not([type=hidden])")]
-  .filter((control) => !control.closest("p, li") && control.getBoundingClientRect().height < 44)
+  .filter((control) => !control.closest("p, li") && (control.closest("label") ?? control).getBoundingClientRect().height < 44)
   .map((control) => control.outerHTML)`;

@@ -1,24 +1,86 @@
 import { scopeNames } from "../../../src/access/index.ts";
+import type { GroupId, SchoolId } from "../../../src/directory/index.ts";
 import type { Page, PageContext } from "../../../src/platform/pages/index.ts";
 import * as pages from "../../../src/sign-on/pages/index.ts";
 
-const app = { name: "Lernapp" };
-const longApp = { name: "Interaktives Mathematik-Übungsportal Niedersachsen-Bremen Sekundarstufe" };
+const app = { name: "Lernapp", logoPath: null };
+const longApp = {
+  name: "Interaktives Mathematik-Übungsportal Niedersachsen-Bremen Sekundarstufe",
+  logoPath: "/assets/logo-of-the-test.png",
+};
 const longName = "Maximiliane-Josephine Freifrau von Hohenlohe-Waldenburg-Schillingsfürst";
 const longSchool =
   "Staatliche Berufsschule für Elektrotechnik, Informationstechnologie und Kommunikationsgestaltung, Außenstelle Nord";
 const personName = "Bo Muster";
+const claims = {
+  name: { firstFull: "Bo", firstCall: "Bo", last: "Muster" },
+  role: "STUDENT" as const,
+  school: {
+    id: "0193f6a2-7a3c-7000-8000-000000000002" as SchoolId,
+    ...{ name: "Goethe-Gymnasium", officialId: "12345", schoolingLevel: "GYMNASIUM" },
+    location: { country: "DE", state: "NI" },
+  },
+  groups: [{ id: "0193f6a2-7a3c-7000-8000-000000000003" as GroupId, name: "5a" }],
+};
+const longClaims = {
+  name: { firstFull: "Maximiliane-Josephine Friederike", firstCall: "Maximiliane-Josephine", last: longName },
+  role: "OTHER" as const,
+  school: {
+    ...claims.school,
+    name: longSchool,
+    schoolingLevel: "HALLIGSCHULE",
+    location: { country: "CH", state: "BE" },
+  },
+  groups: Array.from({ length: 30 }, (_, index) => ({ ...claims.groups[0]!, name: `Leistungskurs ${index}` })),
+};
 const steps = { action: "/on", cancel: "/back", csrf: "token" };
 const form =
   '<form id="op.logoutForm" method="post" action="/on"><input type="hidden" name="xsrf" value="token"/></form>';
-const login = { app, steps, username: "student.goethe" };
+const login = { app, steps, username: "student.goethe", known: null, isShared: false, help: null };
+const newPassword = { action: "/on", csrf: "token", pending: null, asksCurrent: false, back: null, problem: null };
 const fault = { status: 400, requestId: "0193f6a2-7a3c-7000-8000-000000000001" };
+
+const at = new Date("2026-02-03T08:00:00Z");
+const secondFactors = {
+  factors: [
+    { id: "1", kind: "TOTP" as const, label: "Telefon", createdAt: at, lastUsedAt: at },
+    { id: "2", kind: "PASSKEY" as const, label: longApp.name.slice(0, 60), createdAt: at, lastUsedAt: null },
+  ],
+  ...{ codesLeft: 1, isNeeded: false, next: "/", csrf: "token" },
+  ...{ totp: "/totp", passkey: "/passkey", remove: "/remove", codes: "/codes" },
+};
+const totp = {
+  problem: null,
+  qrCode: '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path fill="#fff" d="M0 0h9v9H0z"/></svg>',
+  secret: "ABCD EFGH IJKL MNOP QRST UVWX YZ23 4567",
+  address: "otpauth://totp/x",
+  ...{ label: "", state: "s", csrf: "token", action: "/on", back: "/back" },
+};
+const passkey = { isRefused: false, label: "", csrf: "token", action: "/on", back: "/back", options: "{}", state: "s" };
 
 /** Every page in every state that looks different, with the shortest and the longest of names. */
 export const everyPage: Record<string, (context: PageContext) => Page> = {
   login: (context) => pages.renderLoginPage({ ...login, username: "", problem: null }, context),
   "login to the platform": (context) =>
-    pages.renderLoginPage({ app: null, steps: { ...steps, cancel: null }, username: "", problem: null }, context),
+    pages.renderLoginPage(
+      { ...login, app: null, steps: { ...steps, cancel: null }, username: "", problem: null },
+      context,
+    ),
+  "login, known": (context) =>
+    pages.renderLoginPage(
+      { ...login, known: { firstName: "Bo", username: "student.goethe", other: "/other" }, problem: null },
+      context,
+    ),
+  "login, known, wrong password": (context) =>
+    pages.renderLoginPage(
+      { ...login, known: { firstName: longName, username: "x", other: "/other" }, problem: { kind: "refused" } },
+      context,
+    ),
+  "login, shared device, help of the school": (context) =>
+    pages.renderLoginPage(
+      { ...login, isShared: true, help: { school: longSchool, text: "Frag Frau Sommer.\nRaum 12" }, problem: null },
+      context,
+    ),
   "login, nothing entered": (context) =>
     pages.renderLoginPage(
       { ...login, username: "", problem: { kind: "missing", fields: ["username", "password"] } },
@@ -28,18 +90,36 @@ export const everyPage: Record<string, (context: PageContext) => Page> = {
     pages.renderLoginPage({ ...login, app: longApp, problem: { kind: "refused" } }, context),
   "login, blocked": (context) => pages.renderLoginPage({ ...login, app: null, problem: { kind: "blocked" } }, context),
   "login, form too old": (context) => pages.renderLoginPage({ ...login, problem: { kind: "expired_form" } }, context),
+  "login, no cookies": (context) => pages.renderLoginPage({ ...login, problem: { kind: "no_cookies" } }, context),
   "login, slowed": (context) =>
     pages.renderLoginPage({ ...login, problem: { kind: "slowed", retryAfterSeconds: 80 } }, context),
   "login, busy": (context) =>
     pages.renderLoginPage({ ...login, problem: { kind: "busy", retryAfterSeconds: 5 } }, context),
+  "first password": (context) => pages.renderNewPasswordPage({ ...newPassword, pending: "sealed" }, context),
+  "own password, too short": (context) =>
+    pages.renderNewPasswordPage({ ...newPassword, asksCurrent: true, back: "/", problem: { kind: "short" } }, context),
+  "own password, wrong": (context) =>
+    pages.renderNewPasswordPage({ ...newPassword, asksCurrent: true, back: "/", problem: { kind: "wrong" } }, context),
+  "own password, not allowed": (context) =>
+    pages.renderNoOwnPasswordPage({ helpText: `Frag Frau Sommer.\n${longSchool}`, back: "/" }, context),
   consent: (context) =>
     pages.renderConsentPage(
-      { app, personName, scopes: ["openid", "profile", "school"], steps, switchUser: "/other" },
+      { app, personName, scopes: ["openid", "profile", "school", "groups"], claims, steps, switchUser: "/other" },
       context,
     ),
   "consent to everything": (context) =>
     pages.renderConsentPage(
-      { app: longApp, personName: longName, scopes: scopeNames, steps, switchUser: "/other" },
+      { app: longApp, personName: longName, scopes: scopeNames, claims: longClaims, steps, switchUser: "/other" },
+      context,
+    ),
+  "consent to what says nothing of a person": (context) =>
+    pages.renderConsentPage({ app, personName, scopes: ["openid"], claims, steps, switchUser: "/other" }, context),
+  "consent of a person of whom nothing is known": (context) =>
+    pages.renderConsentPage(
+      {
+        ...{ app, personName: null, scopes: ["openid", "profile", "school", "groups"], steps, switchUser: "/other" },
+        claims: { name: null, role: "OTHER", school: null, groups: [] },
+      },
       context,
     ),
   "choose school": (context) =>
@@ -59,6 +139,29 @@ export const everyPage: Record<string, (context: PageContext) => Page> = {
     pages.renderSwitchUserPage({ app, personName, steps, stay: "/interaction/x/stay" }, context),
   "switch user without a name": (context) =>
     pages.renderSwitchUserPage({ app: longApp, personName: null, steps, stay: null }, context),
+  "second factor": (context) =>
+    pages.renderSecondFactorPage({ app: null, steps, takesCode: true, passkey: null, problem: null }, context),
+  "second factor, recovery code only, for an app": (context) =>
+    pages.renderSecondFactorPage(
+      { app: longApp, steps, takesCode: false, passkey: { options: "{}", state: "s" }, problem: { kind: "refused" } },
+      context,
+    ),
+  "second factor, slowed": (context) =>
+    pages.renderSecondFactorPage(
+      { app, steps, takesCode: true, passkey: null, problem: { kind: "slowed", retryAfterSeconds: 80 } },
+      context,
+    ),
+  "second factor to be set up": (context) =>
+    pages.renderSetUpNeededPage({ app: longApp, steps, setUp: "/sign-in/second-factor" }, context),
+  "second factors, none": (context) =>
+    pages.renderSecondFactorsPage({ ...secondFactors, factors: [], codesLeft: 0, isNeeded: true }, context),
+  "second factors": (context) => pages.renderSecondFactorsPage(secondFactors, context),
+  "authenticator app": (context) => pages.renderTotpPage(totp, context),
+  "authenticator app, wrong code": (context) => pages.renderTotpPage({ ...totp, problem: "refused" }, context),
+  passkey: (context) => pages.renderPasskeyPage(passkey, context),
+  "passkey, refused": (context) => pages.renderPasskeyPage({ ...passkey, isRefused: true }, context),
+  "recovery codes": (context) =>
+    pages.renderRecoveryCodesPage({ codes: Array<string>(10).fill("abcd-efgh-jkmn"), next: "/" }, context),
   refusal: (context) => pages.renderRefusalPage({ app, personName, reason: "no_grant", steps }, context),
   "refusal of a person who left": (context) =>
     pages.renderRefusalPage({ app: longApp, personName: longName, reason: "person_not_active", steps }, context),
@@ -70,5 +173,12 @@ export const everyPage: Record<string, (context: PageContext) => Page> = {
   "error: unknown app": (context) => pages.renderErrorPage({ ...fault, reason: "unknown_app" }, context),
   "error: wrong redirect": (context) => pages.renderErrorPage({ ...fault, reason: "wrong_redirect" }, context),
   "error: expired": (context) => pages.renderErrorPage({ ...fault, reason: "expired", requestId: null }, context),
+  "error: expired, of an app": (context) =>
+    pages.renderErrorPage({ ...fault, reason: "expired", app: { ...longApp, url: "https://app.example/" } }, context),
+  "error: no cookies": (context) => pages.renderErrorPage({ ...fault, reason: "no_cookies" }, context),
+  "error: busy": (context) =>
+    pages.renderErrorPage({ ...fault, status: 503, reason: "busy", again: "/oauth2/auth?x=1" }, context),
+  "signed in already": (context) =>
+    pages.renderSignedInPage({ status: 200, personName, app: { ...longApp, url: "https://app.example/" } }, context),
   "error: bug": (context) => pages.renderErrorPage({ ...fault, status: 500, reason: "bug" }, context),
 };

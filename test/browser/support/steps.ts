@@ -1,8 +1,12 @@
 import type { Page } from "playwright-core";
 
-/** Fills in the login form, in German or English, and sends it. */
+/** Fills in the login form, in German or English, and sends it; another user name than the known one asks for that. */
 export async function logIn(page: Page, { username, password }: { username: string; password: string }): Promise<void> {
-  await page.locator("#username").fill(username);
+  const known = page.locator("[name=username][readonly]");
+  const isKnown = (await known.count()) > 0;
+  if (isKnown && (await known.inputValue()) !== username)
+    await page.getByRole("link", { name: /^(Nicht|Not) .*\?/ }).click();
+  if (!isKnown || (await known.count()) === 0) await page.locator("#username").fill(username);
   await page.locator("#password").fill(password);
   await press(page, /^(Anmelden|Sign in)$/);
 }

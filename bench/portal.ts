@@ -1,0 +1,141 @@
+/**
+ * Pages of the staff at a school of 2,000 people: time and size of each; what 50 of the staff at once take from the IDM
+ * API; a dry run that shows 1,000 people to an app.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { PersonId, SchoolId } from "../src/directory/index.ts";
+import { withPrismaTransaction } from "../src/platform/db.ts";
+import { setLogin } from "../src/sign-on/index.ts";
+import { giveRole } from "../src/staff/index.ts";
+import { makeBrowser, type Browser } from "../test/support/browser.ts";
+import { makeMakers } from "../test/support/make.ts";
+import { getAppToken } from "../test/support/token.ts";
+import { openBenchDatabase } from "./database.ts";
+import { compare, measureUrls, report, reportHead, startSubject } from "./harness.ts";
+
+const [staff, people, classes, times, pauseMs] = [50, 2000, 80, 31, 5000];
+const seconds = Number(process.env["BENCH_SECONDS"] ?? 5);
+const rounds = Number(process.env["BENCH_ROUNDS"] ?? 5);
+
+const database = await openBenchDatabase();
+const { db } = database;
+const service = await startSubject("service", "./subjects/service.ts", {
+  ...{ DATABASE_URL: database.url, LOG_LEVEL: "warn", STAFF_SECOND_FACTOR: "offered" },
+});
+try {
+  const make = makeMakers(db, new Date());
+  const school = await make.school();
+  const groups = [];
+  for (let n = 0; n < classes; n++) groups.push(await make.group({ school, type: "KLASSE", name: `${String(n)}a` }));
+  const ids = await make.people({ school, count: people, groups, groupsEach: 1 });
+  const [app, other] = [await make.app(), await make.app()];
+  await make.grant({ app: app.clientId, school, groups });
+  await make.grant({ app: other.clientId, school });
+  const browser = await openStaff(school);
+  await db.pool.query("VACUUM ANALYZE");
+
+  const at = `/admin/schools/${school}`;
+  const [person, group] = [ids[0]!, groups[0]!];
+  const pages = [
+    ...["today", "people", "people?status=ACTIVE", `people/${person}`, "classes", `classes/${group}`].map(
+      (page) => `${at}/${page}`,
+    ),
+    ...["apps", `apps/${app.clientId}`, "imports", "audit", "staff", "settings"].map((page) => `${at}/${page}`),
+  ];
+  console.log("| Page | Median | Slowest | Size |\n|---|---|---|---|");
+  for (const page of pages) console.log(await timePage(browser, page));
+
+  const dryRun = await timeDryRun(school, other.clientId, groups.slice(0, classes / 2));
+  console.log(`\ndry run of a sync of ${String(people / 2)} people: ${dryRun}`);
+
+  const browsers: Browser[] = [];
+  for (let n = 0; n < staff; n++) browsers.push(await openStaff(school));
+  const headers = { authorization: `Bearer ${await getAppToken(service, app, ["users:read"])}` };
+  const paths = [`/idm/ep/v1/users/${person}`];
+  const alone = () => measureUrls(service.url, { paths, headers, connections: 16, seconds });
+  const besideStaff = async () => {
+    let isOver = false;
+    const work = browsers.map(async (one, index) => {
+      await sleep((index * pauseMs) / staff);
+      for (let n = index; !isOver; n++) {
+        await (await one.once(pages[n % pages.length]!)).arrayBuffer();
+        await sleep(pauseMs);
+      }
+    });
+    const rate = await alone();
+    isOver = true;
+    await Promise.all(work);
+    return rate;
+  };
+  console.log(`\n${reportHead}`);
+  const title = `GET /users/:id beside ${String(staff)} of the staff, a page each every ${String(pauseMs / 1000)} s`;
+  console.log(report(await compare(title, 0.9, { ours: besideStaff, base: alone, rounds })));
+} finally {
+  await service.stop();
+  await database.close();
+}
+
+/** Somebody who runs the school and is signed in. */
+async function openStaff(school: SchoolId): Promise<Browser> {
+  const at = new Date();
+  const personId: PersonId = await makeMakers(db, at).person({ school, role: "TEACHER" });
+  const login = { username: `staff.${personId}`, password: `password-${personId}` };
+  await setLogin(db, { personId, ...login }, { at });
+  await withPrismaTransaction(db, (tx) =>
+    giveRole(
+      tx,
+      { role: "SCHOOL_ADMIN", holder: { personId }, schoolIds: [school], clientIds: [] },
+      { giver: null, origin: { at } },
+    ),
+  );
+  const browser = makeBrowser(service.url, { "accept-language": "de" });
+  const shown = await browser.submit(await browser.open("/sign-in"), "/sign-in", login);
+  if (shown.status !== 200) throw new Error(`sign-in was answered ${String(shown.status)}`);
+  return browser;
+}
+
+/** A row of the table. Errors: an answer that is not 200 throws. */
+async function timePage(browser: Browser, page: string): Promise<string> {
+  const taken: number[] = [];
+  let size = 0;
+  for (let n = 0; n < times; n++) {
+    const began = performance.now();
+    const answer = await browser.once(page);
+    size = (await answer.arrayBuffer()).byteLength;
+    taken.push(performance.now() - began);
+    if (answer.status !== 200) throw new Error(`${page} was answered ${String(answer.status)}`);
+  }
+  // The first one compiles the template.
+  const sorted = taken.slice(1).sort((a, b) => a - b);
+  const shown = page.replace(/[0-9a-f-]{36}/g, ":id");
+  return `| \`${shown}\` | ${ms(sorted[sorted.length >> 1]!)} | ${ms(sorted.at(-1)!)} | ${(size / 1024).toFixed(0)} KB |`;
+}
+
+async function timeDryRun(school: SchoolId, clientId: string, groupIds: string[]): Promise<string> {
+  const operator = await makeMakers(db).app({ scopes: ["admin:read", "admin:write"] });
+  await withPrismaTransaction(db, (tx) =>
+    giveRole(
+      tx,
+      { role: "OPERATOR", holder: { clientId: operator.clientId }, schoolIds: [], clientIds: [] },
+      { giver: null, origin: { at: new Date() } },
+    ),
+  );
+  const authorization = `Bearer ${await getAppToken(service, operator, ["admin:read", "admin:write"])}`;
+  const taken: number[] = [];
+  for (let n = 0; n < 5; n++) {
+    const began = performance.now();
+    const answer = await fetch(`${service.url}/admin/v1/schools/${school}/grants/${clientId}?dry-run=true`, {
+      method: "PUT",
+      headers: { authorization, "content-type": "application/json" },
+      body: JSON.stringify({ signOn: { kind: "EVERYBODY" }, sync: true, syncedGroupIds: groupIds }),
+    });
+    const changes = (await answer.json()) as { people?: { enter: number } }[];
+    taken.push(performance.now() - began);
+    if (changes[0]?.people?.enter !== people / 2) throw new Error(`the dry run answered ${JSON.stringify(changes)}`);
+  }
+  return ms(taken.sort((a, b) => a - b)[2]!);
+}
+
+function ms(value: number): string {
+  return `${value.toFixed(0)} ms`;
+}

@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import { drawCards } from "../../src/admin/card-pdf/draw.ts";
+import { fitText } from "../../src/admin/card-pdf/fit.ts";
+import { readPdf, readQr } from "../support/read-cards.ts";
+import { layOutCards, pageSize, type PrintedCard, type PrintJob } from "../../src/admin/card-pdf/layout.ts";
+
+const now = new Date("2026-02-03T08:00:00Z");
+const token = "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789-_AbCdE";
+const names = ["Bo Muster", "Łucja Żółć", "İlayda Öztürk", "Nguyễn Thị Hồng", "Zoë Groß", "Жанна Ильина"];
+
+const makeCard = (index: number): PrintedCard => ({
+  name: names[index % names.length]!,
+  className: "5a",
+  username: `bo.muster${index}`,
+  password: `Il1O0-${index}`,
+  url: `https://login.example.org/card/${token.slice(0, 41)}${String(index).padStart(2, "0")}`,
+  secret: String(1000 + index),
+});
+const makeJob = (count: number, wishes: Partial<PrintJob> = {}): PrintJob => ({
+  schoolName: "Goethe-Gymnasium",
+  signInAddress: "https://login.example.org/sign-in",
+  printsSecret: false,
+  cards: Array.from({ length: count }, (_, index) => makeCard(index)),
+  ...wishes,
+});
+
+test("cards are printed eight on a page, with names in any European letters and QR codes that a camera reads", async () => {
+  const job = makeJob(10);
+  const { pages, pictures } = readPdf(await drawCards(job, now));
+  expect(pictures).toHaveLength(3);
+  const cards = pages.slice(0, 2).join("\n").normalize("NFC");
+  for (const { name, username, password, secret } of job.cards) {
+    for (const text of [name!, username, password!]) expect(cards).toContain(text);
+    expect(cards).not.toContain(secret!);
+    expect(pages[2]).toContain(secret!);
+  }
+  for (const text of ["Goethe-Gymnasium", "Klasse 5a", "https://login.example.org/sign-in"])
+    expect(cards).toContain(text);
+  for (const [index, { url }] of job.cards.entries()) {
+    const { text, millimetres } = readQr(pictures[Math.floor(index / 8)]!, index % 8);
+    expect(text).toBe(url);
+    expect(millimetres).toBeGreaterThan(25);
+  }
+});
+
+test("the PIN stands on the card where the school has it printed there, and then on no list", async () => {
+  const { pages } = readPdf(await drawCards(makeJob(2, { printsSecret: true }), now));
+  expect(pages).toHaveLength(1);
+  for (const secret of ["1000", "1001"]) expect(pages[0]).toContain(secret);
+});
+
+test("the same cards give the same layout, and no text leaves its card, however long it is", () => {
+  const half = { plain: (text: string) => text.length * 0.6, bold: (text: string) => text.length * 0.7 };
+  const measure = { ...half, mono: half.plain };
+  const long = {
+    ...makeCard(0),
+    name: "Maximiliana Wilhelmine-Karoline ".repeat(6).trim(),
+    className: `5a ${"x".repeat(200)}`,
+    username: "u".repeat(255),
+    password: "p".repeat(120),
+  };
+  const job = makeJob(0, { schoolName: "Schule ".repeat(28).trim(), cards: Array.from({ length: 9 }, () => long) });
+  const pages = layOutCards(job, measure);
+  expect(layOutCards(job, measure)).toEqual(pages);
+  expect(pages).toHaveLength(3);
+  const [edge, columns, rows] = [20, 2, 4];
+  const cell = { width: (pageSize.width - 2 * edge) / columns, height: (pageSize.height - 2 * edge) / rows };
+  for (const part of pages.slice(0, 2).flat()) {
+    if (part.kind !== "text") continue;
+    const [column, row] = [Math.floor((part.x - edge) / cell.width), Math.floor((part.y - edge) / cell.height)];
+    expect(part.x + measure[part.font](part.text) * part.size).toBeLessThanOrEqual(edge + (column + 1) * cell.width);
+    expect(part.y + part.size * 1.25).toBeLessThanOrEqual(edge + (row + 1) * cell.height);
+  }
+  const written = pages[0]!
+    .flatMap((part) => (part.kind === "text" && part.font === "mono" ? [part.text] : []))
+    .join("");
+  expect(written).toContain("p".repeat(120));
+});
+
+test("a text is broken between words first, then made smaller, and cut only at the smallest size", () => {
+  const measure = (text: string) => text.length;
+  expect(fitText("Bo Muster", { width: 90, height: 12.5, size: 10 }, measure)).toEqual({
+    size: 10,
+    lines: ["Bo Muster"],
+  });
+  expect(fitText("Bo Muster", { width: 60, height: 25, size: 10 }, measure)).toEqual({
+    size: 10,
+    lines: ["Bo", "Muster"],
+  });
+  expect(fitText("Mustermann", { width: 80, height: 12.5, size: 10 }, measure)).toEqual({
+    size: 8,
+    lines: ["Mustermann"],
+  });
+  expect(fitText("x".repeat(99), { width: 40, height: 6, size: 10 }, measure).lines).toEqual(["xxxxxxxxx…"]);
+});

@@ -1,0 +1,251 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { findSignOnRight } from "../../../src/access/index.ts";
+import type { PersonId } from "../../../src/directory/index.ts";
+import { makeUuid } from "../../../src/platform/ids.ts";
+import type { components } from "../../../generated/openapi/admin.ts";
+import { makeMatrixWorld } from "../../access/matrix-world.ts";
+import { makeStaff, refusalOf, type AdminClient } from "../../support/admin.ts";
+import { makeBrowser } from "../../support/browser.ts";
+import { makeMakers } from "../../support/make.ts";
+import { startService } from "../../support/service.ts";
+import { askFor, getUserTokens, giveLogin, type Login } from "../../support/token.ts";
+
+type Explanation = components["schemas"]["SignInExplanation"];
+
+const service = await startService();
+const make = makeMakers(service.db);
+const world = await makeMatrixWorld(make);
+const operator = await makeStaff(service, "OPERATOR");
+const matrix = await readFile(join(import.meta.dirname, "..", "..", "access", "matrix.txt"), "utf8");
+
+const pathOf = (personId: PersonId, clientId: string) => `/people/${personId}/sign-in-explanation?app=${clientId}`;
+const stepOf = ({ steps }: Explanation, code: string) => steps.find((step) => step.code === code);
+
+async function explain(personId: PersonId, clientId: string, call: AdminClient = operator.call): Promise<Explanation> {
+  const { status, body } = await call("GET", pathOf(personId, clientId));
+  expect(status).toBe(200);
+  return body as Explanation;
+}
+
+/** Of a row of the matrix: `at` and the schools, or the reason. */
+function committedDecision(app: string, label: string): string {
+  const ofApp = matrix.split("# The demo world")[0]!.split(`## ${app}\n`)[1]!.split("\n## ")[0]!;
+  const row = ofApp.split("\n").find((line) => line.startsWith(`sign-on ${label} → `))!;
+  return row.slice(`sign-on ${label} → `.length).replace(/(, tile)?, groups .*$/, "");
+}
+
+describe("in the world of the matrix", () => {
+  const rows = Object.keys(world.apps).flatMap((app) => Object.keys(world.people).map((label) => ({ app, label })));
+
+  test.each(rows)("$label and $app: the explanation is the decision of the sign-on", async ({ app, label }) => {
+    const [{ clientId }, personId] = [world.apps[app]!, world.people[label]!];
+    const right = await findSignOnRight(service.db.pool, { clientId, personId });
+    const withoutLogin = await explain(personId, clientId);
+    expect(withoutLogin.reason).toBe(right.kind === "refused" ? right.reason : "no_login");
+    expect(stepOf(withoutLogin, "login")?.outcome).toBe("REFUSED");
+
+    await giveLogin(service.db, personId);
+    const { isAllowed, reason, steps } = await explain(personId, clientId);
+    await service.db.prisma.credential.delete({ where: { personId } });
+    expect([isAllowed, reason]).toEqual([right.kind === "allowed", right.kind === "refused" ? right.reason : null]);
+    expect(steps.some(({ outcome }) => outcome === "REFUSED")).toBe(!isAllowed);
+
+    const lettingIn = steps.filter(({ code, outcome }) => code === "audience" && outcome === "PASSED");
+    const said = isAllowed ? `at ${lettingIn.map(({ values }) => values.schoolName).join(", ")}` : reason;
+    expect(said).toBe(committedDecision(app, label));
+    const refusing = steps.filter(({ outcome }) => outcome === "REFUSED");
+    for (const { code, fix } of refusing) expect([code, fix?.isAllowed]).toEqual([code, true]);
+    for (const { outcome, fix } of steps) if (outcome === "PASSED") expect(fix).toBe(null);
+  });
+
+  test("the first step that refuses has the fix: restore, unblock, grant, switch on, the audience", async () => {
+    const { reader, opposite } = world.apps as Record<"reader" | "opposite", { clientId: string }>;
+    const { north, mid, club, east, west } = world.schools as Record<string, string>;
+    const p = world.people;
+    const firstRefusal = async (label: string, { clientId }: { clientId: string }) => {
+      await giveLogin(service.db, p[label]!);
+      const { steps } = await explain(p[label]!, clientId);
+      const { code, values, fix } = steps.find(({ outcome }) => outcome === "REFUSED")!;
+      return [code, fix!.operationId, fix!.path, values];
+    };
+    const grantOf = (school: string, { clientId }: { clientId: string }) =>
+      `/admin/v1/schools/${school}/grants/${clientId}`;
+    const gone = p["n-gone"]!;
+    expect(await firstRefusal("n-gone", reader)).toMatchObject([
+      ...["person_active", "restorePerson", `/admin/v1/people/${gone}/restoration`],
+      { until: expect.stringMatching(/^2026-03/) as string },
+    ]);
+    expect(await firstRefusal("n-blocked", reader)).toMatchObject([
+      ...["person_not_blocked", "unblockPerson", `/admin/v1/people/${p["n-blocked"]!}/block`],
+      { since: service.clock().toISOString() },
+    ]);
+    expect(await firstRefusal("w-pupil", reader)).toEqual([
+      ...["school_grant", "putGrant", grantOf(west!, reader)],
+      { schoolId: west, schoolName: "west" },
+    ]);
+    expect(await firstRefusal("e-pupil", reader)).toMatchObject([
+      ...["sign_on", "putGrant", grantOf(east!, reader)],
+      { audience: "NOBODY" },
+    ]);
+    expect(await firstRefusal("m-pupil", reader)).toMatchObject([
+      ...["audience", "putGrant", grantOf(mid!, reader)],
+      { audience: "ROLES", role: "STUDENT", roles: ["TEACHER"] },
+    ]);
+    expect(await firstRefusal("n-pupil", opposite)).toMatchObject([
+      ...["audience", "putGrant", grantOf(north!, opposite)],
+      { audience: "ROLES", roles: ["OTHER"] },
+    ]);
+    const [, , path, values] = await firstRefusal("c-in-old-club", reader);
+    expect([path, values]).toMatchObject([
+      grantOf(club!, reader),
+      {
+        audience: "GROUPS",
+        groups: [
+          { name: "c-club", isActive: true, isMember: false },
+          { name: "c-old-club", isActive: false, isMember: true },
+        ],
+      },
+    ]);
+  });
+});
+
+const browser = () => makeBrowser(service.url);
+const { clientId } = world.apps["reader"]!;
+
+async function makePupil(): Promise<{ personId: PersonId; login: Login }> {
+  const personId = await make.person({ school: world.schools["north"]! });
+  return { personId, login: await giveLogin(service.db, personId) };
+}
+
+async function signsIn(login: Login): Promise<boolean> {
+  return getUserTokens(service, world.apps["reader"]!, login, { scopes: ["openid", "profile"] }).then(
+    () => true,
+    () => false,
+  );
+}
+
+test("a person who guessed too often waits, and is let in again by the office", async () => {
+  const { personId, login } = await makePupil();
+  const secretary = await makeStaff(service, "SECRETARY", { schoolIds: [world.schools["north"]!] });
+  expect(stepOf(await explain(personId, clientId), "no_wait")?.outcome).toBe("PASSED");
+  const visitor = browser();
+  let page = await visitor.open(askFor(service, world.apps["reader"]!).address);
+  for (let tries = 0; tries < 6; tries++)
+    page = await visitor.submit(page, "/login", { username: login.username, password: "wrong" });
+  expect(await signsIn(login)).toBe(false);
+
+  const explained = await explain(personId, clientId, secretary.call);
+  expect([explained.isAllowed, explained.reason]).toEqual([false, "slowed"]);
+  expect(stepOf(explained, "no_wait")).toMatchObject({
+    outcome: "REFUSED",
+    values: { isEverywhere: false, places: 1, until: expect.stringMatching(/^2026-02-03T08:00/) as string },
+    fix: {
+      ...{ operationId: "releaseSignInLimits", path: `/admin/v1/people/${personId}/login/release`, isAllowed: true },
+    },
+  });
+
+  const release = `/people/${personId}/login/release`;
+  expect((await secretary.call("POST", release)).status).toBe(204);
+  expect((await explain(personId, clientId)).isAllowed).toBe(true);
+  expect(await signsIn(login)).toBe(true);
+  const lines = await service.db.prisma.audit.findMany({ where: { personId, action: "sign_in_limits_released" } });
+  expect(lines).toMatchObject([{ actorId: `app:${secretary.app.clientId}`, actorRole: "SECRETARY" }]);
+  expect((await secretary.call("POST", release)).status).toBe(204);
+
+  const support = await makeStaff(service, "SUPPORT", { schoolIds: [world.schools["north"]!] });
+  expect(refusalOf(await support.call("POST", release))).toEqual([403, "role_forbids"]);
+  const withoutLogin = await make.person({ school: world.schools["north"]! });
+  expect(refusalOf(await secretary.call("POST", `/people/${withoutLogin}/login/release`))).toEqual([
+    404,
+    "login_not_found",
+  ]);
+});
+
+test("what the account waits for everywhere is told apart from one device or address", async () => {
+  const { personId } = await makePupil();
+  const [now, until] = [service.clock(), new Date(service.clock().getTime() + 60_000)];
+  await service.db.prisma.signInLimit.create({
+    data: { key: Buffer.from("k"), failures: 21, waitUntil: until, forgetAt: until, personId, everywhere: true },
+  });
+  const values = { until: until.toISOString(), isEverywhere: true, places: 0 };
+  expect(stepOf(await explain(personId, clientId), "no_wait")).toMatchObject({ outcome: "REFUSED", values });
+  service.clock.forwardSeconds(61);
+  expect((await explain(personId, clientId)).isAllowed).toBe(true);
+  service.clock.set(now);
+});
+
+test("a login without a password is refused, unless a card signs in; one to be changed is a note", async () => {
+  const { personId } = await makePupil();
+  const { credential, loginCard } = service.db.prisma;
+  const loginOf = async () => {
+    const { reason, ...explained } = await explain(personId, clientId);
+    const { outcome, values, fix } = stepOf({ reason, ...explained }, "login")!;
+    return [reason, outcome, values.hasPassword, values.mustChange, fix?.operationId];
+  };
+  await credential.update({ where: { personId }, data: { mustChange: true } });
+  expect(await loginOf()).toEqual([null, "NOTE", true, true, undefined]);
+  await credential.update({ where: { personId }, data: { mustChange: false, passwordHash: null } });
+  expect(await loginOf()).toEqual(["no_password", "REFUSED", false, false, "newPassword"]);
+  const [id, at] = [makeUuid(service.clock()), service.clock()];
+  const tokenHash = new Uint8Array(32);
+  const schoolId = world.schools["north"]!;
+  await loginCard.create({ data: { id, personId, schoolId, tokenHash, secondStep: "NONE", createdAt: at } });
+  expect(await loginOf()).toEqual([null, "NOTE", false, false, "newPassword"]);
+  await loginCard.update({ where: { id }, data: { revokedAt: at } });
+  expect(await loginOf()).toEqual(["no_password", "REFUSED", false, false, "newPassword"]);
+});
+
+test("the consent is a note until the person agreed", async () => {
+  const { personId, login } = await makePupil();
+  expect(stepOf(await explain(personId, clientId), "consent")).toMatchObject({
+    outcome: "NOTE",
+    values: { scopes: [], missingScopes: expect.arrayContaining(["openid", "profile"]) as string[] },
+    fix: null,
+  });
+  expect(await signsIn(login)).toBe(true);
+  const { values } = stepOf(await explain(personId, clientId), "consent")!;
+  expect(values.scopes).toEqual(["openid", "profile"]);
+  expect(values.missingScopes).not.toContain("profile");
+});
+
+test("schools beyond the reach of the caller are counted and not named", async () => {
+  const personId = world.people["wn-two-schools"]!;
+  await giveLogin(service.db, personId);
+  const atWest = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [world.schools["west"]!] });
+  const { isAllowed, steps } = await explain(personId, clientId, atWest.call);
+  expect(isAllowed).toBe(true);
+  expect(JSON.stringify(steps)).not.toContain("north");
+  expect(steps.find(({ code }) => code === "other_schools")).toMatchObject({
+    outcome: "PASSED",
+    values: { schools: 1 },
+  });
+  expect(steps.find(({ code }) => code === "school_grant")).toMatchObject({
+    outcome: "NOTE",
+    values: { schoolName: "west" },
+    fix: { operationId: "putGrant", isAllowed: true },
+  });
+});
+
+test("what is not there and what is not reached are answered alike", async () => {
+  const personId = world.people["n-pupil"]!;
+  const elsewhere = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [world.schools["south"]!] });
+  const unknown = makeUuid(service.clock()) as PersonId;
+  for (const [call, person] of [
+    [elsewhere.call, personId],
+    [operator.call, unknown],
+  ] as const)
+    expect(refusalOf(await call("GET", pathOf(person, clientId)))).toEqual([404, "person_not_found"]);
+  expect(refusalOf(await elsewhere.call("POST", `/people/${personId}/login/release`))).toEqual([
+    404,
+    "person_not_found",
+  ]);
+  expect(refusalOf(await operator.call("GET", pathOf(personId, "nobody")))).toEqual([404, "app_not_found"]);
+  expect(refusalOf(await operator.call("GET", `/people/${personId}/sign-in-explanation`))).toEqual([
+    400,
+    "invalid_request",
+  ]);
+  const partner = await makeStaff(service, "PARTNER", { clientIds: [world.apps["reader"]!.clientId] });
+  expect(refusalOf(await partner.call("GET", pathOf(personId, clientId)))).toEqual([403, "role_forbids"]);
+});

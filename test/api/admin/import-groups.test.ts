@@ -1,0 +1,257 @@
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import type { ClientId } from "../../../src/access/index.ts";
+import type { SchoolId } from "../../../src/directory/index.ts";
+import { foldGroupName } from "../../../src/imports/look-alikes.ts";
+import { listOperations, loadDocument } from "../../../src/platform/http/index.ts";
+import { makeStaff, refusalOf, withoutRequest, type AdminClient, type Sent } from "../../support/admin.ts";
+import { makeMakers } from "../../support/make.ts";
+import { makeSchemaCheck } from "../../support/schema-check.ts";
+import { startService } from "../../support/service.ts";
+
+const service = await startService();
+const { db } = service;
+const make = makeMakers(db);
+const document = await loadDocument("admin", "schultor");
+const nowhere = "00000000-0000-4000-8000-00000000dead";
+
+let school: SchoolId;
+let office: AdminClient;
+let support: AdminClient;
+let foreign: AdminClient;
+
+beforeAll(async () => {
+  foreign = (await makeStaff(service, "SECRETARY", { schoolIds: [await make.school()] })).call;
+});
+
+beforeEach(async () => {
+  school = await make.school();
+  office = (await makeStaff(service, "SECRETARY", { schoolIds: [school] })).call;
+  support = (await makeStaff(service, "SUPPORT", { schoolIds: [school] })).call;
+});
+
+type Shown = { id: string; state: string; leavers: number; schools: { groups: Record<string, number> }[] };
+type LookAlike = {
+  inRoster: { sourceSystemIdentifier: string };
+  existing: { groupId: string; name: string; sourceSystemIdentifier: string | null };
+};
+
+const csv = (...rows: string[]) =>
+  Buffer.from(["id;role;first_name;last_name;classes;courses", ...rows, ""].join("\n"));
+const headers = { "content-type": "application/octet-stream" };
+const handIn = async (file: Buffer, query = "") =>
+  (await office("POST", `/imports?school=${school}${query}`, { body: file, headers })).body as Shown;
+const apply = async (id: string, body: object = {}) => {
+  const sent = await office("POST", `/imports/${id}/application`, { body });
+  expect([sent.status, sent.body]).toEqual([200, expect.objectContaining({ state: "APPLIED" })]);
+};
+const read = async (id: string) => (await office("GET", `/imports/${id}`)).body as Shown;
+const join = (id: string, groupId: string, sourceSystemIdentifier: string, call = office) =>
+  call("POST", `/imports/${id}/joined-groups`, { body: { groupId, sourceSystemIdentifier } });
+const lookAlikes = async (id: string) => (await office("GET", `/imports/${id}/look-alikes`)).body as LookAlike[];
+const groupNamed = (name: string) => db.prisma.group.findFirstOrThrow({ where: { schoolId: school, name } });
+
+function expectDescribed(operationId: string, { status, headers: of, body }: Sent): void {
+  const { operation } = listOperations(document).find((place) => place.operation.operationId === operationId)!;
+  const type = of.get("content-type")?.split(";")[0] ?? "";
+  expect(makeSchemaCheck(document)(operation.responses[String(status)], type, body)).toEqual([]);
+}
+
+test.each([
+  ["5a", "Klasse 5 A"],
+  ["05a", "5a"],
+  ["Bär", "BÄR"],
+  ["10-b", "10b"],
+])("the group names %s and %s look alike", (one, other) => {
+  expect(foldGroupName(one)).toBe(foldGroupName(other));
+});
+
+test.each([
+  ["5a", "5b"],
+  ["Bär", "Bar"],
+  ["50", "5"],
+  ["Klassenrat", "rat"],
+])("the group names %s and %s do not", (one, other) => {
+  expect(foldGroupName(one)).not.toBe(foldGroupName(other));
+});
+
+test("a class of the roster that looks like one made by hand is joined with it and keeps its id and guests", async () => {
+  const byHand = await make.group({ school, name: "Klasse 5 A", type: "KLASSE" });
+  await make.group({ school, name: "5a", type: "KURS" });
+  const guest = await make.person({ school });
+  await office("PUT", `/groups/${byHand}/members/${guest}`, { body: {} });
+  const { id } = await handIn(csv("1;student;Jörg;Müßig;5a;"));
+  const listed = await office("GET", `/imports/${id}/look-alikes`);
+  expectDescribed("listImportLookAlikes", listed);
+  expect(listed.body).toEqual([
+    {
+      type: "KLASSE",
+      inRoster: { name: "5a", sourceSystemIdentifier: "class:5a", members: 1 },
+      existing: { groupId: byHand, name: "Klasse 5 A", sourceSystemIdentifier: null, members: 1 },
+    },
+  ]);
+  expect((await support("GET", `/imports/${id}/look-alikes`)).body).toEqual(listed.body);
+  expect(refusalOf(await join(id, byHand, "class:5b"))).toEqual([409, "not_look_alike"]);
+  expect(refusalOf(await join(id, nowhere, "class:5a"))[0]).toBeGreaterThanOrEqual(404);
+  expect(refusalOf(await join(id, byHand, "class:5a", support))).toEqual([403, "role_forbids"]);
+  const joined = await join(id, byHand, "class:5a");
+  expect(joined.status).toBe(204);
+  const line = await db.prisma.audit.findFirst({ where: { action: "group_source_id_set", schoolId: school } });
+  expect(line).toMatchObject({
+    ...{ actorRole: "SECRETARY", detail: { groupId: byHand } },
+    ...{ before: { sourceSystemIdentifier: null }, after: { sourceSystemIdentifier: "class:5a" } },
+  });
+  expect(await lookAlikes(id)).toEqual([]);
+  expect((await read(id)).schools).toMatchObject([{ groups: { created: 0, changed: 1 } }]);
+  expect(refusalOf(await join(id, byHand, "class:5a"))).toEqual([409, "not_look_alike"]);
+  await apply(id);
+  expect(await groupNamed("5a")).toBeDefined();
+  const members = (await office("GET", `/groups/${byHand}/members`)).body as { name: { last: string } }[];
+  expect(members).toHaveLength(2);
+  expect((await office("GET", `/groups/${byHand}`)).body).toMatchObject({ name: "5a" });
+});
+
+test("a class that has another id in the roster is joined, and the import is then not held for its end", async () => {
+  const first = await handIn(csv("1;student;A;A;5a;"));
+  await apply(first.id);
+  const group = await groupNamed("5a");
+  await db.prisma.group.update({ where: { id: group.id }, data: { sourceSystemIdentifier: "alt-17" } });
+  const second = await handIn(csv("1;student;A;A;5a;"));
+  expect(second.state).toBe("HELD");
+  expect(await lookAlikes(second.id)).toMatchObject([
+    {
+      existing: { groupId: group.id, sourceSystemIdentifier: "alt-17" },
+      inRoster: { sourceSystemIdentifier: "class:5a" },
+    },
+  ]);
+  expect((await join(second.id, group.id, "class:5a")).status).toBe(204);
+  expect(await read(second.id)).toMatchObject({ state: "READY", schools: [{ groups: { created: 0, removed: 0 } }] });
+  await apply(second.id);
+  expect((await groupNamed("5a")).id).toBe(group.id);
+  expect(refusalOf(await join(second.id, group.id, "class:5a"))).toEqual([409, "import_applied"]);
+});
+
+test("look-alikes come in pages", async () => {
+  for (const name of ["Klasse 5a", "Klasse 5b", "Klasse 5c"]) await make.group({ school, name, type: "KLASSE" });
+  const { id } = await handIn(csv("1;student;A;A;5a|5b|5c;"));
+  const all = await lookAlikes(id);
+  expect(all).toHaveLength(3);
+  const first = await office("GET", `/imports/${id}/look-alikes?limit=2`);
+  const next = /<\/admin\/v1(.*)>; rel="next"/.exec(first.headers.get("link")!)![1]!;
+  const rest = await office("GET", next);
+  expect([...(first.body as LookAlike[]), ...(rest.body as LookAlike[])]).toEqual(all);
+  expect(rest.headers.get("link")).toBeNull();
+});
+
+test("at the change of the school year each class is listed with the one where its pupils go on", async () => {
+  const pupils = (first: number, from: string, many: number) =>
+    Array.from({ length: many }, (_, n) => `${first + n};student;K;N${first + n};${from};`);
+  const start = await handIn(
+    csv(...pupils(1, "5a", 4), ...pupils(11, "5b", 4), ...pupils(21, "9c", 3), "99;teacher;L;L;5a|5b;"),
+  );
+  await apply(start.id);
+  const [a, b] = [await groupNamed("5a"), await groupNamed("5b")];
+  const next = csv(
+    ...pupils(1, "6a", 4),
+    ...pupils(11, "6b", 3),
+    "14;student;K;N14;6a;",
+    ...pupils(21, "9c", 3),
+    "99;teacher;L;L;6a|6b;",
+  );
+  const { id } = await handIn(next);
+  const listed = await office("GET", `/imports/${id}/group-moves`);
+  expectDescribed("listImportGroupMoves", listed);
+  expect(listed.body).toEqual([
+    {
+      from: { groupId: a.id, name: "5a", sourceSystemIdentifier: "class:5a", members: 5 },
+      to: { name: "6a", sourceSystemIdentifier: "class:6a", members: 6 },
+      ...{ moving: 4, isCarriedOver: false },
+    },
+    {
+      from: { groupId: b.id, name: "5b", sourceSystemIdentifier: "class:5b", members: 5 },
+      to: { name: "6b", sourceSystemIdentifier: "class:6b", members: 4 },
+      ...{ moving: 3, isCarriedOver: false },
+    },
+  ]);
+  const pairs = encodeURIComponent("class:5a=class:6a\nclass:5b=class:6b");
+  const again = await handIn(next, `&school-year=2026%2F27&carry-over=${pairs}`);
+  expect((await office("GET", `/imports/${again.id}/group-moves`)).body).toMatchObject([
+    { from: { groupId: a.id, name: "5a" }, to: { name: "6a" }, isCarriedOver: true },
+    { from: { groupId: b.id, name: "5b" }, to: { name: "6b" }, isCarriedOver: true },
+  ]);
+  await apply(again.id);
+  expect([(await groupNamed("6a")).id, (await groupNamed("6b")).id]).toEqual([a.id, b.id]);
+});
+
+test("classes go on as others by what is said of an import, so that its file need not be handed in again", async () => {
+  await apply((await handIn(csv("1;student;A;A;5a;", "2;student;B;B;6a;"))).id);
+  const [five, six] = [await groupNamed("5a"), await groupNamed("6a")];
+  const { id, state } = await handIn(csv("1;student;A;A;6a;", "2;student;B;B;7a;"));
+  expect(state).toBe("HELD");
+  const set = (moves: { from: string; to: string }[], call = office) =>
+    call("POST", `/imports/${id}/group-moves`, { body: { schoolYear: "2026/27", moves } });
+  const move = (from: string, to: string) => ({ from: `class:${from}`, to: `class:${to}` });
+  for (const [moves, code] of [
+    [[move("5a", "6a"), move("5a", "7a")], "carried_over_twice"],
+    [[move("5a", "9z")], "carry_over_unknown"],
+  ] as const) {
+    const refused = await set([...moves]);
+    expectDescribed("setImportGroupMoves", refused);
+    expect(refusalOf(refused)).toEqual([400, code]);
+  }
+  const moves = [move("5a", "6a"), move("6a", "7a")];
+  expect(refusalOf(await set(moves, support))).toEqual([403, "role_forbids"]);
+  expect(refusalOf(await set(moves, foreign))).toEqual([404, "import_not_found"]);
+  expect((await set([move("6a", "7a")])).status).toBe(204);
+  expect((await set(moves)).status).toBe(204);
+  expect(await read(id)).toMatchObject({
+    state: "READY",
+    schools: [{ groups: { carriedOver: 2, created: 0, removed: 0 } }],
+  });
+  const line = {
+    where: { action: "import_group_moves_set", schoolId: school, detail: { path: ["moves"], equals: 2 } },
+  };
+  expect(await db.prisma.audit.findMany(line)).toMatchObject([{ actorRole: "SECRETARY", detail: { importId: id } }]);
+  await apply(id);
+  expect([(await groupNamed("6a")).id, (await groupNamed("7a")).id]).toEqual([five.id, six.id]);
+  expect(refusalOf(await set(moves))).toEqual([409, "import_applied"]);
+});
+
+test("the look ahead says who becomes visible to which app, and changes nothing", async () => {
+  const { clientId, name } = { clientId: (await make.app({ name: "Lernapp Ä" })).clientId, name: "Lernapp Ä" };
+  await make.grant({ app: clientId as ClientId, school, signOn: { kind: "EVERYBODY" } });
+  const { id } = await handIn(csv("1;student;Jörg;Müßig;5a;", "2;teacher;Bo;B;5a;"));
+  const before = await db.prisma.audit.count();
+  const countEvents = () => db.prisma.appEvent.count({ where: { clientId, type: "person" } });
+  const looked = await office("GET", `/imports/${id}/view-changes`);
+  expectDescribed("previewImport", looked);
+  expect([looked.status, (looked.body as object[]).length]).toEqual([200, 1]);
+  expect(looked.body).toMatchObject([{ clientId, appName: name, people: { enter: 2, change: 0, leave: 0 } }]);
+  const [{ names }] = looked.body as [{ names: { enter: { name: { last: string } }[] } }];
+  expect(names.enter.map(({ name: of }) => of.last).sort()).toEqual(["B", "Müßig"]);
+  expect(await db.prisma.person.count({ where: { homeSchoolId: school } })).toBe(0);
+  expect([await db.prisma.audit.count(), await countEvents()]).toEqual([before, 0]);
+  expect(await read(id)).toMatchObject({ state: "READY", progress: null });
+  await apply(id);
+  expect(await countEvents()).toBe(2);
+  expect(refusalOf(await office("GET", `/imports/${id}/view-changes`))).toEqual([409, "import_applied"]);
+  const held = await handIn(csv("2;teacher;Bo;B;5a;"));
+  expect(held.state).toBe("HELD");
+  expect((await office("GET", `/imports/${held.id}/view-changes`)).body).toMatchObject([{ people: { leave: 1 } }]);
+});
+
+test("an import of another school is as none", async () => {
+  const { id } = await handIn(csv("1;student;A;A;5a;"));
+  const calls: [Parameters<AdminClient>[0], string, object?][] = [
+    ["GET", "look-alikes"],
+    ["GET", "group-moves"],
+    ["GET", "view-changes"],
+    ["POST", "joined-groups", { groupId: nowhere, sourceSystemIdentifier: "class:5a" }],
+  ];
+  for (const [method, at, body] of calls) {
+    const given = body === undefined ? {} : { body };
+    const theirs = await foreign(method, `/imports/${id}/${at}`, given);
+    const none = await foreign(method, `/imports/${nowhere}/${at}`, given);
+    expect(refusalOf(theirs)).toEqual([404, "import_not_found"]);
+    expect(withoutRequest(theirs)).toEqual(withoutRequest(none));
+  }
+});

@@ -1,0 +1,298 @@
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import type { SchoolId } from "../../../src/directory/index.ts";
+import { withTransaction } from "../../../src/platform/db.ts";
+import { listOperations, loadDocument } from "../../../src/platform/http/index.ts";
+import { zip } from "../../imports/rosters.ts";
+import { makeStaff, refusalOf, withoutRequest, type AdminClient, type Sent } from "../../support/admin.ts";
+import { makeMakers } from "../../support/make.ts";
+import { makeSchemaCheck } from "../../support/schema-check.ts";
+import { startService } from "../../support/service.ts";
+
+const service = await startService();
+const { db } = service;
+const make = makeMakers(db);
+const document = await loadDocument("admin", "schultor");
+const nowhere = "00000000-0000-4000-8000-00000000dead";
+
+let school: SchoolId;
+let officialId: string;
+let operator: AdminClient;
+let office: AdminClient;
+let support: AdminClient;
+let foreign: AdminClient;
+
+beforeAll(async () => {
+  operator = (await makeStaff(service, "OPERATOR")).call;
+  foreign = (await makeStaff(service, "SECRETARY", { schoolIds: [await make.school()] })).call;
+});
+
+let count = 0;
+beforeEach(async () => {
+  officialId = `DE-S-${++count}`;
+  school = await make.school({ officialId });
+  office = (await makeStaff(service, "SECRETARY", { schoolIds: [school] })).call;
+  support = (await makeStaff(service, "SUPPORT", { schoolIds: [school] })).call;
+});
+
+type Shown = { id: string; state: string; leavers: number; progress: { phase: string } | null };
+type Leaver = { id: string; name: { last: string } | null; classes: string[]; losesAccess: boolean };
+type GroupChange = { groupId: string | null; name: string; step: string; members: Record<string, number> };
+
+const csv = (...rows: string[]) => Buffer.from(["id;role;first_name;last_name;classes", ...rows, ""].join("\n"));
+const headers = { "content-type": "application/octet-stream" };
+const handIn = async (file: Buffer, query = "", call = office) =>
+  (await call("POST", `/imports?school=${school}${query}`, { body: file, headers })).body as Shown;
+const apply = (id: string, body: object = {}, { call = office, query = "" } = {}) =>
+  call("POST", `/imports/${id}/application${query}`, { body });
+const cancel = (id: string, call = office) => call("POST", `/imports/${id}/cancellation`);
+const read = async (id: string) => (await office("GET", `/imports/${id}`)).body as Shown;
+const countActive = () => db.prisma.person.count({ where: { homeSchoolId: school, status: "ACTIVE" } });
+const staged = (importId: string) => db.prisma.stagedPerson.count({ where: { importId } });
+const nextOf = ({ headers: of }: Sent) => /<\/admin\/v1(.*)>; rel="next"/.exec(of.get("link") ?? "")?.[1];
+
+function expectDescribed(operationId: string, { status, headers: of, body }: Sent): void {
+  const { operation } = listOperations(document).find((place) => place.operation.operationId === operationId)!;
+  const type = of.get("content-type")?.split(";")[0] ?? "";
+  expect(makeSchemaCheck(document)(operation.responses[String(status)], type, body)).toEqual([]);
+}
+
+const nine = Array.from({ length: 9 }, (_, n) => `${n + 1};student;Kind;Name ${n + 1};${n < 5 ? "5a" : "5b"}`);
+
+async function startSchool(rows: string[] = nine): Promise<void> {
+  const { id } = await handIn(csv(...rows));
+  expect((await apply(id)).status).toBe(200);
+}
+
+test("an import is applied once, with an audit line of the caller, and applying again answers it", async () => {
+  const { id } = await handIn(csv("1;student;Jörg;Müßig;5a"));
+  const applied = await apply(id);
+  expectDescribed("applyImport", applied);
+  expect([applied.status, applied.body]).toEqual([200, expect.objectContaining({ state: "APPLIED", progress: null })]);
+  expect(await countActive()).toBe(1);
+  const lines = { where: { action: "import_applied", schoolId: school } };
+  expect(await db.prisma.audit.findMany(lines)).toMatchObject([{ actorRole: "SECRETARY", detail: { importId: id } }]);
+  const again = await apply(id);
+  expect([again.status, again.body]).toEqual([200, applied.body]);
+  expect(await db.prisma.audit.count(lines)).toBe(1);
+  expect(await staged(id)).toBe(0);
+});
+
+test("everybody who leaves is listed by name with their classes, in pages, until the import is applied", async () => {
+  await startSchool([
+    "1;student;Ärne;Öz;5a|5c",
+    "2;student;Bo;Beispiel;5a",
+    "3;teacher;Cem;Ünal;",
+    "4;student;Di;Zet;5b",
+  ]);
+  const elsewhere = await make.school();
+  const { id: guest } = (await db.prisma.person.findFirst({
+    where: { homeSchoolId: school, sourceSystemIdentifier: "2" },
+  }))!;
+  await operator("PUT", `/people/${guest}/schools/${elsewhere}`);
+  const made = await handIn(csv("4;student;Di;Zet;5b"));
+  expect([made.state, made.leavers]).toEqual(["HELD", 3]);
+  const listed = await office("GET", `/imports/${made.id}/leavers`);
+  expectDescribed("listImportLeavers", listed);
+  const leavers = listed.body as Leaver[];
+  expect(leavers.map(({ name, classes, losesAccess }) => [name!.last, classes, losesAccess])).toEqual([
+    ["Beispiel", ["5a"], false],
+    ["Öz", ["5a", "5c"], true],
+    ["Ünal", [], true],
+  ]);
+  expect(leavers[0]!.id).toBe(guest);
+  const first = await office("GET", `/imports/${made.id}/leavers?limit=2`);
+  const rest = await office("GET", nextOf(first)!);
+  expect([...(first.body as Leaver[]), ...(rest.body as Leaver[])]).toEqual(leavers);
+  expect(nextOf(rest)).toBeUndefined();
+  expect((await support("GET", `/imports/${made.id}/leavers?school=${school}`)).body).toEqual(leavers);
+  expect(refusalOf(await office("GET", `/imports/${made.id}/leavers?school=${nowhere}`))).toEqual([
+    404,
+    "school_not_found",
+  ]);
+  expect((await apply(made.id, { confirmLeavers: 3 })).status).toBe(200);
+  const after = await office("GET", `/imports/${made.id}/leavers`);
+  expectDescribed("listImportLeavers", after);
+  expect(refusalOf(after)).toEqual([409, "import_applied"]);
+});
+
+test("what an import does is counted for each group", async () => {
+  await startSchool([
+    ...["1;student;A;A;5a", "2;student;B;B;5a", "3;student;C;C;5a", "4;student;D;D;5a"],
+    ...["5;student;E;E;5b", "6;student;F;F;9z"],
+  ]);
+  const byHand = await make.group({ school, name: "Von Hand" });
+  const { id: leaver } = (await db.prisma.person.findFirst({
+    where: { homeSchoolId: school, sourceSystemIdentifier: "4" },
+  }))!;
+  await office("PUT", `/groups/${byHand}/members/${leaver}`, { body: {} });
+  const made = await handIn(
+    csv(
+      "1;student;A;A;5a",
+      "2;student;B;Neu;5a",
+      "3;student;C;C;5b",
+      "5;student;E;E;5b",
+      "6;student;F;F;",
+      "7;student;G;G;5a|1x",
+    ),
+  );
+  const listed = await office("GET", `/imports/${made.id}/changes`);
+  expectDescribed("listImportChanges", listed);
+  const none = { new: 0, movedIn: 0, movedOut: 0, left: 0, changed: 0, same: 0 };
+  expect((listed.body as GroupChange[]).map(({ name, step, members }) => [name, step, members])).toEqual([
+    ["1x", "CREATED", { ...none, new: 1 }],
+    ["5a", "NONE", { ...none, new: 1, movedOut: 1, left: 1, changed: 1, same: 1 }],
+    ["5b", "NONE", { ...none, movedIn: 1, same: 1 }],
+    ["9z", "REMOVED", { ...none, movedOut: 1 }],
+    ["Von Hand", "NONE", { ...none, left: 1 }],
+  ]);
+  expect((listed.body as GroupChange[]).map(({ groupId }) => groupId === null)).toEqual([
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
+  const pages: unknown[] = [];
+  for (let next: string | undefined = `/imports/${made.id}/changes?limit=2`; next !== undefined;) {
+    const page = await office("GET", next);
+    pages.push(...(page.body as unknown[]));
+    next = nextOf(page);
+  }
+  expect(pages).toEqual(listed.body);
+});
+
+test("an import that is held wants the number of people who leave, and no other", async () => {
+  await startSchool();
+  const made = await handIn(csv(...nine.slice(0, 4)));
+  expect([made.state, made.leavers]).toEqual(["HELD", 5]);
+  const untyped = await apply(made.id);
+  expectDescribed("applyImport", untyped);
+  expect(refusalOf(untyped)).toEqual([409, "import_held"]);
+  const wrong = await apply(made.id, { confirmLeavers: 4 });
+  expectDescribed("applyImport", wrong);
+  expect(refusalOf(wrong)).toEqual([409, "leavers_not_confirmed"]);
+  expect([await countActive(), (await read(made.id)).state]).toEqual([9, "HELD"]);
+  expect((await apply(made.id, { confirmLeavers: 5 })).body).toMatchObject({ state: "APPLIED" });
+  expect(await countActive()).toBe(4);
+  const line = await db.prisma.audit.findFirst({ where: { action: "import_confirmed", schoolId: school } });
+  expect(line).toMatchObject({ actorRole: "SECRETARY", detail: { importId: made.id, removed: { people: 5 } } });
+});
+
+test("an import that takes away more than was confirmed is held again", async () => {
+  await startSchool();
+  const made = await handIn(csv(...nine.slice(0, 4)));
+  const more = await handIn(csv("20;student;Neu;Neu;5a"), "&mode=DELTA");
+  expect((await apply(more.id)).status).toBe(200);
+  expect(refusalOf(await apply(made.id, { confirmLeavers: 5 }))).toEqual([409, "import_held"]);
+  expect(await read(made.id)).toMatchObject({ state: "HELD", leavers: 6 });
+  expect((await apply(made.id, { confirmLeavers: 6 })).status).toBe(200);
+});
+
+/** Keeps an import in the middle of a school until `work` is done. */
+async function whileApplying(id: string, work: () => Promise<void>): Promise<void> {
+  await withTransaction(db, async (tx) => {
+    await tx.query("SELECT FROM import_school WHERE import_id = $1 FOR UPDATE", [id]);
+    const going = await apply(id, {}, { query: "?in-background=true" });
+    expectDescribed("applyImport", going);
+    expect([going.status, going.body]).toEqual([
+      202,
+      expect.objectContaining({ progress: { phase: "APPLYING", percent: 0 } }),
+    ]);
+    await expect.poll(async () => (await read(id)).progress).toEqual({ phase: "APPLYING", percent: 0 });
+    await work();
+  });
+  await expect.poll(() => read(id)).toMatchObject({ state: "APPLIED", progress: null });
+}
+
+test("an import goes on being applied behind the answer; nobody cancels it then, and applying again waits for it", async () => {
+  const { id } = await handIn(csv("1;student;A;A;5a"));
+  const other = await handIn(csv("2;student;B;B;5a"));
+  await whileApplying(id, async () => {
+    const refused = await cancel(id);
+    expectDescribed("cancelImport", refused);
+    expect(refusalOf(refused)).toEqual([409, "import_running"]);
+    expect((await apply(id)).status).toBe(202);
+    expect(refusalOf(await apply(other.id))).toEqual([409, "import_running"]);
+  });
+  expect(await db.prisma.audit.count({ where: { action: "import_applied", schoolId: school } })).toBe(1);
+});
+
+test("of two who apply at once one brings it there", async () => {
+  const { id } = await handIn(csv("1;student;A;A;5a"));
+  const sent = await Promise.all([apply(id), apply(id)]);
+  for (const one of sent) expectDescribed("applyImport", one);
+  expect(sent.map(({ status }) => status)).toContain(200);
+  await expect.poll(async () => (await read(id)).state).toBe("APPLIED");
+  expect(await db.prisma.audit.count({ where: { action: "import_applied", schoolId: school } })).toBe(1);
+});
+
+test("an import that is not wanted is cancelled, and what was read of its file goes at once", async () => {
+  const { id } = await handIn(csv("1;student;A;A;5a"));
+  expect(await staged(id)).toBe(1);
+  expect((await cancel(id)).status).toBe(204);
+  expect([await staged(id), (await read(id)).state]).toEqual([0, "CANCELLED"]);
+  expect((await cancel(id)).status).toBe(204);
+  const lines = await db.prisma.audit.findMany({ where: { action: "import_cancelled", schoolId: school } });
+  expect(lines).toMatchObject([{ actorRole: "SECRETARY", detail: { importId: id } }]);
+  expect(refusalOf(await apply(id))).toEqual([409, "import_cancelled"]);
+  expect(refusalOf(await office("GET", `/imports/${id}/changes`))).toEqual([409, "import_cancelled"]);
+  const broken = await handIn(csv("1;pirate;A;A;5a"));
+  expect(refusalOf(await apply(broken.id))).toEqual([409, "import_broken"]);
+  expect((await cancel(broken.id)).status).toBe(204);
+  expect(await db.prisma.importError.count({ where: { importId: broken.id, lineText: { not: null } } })).toBe(0);
+  const done = await handIn(csv("1;student;A;A;5a"));
+  await apply(done.id);
+  expect(refusalOf(await cancel(done.id))).toEqual([409, "import_applied"]);
+});
+
+test("a file that is cancelled while it is read ends cancelled", async () => {
+  const rows = Array.from({ length: 3000 }, (_, n) => `${n + 1};student;Kind;Name;5a`);
+  const { id } = await handIn(csv(...rows), "&in-background=true");
+  expect((await cancel(id)).status).toBe(204);
+  await expect
+    .poll(async () => [(await read(id)).state, (await read(id)).progress, await staged(id)])
+    .toEqual(["CANCELLED", null, 0]);
+});
+
+test("an import of several schools is applied by who reaches all of them, and listed school by school", async () => {
+  const [other, otherId] = [await make.school({ officialId: `${officialId}-B` }), `${officialId}-B`];
+  const { call: district } = await makeStaff(service, "DISTRICT", { schoolIds: [school, other] });
+  const archive = await zip({
+    "orgs.csv": `sourcedId,name,type,identifier\no1,A,school,${officialId}\no2,B,school,${otherId}\n`,
+    "users.csv": "sourcedId,orgSourcedIds,role,givenName,familyName\nu1,o1,student,Ada,B\nu2,o2,student,Cem,D\n",
+    "classes.csv": "sourcedId,title,classType,schoolSourcedId\nc1,5a,homeroom,o1\n",
+    "enrollments.csv": "sourcedId,classSourcedId,schoolSourcedId,userSourcedId,role\ne1,c1,o1,u1,student\n",
+  });
+  const made = (await district("POST", "/imports", { body: archive, headers })).body as Shown;
+  expect(made.state).toBe("READY");
+  expect(refusalOf(await district("GET", `/imports/${made.id}/changes`))).toEqual([400, "school_missing"]);
+  expect((await district("GET", `/imports/${made.id}/changes?school=${school}`)).body).toMatchObject([{ name: "5a" }]);
+  expect((await district("GET", `/imports/${made.id}/changes?school=${other}`)).body).toEqual([]);
+  for (const sent of [await apply(made.id), await cancel(made.id), await office("GET", `/imports/${made.id}/leavers`)])
+    expect(refusalOf(sent)).toEqual([404, "import_not_found"]);
+  expect((await apply(made.id, {}, { call: district })).status).toBe(200);
+  expect(await db.prisma.person.count({ where: { homeSchoolId: { in: [school, other] } } })).toBe(2);
+});
+
+test("an import of another school is as none, and support changes nothing", async () => {
+  const { id } = await handIn(csv("1;student;A;A;5a"));
+  const calls: [Parameters<AdminClient>[0], string, object?][] = [
+    ["GET", "leavers"],
+    ["GET", "changes"],
+    ["POST", "application", {}],
+    ["POST", "cancellation"],
+  ];
+  for (const [method, at, body] of calls) {
+    const given = body === undefined ? {} : { body };
+    const [theirs, none] = [
+      await foreign(method, `/imports/${id}/${at}`, given),
+      await foreign(method, `/imports/${nowhere}/${at}`, given),
+    ];
+    expect(refusalOf(theirs)).toEqual([404, "import_not_found"]);
+    expect(withoutRequest(theirs)).toEqual(withoutRequest(none));
+    if (method === "POST")
+      expect(refusalOf(await support(method, `/imports/${id}/${at}`, given))).toEqual([403, "role_forbids"]);
+    else expect((await support(method, `/imports/${id}/${at}`)).status).toBe(200);
+  }
+  expect(await read(id)).toMatchObject({ state: "READY" });
+});

@@ -1,0 +1,327 @@
+import { readFile } from "node:fs/promises";
+import { beforeAll, expect, test } from "vitest";
+import type { SchoolId } from "../../../src/directory/index.ts";
+import { plainTemplate } from "../../../src/imports/index.ts";
+import { loadDocument, listOperations } from "../../../src/platform/http/index.ts";
+import {
+  idsOf,
+  makeAdminClient,
+  makeStaff,
+  refusalOf,
+  withoutRequest,
+  type AdminClient,
+  type Sent,
+} from "../../support/admin.ts";
+import { makeMakers } from "../../support/make.ts";
+import { makeSchemaCheck } from "../../support/schema-check.ts";
+import { startService } from "../../support/service.ts";
+import { getAppToken } from "../../support/token.ts";
+import { zip } from "../../imports/rosters.ts";
+
+const service = await startService();
+const { db } = service;
+const make = makeMakers(db);
+const document = await loadDocument("admin", "schultor");
+const nowhere = "00000000-0000-4000-8000-00000000dead";
+
+let school: SchoolId;
+let other: SchoolId;
+let operator: AdminClient;
+let office: AdminClient;
+let support: AdminClient;
+let teacher: AdminClient;
+let foreign: AdminClient;
+
+beforeAll(async () => {
+  [school, other] = [await make.school({ officialId: "DE-1" }), await make.school({ officialId: "DE-2" })];
+  operator = (await makeStaff(service, "OPERATOR")).call;
+  office = (await makeStaff(service, "SECRETARY", { schoolIds: [school] })).call;
+  support = (await makeStaff(service, "SUPPORT", { schoolIds: [school] })).call;
+  teacher = (await makeStaff(service, "CLASS_TEACHER", { schoolIds: [school] })).call;
+  foreign = (await makeStaff(service, "SECRETARY", { schoolIds: [other] })).call;
+});
+
+type Shown = {
+  id: string;
+  state: string;
+  leavers: number;
+  errorCount: number;
+  fileName: string;
+  progress: { phase: string; percent: number } | null;
+  schools: { id: string; people: Record<string, number>; groups: Record<string, number> }[];
+};
+type Fault = { file: string; line: number; column: number; code: string; text: string | null; remedy: string };
+
+const header = "id;role;first_name;last_name;classes";
+const csv = (...rows: string[]) => Buffer.from([header, ...rows, ""].join("\n"));
+const fileType = { "content-type": "application/octet-stream" };
+const handIn = (call: AdminClient, file: Buffer, { query = "", headers = {}, at = school as string } = {}) =>
+  call("POST", `/imports?school=${at}${query}`, { body: file, headers: { ...fileType, ...headers } });
+const shown = (sent: Sent) => sent.body as Shown;
+const read = async (id: string, call = office) => shown(await call("GET", `/imports/${id}`));
+const faultsOf = async (id: string, call = office, query = "") =>
+  (await call("GET", `/imports/${id}/faults${query}`)).body as Fault[];
+const countImports = () => db.prisma.import.count();
+
+function expectDescribed(operationId: string, { status, headers, body }: Sent): void {
+  const { operation } = listOperations(document).find((place) => place.operation.operationId === operationId)!;
+  const type = headers.get("content-type")?.split(";")[0] ?? "";
+  expect(makeSchemaCheck(document)(operation.responses[String(status)], type, body)).toEqual([]);
+}
+
+test("the template becomes an import that waits, with what it does to the school", async () => {
+  const sent = await handIn(office, Buffer.from(plainTemplate()), { query: "&file-name=Sch%C3%BCler.csv" });
+  expectDescribed("createImport", sent);
+  const made = shown(sent);
+  expect(made).toMatchObject({
+    state: "READY",
+    format: "PLAIN",
+    mode: "BULK",
+    progress: null,
+    fileName: "Schüler.csv",
+  });
+  expect(made.schools).toMatchObject([{ id: school, leavers: 0, people: { created: 4 }, groups: { created: 6 } }]);
+  expect(sent.headers.get("location")).toBe(`/admin/v1/imports/${made.id}`);
+  const again = await office("GET", `/imports/${made.id}`);
+  expectDescribed("getImport", again);
+  expect([again.body, again.headers.get("etag")]).toEqual([made, sent.headers.get("etag")]);
+  expect(await db.prisma.person.count({ where: { homeSchoolId: school } })).toBe(0);
+  const line = await db.prisma.audit.findFirst({ where: { action: "import_handed_in", schoolId: school } });
+  expect(line).toMatchObject({ actorRole: "SECRETARY", detail: { importId: made.id } });
+  expect(await faultsOf(made.id)).toEqual([]);
+});
+
+test("faults are listed with the line itself and what to do, in pages; the lines go after a week", async () => {
+  const file = Buffer.from(
+    [header, "7;schüler;Jörg;Müßig;5a", "8;student;Zoë;Ångström;5a", "8;student;Än\u0000ne;Ö;5a", ""].join("\r\n"),
+    "latin1",
+  );
+  const sent = await handIn(office, file, { query: "&file-name=liste.csv" });
+  expectDescribed("createImport", sent);
+  const { id, state, errorCount, schools } = shown(sent);
+  expect([state, errorCount, schools]).toEqual(["BROKEN", 3, []]);
+  const listed = await office("GET", `/imports/${id}/faults`);
+  expectDescribed("listImportFaults", listed);
+  expect(listed.body).toEqual([
+    expect.objectContaining({
+      line: 2,
+      column: 2,
+      field: "role",
+      code: "unknown_role",
+      text: "7;schüler;Jörg;Müßig;5a",
+    }),
+    expect.objectContaining({ line: 4, column: 1, code: "id_twice", text: "8;student;Än\ufffdne;Ö;5a" }),
+    expect.objectContaining({ line: 4, column: 3, code: "value_unreadable" }),
+  ]);
+  for (const { file: name, remedy } of listed.body as Fault[]) {
+    expect(name).toBe("liste.csv");
+    expect(remedy).not.toBe("");
+  }
+  const first = await office("GET", `/imports/${id}/faults?limit=2`);
+  const next = /<\/admin\/v1(.*)>; rel="next"/.exec(first.headers.get("link")!)![1]!;
+  const rest = await office("GET", next);
+  expect([...(first.body as Fault[]), ...(rest.body as Fault[])]).toEqual(listed.body);
+  expect(rest.headers.get("link")).toBeNull();
+  const before = service.clock();
+  service.clock.forwardSeconds(8 * 86_400);
+  await service.jobs.find(({ name }) => name === "imports.sweep")!.run(AbortSignal.timeout(10_000));
+  service.clock.set(before);
+  expect((await faultsOf(id)).map(({ text }) => text)).toEqual([null, null, null]);
+});
+
+test("the line of a fault in JSON is the part around it, and in an archive that of its file", async () => {
+  const person = { pid: "p1", person: { name: { vorname: "Äda", familienname: "Ö" } }, personenkontexte: [] };
+  const broken = JSON.stringify([
+    { ...person, filler: "x".repeat(5000) },
+    { ...person, pid: 7 },
+  ]);
+  const json = shown(await handIn(office, Buffer.from(broken)));
+  expect(json.state).toBe("BROKEN");
+  const [fault] = await faultsOf(json.id);
+  expect(fault!.text).toContain('"pid":7');
+  expect(fault!.text!.length).toBeLessThanOrEqual(600);
+  const archive = await zip({
+    "orgs.csv": "sourcedId,name,type,identifier\no1,A,school,DE-1\n",
+    "users.csv": "sourcedId,orgSourcedIds,role,givenName,familyName\nu1,o1,pirate,Änne,Öz\n",
+    "classes.csv": "sourcedId,title,classType,schoolSourcedId\n",
+    "enrollments.csv": "sourcedId,classSourcedId,schoolSourcedId,userSourcedId,role\n",
+  });
+  const zipped = shown(await handIn(office, archive));
+  expect(await faultsOf(zipped.id)).toMatchObject([{ file: "users.csv", line: 2, text: "u1,o1,pirate,Änne,Öz" }]);
+});
+
+test("a roster that names a school out of reach is refused, and nothing of it is kept", async () => {
+  const before = await countImports();
+  const archive = await zip({
+    "orgs.csv": "sourcedId,name,type,identifier\no1,A,school,DE-1\no2,B,school,DE-2\n",
+    "users.csv": "sourcedId,orgSourcedIds,role,givenName,familyName\nu1,o1,student,Ada,B\nu2,o2,student,Cem,D\n",
+    "classes.csv": "sourcedId,title,classType,schoolSourcedId\n",
+    "enrollments.csv": "sourcedId,classSourcedId,schoolSourcedId,userSourcedId,role\n",
+  });
+  const refused = await office("POST", "/imports", { body: archive, headers: fileType });
+  expectDescribed("createImport", refused);
+  expect(refusalOf(refused)).toEqual([403, "school_out_of_reach"]);
+  expect([await countImports(), await db.prisma.stagedPerson.count({ where: { schoolId: other } })]).toEqual([
+    before,
+    0,
+  ]);
+  const whole = shown(await operator("POST", "/imports", { body: archive, headers: fileType }));
+  expect(whole.schools.map(({ id }) => id)).toEqual([school, other].sort());
+  for (const call of [office, foreign, support])
+    for (const path of [`/imports/${whole.id}`, `/imports/${whole.id}/faults`])
+      expect(refusalOf(await call("GET", path))).toEqual([404, "import_not_found"]);
+  const late = shown(await office("POST", "/imports?in-background=true", { body: archive, headers: fileType }));
+  expect(late).toMatchObject({ state: "READING", progress: { phase: "READING" }, schools: [] });
+  await expect.poll(async () => (await read(late.id)).state).toBe("BROKEN");
+  expect(await faultsOf(late.id)).toMatchObject([{ code: "school_out_of_reach", line: 1, column: null }]);
+  expect(refusalOf(await foreign("GET", `/imports/${late.id}`))).toEqual([404, "import_not_found"]);
+});
+
+test("a file goes on being read behind the answer, and is READING until it is compared", async () => {
+  const sent = await handIn(office, csv("1;student;Ada;Ä;5a"), { query: "&in-background=true" });
+  expectDescribed("createImport", sent);
+  expect(shown(sent)).toMatchObject({ state: "READING", progress: { phase: "READING", percent: 0 }, schools: [] });
+  await expect.poll(async () => (await read(shown(sent).id)).state).toBe("READY");
+  expect(await read(shown(sent).id)).toMatchObject({ progress: null, schools: [{ people: { created: 1 } }] });
+});
+
+test("an interrupted reading ends with a fault", async () => {
+  const { id } = shown(await handIn(office, csv("1;student;Ada;Ä;5a")));
+  const progressAt = new Date(service.clock().getTime() - 3_600_000);
+  await db.prisma.import.update({ where: { id }, data: { progressPhase: "READING", progressPercent: 1, progressAt } });
+  await service.jobs.find(({ name }) => name === "imports.sweep")!.run(AbortSignal.timeout(10_000));
+  expect(await read(id)).toMatchObject({ state: "BROKEN", progress: null, errorCount: 1 });
+  expect(await faultsOf(id)).toMatchObject([{ code: "import_failed", text: null }]);
+});
+
+test("what is no roster, or contradicts the call, is refused and leaves nothing", async () => {
+  const before = await countImports();
+  const refused: [string, Parameters<AdminClient>[2], string][] = [
+    ["/imports", { body: csv("1;student;Ada;Ä;5a") }, "school_missing"],
+    [`/imports?school=${school}&format=ONEROSTER`, { body: csv() }, "format_differs"],
+    [`/imports?school=${school}`, { body: await zip({ "notes.csv": "a" }) }, "archive_refused"],
+    [`/imports?school=${school}&carry-over=class%3A5a%3Dclass%3A6a`, { body: csv() }, "school_year_missing"],
+    [`/imports?school=${school}&school-year=2026&carry-over=a%3Db`, { body: csv() }, "carry_over_unknown"],
+    [`/imports?school=${school}`, {}, "invalid_request"],
+    [`/imports?school=${school}&file-name=a%0Ab`, { body: csv() }, "invalid_request"],
+    [`/imports?school=${school}&mode=SOME`, { body: csv() }, "invalid_request"],
+  ];
+  for (const [path, given, code] of refused) {
+    const sent = await office("POST", path, { headers: fileType, ...given });
+    expect([path, ...refusalOf(sent)]).toEqual([path, 400, code]);
+    expectDescribed("createImport", sent);
+  }
+  const asJson = await office("POST", `/imports?school=${school}`, { body: { no: "file" } });
+  expect(refusalOf(asJson)[0]).toBe(415);
+  expect(await countImports()).toBe(before);
+});
+
+test("a file over 64 MB is refused, by its length or while it comes", async () => {
+  const before = await countImports();
+  const big = Buffer.alloc(64 * 2 ** 20 + 1, "a");
+  const sent = await handIn(office, big);
+  expectDescribed("createImport", sent);
+  expect(refusalOf(sent)).toEqual([413, "body_too_large"]);
+  const { app } = await makeStaff(service, "SECRETARY", { schoolIds: [school] });
+  const token = await getAppToken(service, app, ["admin:write"]);
+  const streamed = await fetch(`${service.url}/admin/v1/imports?school=${school}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/octet-stream" },
+    body: new Blob([big]).stream(),
+    duplex: "half",
+  } as RequestInit);
+  expect([streamed.status, ((await streamed.json()) as { code: string }).code]).toEqual([413, "body_too_large"]);
+  expect(await countImports()).toBe(before);
+});
+
+test("the same request again gets the import of the first; another file under its key is refused", async () => {
+  const headers = { "Idempotency-Key": "import-1" };
+  const file = csv("1;student;Ada;Ä;5a");
+  const before = await countImports();
+  const made = await handIn(office, file, { headers });
+  const again = await handIn(office, file, { headers });
+  expect(again.headers.get("idempotency-replayed")).toBe("true");
+  expect([again.status, again.body]).toEqual([201, made.body]);
+  expect(refusalOf(await handIn(office, csv("2;student;Bo;B;5a"), { headers }))).toEqual([
+    422,
+    "idempotency_key_reused",
+  ]);
+  expect(await countImports()).toBe(before + 1);
+  const both = { "Idempotency-Key": "import-2" };
+  const two = await Promise.all([handIn(office, file, { headers: both }), handIn(office, file, { headers: both })]);
+  expect(new Set(two.map((sent) => shown(sent).id)).size).toBe(1);
+  expect(await countImports()).toBe(before + 2);
+});
+
+test("imports are listed by school and state, in pages, within the reach of the caller", async () => {
+  const at = await make.school();
+  const { call } = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [at] });
+  const ids: string[] = [];
+  for (const row of ["1;student;Ada;A;5a", "1;pupil;Ada;A;5a", "2;student;Bo;B;5a"]) {
+    service.clock.forwardSeconds(1);
+    ids.unshift(shown(await handIn(call, csv(row), { at })).id);
+  }
+  const listed = await call("GET", `/imports?school=${at}`);
+  expectDescribed("listImports", listed);
+  expect(idsOf(listed)).toEqual(ids);
+  expect(idsOf(await call("GET", "/imports"))).toEqual(ids);
+  expect(idsOf(await call("GET", `/imports?state=BROKEN`))).toEqual([ids[1]]);
+  expect(idsOf(await operator("GET", `/imports?school=${at}&state=READY`))).toEqual([ids[0], ids[2]]);
+  expect(idsOf(await foreign("GET", "/imports"))).toEqual([]);
+  const first = await call("GET", "/imports?limit=2");
+  const rest = await call("GET", /<\/admin\/v1(.*)>; rel="next"/.exec(first.headers.get("link")!)![1]!);
+  expect([idsOf(first), idsOf(rest)]).toEqual([ids.slice(0, 2), ids.slice(2)]);
+  for (const where of [at, nowhere])
+    expect(refusalOf(await foreign("GET", `/imports?school=${where}`))).toEqual([404, "school_not_found"]);
+});
+
+test("an import of another school is as none, and rights are those of the office", async () => {
+  const { id } = shown(await handIn(office, csv("1;pupil;Ada;Ä;5a")));
+  for (const path of [(one: string) => `/imports/${one}`, (one: string) => `/imports/${one}/faults`]) {
+    const [theirs, none] = [await foreign("GET", path(id)), await foreign("GET", path(nowhere))];
+    expect(refusalOf(theirs)).toEqual([404, "import_not_found"]);
+    expect(withoutRequest(theirs)).toEqual(withoutRequest(none));
+    expect((await support("GET", path(id))).status).toBe(200);
+    expect(refusalOf(await teacher("GET", path(id)))).toEqual([403, "role_forbids"]);
+  }
+  for (const call of [support, teacher])
+    expect(refusalOf(await handIn(call, csv("1;student;Ada;Ä;5a")))).toEqual([403, "role_forbids"]);
+  expect(refusalOf(await handIn(foreign, csv("1;student;Ada;Ä;5a")))).toEqual([404, "school_not_found"]);
+});
+
+test("the rosters of the demo world are read", async () => {
+  for (const name of ["plain.csv", "oneroster.zip", "personen-info.json"]) {
+    const file = await readFile(new URL(`../../../demo/roster/${name}`, import.meta.url));
+    const sent = await operator("POST", `/imports?school=${school}&file-name=${name}`, {
+      body: file,
+      headers: fileType,
+    });
+    expectDescribed("createImport", sent);
+    expect([name, sent.status, shown(sent).fileName]).toEqual([name, 201, name]);
+  }
+});
+
+test("several groups are carried over, also those with a comma in their name", async () => {
+  const at = await make.school();
+  const { call } = await makeStaff(service, "SECRETARY", { schoolIds: [at] });
+  const carry = encodeURIComponent("class:5a=class:6a\nclass:5b=class:6b, c");
+  const sent = await handIn(call, csv("1;student;Ada;Ä;6a", "2;student;Bo;B;6b, c"), {
+    ...{ at, query: `&school-year=2026%2F27&carry-over=${carry}` },
+  });
+  expect([sent.status, shown(sent).state]).toEqual([201, "READY"]);
+  const staged = await db.prisma.stagedGroup.findMany({
+    where: { importId: shown(sent).id },
+    orderBy: { sourceId: "asc" },
+    select: { sourceId: true, previousSourceId: true },
+  });
+  expect(staged).toEqual([
+    { sourceId: "class:6a", previousSourceId: "class:5a" },
+    { sourceId: "class:6b, c", previousSourceId: "class:5b" },
+  ]);
+});
+
+test("a token without the scope of writing hands nothing in", async () => {
+  const { app } = await makeStaff(service, "SECRETARY", { schoolIds: [school] });
+  const call = makeAdminClient(service, await getAppToken(service, app, ["admin:read"]));
+  expect(refusalOf(await handIn(call, csv("1;student;Ada;Ä;5a")))).toEqual([403, "insufficient_scope"]);
+});

@@ -1,0 +1,122 @@
+import { expect, test } from "vitest";
+import type { SchoolId } from "../../../src/directory/index.ts";
+import { withPrismaTransaction } from "../../../src/platform/db.ts";
+import { setLogin } from "../../../src/sign-on/index.ts";
+import { giveRole } from "../../../src/staff/index.ts";
+import type { components } from "../../../generated/openapi/admin.ts";
+import { idsOf, makeAdminClient, makeStaff, refusalOf, withoutRequest, type Sent } from "../../support/admin.ts";
+import { makeMakers } from "../../support/make.ts";
+import { startService } from "../../support/service.ts";
+import { getUserTokens, giveLogin } from "../../support/token.ts";
+
+type Made = components["schemas"]["NamedLoginSecret"];
+
+const service = await startService();
+const { db } = service;
+const make = makeMakers(db);
+const school = await make.school({ schoolingLevel: "GRUNDSCHULE" });
+const app = await make.app({ scopes: ["openid", "admin:read", "admin:write"] });
+await make.grant({ app: app.clientId, school });
+const secretary = await makeStaff(service, "SECRETARY", { schoolIds: [school] });
+const support = await makeStaff(service, "SUPPORT", { schoolIds: [school] });
+const words = /^([a-z]{4,8}-){2}[a-z]{4,8}[2-9]$/;
+
+const named = (last: string) => ({ firstFull: "Kim", firstCall: "Kim", last });
+const madeOf = ({ body }: Sent) => body as Made[];
+const signsIn = (login: { username: string; password: string }) =>
+  getUserTokens(service, app, login).then(
+    () => true,
+    () => false,
+  );
+const pathOf = (group: string) => `/groups/${group}/logins`;
+const auditOf = (personId: string) => db.prisma.audit.findMany({ where: { personId, action: "credential_set" } });
+
+test("students of a class get their first passwords, as small children read them, each shown once", async () => {
+  const group = await make.group({ school, name: "1a" });
+  const [bea, abt] = [
+    await make.person({ school, groups: [group], name: named("Bea") }),
+    await make.person({ school, groups: [group], name: named("Abt") }),
+  ];
+  await make.person({ school, groups: [group], role: "TEACHER" });
+  await make.person({ school, groups: [group], status: "SOFT_DELETED" });
+  await setLogin(db, { personId: bea, username: "bea", password: "stays" }, { at: service.clock() });
+  const headers = { "idempotency-key": "class-1a" };
+  const body = { onlyMissing: true };
+  const first = await secretary.call("POST", pathOf(group), { body, headers });
+  const [login, ...others] = madeOf(first);
+  expect([first.status, others]).toEqual([200, []]);
+  const password = expect.stringMatching(words) as string;
+  expect(login).toEqual({ personId: abt, name: named("Abt"), username: "kim.abt", password });
+  expect([await signsIn(login!), await signsIn({ username: "bea", password: "stays" })]).toEqual([true, true]);
+  const again = await secretary.call("POST", pathOf(group), { body, headers });
+  expect([again.body, again.headers.get("idempotency-replayed")]).toEqual([first.body, "true"]);
+  expect(madeOf(await secretary.call("POST", pathOf(group), { body }))).toEqual([]);
+
+  const actor = { actorId: `app:${secretary.app.clientId}`, actorRole: "SECRETARY", schoolId: school };
+  const lines = await auditOf(abt);
+  expect(lines).toMatchObject([actor]);
+  expect(JSON.stringify(lines)).not.toContain(login!.password);
+  const all = await secretary.call("POST", pathOf(group), { body: { onlyMissing: false } });
+  expect(madeOf(all).map(({ personId, username }) => [personId, username])).toEqual([
+    [abt, "kim.abt"],
+    [bea, "bea"],
+  ]);
+  expect([await signsIn(login!), await signsIn({ username: "bea", password: "stays" })]).toEqual([false, false]);
+  for (const made of madeOf(all)) expect(await signsIn(made)).toBe(true);
+});
+
+test("a new password ends the sessions of who had one", async () => {
+  const group = await make.group({ school });
+  const person = await make.person({ school, groups: [group] });
+  await getUserTokens(service, app, await giveLogin(db, person));
+  const sessions = () => db.prisma.oidcArtifact.count({ where: { personId: person, kind: "Session" } });
+  expect(await sessions()).toBe(1);
+  await secretary.call("POST", pathOf(group), { body: { onlyMissing: false } });
+  expect(await sessions()).toBe(0);
+});
+
+test("people of chosen roles at a school get passwords; who holds a higher staff role is left out", async () => {
+  const other = await make.school();
+  const office = await makeStaff(service, "SECRETARY", { schoolIds: [other] });
+  const path = `/schools/${other}/logins`;
+  const at = (role: "STUDENT" | "TEACHER" | "OTHER") => make.person({ school: other, role, name: named("Zett") });
+  const [student, teacher, head] = [await at("STUDENT"), await at("TEACHER"), await at("OTHER")];
+  const role = { role: "SCHOOL_ADMIN" as const, holder: { personId: head }, schoolIds: [other], clientIds: [] };
+  await withPrismaTransaction(db, (tx) => giveRole(tx, role, { giver: null, origin: { at: service.clock() } }));
+  const roles = ["TEACHER", "OTHER"];
+  const made = await office.call("POST", path, { body: { onlyMissing: true, roles } });
+  expect(madeOf(made)).toMatchObject([
+    { personId: teacher, password: expect.stringMatching(/^[b-z2-9]{10}$/) as string },
+  ]);
+  expect(idsOf(await office.call("GET", `/people?school=${other}&has-login=false`))).toEqual(
+    expect.arrayContaining([student, head]),
+  );
+  expect(refusalOf(await office.call("POST", path, { body: { onlyMissing: true } }))).toEqual([400, "invalid_request"]);
+});
+
+test("a class teacher makes them for the own classes; what is not reached is not there", async () => {
+  const group = await make.group({ school });
+  const foreign = await make.group({ school });
+  const pupil = await make.person({ school, groups: [group] });
+  const teacher = await make.person({ school, role: "TEACHER", groups: [group] });
+  const holder = { personId: teacher };
+  const role = { role: "CLASS_TEACHER" as const, holder, schoolIds: [school] as SchoolId[], clientIds: [] };
+  await withPrismaTransaction(db, (tx) => giveRole(tx, role, { giver: null, origin: { at: service.clock() } }));
+  const scopes = ["openid", "admin:read", "admin:write"] as const;
+  const { access_token: token } = await getUserTokens(service, app, await giveLogin(db, teacher), { scopes });
+  const call = makeAdminClient(service, token);
+  const body = { onlyMissing: true };
+  expect(madeOf(await call("POST", pathOf(group), { body }))).toMatchObject([{ personId: pupil }]);
+  const refused = await call("POST", pathOf(foreign), { body });
+  const unknown = await call("POST", pathOf("b0000000-0000-4000-8000-0000000000ff"), { body });
+  expect(refusalOf(refused)).toEqual([404, "group_not_found"]);
+  expect(withoutRequest(refused)).toEqual(withoutRequest(unknown));
+  const ofSchool = { ...body, roles: ["STUDENT"] };
+  expect(refusalOf(await call("POST", `/schools/${school}/logins`, { body: ofSchool }))).toEqual([403, "role_forbids"]);
+  expect(refusalOf(await support.call("POST", pathOf(group), { body }))).toEqual([403, "role_forbids"]);
+  const elsewhere = await make.school();
+  expect(refusalOf(await secretary.call("POST", `/schools/${elsewhere}/logins`, { body: ofSchool }))).toEqual([
+    404,
+    "school_not_found",
+  ]);
+});

@@ -1,0 +1,134 @@
+import { hash } from "node:crypto";
+import { expect, test } from "vitest";
+import type { PersonId } from "../../../src/directory/index.ts";
+import { makeUuid } from "../../../src/platform/ids.ts";
+import type { components } from "../../../generated/openapi/admin.ts";
+import { makeStaff, refusalOf } from "../../support/admin.ts";
+import { makeMakers } from "../../support/make.ts";
+import { startService } from "../../support/service.ts";
+import { getUserTokens, giveLogin } from "../../support/token.ts";
+import { listTablesOfPeople } from "../../support/traces.ts";
+
+type PersonData = components["schemas"]["PersonData"];
+
+const service = await startService();
+const { prisma } = service.db;
+const make = makeMakers(service.db);
+const school = await make.school();
+const group = await make.group({ school });
+const app = await make.app({ name: "Alpha" });
+await make.grant({ app: app.clientId, school, groups: [group] });
+const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+const at = service.clock();
+
+/** Where the answer has what a table holds of a person. */
+const answered: Record<string, (data: PersonData) => unknown> = {
+  affiliation: ({ person }) => person.schools,
+  app_event: ({ events }) => events,
+  audit: ({ audit }) => audit,
+  consent: ({ consents }) => consents,
+  credential: ({ login }) => [login?.username],
+  login_card: ({ loginCards }) => loginCards,
+  logout_notice: ({ logoutNotices }) => logoutNotices,
+  membership: ({ person }) => person.groups,
+  oidc_artifact: ({ sessions }) => sessions,
+  person: ({ person }) => [person.name],
+  recovery_code: ({ recoveryCodes }) => Array(recoveryCodes),
+  school_choice: ({ schoolChoices }) => schoolChoices,
+  second_factor: ({ secondFactors }) => secondFactors,
+  sign_in: ({ apps }) => apps.filter(({ lastSignInAt }) => lastSignInAt !== null),
+  sign_in_brake: ({ failedTries }) => failedTries,
+  sign_in_place: ({ knownDevices }) => knownDevices,
+  staff_role: ({ staffRoles }) => staffRoles,
+  user_name: ({ userNames }) => Array(userNames),
+  webhook_delivery: ({ deliveries }) => deliveries,
+};
+
+/** What is of a person and not in the answer. */
+const leftOut: Record<string, string> = {
+  announced_sign_in: "hashes of what an app saw, for the minutes of a change",
+  tombstone: "of people who were deleted for good, about whom nothing is stored",
+};
+
+async function makeKnownPerson(): Promise<PersonId> {
+  const personId = await make.person({ school, groups: [group] });
+  await getUserTokens(service, app, await giveLogin(service.db, personId), { scopes: ["openid", "profile"] });
+  const [bytes, id] = [new Uint8Array(hash("sha256", personId, "buffer")), () => makeUuid(at)];
+  const { clientId } = app;
+  await prisma.schoolChoice.create({ data: { personId, clientId, schoolId: school } });
+  await prisma.signInLimit.create({ data: { key: bytes, failures: 2, waitUntil: at, forgetAt: at, personId } });
+  await prisma.logoutNotice.create({
+    data: { id: id(), clientId, personId, sid: "sid-of-a-session", nextAttemptAt: at, createdAt: at },
+  });
+  await prisma.secondFactor.create({
+    data: { id: id(), personId, kind: "TOTP", label: "My phone", secret: bytes, transports: [], createdAt: at },
+  });
+  await prisma.recoveryCode.create({ data: { personId, hash: bytes } });
+  await prisma.loginCard.create({
+    data: { id: id(), personId, schoolId: school, tokenHash: bytes, secondStep: "NONE", createdAt: at },
+  });
+  await prisma.staffRole.create({
+    data: { id: id(), personId, role: "SECRETARY", givenAt: at, schools: { create: { schoolId: school } } },
+  });
+  const endpointId = id();
+  await prisma.webhookEndpoint.create({
+    data: {
+      ...{ id: endpointId, clientId, url: "https://a.example/", eventTypes: ["person"] },
+      ...{ stateChangedAt: at, createdAt: at, updatedAt: at },
+    },
+  });
+  const delivery = { endpointId, eventType: "person", subjectId: personId, body: "a body", createdAt: at };
+  await prisma.webhookDelivery.create({ data: { ...delivery, messageId: id() } });
+  return personId;
+}
+
+test("every table that holds something of a person is in the answer", async () => {
+  const tables = [...(await listTablesOfPeople(service.db)), "app_event", "webhook_delivery"];
+  expect(Object.keys({ ...answered, ...leftOut }).sort()).toEqual([...new Set(tables)].sort());
+  const personId = await makeKnownPerson();
+  const { status, body, headers } = await admin.call("GET", `/people/${personId}/data`);
+  expect([status, headers.get("etag")]).toEqual([200, expect.stringMatching(/^"/)]);
+  for (const [table, read] of Object.entries(answered))
+    expect([table, (read(body as PersonData) as unknown[]).length > 0]).toEqual([table, true]);
+  const { isComplete, login, secondFactors, apps, audit } = body as PersonData;
+  expect([isComplete, login?.username]).toEqual([true, `user-${personId}`]);
+  expect(secondFactors).toMatchObject([{ what: "TOTP My phone", at: at.toISOString() }]);
+  expect(apps).toMatchObject([{ clientId: app.clientId, consent: { scopes: ["openid", "profile"] } }]);
+  expect(audit.map(({ action }) => action)).toContain("consent_given");
+
+  const { passwordHash } = await prisma.credential.findUniqueOrThrow({ where: { personId } });
+  const digest = hash("sha256", personId, "buffer");
+  for (const secret of [passwordHash!, digest.toString("hex"), digest.toString("base64url"), "a body"])
+    expect(JSON.stringify(body)).not.toContain(secret);
+  expect(await prisma.audit.findMany({ where: { personId, action: "person_data_read" } })).toMatchObject([
+    { actorId: `app:${admin.app.clientId}`, actorRole: "SCHOOL_ADMIN" },
+  ]);
+});
+
+test("what is of a school that the caller does not reach is left out, and the answer says so", async () => {
+  const other = await make.school({ name: "Far away" });
+  const elsewhere = await make.group({ school: other });
+  await make.grant({ app: app.clientId, school: other, groups: [elsewhere] });
+  const personId = await make.person({ schools: [school, other], groups: [elsewhere] });
+  await prisma.audit.create({
+    data: { id: makeUuid(at), at, action: "person_seen_there", personId, schoolId: other },
+  });
+  const ask = async ({ call }: typeof admin) => (await call("GET", `/people/${personId}/data`)).body as PersonData;
+  const part = await ask(admin);
+  expect([part.isComplete, part.person.schools.length, part.person.groups]).toEqual([false, 1, []]);
+  for (const hidden of ["Far away", elsewhere, "person_seen_there"]) expect(JSON.stringify(part)).not.toContain(hidden);
+  const whole = await ask(await makeStaff(service, "OPERATOR"));
+  expect([whole.isComplete, whole.person.schools.length]).toEqual([true, 2]);
+  expect(whole.audit.map(({ action }) => action)).toContain("person_seen_there");
+});
+
+test("only who runs the school gives the answer", async () => {
+  const personId = await make.person({ school });
+  for (const role of ["SECRETARY", "SUPPORT", "CLASS_TEACHER"] as const) {
+    const { call } = await makeStaff(service, role, { schoolIds: [school] });
+    expect(refusalOf(await call("GET", `/people/${personId}/data`))).toEqual([403, "role_forbids"]);
+  }
+  const stranger = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [await make.school()] });
+  expect(refusalOf(await stranger.call("GET", `/people/${personId}/data`))).toEqual([404, "person_not_found"]);
+  expect(await prisma.audit.count({ where: { personId, action: "person_data_read" } })).toBe(0);
+});

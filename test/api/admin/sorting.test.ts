@@ -1,0 +1,107 @@
+import { expect, test } from "vitest";
+import { makeStaff, refusalOf, type AdminClient } from "../../support/admin.ts";
+import { makeMakers } from "../../support/make.ts";
+import { startService } from "../../support/service.ts";
+
+const service = await startService();
+const make = makeMakers(service.db);
+const operator = await makeStaff(service, "OPERATOR");
+const school = await make.school({ name: "Mitte" });
+await make.school({ name: "Anfang" });
+await make.school({ name: "Zuletzt" });
+
+type Row = Record<string, unknown>;
+
+/** Everything of a list, two entries at a time. */
+async function readAll(path: string, call: AdminClient = operator.call): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let next: string | undefined = `${path}${path.includes("?") ? "&" : "?"}limit=2`; next !== undefined;) {
+    const { status, headers, body } = await call("GET", next);
+    expect([next, status]).toEqual([next, 200]);
+    rows.push(...(body as Row[]));
+    next = /<\/admin\/v1([^>]+)>/.exec(headers.get("link") ?? "")?.[1];
+  }
+  return rows;
+}
+
+const named = (rows: Row[]) => rows.map(({ name }) => name);
+
+test("schools, groups and apps come by name, and backwards", async () => {
+  for (const name of ["5a", "10c", "7b"]) await make.group({ school, name });
+  for (const name of ["Äpfel", "Zebra", "Bilder"]) await make.app({ name });
+  for (const path of ["/schools", "/apps", `/groups?school=${school}`]) {
+    const sorted = async (order: string) =>
+      named(await readAll(`${path}${path.includes("?") ? "&" : "?"}sort=${order}`));
+    const forwards = await sorted("name");
+    expect(forwards.length).toBeGreaterThan(2);
+    expect(named(await readAll(path))).toEqual(forwards);
+    expect(await sorted("-name")).toEqual(forwards.toReversed());
+    expect(refusalOf(await operator.call("GET", `${path}${path.includes("?") ? "&" : "?"}sort=size`))).toEqual([
+      400,
+      "invalid_request",
+    ]);
+  }
+});
+
+test("people come by name, age of the record and last sign-in, both ways; by times of one school or group only", async () => {
+  const { clientId } = await make.app();
+  const group = await make.group({ school });
+  const names = ["Berg", "Adler", "Clemens", "Dorn"];
+  const people: string[] = [];
+  for (const [day, last] of names.entries()) {
+    const id = await make.person({ school, groups: [group], name: { firstFull: "Bo", firstCall: "Bo", last } });
+    await service.db.prisma.person.update({ where: { id }, data: { createdAt: new Date(Date.UTC(2026, 1, 1 + day)) } });
+    people.push(id);
+  }
+  const [berg, adler, clemens, dorn] = people as [string, string, string, string];
+  for (const [personId, day] of [
+    [clemens, 1],
+    [berg, 2],
+    [adler, 3],
+  ] as const) {
+    const at = new Date(Date.UTC(2026, 2, day));
+    await service.db.prisma.signIn.create({ data: { clientId, personId, firstSignInAt: at, lastSignInAt: at } });
+  }
+  const expected = {
+    name: [adler, berg, clemens, dorn],
+    createdAt: [berg, adler, clemens, dorn],
+    lastSignIn: [dorn, clemens, berg, adler],
+  };
+  for (const where of [`school=${school}`, `group=${group}`]) {
+    for (const [order, ids] of Object.entries(expected)) {
+      const sorted = async (sort: string) => (await readAll(`/people?${where}&sort=${sort}`)).map(({ id }) => id);
+      expect([order, await sorted(order)]).toEqual([order, ids]);
+      expect([order, await sorted(`-${order}`)]).toEqual([order, ids.toReversed()]);
+    }
+  }
+  expect((await readAll("/people?sort=-name")).map(({ id }) => id)).toEqual(expected.name.toReversed());
+  for (const sort of ["createdAt", "-lastSignIn"])
+    expect(refusalOf(await operator.call("GET", `/people?sort=${sort}`))).toEqual([400, "invalid_request"]);
+});
+
+test("audit lines come with the oldest first too", async () => {
+  const newest = (await readAll("/audit")).map(({ id }) => id);
+  expect((await readAll("/audit?sort=newest")).map(({ id }) => id)).toEqual(newest);
+  expect((await readAll("/audit?sort=oldest")).map(({ id }) => id)).toEqual(newest.toReversed());
+});
+
+test("a cursor of one order is none of another", async () => {
+  const { headers } = await operator.call("GET", "/schools?sort=name&limit=1");
+  const cursor = /cursor=([^&>]+)/.exec(headers.get("link")!)![1]!;
+  for (const sort of ["&sort=-name", ""])
+    expect(refusalOf(await operator.call("GET", `/schools?limit=1&cursor=${cursor}${sort}`))).toEqual([
+      400,
+      "invalid_cursor",
+    ]);
+  expect((await operator.call("GET", `/schools?limit=1&cursor=${cursor}&sort=name`)).status).toBe(200);
+});
+
+test("the people of all schools are read in their order from an index", async () => {
+  const { pool } = service.db;
+  await make.people({ school, count: 5_000 });
+  await pool.query("ANALYZE person");
+  const { rows } = await pool.query<{ "QUERY PLAN": string }>(
+    "EXPLAIN SELECT id FROM person p WHERE (NULL::uuid IS NULL) ORDER BY p.sort_key, p.id LIMIT 101",
+  );
+  expect(rows.map((row) => row["QUERY PLAN"]).join("\n")).toContain("person_sort_key_id_idx");
+});

@@ -1,0 +1,105 @@
+import { randomUUID } from "node:crypto";
+import { expect, test } from "vitest";
+import type { PersonId } from "../../../src/directory/index.ts";
+import type { components } from "../../../generated/openapi/admin.ts";
+import { makeStaff, refusalOf } from "../../support/admin.ts";
+import { makeMakers } from "../../support/make.ts";
+import { startService } from "../../support/service.ts";
+
+type Today = components["schemas"]["Today"];
+
+const service = await startService();
+const make = makeMakers(service.db);
+const now = service.clock();
+const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000);
+const [school, otherSchool, empty] = [await make.school(), await make.school(), await make.school()];
+const [used, unused, fresh] = [await make.app({ name: "Used" }), await make.app({ name: "Unused" }), await make.app()];
+for (const { clientId } of [used, unused, fresh]) await make.grant({ app: clientId, school });
+await service.db.prisma.grant.updateMany({
+  where: { clientId: { not: fresh.clientId } },
+  data: { createdAt: daysAgo(91) },
+});
+const people: string[] = [];
+for (let n = 0; n < 7; n++) people.push(await make.person({ school }));
+const left = await make.person({ school, status: "SOFT_DELETED" });
+const leftLongAgo = await make.person({ school, status: "SOFT_DELETED" });
+await service.db.prisma.person.update({ where: { id: leftLongAgo }, data: { softDeletedAt: daysAgo(8) } });
+const atOther = await make.person({ school: otherSchool });
+await make.signIn({ app: used.clientId, person: people[0] as PersonId });
+await make.signIn({ app: unused.clientId, person: atOther });
+
+async function hold(schoolId: string): Promise<string> {
+  const id = randomUUID();
+  const schools = { create: [{ schoolId, state: "HELD", counts: {} }] };
+  const kind = { format: "PLAIN", mode: "BULK", state: "HELD", fileName: "people.csv" };
+  await service.db.prisma.import.create({ data: { id, ...kind, createdAt: now, schools } });
+  return id;
+}
+
+async function fail(clientId: string): Promise<string> {
+  const id = randomUUID();
+  const times = { stateChangedAt: now, createdAt: now, updatedAt: now, failingSince: now, failures: 1 };
+  const url = "https://app.example/hook";
+  await service.db.prisma.webhookEndpoint.create({ data: { id, clientId, url, eventTypes: ["person"], ...times } });
+  return id;
+}
+
+const [held, heldElsewhere] = [await hold(school), await hold(otherSchool)];
+const [failing, failingElsewhere] = [await fail(used.clientId), await fail(unused.clientId)];
+const operator = await makeStaff(service, "OPERATOR");
+const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+const district = await makeStaff(service, "DISTRICT", { schoolIds: [school, otherSchool] });
+const partner = await makeStaff(service, "PARTNER", { clientIds: [used.clientId] });
+const read = async ({ call }: typeof admin, query = "") => (await call("GET", `/today${query}`)).body as Today;
+const ids = (some: { first: { id: string }[] } | null) => some?.first.map(({ id }) => id);
+
+test("a school sees what is held, who has no login, who left and what nobody uses, with the first few of each", async () => {
+  const today = await read(admin);
+  expect([ids(today.heldImports), today.failingEndpoints]).toEqual([[held], null]);
+  const { withoutLogin, newLeavers, unusedApps, firstSteps } = today.atSchools!;
+  expect([withoutLogin.count, withoutLogin.first.length]).toEqual([7, 5]);
+  expect(withoutLogin.first[0]!.name).toMatchObject({ last: expect.any(String) as string });
+  expect(newLeavers).toMatchObject({ count: 1, first: [{ id: left, softDeletedAt: now.toISOString() }] });
+  expect(unusedApps).toEqual({
+    count: 1,
+    first: [{ clientId: unused.clientId, name: "Unused", schoolId: school }],
+  });
+  expect(firstSteps).toEqual({ hasPeople: true, hasLogins: false, hasApps: true });
+  const login = { username: "bo.muster" };
+  expect((await admin.call("PUT", `/people/${people[0]!}/login`, { body: login })).status).toBe(200);
+  const after = (await read(admin)).atSchools!;
+  expect([after.withoutLogin.count, after.firstSteps!.hasLogins]).toEqual([6, true]);
+});
+
+test("a district sees its schools together, and one where it asks for one; a new school has all steps before it", async () => {
+  const both = await read(district);
+  expect(ids(both.heldImports)!.sort()).toEqual([held, heldElsewhere].sort());
+  expect(both.atSchools).toMatchObject({ withoutLogin: { count: 7 }, firstSteps: null });
+  expect((await read(district, `?school=${otherSchool}`)).atSchools!.withoutLogin.count).toBe(1);
+  const begin = await read(operator, `?school=${empty}`);
+  expect(begin).toMatchObject({
+    heldImports: { count: 0, first: [] },
+    atSchools: { firstSteps: { hasPeople: false, hasLogins: false, hasApps: false } },
+  });
+});
+
+test("an operator sees held imports and failing webhooks of all, a partner failing webhooks of own apps alone", async () => {
+  const all = await read(operator);
+  expect([all.heldImports!.count, all.atSchools]).toEqual([2, null]);
+  expect(ids(all.failingEndpoints)!.sort()).toEqual([failing, failingElsewhere].sort());
+  expect(await read(partner)).toEqual({
+    heldImports: null,
+    atSchools: null,
+    failingEndpoints: {
+      count: 1,
+      first: [
+        {
+          ...{ id: failing, clientId: used.clientId, appName: "Used", url: "https://app.example/hook" },
+          ...{ state: "ACTIVE", failingSince: now.toISOString() },
+        },
+      ],
+    },
+  });
+  expect(refusalOf(await partner.call("GET", `/today?school=${school}`))).toEqual([404, "school_not_found"]);
+  expect(refusalOf(await admin.call("GET", `/today?school=${otherSchool}`))).toEqual([404, "school_not_found"]);
+});

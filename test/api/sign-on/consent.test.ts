@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { makeBrowser } from "../../support/browser.ts";
+import { askFor, giveLogin } from "../../support/token.ts";
+import { startWorld } from "./world.ts";
+
+const world = startWorld();
+
+const itemsOf = (html: string): string[] =>
+  [...html.matchAll(/<li[^>]*><strong>([^<]*)<\/strong> <span>([^<]*)<\/span>/g)].map(
+    ([, name = "", value = ""]) => `${name}: ${value}`,
+  );
+
+test("the consent shows what the app will get of this person, each thing once, and nothing else", async () => {
+  const { service, make } = world;
+  const school = await make.school({ name: "Goethe-Gymnasium", officialId: "DE-NI-4711" });
+  const other = await make.school({ name: "Gesamtschule Nord" });
+  const [shown, hidden] = [await make.group({ school, name: "5a" }), await make.group({ school, name: "Förderkurs" })];
+  const name = { firstFull: "Bo Benedikt", firstCall: "Bo", last: "Muster" };
+  const personId = await make.person({ schools: [school, other], name, groups: [shown, hidden] });
+  const login = await giveLogin(service.db, personId);
+  const app = await make.app({ name: "Lernapp" });
+  await make.grant({ app: app.clientId, school, groups: [shown] });
+
+  const scopes = ["openid", "profile", "school", "role", "groups"] as const;
+  const ask = async (language: string, asked: readonly (typeof scopes)[number][]) => {
+    const browser = makeBrowser(service.url, { "accept-language": language });
+    const page = await browser.open(askFor(service, app, { scopes: asked }).address);
+    return (await browser.submit(page, "/login", login)).html;
+  };
+  const german = await ask("de", scopes);
+  expect(itemsOf(german)).toEqual([
+    "Dein Name: Bo Benedikt Muster, Rufname Bo",
+    "Deine Schule: Goethe-Gymnasium, Nummer DE-NI-4711, Gymnasium, Niedersachsen",
+    "Deine Rolle: Schülerin oder Schüler",
+    "Deine Klassen und Gruppen: 5a",
+    "Dass du es bist: Eine Nummer, an der die App dich beim nächsten Mal wiedererkennt.",
+  ]);
+  expect(german.match(/Muster/g)).toHaveLength(1);
+  expect(german).not.toMatch(/Förderkurs|Gesamtschule Nord/);
+  expect(itemsOf(await ask("en", ["openid", "role"]))).toEqual([
+    "Your role: Pupil",
+    "That it is you: A number by which the app recognises you next time.",
+  ]);
+  const little = await ask("de", ["openid"]);
+  expect(little).toContain("Du bist angemeldet als <strong>Bo Muster</strong>");
+  expect(little).not.toMatch(/Goethe|5a/);
+});

@@ -1,0 +1,114 @@
+import { randomUUID } from "node:crypto";
+import { beforeAll, expect, test } from "vitest";
+import { shortCodeOf } from "../../../src/platform/short-code.ts";
+import { makeBrowser, type Shown } from "../../support/browser.ts";
+import { askFor, passPages, signOn, type TestApp } from "../../support/token.ts";
+import { startWorld } from "./world.ts";
+
+const world = startWorld();
+let app: TestApp;
+let tiled: TestApp;
+
+beforeAll(async () => {
+  app = await world.app({ name: "Lernapp" });
+  tiled = await world.app({ name: "Kachelapp", loginUrl: "https://app.example/login?from=tile" });
+});
+
+const german = { "accept-language": "de" };
+const linksOf = ({ html }: Shown): string[] =>
+  [...html.matchAll(/<a class="(?:primary|secondary)" href="([^"]*)"/g)].map(([, href]) =>
+    (href ?? "").replaceAll("&amp;", "&"),
+  );
+
+test("Back after signing in shows that one is signed in, and the way on to the app", async () => {
+  for (const [asked, expected] of [
+    [app, /^http:\/\/127\.0\.0\.1:4999\/$/],
+    [tiled, /^https:\/\/app\.example\/login\?from=tile&iss=http%3A%2F%2F[^&]+&login_hint=[\w-]+$/],
+  ] as const) {
+    const browser = makeBrowser(world.service.url, german);
+    const login = await browser.open(askFor(world.service, asked).address);
+    await passPages(browser, login, world.login);
+    const back = await browser.open(login.url);
+    expect(back.status).toBe(200);
+    expect(back.html).toContain("<h1>Du bist schon angemeldet</h1>");
+    const [toApp, ...others] = linksOf(back);
+    expect(toApp).toMatch(expected);
+    expect(others).toEqual(["/", "/oauth2/sessions/logout"]);
+    expect((await browser.submit(login, "/login", world.login)).status).toBe(409);
+  }
+});
+
+test("a sign-on that is over and signed nobody in has ended, and leads back to its app", async () => {
+  const browser = makeBrowser(world.service.url, german);
+  const login = await browser.open(askFor(world.service, app).address);
+  await browser.submit(login, "/cancel");
+  const back = await browser.open(login.url);
+  expect(back.status).toBe(400);
+  expect(back.html).toContain("Diese Seite ist abgelaufen");
+  expect(linksOf(back)).toEqual(["http://127.0.0.1:4999/", "/"]);
+});
+
+test("a browser that keeps no cookies is told so, and how to allow them", async () => {
+  const open = (address: string, init: RequestInit = {}) =>
+    fetch(new URL(address, world.service.url), { redirect: "manual", headers: german, ...init });
+  const start = await open(askFor(world.service, app).address);
+  const asked = await open(start.headers.get("location") ?? "");
+  const shown = await open(asked.headers.get("location") ?? "");
+  const html = await shown.text();
+  expect(shown.status).toBe(400);
+  expect(html).toContain("Dein Browser nimmt keine Cookies an");
+  expect(html).toContain("Erlaube Cookies für diese Seite");
+  const form = new URLSearchParams(world.login as Record<string, string>);
+  const posted = await open(`${start.headers.get("location")}/login`, { method: "POST", body: form });
+  expect(await posted.text()).toContain("Dein Browser nimmt keine Cookies an");
+  const platform = await open("/sign-in", { method: "POST", body: form });
+  expect(posted.status).toBe(400);
+  expect(platform.status).toBe(422);
+  expect(await platform.text()).toContain("Dein Browser hat kein Cookie mitgeschickt");
+});
+
+test("an error page has a short code, which the log has too, a way on, and the other language", async () => {
+  const requestId = randomUUID();
+  const browser = makeBrowser(world.service.url, { ...german, accept: "text/html", "x-request-id": requestId });
+  const wrong = askFor(world.service, app, { params: { redirect_uri: "http://127.0.0.1:1/callback" } }).address;
+  const addresses = [wrong, "/interaction/long-ago?cookies", "/nowhere", "/oauth2/sessions/logout?id_token_hint=%00"];
+  for (const address of addresses) {
+    const shown = await browser.open(address);
+    expect(shown.status, address).toBeGreaterThanOrEqual(400);
+    if (address !== "/nowhere") expect(shown.html, address).toContain(`>${shortCodeOf(requestId)}</strong>`);
+    expect(linksOf(shown), address).toContain("/");
+    const other = /<a href="([^"]*)" hreflang="en"/.exec(shown.html)?.[1]?.replaceAll("&amp;", "&") ?? "";
+    expect(other, address).toMatch(/^\/(?!\/)/);
+    expect((await browser.open(other)).html, address).toContain('<html lang="en">');
+    await browser.open("/?lang=de");
+  }
+});
+
+test("the switch of the language never leads to another host", async () => {
+  const browser = makeBrowser(world.service.url, { ...german, accept: "text/html" });
+  const { html } = await browser.open(`${world.service.url}//evil.example/x`);
+  expect(/<a href="([^"]*)" hreflang="en"/.exec(html)?.[1]).toBe("/evil.example/x?lang=en");
+});
+
+test("the pages of signing out keep the switch of the language", async () => {
+  const { browser } = await signOn(world.service, app, world.login, {
+    browser: makeBrowser(world.service.url, german),
+  });
+  const asks = await browser.open("/oauth2/sessions/logout?lang=en");
+  expect(asks.html).toContain("Do you want to sign out?");
+  const out = await browser.submit(asks, "/oauth2/sessions/logout/confirm", { logout: "yes" });
+  expect(out.html).toContain("You are signed out");
+  const other = /<a href="([^"]*)" hreflang="de"/.exec(out.html)?.[1]?.replaceAll("&amp;", "&") ?? "";
+  expect((await browser.open(other)).html).toContain("Du bist abgemeldet");
+});
+
+test("spaces around a user name do not count, and spaces alone are nothing", async () => {
+  const browser = makeBrowser(world.service.url, german);
+  const login = await browser.open(askFor(world.service, app).address);
+  const blank = await browser.submit(login, "/login", { username: "  ", password: "x" });
+  expect(blank.status).toBe(422);
+  expect(blank.html).toContain('aria-describedby="username-hint username-problem" aria-invalid="true" autofocus');
+  const { username, password } = world.login;
+  const { url } = await browser.submit(login, "/login", { username: `\u00a0 ${username} `, password });
+  expect(url).toContain("code=");
+});

@@ -1,0 +1,132 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { expect, test } from "vitest";
+import { makeStaff } from "../support/admin.ts";
+import { makeMakers } from "../support/make.ts";
+import { makePortalUser } from "../support/portal.ts";
+import { readPdf, readQr } from "../support/read-cards.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { makeTestClock, startService } from "../support/service.ts";
+import { expectAccessible, useBrowser } from "./support/browser.ts";
+
+// The way that docs/first-school.md describes. PICTURES names a folder for its pictures.
+const { newPage } = useBrowser();
+const service = await startService({
+  clock: makeTestClock(new Date()),
+  env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" },
+});
+const make = makeMakers(service.db);
+
+const lastNames = ["Schmidt", "Yılmaz", "Żółć", "Nguyễn", "O’Neill"];
+const firstNames = ["Mia", "Ömer", "Łucja", "Thị Hồng", "Zoë"];
+const pupils = lastNames.flatMap((last) => firstNames.map((first) => ({ first, last })));
+const csv = [
+  "id;role;first_name;call_name;last_name;classes",
+  ...pupils.map(({ first, last }, index) => `${String(index)};student;${first};;${last};5a`),
+  "100;teacher;Ada;;Beispiel;5a",
+].join("\n");
+
+async function look(page: Page, name: string): Promise<void> {
+  const folder = process.env["PICTURES"];
+  if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+  await expectAccessible(page, name);
+}
+
+async function runJobs(...names: string[]): Promise<void> {
+  for (const name of names) await service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
+}
+
+test("a school begins with a CSV and ends with printed cards that sign in, and an app that hears of it", async () => {
+  const receiver = await startReceiver();
+  const { clientId } = await make.app({ name: "Lernapp", loginUrl: "https://lernapp.example/login" });
+  const { call } = await makeStaff(service, "OPERATOR");
+  const made = await call("POST", "/webhook-endpoints", {
+    body: { clientId, url: `${receiver.url}/hook`, eventTypes: ["person", "group", "school"] },
+  });
+  expect(made.status).toBe(201);
+  const operator = await makePortalUser(service, "OPERATOR");
+  const page = await newPage({ locale: "en" });
+
+  await page.goto(`${service.url}/admin`);
+  await page.locator("#username").fill(operator.username);
+  await page.locator("#password").fill(operator.password);
+  await page.locator("main form button.primary").first().click();
+  await page.getByRole("link", { name: "Register a school" }).click();
+  for (const [field, text] of Object.entries({
+    ...{ name: "Linden-Gymnasium", officialId: "DE-NI-4711", address: "Lindenweg 1" },
+    ...{ zipCode: "26121", city: "Musterstadt" },
+  }))
+    await page.locator(`#${field}`).fill(text);
+  await page.locator("#state").selectOption("NI");
+  await page.locator("#schoolingLevel").selectOption("GYMNASIUM");
+  await look(page, "register-school");
+  await page.getByRole("button", { name: "Register the school" }).click();
+  await page.waitForURL("**/today**");
+  const school = /schools\/([0-9a-f-]{36})/.exec(page.url())![1]!;
+  const at = `${service.url}/admin/schools/${school}`;
+  await look(page, "three-steps");
+
+  await page.goto(`${at}/imports`);
+  await page.locator("#file").setInputFiles({ name: "people.csv", mimeType: "text/csv", buffer: Buffer.from(csv) });
+  await page.locator("main form button.primary").click();
+  await page.getByRole("heading", { name: "Apply" }).waitFor();
+  await page.waitForLoadState("networkidle");
+  await look(page, "import-difference");
+  await page.locator("form[action$='/apply'] button[type=submit]").click();
+  await expect.poll(() => service.db.prisma.affiliation.count({ where: { schoolId: school } })).toBe(26);
+
+  await page.goto(`${at}/settings`);
+  await page.locator("form[action$='/cards'] input[name=enabled]").check();
+  await page.locator("form[action$='/cards'] button[type=submit]").click();
+  await page.goto(`${at}/classes`);
+  await page.getByRole("link", { name: "5a", exact: true }).click();
+  await page.locator("main a[href$='/logins']").first().click();
+  await page.locator("input[name=kind][value=cards]").check();
+  await page.locator("form[action$='/logins'] button[type=submit]").click();
+  await page.locator(".login-cards li").first().waitFor();
+  expect(await page.locator(".login-cards li").count()).toBe(25);
+  await look(page, "login-cards");
+
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.locator("form[action$='/cards'] button[type=submit]").click(),
+  ]);
+  const { pages, pictures } = readPdf(readFileSync(await download.path()));
+  expect(pictures).toHaveLength(4);
+  const printed = pages.join("\n").normalize("NFC");
+  for (const { first, last } of pupils) expect(printed).toContain(`${first} ${last}`.normalize("NFC"));
+  const { text } = readQr(pictures[0]!, 0);
+  expect(text).toMatch(new RegExp(`^${service.url}/card/`));
+
+  const tablet = await newPage({ locale: "en", size: "phone" });
+  await tablet.goto(text!);
+  await look(tablet, "card");
+  await tablet.locator("main form button.primary").click();
+  await tablet.waitForURL(`${service.url}/`);
+  expect(await tablet.getByRole("heading", { level: 1 }).textContent()).toBe("Your apps");
+
+  await page.goto(`${at}/apps/${clientId}`);
+  await page.getByRole("link", { name: "Grant this app" }).click();
+  await page.getByLabel("Everybody at the school").check();
+  await page.locator("input[name=sync]").check();
+  await page.getByText("Choose the groups that the app sees").click();
+  await page.locator("input[name=syncedGroup]").first().check();
+  await page.getByRole("button", { name: "Show the preview" }).click();
+  await page.getByText("25 pupils").first().waitFor();
+  await look(page, "dry-run");
+  await page.getByRole("button", { name: "Grant it like this" }).click();
+  await page.getByText("The grant has been changed.").waitFor();
+  await page.goto(`${at}/apps/${clientId}/view`);
+  await look(page, "app-view");
+
+  await runJobs("webhooks.fanOut", "webhooks.deliver");
+  await expect.poll(() => receiver.received.length).toBeGreaterThan(0);
+  expect(receiver.received[0]!.headers["webhook-signature"]).toMatch(/^v1,/);
+
+  await tablet.goto(`${service.url}/`);
+  expect(await tablet.getByRole("link", { name: "Lernapp" }).count()).toBe(1);
+  const person = (await service.db.prisma.person.findFirstOrThrow({ where: { last: "Schmidt" } })).id;
+  await page.goto(`${at}/people/${person}/sign-in?app=${clientId}`);
+  await look(page, "explanation");
+});

@@ -1,0 +1,175 @@
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import type { SchoolId } from "../../src/directory/index.ts";
+import { makeMakers } from "../support/make.ts";
+import { makePortalUser } from "../support/portal.ts";
+import { makeTestClock, startService, type TestService } from "../support/service.ts";
+import { expectAccessible, sizes, useBrowser, type Look } from "./support/browser.ts";
+import { headingOf, logIn, press } from "./support/steps.ts";
+
+const { newPage } = useBrowser();
+let service: TestService;
+let make: ReturnType<typeof makeMakers>;
+
+beforeAll(async () => {
+  // Browsers judge cookies by the real time.
+  service = await startService({ clock: makeTestClock(new Date()) });
+  make = makeMakers(service.db);
+});
+
+const fileOf = (rows: string[], name = "Schüler 5a.csv") => ({
+  name,
+  mimeType: "text/csv",
+  buffer: Buffer.from(["id;role;first_name;last_name;classes", ...rows, ""].join("\r\n"), "latin1"),
+});
+const pupils = (many: number, group: string, first = 1) =>
+  Array.from({ length: many }, (_, n) => `${first + n};student;Jörg;Müßig-${first + n};${group}`);
+
+const screenshots = process.env["SCREENSHOTS"];
+const looks: Look[] = [{}, { colorScheme: "dark" }, { size: "phone" }, { size: "whiteboard" }];
+
+/** Expects that what is shown can be read and used on every kind of screen. */
+async function expectGoodLooks(page: Page, name: string): Promise<void> {
+  for (const { colorScheme = "light", size = "desk" } of looks) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize(sizes[size]);
+    const at = `${name}-${size}-${colorScheme}`;
+    if (screenshots !== undefined) await page.screenshot({ path: `${screenshots}/${at}.png`, fullPage: true });
+    await expectAccessible(page, at);
+  }
+  await page.emulateMedia({ colorScheme: "light" });
+  await page.setViewportSize(sizes.desk);
+}
+
+type Office = { page: Page; school: SchoolId; base: string };
+
+/** Somebody of the office of a new school, at the page of its imports. */
+async function openOffice(look: Look = {}): Promise<Office> {
+  const school = await make.school({ name: "Goethe-Gymnasium" });
+  const login = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
+  const page = await newPage(look);
+  const base = `${service.url}/admin/schools/${school}/imports`;
+  await page.goto(base);
+  await logIn(page, login);
+  await page.waitForURL(base);
+  return { page, school, base };
+}
+
+async function handIn({ page, base }: Office, file: ReturnType<typeof fileOf>): Promise<void> {
+  if (page.url() !== base) await page.goto(base);
+  await page.locator("#file").setInputFiles(file);
+  await press(page, "Datei prüfen");
+  await page.waitForURL(/\/imports\/[0-9a-f-]{36}$/);
+}
+
+async function apply(page: Page): Promise<void> {
+  await press(page, "Import übernehmen");
+  await page.getByText("Der Import ist übernommen.").waitFor();
+}
+
+const textIn = async (page: Page, selector: string): Promise<string> =>
+  (await page.locator(selector).innerText()).replace(/\s+/g, " ");
+const peopleOf = (school: SchoolId) =>
+  service.db.prisma.person.count({
+    where: { homeSchoolId: school, status: "ACTIVE", sourceSystemIdentifier: { not: null } },
+  });
+
+test("a class of 25 comes from a CSV file", async () => {
+  const office = await openOffice();
+  const { page, school } = office;
+  const { clientId } = await make.app({ name: "Lernapp" });
+  await make.grant({ app: clientId, school });
+  await make.group({ school, name: "Klasse 5A", type: "KLASSE" });
+  await expectGoodLooks(page, "imports-empty");
+  await handIn(office, fileOf(pupils(25, "5a")));
+  expect(await headingOf(page)).toBe("Import");
+  await page.locator("#look-alikes button").waitFor();
+  await page.locator("#changes table").waitFor();
+  expect(await page.title()).toMatch(/^Import ·/);
+  expect(await textIn(page, "#changes tbody")).toMatch(/5a wird angelegt, 25 neue/);
+  await page.getByRole("link", { name: "Ausprobieren" }).click();
+  await page.locator("#apps .card").waitFor();
+  expect(await textIn(page, "#apps")).toContain("25 Lernende werden sichtbar.");
+  await expectGoodLooks(page, "import-ready");
+  await press(page, "Zusammenführen: 5a und Klasse 5A");
+  await page.getByText("Die Klassen sind zusammengeführt.").waitFor();
+  await page.locator("#changes table").waitFor();
+  expect(await textIn(page, "#changes tbody")).toContain("hieß bisher Klasse 5A, 25 neue");
+  expect(await peopleOf(school)).toBe(0);
+  await apply(page);
+  expect(await peopleOf(school)).toBe(25);
+  await expectGoodLooks(page, "import-applied");
+  await page.getByRole("link", { name: "Zugänge anlegen und Anmeldekarten drucken" }).click();
+  expect(await textIn(page, "#results")).toContain("5a");
+  await page.goto(office.base);
+  await expectGoodLooks(page, "imports-list");
+});
+
+test("each fault of a file stands beside its line", async () => {
+  const office = await openOffice();
+  await handIn(office, fileOf([...pupils(2, "5a"), "3;schülerin;Zoë;Ö;5a", "1;student;Än;Ö;5a", "5;student;;Ö;5a"]));
+  const { page } = office;
+  await page.locator("#faults .card").first().waitFor();
+  expect(await textIn(page, "#faults")).toMatch(/Zeile 4, Feld „role“.*3;schülerin;Zoë;Ö;5a.*Was zu tun ist/);
+  await expectGoodLooks(page, "import-broken");
+  await page.goto(office.base);
+  await page.getByText("Weitere Angaben").click();
+  await expectGoodLooks(page, "imports-options");
+});
+
+test("a file that takes much away is held until the number is typed", async () => {
+  const office = await openOffice();
+  const { page, school } = office;
+  await handIn(office, fileOf([...pupils(30, "5a"), ...pupils(10, "5b", 101)]));
+  await apply(page);
+  await handIn(office, fileOf(pupils(18, "6a")));
+  await page.locator("#leavers table").waitFor();
+  await page.locator("#moves form").waitFor();
+  await page.locator("#changes table").waitFor();
+  expect(await page.locator("#leavers tbody tr").count()).toBe(22);
+  await expectGoodLooks(page, "import-held");
+  await page.getByLabel("Wie viele Personen gehen?").fill("21");
+  await press(page, "Import übernehmen");
+  expect(await page.getByRole("alert").innerText()).toContain("Die Zahl stimmt nicht");
+  expect(await peopleOf(school)).toBe(40);
+  await page.getByLabel("Wie viele Personen gehen?").fill("22");
+  await apply(page);
+  expect(await peopleOf(school)).toBe(18);
+});
+
+test("the page of a file that is being read shows by itself how far it is, and ends asking", async () => {
+  const office = await openOffice();
+  const { page } = office;
+  await handIn(office, fileOf(pupils(2, "5a")));
+  const id = page.url().split("/").at(-1)!;
+  const { prisma } = service.db;
+  const setProgress = (progressPercent: number) =>
+    prisma.import.update({
+      where: { id },
+      data: { state: "READING", progressPhase: "READING", progressPercent, progressAt: service.clock() },
+    });
+  await setProgress(20);
+  await page.reload();
+  await expectGoodLooks(page, "import-reading");
+  await setProgress(70);
+  await page.getByText("70 %").waitFor();
+  const done = { state: "READY", progressPhase: null, progressPercent: null, progressAt: null } as const;
+  await prisma.import.update({ where: { id }, data: done });
+  await page.locator("#changes table").waitFor();
+  let asked = 0;
+  page.on("request", () => (asked += 1));
+  await page.waitForTimeout(5000);
+  expect(asked).toBe(0);
+  await apply(page);
+});
+
+test("everything works without JavaScript", async () => {
+  const office = await openOffice({ javaScript: false });
+  const { page, school } = office;
+  await handIn(office, fileOf(pupils(3, "5a")));
+  await page.locator("#changes").getByRole("link", { name: "Anzeigen" }).click();
+  expect(await textIn(page, "#changes tbody")).toMatch(/5a wird angelegt, 3 neue/);
+  await page.getByRole("link", { name: "Zurück zum Import" }).click();
+  await apply(page);
+  expect(await peopleOf(school)).toBe(3);
+});

@@ -1,0 +1,105 @@
+import { beforeAll, expect, test } from "vitest";
+import type { PersonId, SchoolId } from "../../src/directory/index.ts";
+import { makeMakers } from "../support/make.ts";
+import { makePortalUser, type PortalUser } from "../support/portal.ts";
+import { makeTestClock, startService, type TestService } from "../support/service.ts";
+import { expectAccessible, useBrowser, type Look } from "./support/browser.ts";
+import { logIn, press } from "./support/steps.ts";
+
+const { newPage } = useBrowser();
+const shots = process.env["SCREENSHOTS"];
+
+let service: TestService;
+let office: PortalUser;
+let school: SchoolId;
+let pupil: PersonId;
+let base: string;
+
+beforeAll(async () => {
+  service = await startService({ clock: makeTestClock(new Date()) });
+  const make = makeMakers(service.db, new Date());
+  school = await make.school({ name: "Goethe-Gymnasium Musterstadt" });
+  const group = await make.group({ school, name: "Klasse 5a" });
+  await make.group({ school, name: "Klasse 5b" });
+  await make.group({ school, name: "Schach-AG", type: "SONSTIG" });
+  await make.people({ school, count: 24, groups: [group] });
+  pupil = await make.person({
+    ...{ school, groups: [group] },
+    name: { firstFull: "Bo Emil", firstCall: "Bo", last: "Zimmermann" },
+  });
+  const { clientId } = await make.app({ name: "Lernapp" });
+  await make.grant({ app: clientId, school, groups: [group] });
+  await make.signIn({ app: clientId, person: pupil });
+  office = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  base = `${service.url}/admin/schools/${school}`;
+});
+
+async function enter(look: Look, path: string) {
+  const page = await newPage(look);
+  await page.goto(`${base}/${path}`);
+  await logIn(page, office);
+  return page;
+}
+
+const looks: Look[] = [
+  { colorScheme: "light", size: "desk" },
+  { colorScheme: "dark", size: "phone" },
+  { colorScheme: "light", size: "whiteboard" },
+];
+
+test.each(looks)("people and classes are accessible and fit: $colorScheme, $size", async (look) => {
+  const page = await enter(look, "people");
+  const groupId = (await service.db.prisma.group.findFirstOrThrow({ where: { schoolId: school, name: "Klasse 5a" } }))
+    .id;
+  const person = `people/${pupil}`;
+  const paths = [
+    ...["people", "people/new", person, `${person}/leave`, `${person}/sign-in?app=x`, `${person}/sign-in`],
+    ...[`${person}/apps`, `classes`, `classes/new`, `classes/${groupId}`, `classes/${groupId}/delete`],
+    ...[`classes/${groupId}/logins`, `classes/${groupId}/add`, `classes/${groupId}/members/${pupil}`],
+  ];
+  for (const [index, path] of paths.entries()) {
+    await page.goto(`${base}/${path}`);
+    await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
+    if (shots !== undefined)
+      await page.screenshot({ path: `${shots}/${look.size}-${String(index).padStart(2, "0")}.png`, fullPage: true });
+    await expectAccessible(page, path);
+  }
+});
+
+test("a person is found as one types, gets a password, leaves and comes back", async () => {
+  const page = await enter({}, "people");
+  await page.locator("#search").pressSequentially("zimmer");
+  await page.waitForURL(/[?&]q=/);
+  await expect.poll(() => page.locator("#results tbody tr").count()).toBe(1);
+  expect(page.url().toLowerCase()).not.toContain("zimmer");
+  await page.getByRole("link", { name: "Bo Zimmermann" }).click();
+  await page.goBack();
+  await expect.poll(() => page.locator("#search").inputValue()).toBe("zimmer");
+  await page.getByRole("link", { name: "Bo Zimmermann" }).click();
+  await page.locator("#username").fill("bo.muster.neu");
+  await press(page, "Benutzernamen und neues Passwort geben");
+  await page.getByText("bo.muster.neu").waitFor();
+  expect(await page.getByRole("button", { name: "Drucken" }).isVisible()).toBe(true);
+  if (shots !== undefined) await page.screenshot({ path: `${shots}/password.png`, fullPage: true });
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Zurück" }).click();
+  await page.getByRole("link", { name: "Hat die Schule verlassen …" }).click();
+  await press(page, "Hat die Schule verlassen");
+  await expectAccessible(page);
+  await press(page, "Zurückholen");
+  await page.getByText("Die Person ist wieder an der Schule.").waitFor();
+});
+
+test("a class gets its passwords on a page to print, with JavaScript off too", async () => {
+  const page = await enter({ javaScript: false }, "classes");
+  await page.getByRole("link", { name: "Klasse 5a" }).click();
+  await page.getByRole("link", { name: "Passwörter und Anmeldekarten" }).click();
+  await page.locator('input[value="missing"]').check();
+  await press(page, "Jetzt machen");
+  expect(await page.locator(".login-cards li").count()).toBeGreaterThanOrEqual(24);
+  if (shots !== undefined) {
+    await page.screenshot({ path: `${shots}/cards.png`, fullPage: true });
+    await page.emulateMedia({ media: "print" });
+    await page.screenshot({ path: `${shots}/cards-print.png`, fullPage: true });
+  }
+});

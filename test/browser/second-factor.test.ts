@@ -1,0 +1,123 @@
+import { generateKeyPairSync } from "node:crypto";
+import type { Page } from "playwright-core";
+import { beforeAll, expect, test } from "vitest";
+import world from "../../demo/demo.json" with { type: "json" };
+import { totpCode } from "../support/second-factor.ts";
+import { expectAccessible, useBrowser } from "./support/browser.ts";
+import { startDemoService, type DemoService } from "./support/demo-service.ts";
+import { headingOf, logIn, press } from "./support/steps.ts";
+
+const { newPage } = useBrowser();
+let service: DemoService;
+
+beforeAll(async () => {
+  service = await startDemoService();
+});
+
+/** A platform authenticator that says yes. */
+async function giveAuthenticator(page: Page) {
+  const session = await page.context().newCDPSession(page);
+  await session.send("WebAuthn.enable");
+  const { authenticatorId } = await session.send("WebAuthn.addVirtualAuthenticator", {
+    options: {
+      protocol: "ctap2",
+      transport: "internal",
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+    },
+  });
+  const listCredentials = async () => (await session.send("WebAuthn.getCredentials", { authenticatorId })).credentials;
+  return { session, authenticatorId, listCredentials };
+}
+
+const [operator, , , partner] = world.staff;
+
+test("a passkey is set up, proves the next sign-in, and a foreign one does not", async () => {
+  const page = await newPage();
+  const own = await giveAuthenticator(page);
+  await page.goto(`${service.url}/sign-in?return=%2Fsign-in%2Fsecond-factor`);
+  await logIn(page, operator!);
+  expect(await headingOf(page)).toBe("Ihr zweiter Faktor");
+  await expectAccessible(page);
+  await page.getByRole("link", { name: "Passkey oder Sicherheitsschlüssel einrichten" }).click();
+  await page.getByRole("button", { name: "Passkey anlegen" }).waitFor();
+  await expectAccessible(page);
+  await page.getByLabel("Name des Geräts").fill("Laptop");
+  await press(page, "Passkey anlegen");
+  expect(await headingOf(page)).toBe("Ihre Wiederherstellungscodes");
+  await expectAccessible(page);
+  expect(await page.locator(".recovery-codes li").count()).toBe(10);
+  const [credential] = await own.listCredentials();
+  expect(credential).toMatchObject({ rpId: "localhost" });
+  await page.getByRole("link", { name: "Ich habe die Codes, weiter" }).click();
+  expect(await page.locator(".factors").textContent()).toContain("Laptop");
+  await expectAccessible(page);
+
+  await page.context().clearCookies();
+  await page.goto(`${service.url}/sign-in?return=%2Fsign-in%2Fsecond-factor`);
+  await logIn(page, operator!);
+  expect(await headingOf(page)).toBe("Bestätigen Sie, dass Sie es sind");
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Mit Passkey bestätigen" }).waitFor();
+  await press(page, "Mit Passkey bestätigen");
+  expect(await headingOf(page)).toBe("Ihr zweiter Faktor");
+  expect((await own.listCredentials())[0]!.signCount).toBeGreaterThan(credential!.signCount);
+
+  const other = await newPage();
+  const foreign = await giveAuthenticator(other);
+  await foreign.session.send("WebAuthn.addCredential", {
+    authenticatorId: foreign.authenticatorId,
+    credential: { ...credential!, privateKey: makeOtherKey() },
+  });
+  await other.goto(`${service.url}/sign-in`);
+  await logIn(other, operator!);
+  await press(other, "Mit Passkey bestätigen");
+  await other.getByText("Der Code stimmt nicht oder wurde schon benutzt").waitFor();
+});
+
+/** A key of the same kind that the service has never seen. */
+const makeOtherKey = (): string =>
+  generateKeyPairSync("ec", { namedCurve: "P-256" })
+    .privateKey.export({ format: "der", type: "pkcs8" })
+    .toString("base64");
+
+test("an answer of a passkey is good once", async () => {
+  const page = await newPage();
+  await giveAuthenticator(page);
+  await page.goto(`${service.url}/sign-in?return=%2Fsign-in%2Fsecond-factor`);
+  await logIn(page, partner!);
+  await page.goto(`${service.url}/sign-in/second-factor/passkey`);
+  await press(page, "Passkey anlegen");
+  await page.context().clearCookies();
+  await page.goto(`${service.url}/sign-in?return=%2Fsign-in%2Fsecond-factor`);
+  await logIn(page, partner!);
+  const [sent] = await Promise.all([
+    page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/confirm")),
+    press(page, "Mit Passkey bestätigen"),
+  ]);
+  expect(await headingOf(page)).toBe("Ihr zweiter Faktor");
+  const again = await page.context().request.post(`${service.url}/sign-in/confirm`, {
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    data: sent.postData()!,
+    maxRedirects: 0,
+  });
+  expect(again.status()).toBe(422);
+});
+
+test("an authenticator app is set up without JavaScript, from the picture or the key below it", async () => {
+  const page = await newPage({ javaScript: false, size: "phone" });
+  const [, admin] = world.staff;
+  await page.goto(`${service.url}/sign-in?return=%2Fsign-in%2Fsecond-factor`);
+  await logIn(page, admin!);
+  await page.getByRole("link", { name: "Authenticator-App einrichten" }).click();
+  await page.locator(".qr-code svg").waitFor();
+  const secret = (await page.locator("main code").textContent())!;
+  await page.getByLabel("Code aus der App").fill("000000");
+  await press(page, "Einrichten");
+  await page.getByText("Der Code stimmt nicht.").waitFor();
+  expect(await page.locator("main code").textContent()).toBe(secret);
+  await page.getByLabel("Code aus der App").fill(totpCode(secret, new Date()));
+  await press(page, "Einrichten");
+  expect(await headingOf(page)).toBe("Ihre Wiederherstellungscodes");
+});

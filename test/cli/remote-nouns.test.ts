@@ -1,0 +1,176 @@
+import { expect, test } from "vitest";
+import { makeRemoteWorld } from "./remote-world.ts";
+
+const { local, remote, expectSameReading, expectSameDoing, here, there, make } = await makeRemoteWorld({
+  env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" },
+});
+
+const address = ["--street", "Weg 1", "--zip", "38100", "--city", "Musterstadt", "--state", "NI"];
+const createSchool = (id: string) =>
+  expectSameDoing(
+    ["school", "create", "--name", "Goetheschule", "--official-id", `${id}-1`, ...address],
+    ["school", "create", "--name", "Goetheschule", "--official-id", `${id}-2`, ...address],
+  );
+
+test("schools", async () => {
+  await createSchool("DE-NI-1");
+  await expectSameReading("school", "list");
+  await expectSameReading("school", "list", "--limit", "1");
+  const [first] = (await local.ask<{ schools: { id: string }[] }>("school", "list")).schools;
+  await expectSameReading("school", "list", "--limit", "1", "--after", first!.id);
+  await expectSameReading("school", "list", "--search", "goethe");
+  await expectSameReading("school", "show", "DE-NI-1-2");
+  const both = (...more: string[]) =>
+    expectSameDoing(["school", "update", "DE-NI-1-1", ...more], ["school", "update", "DE-NI-1-2", ...more]);
+  await both("--name", "Schillerschule", "--city", "Neustadt", "--schooling-level", "GYMNASIUM", "--addition", "Hof");
+  await both("--name", "Schillerschule", "--no-addition");
+  await both("--name", "Schillerschule");
+  const signIn = ["--passwords", "WORDS", "--own-from", "7", "--must-change", "yes", "--help", "Raum 12"];
+  await expectSameDoing(
+    ["school", "set-sign-in", "DE-NI-1-1", ...signIn],
+    ["school", "set-sign-in", "DE-NI-1-2", ...signIn],
+  );
+  expect(await there(["school", "set-sign-in", "DE-NI-1-2", "--own-from", "14"])).toMatchObject({ code: 2 });
+  expect(
+    await there(["school", "create", "--id", first!.id, "--name", "x", "--official-id", "y", ...address]),
+  ).toMatchObject({ code: 2, err: expect.stringContaining("--id works beside the database only") as string });
+});
+
+test("people, their logins and affiliations", async () => {
+  const [school, other] = [await make.school(), await make.school()];
+  const group = await make.group({ school });
+  const create = [
+    "person",
+    "create",
+    "--school",
+    school,
+    "--role",
+    "student",
+    "--last",
+    "Muster",
+    "--first-full",
+    "Bo Karl",
+    "--group",
+    group,
+  ];
+  await expectSameDoing([...create, "--source-id", "s1"], [...create, "--source-id", "s2"]);
+  const { people } = await local.ask<{ people: { id: string }[] }>("person", "list", "--school", school);
+  const [one, two] = people.map(({ id }) => id) as [string, string];
+  const both = (verb: string, ...more: string[]) =>
+    expectSameDoing(["person", verb, one, ...more], ["person", verb, two, ...more]);
+  for (const person of [one, two]) await expectSameReading("person", "show", person);
+  await expectSameReading("person", "list", "--school", school, "--group", group, "--status", "active");
+  await expectSameReading("person", "list", "--school", school, "--limit", "1", "--after", one);
+  await expectSameReading("person", "find", "must bo");
+  await both("update", "--last", "Beispiel", "--first-call", "Bo", "--role", "teacher");
+  await both("update", "--no-name", "--no-source-id");
+  await both("update", "--first-full", "Ada");
+  await both("update", "--first-full", "Ada", "--last", "Beispiel");
+  await both("update", "--last", "Beispiel");
+  const login = async (run: typeof here, person: string, username: string) =>
+    JSON.parse((await run(["person", "set-login", person, "--username", username, "--json"])).out) as object;
+  expect(await login(there, two, "ada.two")).toEqual({
+    ...(await login(here, one, "ada.one")),
+    ...{ id: two, username: "ada.two", password: expect.any(String) as string },
+  });
+  await expectSameReading("person", "show", "ADA.two");
+  await expectSameReading("login", "show", "ada.one");
+  for (const verb of ["block", "unblock", "sign-out", "remove-second-factors"]) await both(verb);
+  for (const verb of ["join", "set-home", "leave"]) {
+    const at = verb === "leave" ? school : other;
+    await expectSameDoing(["affiliation", verb, one, at], ["affiliation", verb, two, at]);
+  }
+  await both("move", "--to", school);
+  await both("soft-delete");
+  await both("soft-delete");
+  await both("restore");
+  await both("soft-delete");
+  await both("delete");
+  await both("show");
+});
+
+test("passwords of a school and of a group", async () => {
+  const school = await make.school();
+  const group = await make.group({ school });
+  for (let pupil = 0; pupil < 2; pupil++) await make.person({ school, groups: [group] });
+  const columns = (text: string) => text.split("\n").map((line) => line.split(",").slice(0, 3).join(","));
+  const makeFor = async (run: typeof here, ...of: string[]) =>
+    columns((await run(["login", "make", "--school", school, "--all", "--output", "csv", ...of])).out);
+  expect(await makeFor(there)).toEqual(await makeFor(here));
+  expect(await makeFor(there, "--group", group)).toEqual(await makeFor(here, "--group", group));
+  await expectSameDoing(["login", "make", "--school", school]);
+});
+
+test("groups and memberships", async () => {
+  const school = await make.school();
+  const person = await make.person({ school });
+  const create = (name: string) => ["group", "create", "--school", school, "--name", name, "--type", "kurs"];
+  await expectSameDoing(create("5a"), create("5b"));
+  const both = (noun: string, verb: string, ...more: string[]) =>
+    expectSameDoing([noun, verb, "5a", ...more], [noun, verb, "5b", ...more]);
+  await expectSameReading("group", "show", "5a");
+  await expectSameReading("group", "list", "--school", school);
+  await both("membership", "add", person);
+  await both("membership", "add", person);
+  await both("membership", "set-role", person, "--role", "teacher");
+  await both("membership", "set-role", person, "--role", "teacher");
+  await expectSameReading("person", "list", "--school", school, "--group", "5b");
+  await both("membership", "remove", person);
+  await both("membership", "remove", person);
+  await both("membership", "set-role", person, "--role", "teacher");
+  await both("group", "delete");
+  await expectSameReading("group", "list", "--school", school, "--with-deleted");
+  await both("group", "restore");
+  await expectSameDoing(["group", "rename", "5a", "--name", "6a"], ["group", "rename", "5b", "--name", "6b"]);
+  await expectSameDoing(["group", "rename", "6a", "--name", "6a"], ["group", "rename", "6b", "--name", "6b"]);
+  const twin = await make.group({ school: await make.school(), name: "6a" });
+  expect(await remote.refusal("group", "show", "6a")).toEqual(await local.refusal("group", "show", "6a"));
+  await expectSameReading("group", "show", twin);
+});
+
+test("apps, grants and sync", async () => {
+  const [school, other] = [await make.school(), await make.school()];
+  const [one, two] = ["app-one", "app-two"];
+  const create = (id: string) => [
+    ...["app", "create", "--client-id", id, "--name", "App", "--redirect-uri", "https://app.example/callback"],
+    ...["--scope", "openid,schools:read", "--backchannel-logout-uri", "http://127.0.0.1:5000/out", "--json"],
+  ];
+  for (const [run, id] of [[here, one] as const, [there, two] as const])
+    expect(JSON.parse((await run(create(id))).out)).toEqual({
+      clientId: id,
+      clientSecret: expect.any(String) as string,
+    });
+  await expectSameReading("app", "show", two);
+  await expectSameReading("app", "list");
+  const bothAt = async (noun: string, verb: string, ...more: string[]) => {
+    const [wanted, found] = [await here([noun, verb, one, ...more]), await there([noun, verb, two, ...more])];
+    expect([found.code, found.out.replaceAll(two, one)]).toEqual([wanted.code, wanted.out]);
+  };
+  await bothAt("app", "update", "--name", "Neu", "--no-pkce");
+  await bothAt("app", "update");
+  const rotated = await remote.ask("app", "rotate-secret", two, "--keep-old-for", "7d");
+  expect(Object.keys(rotated)).toEqual(
+    Object.keys(await local.ask("app", "rotate-secret", one, "--keep-old-for", "7d")),
+  );
+  await bothAt("app", "end-old-secret");
+  await bothAt("grant", "show", school);
+  await bothAt("grant", "set", school, "--sign-on", "roles", "--role", "student");
+  const groups = [await make.group({ school, name: "a" }), await make.group({ school, name: "b" })].sort();
+  await bothAt("grant", "set", school, "--sign-on", "groups", "--group", groups[0]!);
+  await bothAt("sync", "on", school);
+  await bothAt("sync", "on", school);
+  await bothAt("sync", "groups", school, "--set", groups.join(","));
+  await bothAt("sync", "groups", school, "--remove", groups[0]!);
+  await bothAt("sync", "groups", school, "--add", groups[0]!);
+  await bothAt("sync", "groups", school, "--add", await make.group({ school: other }));
+  for (const id of [one, two]) {
+    await expectSameReading("grant", "show", id, school);
+    await expectSameReading("sync", "show", id, school);
+    await expectSameReading("grant", "list", "--app", id);
+  }
+  await bothAt("sync", "off", school);
+  await bothAt("grant", "withdraw", school);
+  await bothAt("grant", "withdraw", school);
+  await bothAt("app", "delete", "--yes");
+  await bothAt("app", "show");
+});

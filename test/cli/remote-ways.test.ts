@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import { commands } from "../../src/cli/commands.ts";
+import type { Command } from "../../src/cli/command.ts";
+
+/** The commands that have no way to a remote service, each with the reason that it gives. */
+const besideOnly: Readonly<Record<string, string>> = {
+  "database where": "The files are on the machine of the service.",
+  "database remove": "The files are on the machine of the service.",
+  "re-encrypt": "The keys are in the configuration of the service.",
+  migrate: "The service migrates its database when it starts.",
+  "check-config": "The configuration is on the machine of the service.",
+};
+
+/** The commands that need neither a database nor a service. */
+const own = [
+  "import template",
+  ...["remote login", "remote list", "remote use", "remote logout", "remote show", "logout", "completion"],
+];
+
+async function listAll(): Promise<[path: string, command: Command][]> {
+  const all: [string, Command][] = [];
+  for (const [name, entry] of Object.entries(commands))
+    if ("run" in entry) all.push([name, entry]);
+    else
+      for (const [verb, command] of Object.entries((await entry.load()).verbs)) all.push([`${name} ${verb}`, command]);
+  return all;
+}
+
+test("every command has a way to a remote service, or is in a short list with a reason", async () => {
+  const all = await listAll();
+  const reasons = all.flatMap(([path, { remote }]) => (typeof remote === "function" ? [] : [[path, remote.reason]]));
+  expect(Object.fromEntries(reasons)).toEqual(besideOnly);
+  expect(
+    all
+      .filter(([, command]) => command.own !== undefined)
+      .map(([path]) => path)
+      .sort(),
+  ).toEqual(own.toSorted());
+  expect(all.length).toBeGreaterThan(80);
+});

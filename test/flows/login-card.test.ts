@@ -1,0 +1,212 @@
+import { expect, test } from "vitest";
+import type { PersonId } from "../../src/directory/index.ts";
+import { withPrismaTransaction } from "../../src/platform/db.ts";
+import { makeLog } from "../../src/platform/log.ts";
+import { blockPerson } from "../../src/sign-on/index.ts";
+import { giveRole } from "../../src/staff/index.ts";
+import type { components } from "../../generated/openapi/admin.ts";
+import { makeStaff } from "../support/admin.ts";
+import { makeBrowser } from "../support/browser.ts";
+import { makeMakers } from "../support/make.ts";
+import { startService } from "../support/service.ts";
+import { giveLogin } from "../support/token.ts";
+
+type Schemas = components["schemas"];
+
+const lines: string[] = [];
+const log = makeLog({ level: "trace", format: "json", to: { write: (line: string) => void lines.push(line) } });
+const service = await startService({ log, env: { TRUSTED_PROXIES: "127.0.0.0/8,::1" } });
+const make = makeMakers(service.db);
+const school = await make.school();
+const class5 = await make.group({ school, name: "5a" });
+const admin = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+
+const everywhere: Schemas["NewCardSettings"] = {
+  ...{ enabled: true, grades: null, hours: null, networks: [] },
+  ...{ secondStep: "NONE", printSecondStep: false },
+};
+const setCards = (wishes: Partial<Schemas["NewCardSettings"]> = {}) =>
+  admin.call("PUT", `/schools/${school}/card-settings`, { body: { ...everywhere, ...wishes } });
+
+async function makePupil(): Promise<PersonId> {
+  const name = { firstFull: "Bo Emil", firstCall: "Bo", last: "Muster" };
+  const person = await make.person({ school, groups: [class5], name });
+  await giveLogin(service.db, person);
+  return person;
+}
+
+async function makeCard(personId: PersonId): Promise<Schemas["MadeLoginCard"]> {
+  const body = { personIds: [personId], newPasswords: false, withQr: true };
+  const sent = await admin.call("POST", `/schools/${school}/login-cards`, { body });
+  return (sent.body as Schemas["MadeLoginCards"]).cards[0]!;
+}
+
+const open = (from = "192.0.2.7") => makeBrowser(service.url, { "accept-language": "en", "x-forwarded-for": from });
+const headingOf = ({ html }: { html: string }) => /<h1>([^<]*)</.exec(html)?.[1];
+const isSignedIn = async (browser: ReturnType<typeof open>) =>
+  (await browser.open("/")).html.includes("Signed in as Bo");
+const sessions = () => service.db.prisma.oidcArtifact.count({ where: { kind: "Session" } });
+
+test("the address in the QR code asks with a button, which signs in; the token stays in no address, cookie or log", async () => {
+  await setCards();
+  const person = await makePupil();
+  const { url, cardId } = await makeCard(person);
+  const token = url!.slice(-43);
+  const browser = open();
+  const first = await browser.once(url!);
+  expect([first.status, first.headers.get("location")]).toEqual([303, "/card"]);
+  expect([first.headers.get("referrer-policy"), first.headers.get("cache-control")]).toEqual([
+    "no-referrer",
+    "no-store",
+  ]);
+  const page = await browser.open("/card");
+  expect([page.status, headingOf(page), page.headers.get("referrer-policy")]).toEqual([
+    200,
+    "Are you Bo?",
+    "no-referrer",
+  ]);
+  expect(page.html).not.toContain(token);
+  const done = await browser.submit(page, "/card");
+  expect(new URL(done.url).pathname).toBe("/");
+  expect(await isSignedIn(browser)).toBe(true);
+  expect(headingOf(await browser.open("/card"))).toBe("Scan your card again");
+  const [card] = (await admin.call("GET", `/schools/${school}/login-cards?person=${person}`))
+    .body as Schemas["LoginCard"][];
+  expect(card).toMatchObject({ id: cardId, lastUsedAt: service.clock().toISOString() });
+  expect(
+    await service.db.prisma.audit.findMany({ where: { personId: person, action: "login_card_used" } }),
+  ).toMatchObject([{ schoolId: school, detail: { cardId } }]);
+  const row = await service.db.prisma.oidcArtifact.findFirstOrThrow({ where: { kind: "Session", personId: person } });
+  expect(row.payload).toMatchObject({ amr: ["card"] });
+  expect(JSON.stringify(browser.cookies())).not.toContain(token);
+  const written = lines.join("\n");
+  expect(written).toContain("/card/:other");
+  expect(written).not.toContain(token);
+});
+
+test("what only reads the address, as previews of links do, signs nobody in, and another browser cannot post the form", async () => {
+  await setCards();
+  const { url } = await makeCard(await makePupil());
+  const before = await sessions();
+  const [browser, other] = [open(), open()];
+  for (let times = 0; times < 3; times++) await browser.open(url!);
+  await browser.once(url!, { method: "HEAD" });
+  const page = await browser.open("/card");
+  await other.open(url!);
+  expect(headingOf(await other.submit(page, "/card"))).toBe("Scan your card again");
+  const forged = await browser.once("/card", { method: "POST", body: new URLSearchParams({ csrf: "forged" }) });
+  expect(forged.status).toBe(400);
+  expect(await sessions()).toBe(before);
+});
+
+test("a revoked card, an unknown one, and one whose person is gone sign nobody in, also when the page was open before", async () => {
+  await setCards();
+  const person = await makePupil();
+  const { url, cardId } = await makeCard(person);
+  const browser = open();
+  const page = await browser.open(url!);
+  await admin.call("DELETE", `/schools/${school}/login-cards/${cardId}`);
+  for (const shown of [
+    await browser.submit(page, "/card"),
+    await open().open(url!),
+    await open().open("/card/unknown"),
+  ])
+    expect([shown.status, headingOf(shown)]).toEqual([404, "This card is not valid any more"]);
+  expect(await isSignedIn(browser)).toBe(false);
+  const gone = await makeCard(person);
+  await admin.call("POST", `/people/${person}/soft-deletion`);
+  expect((await open().open(gone.url!)).status).toBe(404);
+});
+
+test("a person who is blocked, and one who holds a staff role, do not sign in by card", async () => {
+  await setCards();
+  const [blocked, staff] = [await makePupil(), await makePupil()];
+  const cards = [await makeCard(blocked), await makeCard(staff)];
+  await blockPerson(service.db, blocked, { at: service.clock() });
+  const role = { role: "SECRETARY" as const, holder: { personId: staff }, schoolIds: [school] };
+  const origin = { at: service.clock() };
+  await withPrismaTransaction(service.db, (tx) => giveRole(tx, role, { giver: null, origin }));
+  const shown = await Promise.all(cards.map(({ url }) => open().open(url!)));
+  expect(shown.map((page) => [page.status, headingOf(page)])).toEqual([
+    [403, "Your account is blocked"],
+    [404, "This card is not valid any more"],
+  ]);
+});
+
+test("outside its hours, networks and grades a card says when and where it works", async () => {
+  await setCards();
+  const { url } = await makeCard(await makePupil());
+  const see = async (wishes: Partial<Schemas["NewCardSettings"]>, from?: string) => {
+    await setCards(wishes);
+    return open(from).open(url!);
+  };
+  const early = await see({ hours: { from: "10:00", to: "13:15", weekdays: [1, 2] } });
+  expect([early.status, headingOf(early)]).toEqual([403, "The card does not work now"]);
+  expect(early.html).toContain("Monday, Tuesday, 10:00 to 13:15");
+  const networks = ["192.0.2.0/24"];
+  expect((await see({ networks })).status).toBe(200);
+  expect(headingOf(await see({ networks }, "198.51.100.7"))).toBe("The card works at school only");
+  expect(headingOf(await see({ grades: [6] }))).toBe("Not in your class");
+  expect((await see({ grades: [5] })).status).toBe(200);
+  expect(headingOf(await see({ enabled: false }))).toBe("Cards are switched off");
+});
+
+test("a PIN is asked for, a wrong one is told, and ten wrong ones in a row end the card", async () => {
+  await setCards({ secondStep: "PIN" });
+  const person = await makePupil();
+  const { url, pin } = await makeCard(person);
+  const wrong = pin === "0000" ? "1111" : "0000";
+  const browser = open();
+  let page = await browser.open(url!);
+  for (const answer of [wrong, ""]) {
+    page = await browser.submit(page, "/card", { answer });
+    expect([page.status, page.html.includes("That was not right")]).toEqual([422, true]);
+  }
+  await browser.submit(page, "/card", { answer: pin! });
+  expect(await isSignedIn(browser)).toBe(true);
+
+  const thief = open("198.51.100.7");
+  page = await thief.open(url!);
+  for (let tries = 1; tries < 10; tries++) page = await thief.submit(page, "/card", { answer: wrong });
+  expect(page.status).toBe(422);
+  expect(headingOf(await thief.submit(page, "/card", { answer: wrong }))).toBe("Your card is locked");
+  expect((await open().open(url!)).status).toBe(404);
+  expect(
+    await service.db.prisma.audit.findMany({ where: { personId: person, action: "login_card_revoked" } }),
+  ).toMatchObject([{ detail: { reason: "wrong_answers" } }]);
+});
+
+test("guesses at the same time are counted one by one", async () => {
+  await setCards({ secondStep: "PICTURE" });
+  const { url, picture } = await makeCard(await makePupil());
+  const wrong = picture === "sun" ? "moon" : "sun";
+  const thief = open("198.51.100.8");
+  const page = await thief.open(url!);
+  const shown = await Promise.all(Array.from({ length: 12 }, () => thief.submit(page, "/card", { answer: wrong })));
+  expect(shown.filter(({ status }) => status === 422)).toHaveLength(4);
+  expect(headingOf(await thief.submit(page, "/card", { answer: picture! }))).toBe("This card is not valid any more");
+});
+
+test("the own picture of nine signs in by one tap", async () => {
+  await setCards({ secondStep: "PICTURE" });
+  const { url, picture } = await makeCard(await makePupil());
+  const browser = open();
+  const page = await browser.open(url!);
+  expect([...page.html.matchAll(/name="answer" value="(\w+)"/g)]).toHaveLength(9);
+  await browser.submit(page, "/card", { answer: picture! });
+  expect(await isSignedIn(browser)).toBe(true);
+});
+
+test("one card is used twenty times in ten minutes at most", async () => {
+  await setCards();
+  const { url } = await makeCard(await makePupil());
+  const statuses: number[] = [];
+  for (let times = 0; times < 21; times++) {
+    const browser = open();
+    const page = await browser.open(url!);
+    const csrf = /name="csrf" value="([^"]+)"/.exec(page.html)![1]!;
+    const answer = await browser.once("/card", { method: "POST", body: new URLSearchParams({ csrf }) });
+    statuses.push(answer.status);
+  }
+  expect(statuses).toEqual([...Array<number>(20).fill(303), 429]);
+});

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { withPrismaTransaction } from "../../src/platform/db.ts";
+import { makeBrowser } from "../support/browser.ts";
+import { makeMakers } from "../support/make.ts";
+import { makePortalUser, signIn } from "../support/portal.ts";
+import { startService } from "../support/service.ts";
+
+const service = await startService();
+const make = makeMakers(service.db);
+const { prisma } = service.db;
+
+const isSignedIn = async (browser: ReturnType<typeof makeBrowser>) => (await browser.once("/account")).status === 200;
+
+describe("the account of somebody without a staff role", () => {
+  test("shows where they are signed in, marks this browser, and ends another one alone", async () => {
+    const { browser, username, password } = await makePortalUser(service, null);
+    const other = makeBrowser(service.url);
+    await signIn(other, { username, password });
+    const page = await browser.open("/account");
+    expect(page.status).toBe(200);
+    const cards = page.html.split('<li class="card">').slice(1);
+    expect(cards.map((card) => card.includes("dieses Gerät")).sort()).toEqual([false, true]);
+    const foreign = cards.find((card) => !card.includes("dieses Gerät"))!;
+    await browser.submit(page, /action="\/account(\/sessions\/[\w-]+\/end)"/.exec(foreign)![1]!);
+    expect([await isSignedIn(browser), await isSignedIn(other)]).toEqual([true, false]);
+  });
+
+  test("signs out everywhere at once", async () => {
+    const { browser, username, password } = await makePortalUser(service, null);
+    const other = makeBrowser(service.url);
+    await signIn(other, { username, password });
+    await browser.submit(await browser.open("/account"), "/sign-out");
+    expect([await isSignedIn(browser), await isSignedIn(other)]).toEqual([false, false]);
+  });
+
+  test("lists what they agreed to, and withdraws one with the tokens of that app", async () => {
+    const { browser, personId } = await makePortalUser(service, null);
+    const { homeSchoolId } = await prisma.person.findUniqueOrThrow({ where: { id: personId } });
+    const app = await make.app({ name: "Zeichen-App" });
+    await make.grant({ app: app.clientId, school: homeSchoolId as never });
+    await make.signIn({ app: app.clientId, person: personId });
+    await prisma.consent.create({
+      data: { personId, clientId: app.clientId, scopes: ["openid", "profile"], grantedAt: service.clock() },
+    });
+    const page = await browser.open("/account");
+    expect(page.html).toContain("Zeichen-App");
+    const done = await browser.submit(page, "/withdraw");
+    expect(done.html).toContain("Die Zustimmung ist zurückgenommen.");
+    expect(await prisma.consent.count({ where: { personId } })).toBe(0);
+  });
+
+  test("ends nothing of anybody else", async () => {
+    const [mine, theirs] = [await makePortalUser(service, null), await makePortalUser(service, null)];
+    const page = await theirs.browser.open("/account");
+    const action = /action="(\/account\/sessions\/[\w-]+\/end)"/.exec(page.html)![1]!;
+    const own = await mine.browser.open("/account");
+    const token = /name="token" value="([^"]+)"/.exec(own.html)![1]!;
+    const sent = await mine.browser.once(action, { method: "POST", body: new URLSearchParams({ token }) });
+    expect(sent.status).toBe(404);
+    expect(await isSignedIn(theirs.browser)).toBe(true);
+  });
+});
+
+test("a pupil who asks the admin API for somebody else is refused", async () => {
+  const { browser } = await makePortalUser(service, null);
+  const other = await make.person({ school: await make.school({}) });
+  expect((await browser.open(`/admin/schools/x/people/${other}`)).status).toBeGreaterThanOrEqual(400);
+});
+
+test("the tiles lead to the account, and staff to their pages", async () => {
+  const pupil = await makePortalUser(service, null);
+  expect((await pupil.browser.open("/")).html).toContain('href="/account"');
+  expect((await pupil.browser.open("/")).html).not.toContain('href="/admin"');
+  const admin = await makePortalUser(service, "OPERATOR");
+  expect((await admin.browser.open("/")).html).toContain('href="/admin"');
+  const app = await make.app({});
+  const partner = await makePortalUser(service, "PARTNER", { clientIds: [app.clientId] });
+  expect((await partner.browser.open("/")).html).toContain('href="/partner"');
+  await withPrismaTransaction(service.db, async (tx) => void (await tx.prisma.staffRole.deleteMany()));
+  expect((await admin.browser.open("/")).html).not.toContain('href="/admin"');
+});

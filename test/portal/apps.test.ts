@@ -1,0 +1,181 @@
+import { describe, expect, test } from "vitest";
+import type { ClientId } from "../../src/access/index.ts";
+import type { SchoolId } from "../../src/directory/index.ts";
+import { makeMakers } from "../support/make.ts";
+import { makePortalUser } from "../support/portal.ts";
+import { startService } from "../support/service.ts";
+
+const service = await startService();
+const make = makeMakers(service.db);
+
+const grantOf = (schoolId: SchoolId, clientId: ClientId) =>
+  service.db.prisma.grant.findFirst({ where: { schoolId, clientId }, include: { syncedGroups: true } });
+
+/** A school with a class of two pupils and a teacher, an app, and somebody who may grant it. */
+async function makeWorld(name = "Lernapp") {
+  const school = await make.school();
+  const group = await make.group({ school, name: "5a" });
+  await make.person({ school, groups: [group], name: { firstFull: "Bo", firstCall: "Bo", last: "Muster" } });
+  await make.person({ school, groups: [group] });
+  await make.person({ school, groups: [group], role: "TEACHER" });
+  const { clientId } = await make.app({ name });
+  const { browser } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  return { school, group, clientId, browser, address: `/admin/schools/${school}/apps/${clientId}` };
+}
+
+describe("the catalogue", () => {
+  test("shows apps with what the school gave them, and finds them by name and by grant", async () => {
+    const { school, browser, clientId } = await makeWorld("Ähren-App");
+    const other = await make.app({ name: "Birken-App" });
+    await make.grant({ app: clientId, school });
+    const { html } = await browser.open(`/admin/schools/${school}/apps?search=%C3%84hren`);
+    expect(html).toContain("Ähren-App");
+    expect(html).toContain("Alle an der Schule dürfen sich anmelden.");
+    expect(html).not.toContain("Birken-App");
+    const rest = await browser.open(`/admin/schools/${school}/apps?granted=no&search=-App`);
+    expect(rest.html).toContain(`/apps/${other.clientId}"`);
+    expect(rest.html).not.toContain(`/apps/${clientId}"`);
+  });
+
+  test("a partner's script as name of an app is text", async () => {
+    const { school, browser } = await makeWorld('<script>alert("1")</script>');
+    const { html } = await browser.open(`/admin/schools/${school}/apps?search=script`);
+    expect(html).toContain("&lt;script&gt;");
+    expect(html).not.toContain("<script>alert");
+  });
+});
+
+describe("an app at a school", () => {
+  test("is granted after a dry run that says in words and by name what the app would see", async () => {
+    const { school, group, clientId, browser, address } = await makeWorld();
+    const form = await browser.open(`${address}/change`);
+    const chosen = { signOn: "ROLES", role: "STUDENT", sync: "on", syncedGroup: group };
+    const preview = await browser.submit(form, "/change", { ...chosen, step: "preview" });
+    expect(preview.html).toContain("2 Lernende und 1 Lehrkraft werden sichtbar.");
+    expect(preview.html).toContain("Bo Muster");
+    expect(preview.html).toContain("Anmelden dürfen sich: Lernende.");
+    expect(preview.html).toContain("Die App ruft die Gruppe 5a mit ihren Mitgliedern ab.");
+    expect(await grantOf(school, clientId)).toBeNull();
+
+    const done = await browser.submit(preview, "/change", { step: "confirm" });
+    expect(new URL(done.url).pathname).toBe(address);
+    expect(done.html).toContain("Die Freigabe ist geändert.");
+    const grant = await grantOf(school, clientId);
+    expect(grant).toMatchObject({ signOnAudience: "ROLES", signOnRoles: ["STUDENT"], sync: true });
+    expect(grant!.syncedGroups.map(({ groupId }) => groupId)).toEqual([group]);
+  });
+
+  test("goes back from the dry run to the form with what was chosen", async () => {
+    const { group, browser, address } = await makeWorld();
+    const form = await browser.open(`${address}/change`);
+    const chosen = { signOn: "EVERYBODY", sync: "on", syncedGroup: group, step: "preview" };
+    const preview = await browser.submit(form, "/change", chosen);
+    const again = await browser.submit(preview, "/change", { step: "edit" });
+    expect(again.html).toMatch(/name="signOn" value="EVERYBODY" checked/);
+    expect(again.html).toMatch(new RegExp(`name="syncedGroup" value="${group}" checked`));
+  });
+
+  test("a choice without roles is refused in words, and what was chosen stays", async () => {
+    const { group, browser, address } = await makeWorld();
+    const form = await browser.open(`${address}/change`);
+    const refused = await browser.submit(form, "/change", {
+      ...{ signOn: "ROLES", sync: "on", syncedGroup: group, step: "preview" },
+    });
+    expect(refused.status).toBe(400);
+    expect(refused.html).toContain("Bitte wählen Sie mindestens eine Rolle.");
+    expect(refused.html).toMatch(/name="signOn" value="ROLES" checked/);
+    expect(refused.html).toMatch(new RegExp(`name="syncedGroup" value="${group}" checked`));
+  });
+
+  test("confirmed twice counts once; after somebody else's change it is refused", async () => {
+    const { school, clientId, browser, address } = await makeWorld();
+    await make.grant({ app: clientId, school, signOn: "NOBODY", sync: false });
+    const form = await browser.open(`${address}/change`);
+    const preview = await browser.submit(form, "/change", { signOn: "EVERYBODY", step: "preview" });
+    const confirmed = await browser.submit(preview, "/change", { step: "confirm" });
+    const second = await browser.submit(preview, "/change", { step: "confirm" });
+    expect([confirmed.status, second.status]).toEqual([200, 200]);
+    expect(second.html).toContain("Die Freigabe ist geändert.");
+
+    await make.grant({ app: clientId, school, signOn: { kind: "ROLES", roles: ["TEACHER"] }, sync: false });
+    const late = await browser.submit(preview, "/change", { step: "confirm" });
+    expect(late.status).toBe(412);
+    expect(late.html).toContain("Jemand anderes hat das inzwischen geändert.");
+    expect(await grantOf(school, clientId)).toMatchObject({ signOnAudience: "ROLES" });
+  });
+
+  test("is taken everything back from, after it is said what disappears", async () => {
+    const { school, group, clientId, browser, address } = await makeWorld();
+    await make.grant({ app: clientId, school, groups: [group], signOn: "NOBODY" });
+    const page = await browser.open(`${address}/withdrawal`);
+    expect(page.html).toContain("2 Lernende und 1 Lehrkraft verschwinden.");
+    expect(await grantOf(school, clientId)).not.toBeNull();
+    const done = await browser.submit(page, "/withdrawal");
+    expect(done.html).toContain("Die Freigabe ist zurückgenommen.");
+    expect(await grantOf(school, clientId)).toBeNull();
+    expect((await browser.submit(page, "/withdrawal")).status).toBe(200);
+  });
+});
+
+describe("what an app sees", () => {
+  test("stands in words beside the very text and tag that it gets, which is handed out byte by byte", async () => {
+    const { school, group, clientId, browser, address } = await makeWorld();
+    await make.grant({ app: clientId, school, groups: [group], signOn: "NOBODY" });
+    const page = await browser.open(`${address}/view?resource=people`);
+    expect(page.html).toContain("3 Einträge");
+    expect(page.html).toContain("Bo Muster");
+    expect(page.html).toContain("ETag");
+    const file = await browser.open(`${address}/view/file?resource=people`);
+    expect(file.headers.get("content-disposition")).toContain("people.json");
+    expect(file.html).toMatch(/^\[{"id":"/);
+    const escaped = file.html.replaceAll('"', "&quot;");
+    expect(page.html).toContain(`<code>${escaped}</code>`);
+    const [{ id }] = JSON.parse(file.html) as [{ id: string }];
+    const one = await browser.open(`${address}/view?resource=person&id=${id}`);
+    expect(one.html).toContain(`/idm/ep/v1/people/${id}`);
+  });
+
+  test("is nothing before a grant, and of a group of another school not even that", async () => {
+    const { browser, address } = await makeWorld();
+    expect((await browser.open(`${address}/view`)).html).toContain("Ihre Schule gibt es für sie nicht.");
+    const other = await make.group({ school: await make.school() });
+    expect((await browser.open(`${address}/view?resource=group&id=${other}`)).status).toBe(404);
+  });
+
+  test("of a school of 2,000 people fits into a page of 60 KB", async () => {
+    const { school, clientId, browser, address } = await makeWorld();
+    const group = await make.group({ school });
+    await make.people({ school, count: 2000, groups: [group] });
+    await make.grant({ app: clientId, school, groups: [group] });
+    for (const resource of ["people", "users", "personen-info"]) {
+      const { html } = await browser.open(`${address}/view?resource=${resource}`);
+      expect(html.length).toBeLessThan(60_000);
+      expect(html).toContain("&amp;from=");
+    }
+  });
+});
+
+describe("nobody gets around it", () => {
+  test("a form without its token changes nothing, and neither does support", async () => {
+    const { school, clientId, browser, address } = await makeWorld();
+    const body = new URLSearchParams({ signOn: "EVERYBODY", step: "confirm" });
+    await browser.once(`${address}/change`, { method: "POST", body });
+    expect(await grantOf(school, clientId)).toBeNull();
+
+    const { browser: support } = await makePortalUser(service, "SUPPORT", { schoolIds: [school] });
+    expect((await support.open(address)).html).not.toContain("/change");
+    const form = await support.open(`${address}/change`);
+    const refused = await support.submit(form, "/change", { signOn: "EVERYBODY", step: "confirm" });
+    expect(refused.status).toBe(403);
+    expect(await grantOf(school, clientId)).toBeNull();
+  });
+
+  test("another school's apps do not exist; a secretary sees none", async () => {
+    const { school, browser, clientId } = await makeWorld();
+    const other = await make.school();
+    for (const page of ["", `/${clientId}`, `/${clientId}/change`, `/${clientId}/withdrawal`])
+      expect((await browser.open(`/admin/schools/${other}/apps${page}`)).status, page).toBe(404);
+    const { browser: secretary } = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
+    expect((await secretary.open(`/admin/schools/${school}/apps`)).status).toBe(403);
+  });
+});

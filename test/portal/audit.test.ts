@@ -1,0 +1,78 @@
+import { expect, test } from "vitest";
+import type { SchoolId } from "../../src/directory/index.ts";
+import { recordAudit, type AuditLine } from "../../src/events/index.ts";
+import { makeMakers } from "../support/make.ts";
+import { makePortalUser } from "../support/portal.ts";
+import { startService } from "../support/service.ts";
+
+const service = await startService();
+const make = makeMakers(service.db);
+
+async function makeWorld() {
+  const school = await make.school();
+  const { browser, personId } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  return { school, browser, admin: personId, address: `/admin/schools/${school}/audit` };
+}
+
+const record = (schoolId: SchoolId, line: Omit<AuditLine, "at">, at = service.clock()) =>
+  recordAudit(service.db, { at, schoolId, ...line });
+
+test("a change stands there with who did it, in which role, to whom, before and after in words", async () => {
+  const { school, browser, address } = await makeWorld();
+  const { clientId } = await make.app({ name: "Lernapp" });
+  const group = await make.group({ school, name: "5a" });
+  const form = await browser.open(`/admin/schools/${school}/apps/${clientId}/change`);
+  const chosen = { signOn: "EVERYBODY", sync: "on", syncedGroup: group, step: "confirm" };
+  await browser.submit(form, "/change", chosen);
+  const { html } = await browser.open(`${address}?app=${clientId}`);
+  expect(html).toContain("Schul-Administration");
+  expect(html).toContain("Lernapp");
+  expect(html).toContain("<dt>Anmelden darf sich</dt><dd>alle an der Schule</dd>");
+  expect(html).toContain("<dt>Sichtbare Gruppen</dt><dd>5a</dd>");
+});
+
+test("lines are narrowed by person, action and day, and come in pages", async () => {
+  const { school, browser, address } = await makeWorld();
+  const person = await make.person({ school, name: { firstFull: "Zoe", firstCall: "Zoe", last: "Probst" } });
+  await record(school, { action: "person_blocked", personId: person }, new Date("2026-01-10T12:00:00Z"));
+  await record(school, { action: "something_new" }, new Date("2026-01-11T12:00:00Z"));
+  const ofPerson = await browser.open(`${address}?person=${person}&action=person_blocked`);
+  expect(ofPerson.html).toContain("Zoe Probst");
+  expect(ofPerson.html).not.toContain("something_new");
+  const ofDay = await browser.open(`${address}?from=2026-01-11&until=2026-01-11`);
+  expect(ofDay.html).toContain("something_new");
+  expect(ofDay.html).not.toContain("Zoe Probst");
+  for (let n = 0; n < 60; n += 1) await record(school, { action: "probe" });
+  const first = await browser.open(`${address}?action=probe`);
+  const next = /class="pager"><a[^>]*href="([^"]+)"/.exec(first.html)![1]!.replaceAll("&amp;", "&");
+  expect(next).toContain("action=probe");
+  expect((await browser.open(next)).html.match(/<th scope="row">/g)).toHaveLength(10);
+  expect((await browser.open(`${address}?from=nonsense`)).status).toBe(200);
+});
+
+test("the file has every line, and no formula of anybody's", async () => {
+  const { school, browser, address } = await makeWorld();
+  const name = { firstFull: "=1+1", firstCall: '=HYPERLINK("http://x")', last: "Muster" };
+  const person = await make.person({ school, name });
+  await service.db.prisma.audit.createMany({
+    data: Array.from({ length: 1200 }, (_, index) => ({
+      ...{ id: `019a1f2e-7c40-7d1a-9b53-${String(index).padStart(12, "0")}`, at: service.clock(), schoolId: school },
+      ...{ action: "person_blocked", personId: person, detail: {} },
+    })),
+  });
+  const file = await browser.open(`${address}/file?person=${person}&action=person_blocked`);
+  expect(file.headers.get("content-type")).toBe("text/csv; charset=utf-8");
+  const lines = file.html.trim().split(/\r?\n/);
+  expect(lines).toHaveLength(1201);
+  expect(lines[1]).toContain(`"'=HYPERLINK(""http://x"") Muster"`);
+  expect(file.html).not.toMatch(/(^|[;"])[=+@]/m);
+});
+
+test("another school's log does not exist, and a secretary reads none", async () => {
+  const { browser, school } = await makeWorld();
+  const other = await make.school();
+  for (const page of ["audit", "audit/file"])
+    expect((await browser.open(`/admin/schools/${other}/${page}`)).status).toBe(404);
+  const { browser: secretary } = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
+  expect((await secretary.open(`/admin/schools/${school}/audit`)).status).toBe(403);
+});

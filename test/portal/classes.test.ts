@@ -1,0 +1,293 @@
+import { describe, expect, test } from "vitest";
+import type { GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
+import type { Shown } from "../support/browser.ts";
+import { makeMakers } from "../support/make.ts";
+import { makePortalUser, type PortalUser } from "../support/portal.ts";
+import { startService } from "../support/service.ts";
+
+const service = await startService();
+const make = makeMakers(service.db);
+const { prisma } = service.db;
+
+const mainOf = (html: string): string => html.slice(html.indexOf("<main"));
+const textOf = (html: string): string =>
+  mainOf(html)
+    .replace(/<[^>]+>/g, " ")
+    .replace(/\s+/g, " ");
+const named = (first: string, last: string) => ({ name: { firstFull: first, firstCall: first, last } });
+
+type World = { school: SchoolId; group: GroupId; pupil: PersonId; base: string; page: string };
+
+async function makeClass(): Promise<World> {
+  const school = await make.school();
+  const group = await make.group({ school, name: "Klasse 5a" });
+  const pupil = await make.person({ school, groups: [group], ...named("Bo", "Müller") });
+  const base = `/admin/schools/${school}/classes`;
+  return { school, group, pupil, base, page: `${base}/${group}` };
+}
+
+const makeOffice = async ({ school }: World) =>
+  (await makePortalUser(service, "SECRETARY", { schoolIds: [school] })).browser;
+
+async function makeTeacher({ school, group }: World): Promise<PortalUser> {
+  const teacher = await makePortalUser(service, "CLASS_TEACHER", { schoolIds: [school] });
+  await make.membership({ group, person: teacher.personId, role: "TEACHER" });
+  return teacher;
+}
+
+const membersOf = async (groupId: GroupId) =>
+  (await prisma.membership.findMany({ where: { groupId } })).map(({ personId, role }) => ({ personId, role }));
+const passwordsOf = ({ html }: Shown) =>
+  [...html.matchAll(/Passwort<\/dt>\s*<dd><code>([^<]+)/g)].map(([, one]) => one);
+
+describe("the classes of a school", () => {
+  test("stand before its courses and other groups; deleted ones stand apart", async () => {
+    const world = await makeClass();
+    await make.group({ school: world.school, name: "Chor", type: "SONSTIG" });
+    await make.group({ school: world.school, name: "Klasse 4z", status: "DELETED" });
+    const office = await makeOffice(world);
+    const { html } = await office.open(world.base);
+    expect(textOf(html)).toMatch(/Klassen \(1\).*Weitere Gruppen \(1\).*Gelöscht \(1\).*Klasse 5a eine Person/);
+    expect(textOf(html)).not.toContain("Chor");
+    expect(textOf((await office.open(`${world.base}?kind=SONSTIG`)).html)).toContain("Chor");
+    expect(textOf((await office.open(`${world.base}?search=chor`)).html)).toContain("Chor");
+    expect(textOf((await office.open(`${world.base}?kind=DELETED`)).html)).toContain("Klasse 4z");
+  });
+
+  test("a class teacher has their own ones only, and no button of the office", async () => {
+    const world = await makeClass();
+    const other = await make.group({ school: world.school, name: "Klasse 9c" });
+    const { browser } = await makeTeacher(world);
+    const list = await browser.open(world.base);
+    expect(textOf(list.html)).toContain("Klasse 5a");
+    expect(textOf(list.html)).not.toContain("Klasse 9c");
+    expect(mainOf(list.html)).not.toContain(`${world.base}/new`);
+    const group = await browser.open(world.page);
+    expect(textOf(group.html)).toContain("Bo Müller");
+    for (const address of ["/add", "/delete", "/name", "/people/"]) expect(mainOf(group.html)).not.toContain(address);
+    expect((await browser.open(`${world.base}/${other}`)).status).toBe(404);
+    expect((await browser.open(`/admin/schools/${world.school}/people`)).status).toBe(403);
+  });
+
+  test("a class of another school does not exist, whichever school stands in the address", async () => {
+    const [world, other] = [await makeClass(), await makeClass()];
+    const office = await makeOffice(world);
+    for (const address of [
+      other.base,
+      other.page,
+      `${world.base}/${other.group}`,
+      `${world.base}/${other.group}/logins`,
+    ])
+      expect((await office.open(address)).status, address).toBe(404);
+  });
+
+  test("support reads, and has nothing to press", async () => {
+    const world = await makeClass();
+    const { browser } = await makePortalUser(service, "SUPPORT", { schoolIds: [world.school] });
+    const { html, status } = await browser.open(world.page);
+    expect(status).toBe(200);
+    expect(mainOf(html)).not.toMatch(/<form|logins"/);
+  });
+});
+
+describe("a group", () => {
+  test("is added once, renamed, deleted after a dry run and restored with its members", async () => {
+    const world = await makeClass();
+    const office = await makeOffice(world);
+    const form = await office.open(`${world.base}/new`);
+    const added = await office.submit(form, "/classes", { name: "AG <b>Chor</b>", type: "SONSTIG" });
+    await office.submit(form, "/classes", { name: "AG <b>Chor</b>", type: "SONSTIG" });
+    expect(added.html).toContain("AG &lt;b&gt;Chor&lt;/b&gt;");
+    expect(await prisma.group.count({ where: { schoolId: world.school, type: "SONSTIG" } })).toBe(1);
+
+    const shown = await office.open(world.page);
+    expect(textOf((await office.submit(shown, "/name", { name: "Klasse 5 a" })).html)).toContain("Name ist geändert");
+    const stale = await office.submit(shown, "/name", { name: "Andere" });
+    expect(stale.status).toBe(412);
+    expect(stale.html).toContain('value="Andere"');
+    expect((await office.submit(await office.open(world.page), "/name", { name: "" })).status).toBe(400);
+
+    const { clientId } = await make.app({ name: "Lernapp" });
+    await make.grant({ app: clientId, school: world.school, groups: [world.group] });
+    const asked = await office.open(`${world.page}/delete`);
+    expect(textOf(asked.html)).toMatch(/Lernapp Bei 1 Person ändert sich, was die App sieht\. 1 Gruppe verschwindet\./);
+    const deleted = await office.submit(asked, "/delete");
+    expect(textOf(deleted.html)).toContain("Diese Gruppe ist gelöscht");
+    const restored = await office.submit(deleted, "/restore");
+    expect(textOf(restored.html)).toContain("Bo Müller");
+  });
+
+  test("takes people of the school in, gives them a role and lets them go", async () => {
+    const world = await makeClass();
+    const person = await make.person({ school: world.school, ...named("Zoë", "Zander") });
+    const office = await makeOffice(world);
+    const found = await office.submit(await office.open(`${world.page}/add`), "/add/search", { search: "zand" });
+    expect(textOf(found.html)).toContain("Zoë Zander");
+    expect(found.url.toLowerCase()).not.toContain("zand");
+    const added = await office.submit(found, "/add", { person });
+    expect(textOf(added.html)).toContain("Eine Person ist aufgenommen.");
+    const member = await office.open(`${world.page}/members/${person}`);
+    await office.submit(member, "/role", { role: "TEACHER" });
+    expect(await membersOf(world.group)).toContainEqual({ personId: person, role: "TEACHER" });
+    await office.submit(member, "/remove");
+    expect((await membersOf(world.group)).map(({ personId }) => personId)).toEqual([world.pupil]);
+  });
+
+  test("a forged form changes nothing", async () => {
+    const world = await makeClass();
+    const { browser } = await makeTeacher(world);
+    const body = new URLSearchParams({ token: "x", kind: "all" });
+    expect((await browser.once(`${world.page}/logins`, { method: "POST", body })).status).toBe(403);
+    expect(await prisma.credential.count({ where: { personId: world.pupil, passwordHash: { not: null } } })).toBe(0);
+  });
+});
+
+describe("the logins of a class", () => {
+  test("a class teacher gives passwords to those who have none, and sees them on one page", async () => {
+    const world = await makeClass();
+    const { browser } = await makeTeacher(world);
+    const form = await browser.open(`${world.page}/logins`);
+    const made = await browser.submit(form, "/logins", { kind: "missing" });
+    expect(passwordsOf(made)).toHaveLength(1);
+    expect(made.url).not.toContain(String(passwordsOf(made)[0]));
+    expect(made.headers.get("cache-control")).toBe("no-store");
+    // The same form again shows the same passwords.
+    expect(passwordsOf(await browser.submit(form, "/logins", { kind: "missing" }))).toEqual(passwordsOf(made));
+    const second = await browser.submit(await browser.open(`${world.page}/logins`), "/logins", { kind: "missing" });
+    expect(passwordsOf(second)).toEqual([]);
+    const all = await browser.submit(await browser.open(`${world.page}/logins`), "/logins", { kind: "all" });
+    expect(passwordsOf(all)).toHaveLength(1);
+    expect(passwordsOf(all)).not.toEqual(passwordsOf(made));
+  });
+
+  test("a class teacher gives one pupil a new password, and none to a colleague", async () => {
+    const world = await makeClass();
+    const { browser, personId } = await makeTeacher(world);
+    await browser.submit(await browser.open(`${world.page}/logins`), "/logins", { kind: "missing" });
+    const member = await browser.open(`${world.page}/members/${world.pupil}`);
+    const given = await browser.submit(member, "/password");
+    expect(textOf(given.html)).toContain("Bo Müller");
+    expect(passwordsOf(given)).toHaveLength(1);
+    expect(mainOf(given.html)).toContain(`href="${world.page}"`);
+    expect((await browser.open(`${world.page}/members/${personId}`)).html).not.toContain("/password");
+  });
+
+  test("cards have QR codes where the school uses them, and are refused in words where it does not", async () => {
+    const world = await makeClass();
+    const { browser } = await makeTeacher(world);
+    await browser.submit(await browser.open(`${world.page}/logins`), "/logins", { kind: "missing" });
+    const refused = await browser.submit(await browser.open(`${world.page}/logins`), "/logins", { kind: "cards" });
+    expect(refused.status).toBe(409);
+    expect(textOf(refused.html)).toContain("ausgeschaltet");
+    const office = await makeOffice(world);
+    expect(mainOf((await office.open(`${world.page}/logins`)).html)).not.toContain('value="cards"');
+    const none = { grades: [], weekdays: [], networks: [], printSecondStep: false };
+    await prisma.cardSettings.create({
+      data: { schoolId: world.school, enabled: true, secondStep: "PIN", updatedAt: service.clock(), ...none },
+    });
+    const form = await office.open(`${world.page}/logins`);
+    const made = await office.submit(form, "/logins", { kind: "cards", newPasswords: "yes" });
+    expect(made.html).toMatch(/<svg[^>]*viewBox/);
+    expect(textOf(made.html)).toMatch(/Nur für die Lehrkraft.*Bo Müller \d{4}/);
+    expect(passwordsOf(made)).toHaveLength(1);
+    expect(textOf(made.html)).not.toContain("http");
+    const { headers, html: pdf } = await office.submit(made, "/cards");
+    expect([headers.get("content-type"), pdf.slice(0, 5)]).toEqual(["application/pdf", "%PDF-"]);
+  });
+
+  const isRevoked = async (personId: PersonId) =>
+    (await prisma.loginCard.findMany({ where: { personId } })).map(({ revokedAt }) => revokedAt !== null);
+  async function makeCard(world: World): Promise<void> {
+    const none = { grades: [], weekdays: [], networks: [], printSecondStep: false };
+    const settings = { enabled: true, secondStep: "NONE" as const, updatedAt: service.clock(), ...none };
+    await prisma.cardSettings.upsert({
+      where: { schoolId: world.school },
+      ...{ create: { schoolId: world.school, ...settings }, update: {} },
+    });
+    const office = await makeOffice(world);
+    const made = await office.submit(await office.open(`${world.page}/logins`), "/logins", {
+      ...{ kind: "cards", newPasswords: "yes" },
+    });
+    expect(made.status).toBe(200);
+  }
+
+  test("a lost card is dead with one click of the class teacher, and a second click does no harm", async () => {
+    const world = await makeClass();
+    await makeCard(world);
+    const { browser, personId } = await makeTeacher(world);
+    const member = await browser.open(`${world.page}/members/${world.pupil}`);
+    expect(textOf(member.html)).toMatch(/Anmeldekarten Karte vom .* noch nie benutzt/);
+    const revoked = await browser.submit(member, "/revoke");
+    expect(textOf(revoked.html)).toContain("Mit der Karte kann sich niemand mehr anmelden");
+    expect(textOf(revoked.html)).toContain("Gilt nicht mehr");
+    expect(mainOf(revoked.html)).not.toContain("/revoke");
+    expect((await browser.submit(member, "/revoke")).status).toBe(200);
+    expect(await isRevoked(world.pupil)).toEqual([true]);
+    expect((await browser.open(`${world.page}/members/${personId}`)).status).toBe(200);
+  });
+
+  test("a card of a pupil of another class is not revoked by a class teacher, nor by a forged form", async () => {
+    const world = await makeClass();
+    const group = await make.group({ school: world.school, name: "Klasse 9c" });
+    const pupil = await make.person({ school: world.school, groups: [group], ...named("Cem", "Yıldız") });
+    const other = { ...world, group, pupil, page: `${world.base}/${group}` };
+    await makeCard(other);
+    await makeCard(world);
+    const { id } = await prisma.loginCard.findFirstOrThrow({ where: { personId: other.pupil } });
+    const { browser } = await makeTeacher(world);
+    const page = `${world.page}/members/${world.pupil}`;
+    const token = /name="token" value="([^"]*)"/.exec((await browser.open(page)).html)?.[1] ?? "";
+    const send = (body: Record<string, string>) =>
+      browser.once(`${page}/cards/${id}/revoke`, { method: "POST", body: new URLSearchParams(body) });
+    expect((await send({ token })).status).toBe(404);
+    expect((await send({ token: "x" })).status).toBe(403);
+    expect(await isRevoked(other.pupil)).toEqual([false]);
+  });
+
+  test("all cards of a class are revoked at once", async () => {
+    const world = await makeClass();
+    await makeCard(world);
+    const { browser } = await makeTeacher(world);
+    const shown = await browser.open(`${world.page}/logins`);
+    expect(textOf((await browser.submit(shown, "/cards/revoke")).html)).toContain("Eine Karte gilt nicht mehr.");
+    expect(await isRevoked(world.pupil)).toEqual([true]);
+  });
+});
+
+describe("passwords for everybody of a school", () => {
+  test("go to those who have none, once, class by class; as a file no name is a formula", async () => {
+    const world = await makeClass();
+    const later = await make.group({ school: world.school, name: "Klasse 10a" });
+    await make.person({ school: world.school, groups: [later], ...named("=SUM(A1)", "Aal") });
+    const office = await makeOffice(world);
+    const form = await office.open(`${world.base}/passwords`);
+    const made = await office.submit(form, "/passwords", { role: "STUDENT" });
+    expect(passwordsOf(made)).toHaveLength(2);
+    expect(textOf(made.html)).toMatch(/Bo Müller Klasse 5a .* =SUM\(A1\) Aal Klasse 10a/);
+    expect(made.headers.get("cache-control")).toBe("no-store");
+    const file = await office.submit(made, "/csv");
+    expect(file.headers.get("content-type")).toContain("text/csv");
+    const [head, first, second] = file.html.replace(/^\uFEFF/, "").split(/\r?\n/);
+    expect(head).toBe("Klasse;Name;Benutzername;Passwort");
+    expect(first).toContain(`Klasse 5a;Bo Müller;`);
+    expect(first).toContain(String(passwordsOf(made)[0]));
+    expect(second).toContain("'=SUM(A1) Aal");
+    const again = await office.submit(await office.open(`${world.base}/passwords`), "/passwords", { role: "STUDENT" });
+    expect(passwordsOf(again)).toEqual([]);
+    expect(mainOf(again.html)).not.toContain("/csv");
+  });
+
+  test("are for the office alone, and ask for whom", async () => {
+    const world = await makeClass();
+    const { browser } = await makeTeacher(world);
+    expect((await browser.open(`${world.base}/passwords`)).status).toBe(403);
+    expect(mainOf((await browser.open(world.base)).html)).not.toContain("/passwords");
+    const office = await makeOffice(world);
+    const refused = await office.submit(await office.open(`${world.base}/passwords`), "/passwords");
+    expect(refused.status).toBe(400);
+    expect(textOf(refused.html)).toContain("Bitte wählen Sie, für wen.");
+    const other = await makeClass();
+    expect((await office.open(`${other.base}/passwords`)).status).toBe(404);
+    expect(await prisma.credential.count({ where: { personId: world.pupil } })).toBe(0);
+  });
+});

@@ -1,0 +1,150 @@
+import { describe, expect, test } from "vitest";
+import { makeBrowser } from "../support/browser.ts";
+import { makeMakers } from "../support/make.ts";
+import { makePortalUser, signIn } from "../support/portal.ts";
+import { startService } from "../support/service.ts";
+import { signOutPerson } from "../../src/sign-on/index.ts";
+
+const service = await startService();
+const make = makeMakers(service.db);
+
+describe("who may enter", () => {
+  test("a stranger is sent to the sign-in, and from there back to the page", async () => {
+    const { username, password } = await makePortalUser(service, "OPERATOR");
+    const browser = makeBrowser(service.url);
+    const asked = await browser.open("/admin/schools?search=Goethe");
+    expect(new URL(asked.url).pathname).toBe("/sign-in");
+    const shown = await browser.submit(asked, "/sign-in", { username, password });
+    expect(new URL(shown.url).pathname + new URL(shown.url).search).toBe("/admin/schools?search=Goethe");
+  });
+
+  test("somebody without a role is told so, and learns nothing", async () => {
+    await make.school({ name: "Verborgene Schule" });
+    const { browser } = await makePortalUser(service, null);
+    const page = await browser.open("/admin/schools");
+    expect(page.status).toBe(403);
+    expect(page.html).not.toContain("Verborgene");
+  });
+
+  test("a role that was taken away a second ago opens nothing", async () => {
+    const school = await make.school({ name: "Birken-Schule" });
+    const { browser, personId } = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
+    expect((await browser.open("/admin/schools")).html).toContain("Birken-Schule");
+    await service.db.prisma.staffRole.deleteMany({ where: { personId } });
+    expect((await browser.open("/admin/schools")).status).toBe(403);
+  });
+
+  test("an operator chooses a school by its name, without scripts", async () => {
+    const one = await make.school({ name: "Ähren-Schule" });
+    await make.school({ name: "Zeder-Schule" });
+    const { browser } = await makePortalUser(service, "OPERATOR");
+    const { html } = await browser.open("/admin?search=%C3%84hren");
+    expect(html).toContain(`/admin/schools/${one}/today`);
+    expect(html).not.toContain("Zeder");
+  });
+});
+
+describe("pages", () => {
+  test("are not kept by anybody, run scripts of this origin only, and speak the reader's language", async () => {
+    const { browser } = await makePortalUser(service, "OPERATOR");
+    const page = await browser.open("/admin/schools");
+    expect(page.headers.get("cache-control")).toBe("no-store");
+    expect(page.headers.get("content-security-policy")).toContain("script-src 'self'");
+    expect(page.html).toContain('<html lang="de">');
+    expect((await browser.open("/admin/schools?lang=en")).html).toContain("Find a school");
+  });
+
+  test("a name is text, whatever it holds", async () => {
+    const school = await make.school({ name: `<script>alert("1")</script>` });
+    const { browser } = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
+    const { html } = await browser.open("/admin/schools");
+    expect(html).toContain("&lt;script&gt;");
+    expect(html).not.toContain("<script>alert");
+  });
+});
+
+test("the sign-in is kept apart by browser", async () => {
+  const { username, password } = await makePortalUser(service, "OPERATOR");
+  const browser = makeBrowser(service.url);
+  await signIn(browser, { username, password });
+  expect((await browser.open("/admin/schools")).status).toBe(200);
+  expect((await makeBrowser(service.url).once("/admin/schools")).status).toBe(303);
+});
+
+test("every page of a school says its name, to operators too, and the account leads back to one's only school", async () => {
+  const school = await make.school({ name: "Kastanien-Schule" });
+  const operator = await makePortalUser(service, "OPERATOR");
+  expect((await operator.browser.open(`/admin/schools/${school}/classes`)).html).toContain("Kastanien-Schule");
+  const { browser } = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
+  expect((await browser.open("/account")).html).toContain(`/admin/schools/${school}/people`);
+});
+
+describe("forms", () => {
+  const filled = {
+    ...{ name: "Linden-Schule", address: "Weg 1", zipCode: "26121", city: "Musterstadt", state: "NI" },
+    schoolingLevel: "GRUNDSCHULE",
+  };
+  const countOf = (officialId: string) => service.db.prisma.school.count({ where: { officialId } });
+
+  test("lead to the page of what they made, and count once however often they are sent", async () => {
+    const { browser } = await makePortalUser(service, "OPERATOR");
+    const page = await browser.open("/admin/schools/new");
+    const made = await browser.submit(page, "/new", { ...filled, officialId: "F-1" });
+    expect(new URL(made.url).pathname).toMatch(/^\/admin\/schools\/[0-9a-f-]{36}\/today$/);
+    const again = await browser.submit(page, "/new", { ...filled, officialId: "F-1" });
+    expect(new URL(again.url).pathname).toBe(new URL(made.url).pathname);
+    expect(await countOf("F-1")).toBe(1);
+  });
+
+  test("that are refused show the page again with what was typed, and why", async () => {
+    const { browser } = await makePortalUser(service, "OPERATOR");
+    await make.school({ officialId: "F-2" });
+    const page = await browser.open("/admin/schools/new");
+    const refused = await browser.submit(page, "/new", { ...filled, officialId: "F-2" });
+    expect(refused.status).toBe(409);
+    expect(refused.html).toContain("gehört schon zu einer anderen Schule");
+    expect(refused.html).toContain('value="Linden-Schule"');
+    const mended = await browser.submit(refused, "/new", { ...filled, officialId: "F-3" });
+    expect(mended.url).toContain("done=schoolCreated");
+  });
+
+  test("of another site, or without a token, do nothing", async () => {
+    const { browser } = await makePortalUser(service, "OPERATOR");
+    await browser.open("/admin/schools/new");
+    const send = (headers: Record<string, string>, token: string) =>
+      browser.once("/admin/schools/new", {
+        ...{ method: "POST", headers },
+        body: new URLSearchParams({ ...filled, officialId: "F-4", token }),
+      });
+    expect((await send({}, "")).status).toBe(403);
+    expect((await send({}, "x".repeat(43))).status).toBe(403);
+    const other = await send({ "sec-fetch-site": "cross-site" }, "");
+    expect(other.status).toBe(403);
+    expect(await other.text()).not.toContain('<form method="post"');
+    expect(await countOf("F-4")).toBe(0);
+  });
+
+  test("of somebody else's browser do nothing", async () => {
+    const [mine, theirs] = [await makePortalUser(service, "OPERATOR"), await makePortalUser(service, "OPERATOR")];
+    const page = await mine.browser.open("/admin/schools/new");
+    await theirs.browser.open("/admin/schools/new");
+    const sent = await theirs.browser.submit(page, "/new", { ...filled, officialId: "F-5" });
+    expect(sent.status).toBe(403);
+    expect(await countOf("F-5")).toBe(0);
+  });
+
+  test("of a session that has ended are kept, and sent again after signing in", async () => {
+    const { browser, personId, ...login } = await makePortalUser(service, "OPERATOR");
+    const page = await browser.open("/admin/schools/new");
+    await signOutPerson(service.db, personId, { at: service.clock() });
+    const ended = await browser.submit(page, "/new", { ...filled, officialId: "F-6" });
+    expect(ended.status).toBe(401);
+    expect(ended.html).toContain("Linden-Schule");
+    expect(await countOf("F-6")).toBe(0);
+    await signIn(browser, login);
+    const sent = await browser.submit(ended, "/new");
+    const done = sent.status === 403 ? await browser.submit(sent, "/new") : sent;
+    expect(done.url).toContain("done=schoolCreated");
+    expect(await countOf("F-6")).toBe(1);
+  });
+});

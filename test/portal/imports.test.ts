@@ -1,0 +1,388 @@
+import { globSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import type { SchoolId } from "../../src/directory/index.ts";
+import german from "../../src/portal/imports/locales/de.json" with { type: "json" };
+import { zip } from "../imports/rosters.ts";
+import type { Browser, Shown } from "../support/browser.ts";
+import { makeMakers } from "../support/make.ts";
+import { makePortalUser } from "../support/portal.ts";
+import { startService } from "../support/service.ts";
+
+const service = await startService();
+const make = makeMakers(service.db);
+const { prisma } = service.db;
+
+const header = "id;role;first_name;last_name;classes";
+const csv = (...rows: string[]) => [header, ...rows, ""].join("\n");
+const pupils = (many: number, group: string, first = 1) =>
+  Array.from({ length: many }, (_, n) => `${first + n};student;Kind;Nr${first + n};${group}`);
+
+const textOf = ({ html }: Pick<Shown, "html">): string =>
+  html
+    .slice(html.indexOf("<main"))
+    .replace(/<[^>]+>/g, " ")
+    .replace(/&quot;/g, '"')
+    .replace(/\s+/g, " ");
+
+type World = { school: SchoolId; base: string; office: Browser };
+
+let schools = 0;
+
+async function makeWorld(): Promise<World> {
+  const school = await make.school({ officialId: `DE-I${(schools += 1)}` });
+  const office = (await makePortalUser(service, "SECRETARY", { schoolIds: [school] })).browser;
+  return { school, base: `/admin/schools/${school}/imports`, office };
+}
+
+async function handIn(
+  { office, base }: Pick<World, "office" | "base">,
+  content: string | Buffer,
+  { name = "liste.csv", fields = {} }: { name?: string; fields?: Record<string, string> } = {},
+): Promise<Shown> {
+  return office.sendFile(await office.open(base), "/imports", { name, content }, fields);
+}
+
+const peopleOf = ({ school }: World) =>
+  prisma.person.findMany({ where: { homeSchoolId: school, status: "ACTIVE", sourceSystemIdentifier: { not: null } } });
+
+const groupsOf = ({ school }: World) => prisma.group.findMany({ where: { schoolId: school, status: "ACTIVE" } });
+
+describe("handing in a file", () => {
+  test("a CSV file is shown with what it does, and applied", async () => {
+    const world = await makeWorld();
+    const shown = await handIn(world, csv(...pupils(25, "5a")));
+    expect(shown.status).toBe(200);
+    expect(shown.url).toMatch(/\/imports\/[0-9a-f-]{36}$/);
+    expect(textOf(shown)).toMatch(/liste\.csv.*Wartet auf Sie.*Neue Personen 25.*Neue Klassen und Gruppen 1/);
+    expect(await peopleOf(world)).toHaveLength(0);
+    const changes = await world.office.open(`${shown.url}/changes`);
+    expect(textOf(changes)).toMatch(/5a wird angelegt, 25 neue/);
+    const done = await world.office.submit(shown, "/apply");
+    expect(textOf(done)).toMatch(/Der Import ist übernommen\..*Übernommen.*Zugänge anlegen und Anmeldekarten drucken/);
+    expect(done.html).toContain(`href="/admin/schools/${world.school}/classes"`);
+    expect(await peopleOf(world)).toHaveLength(25);
+    const again = await world.office.submit(shown, "/apply");
+    expect([again.status, await peopleOf(world)]).toMatchObject([200, { length: 25 }]);
+    const list = await world.office.open(world.base);
+    expect(textOf(list)).toMatch(/liste\.csv .* Übernommen/);
+  });
+
+  test("umlauts in Windows-1252 arrive as they are meant", async () => {
+    const world = await makeWorld();
+    const shown = await handIn(world, Buffer.from(csv("7;student;Jörg;Müßig;5ä"), "latin1"), { name: "Schüler.csv" });
+    expect(textOf(shown)).toContain("Schüler.csv");
+    await world.office.submit(shown, "/apply");
+    expect(await peopleOf(world)).toMatchObject([{ firstFull: "Jörg", last: "Müßig" }]);
+  });
+
+  test("a form that is sent twice makes one import", async () => {
+    const world = await makeWorld();
+    const form = await world.office.open(world.base);
+    const file = { name: "a.csv", content: csv(...pupils(1, "5a")) };
+    const both = [
+      await world.office.sendFile(form, "/imports", file),
+      await world.office.sendFile(form, "/imports", file),
+    ];
+    expect(new Set(both.map(({ url }) => url)).size).toBe(1);
+    const other = await world.office.sendFile(form, "/imports", { ...file, content: csv(...pupils(2, "5a")) });
+    expect([other.status, textOf(other)]).toEqual([422, expect.stringContaining("schon eine andere Datei abgegeben")]);
+  });
+
+  test("a refusal keeps what was chosen, and says why", async () => {
+    const world = await makeWorld();
+    const form = await world.office.open(world.base);
+    const none = await world.office.sendFile(form, "/imports", null, { mode: "DELTA", schoolYear: "2026/27" });
+    expect([none.status, textOf(none)]).toEqual([400, expect.stringContaining("Bitte wählen Sie eine Datei.")]);
+    expect(none.html).toMatch(/<details open>[^]*<option value="DELTA" selected>[^]*value="2026\/27"/);
+    const other = await world.office.sendFile(
+      none,
+      "/imports",
+      { name: "a.csv", content: csv(...pupils(1, "5a")) },
+      { format: "ONEROSTER" },
+    );
+    expect([other.status, textOf(other)]).toEqual([400, expect.stringContaining("ein anderes Format")]);
+    const archive = await world.office.sendFile(other, "/imports", {
+      name: "a.zip",
+      content: await zip({ "a.csv": "a" }),
+    });
+    expect([archive.status, textOf(archive)]).toEqual([400, expect.stringContaining("keine OneRoster-Dateien")]);
+    const right = await world.office.sendFile(archive, "/imports", { name: "a.csv", content: csv(...pupils(1, "5a")) });
+    expect(textOf(right)).toContain("Wartet auf Sie");
+  });
+
+  test("the template is handed out, and is a file that can be handed in", async () => {
+    const world = await makeWorld();
+    const template = await world.office.once(`${world.base}/template`);
+    expect(template.headers.get("content-disposition")).toContain("Vorlage.csv");
+    const content = Buffer.from(await template.arrayBuffer());
+    expect(textOf(await handIn(world, content))).toContain("Neue Personen 4");
+  });
+});
+
+async function applied(world: World, content: string): Promise<Shown> {
+  const shown = await handIn(world, content);
+  const asked = /Tippen Sie zur Bestätigung die Zahl (\d+)/.exec(textOf(shown))?.[1];
+  return world.office.submit(shown, "/apply", asked === undefined ? {} : { leavers: asked });
+}
+
+describe("a file with faults", () => {
+  test("changes nothing and shows each fault with its line, what is wrong and what to do", async () => {
+    const world = await makeWorld();
+    const rows = ["7;schüler;Jörg;<b>Müßig</b>;5a", "8;student;Zoë;Ö;5a", "8;student;Än;Ö;5a", "9;student;;Ö"];
+    const shown = await handIn(world, csv(...rows));
+    expect(textOf(shown)).toMatch(/Fehlerhaft.*Die Datei hat 4 Fehler/);
+    expect(shown.html).not.toMatch(/\/(apply|cancel)"/);
+    const faults = await world.office.open(`${shown.url}/faults`);
+    expect(textOf(faults)).toMatch(
+      /Zeile 2, Feld „role“ Diese Rolle kennen wir nicht\. 7;schüler;Jörg;.*Was zu tun ist: .*student, teacher oder other/,
+    );
+    expect(faults.html).toContain("&lt;b&gt;Müßig");
+    expect(textOf(faults)).toMatch(/Zeile 4, Feld „id“ Die Nummer steht schon in Zeile 3\./);
+    expect(textOf(faults)).toMatch(/Zeile 5 Die Zeile hat nicht so viele Felder/);
+    const english = await world.office.open(`${shown.url}/faults?lang=en`);
+    expect(textOf(english)).toMatch(/We do not know this role\..*What to do:/);
+    expect(await groupsOf(world)).toHaveLength(0);
+  });
+
+  test("has its faults in pages", async () => {
+    const world = await makeWorld();
+    const shown = await handIn(world, csv(...pupils(60, "5a").map((row) => row.replace("student", "pupil"))));
+    const first = await world.office.open(`${shown.url}/faults`);
+    const next = /class="pager"><a[^>]*href="([^"]+)"/.exec(first.html)![1]!.replaceAll("&amp;", "&");
+    const rest = await world.office.open(next);
+    const count = ({ html }: Shown) => html.match(/kennen wir nicht/g)?.length;
+    expect([count(first), count(rest)]).toEqual([50, 10]);
+  });
+
+  test("each code that the reader of rosters knows is said in words", () => {
+    const sources = globSync("src/imports/**/*.ts").map((file) => readFileSync(file, "utf8"));
+    const named = sources.flatMap((source) => [
+      ...source.matchAll(/(?:fault\((?:[^"()]|\([^()]*\))*?"[A-Za-z]*",|makeCheck\()\s*"([a-z]+(?:_[a-z]+)+)"/g),
+    ]);
+    const remedies = readFileSync("src/imports/remedies.ts", "utf8").matchAll(/^ {2}([a-z_]+):/gm);
+    const codes = new Set([...named, ...remedies].map(([, code]) => code!));
+    expect(codes.size).toBeGreaterThan(35);
+    for (const code of codes) expect([code, Object.hasOwn(german.faults, code)]).toEqual([code, true]);
+  });
+});
+
+describe("a file of other schools", () => {
+  const archiveOf = (...officialIds: string[]) =>
+    zip({
+      "orgs.csv": ["sourcedId,name,type,identifier", ...officialIds.map((id, n) => `o${n},S,school,${id}`), ""].join(
+        "\n",
+      ),
+      "users.csv": [
+        "sourcedId,orgSourcedIds,role,givenName,familyName",
+        ...officialIds.map((_, n) => `u${n},o${n},student,Ada,B${n}`),
+        "",
+      ].join("\n"),
+      "classes.csv": "sourcedId,title,classType,schoolSourcedId\n",
+      "enrollments.csv": "sourcedId,classSourcedId,schoolSourcedId,userSourcedId,role\n",
+    });
+  const officialIdOf = async (id: SchoolId) => (await prisma.school.findUniqueOrThrow({ where: { id } })).officialId;
+
+  test("is refused where the school is beyond reach, and nothing of it is kept", async () => {
+    const [world, other] = [await makeWorld(), await makeWorld()];
+    const file = await archiveOf(await officialIdOf(world.school), await officialIdOf(other.school));
+    for (const fields of [{}, { schools: "many" }]) {
+      const shown = await handIn(world, file, { name: "alle.zip", fields });
+      expect([shown.status, textOf(shown)]).toEqual([403, expect.stringContaining("für die Sie keine Rolle haben")]);
+    }
+    expect(await prisma.import.count({ where: { namedSchoolIds: { has: world.school } } })).toBe(0);
+  });
+
+  test("is taken for several schools of a district, each with a page of its own, and refused beyond them", async () => {
+    const [one, two, three] = [await makeWorld(), await makeWorld(), await makeWorld()];
+    const office = (await makePortalUser(service, "DISTRICT", { schoolIds: [one.school, two.school] })).browser;
+    const [a, b, c] = await Promise.all([one, two, three].map(({ school }) => officialIdOf(school)));
+    const fields = { schools: "many" };
+    const refused = await handIn({ office, base: one.base }, await archiveOf(a!, c!), { name: "a.zip", fields });
+    expect([refused.status, textOf(refused)]).toEqual([403, expect.stringContaining("für die Sie keine Rolle haben")]);
+    const forOne = await handIn({ office, base: one.base }, await archiveOf(a!, b!), { name: "b.zip" });
+    expect(textOf(await office.open(`${forOne.url}/faults`))).toMatch(
+      /orgs\.csv, Zeile 3.*andere Schule als die, für die Sie die Datei abgeben/,
+    );
+    const shown = await handIn({ office, base: one.base }, await archiveOf(a!, b!), { name: "b.zip", fields });
+    expect(textOf(shown)).toMatch(/Neue Personen 1.*Weitere Schulen dieser Datei/);
+    const id = shown.url.split("/").at(-1)!;
+    expect(shown.html).toContain(`href="${two.base}/${id}"`);
+    expect((await office.open(`${two.base}/${id}/changes`)).status).toBe(200);
+    for (const { office: stranger } of [one, two, three])
+      expect((await stranger.open(`${one.base}/${id}`)).status).toBe(404);
+    await office.submit(shown, "/apply");
+    expect([await peopleOf(one), await peopleOf(two)]).toMatchObject([{ length: 1 }, { length: 1 }]);
+  });
+});
+
+describe("a file that takes much away", () => {
+  test("is held until the number of those who leave is typed, and names each of them", async () => {
+    const world = await makeWorld();
+    await applied(world, csv(...pupils(40, "5a"), ...pupils(25, "5b", 41)));
+    const shown = await handIn(world, csv(...pupils(10, "5a")));
+    expect(textOf(shown)).toMatch(/Angehalten.*würden 55 die Schule verlassen/);
+    const leavers = await world.office.open(`${shown.url}/leavers`);
+    expect(textOf(leavers)).toMatch(/Kind Nr11 5a Schülerin oder Schüler kein Zugang mehr/);
+    const next = /class="pager"><a[^>]*href="([^"]+)"/.exec(leavers.html)![1]!.replaceAll("&amp;", "&");
+    const rest = await world.office.open(next);
+    const names = [leavers, rest].flatMap(({ html }) => html.match(/Kind Nr\d+/g) ?? []);
+    expect(new Set(names).size).toBe(55);
+    const changes = await world.office.open(`${shown.url}/changes`);
+    expect(textOf(changes)).toMatch(/5a 30 gehen 10 .*5b endet, 25 gehen/);
+    for (const typed of ["54", "alle", ""]) {
+      const wrong = await world.office.submit(shown, "/apply", { leavers: typed });
+      expect([wrong.status, textOf(wrong)]).toEqual([409, expect.stringContaining("Die Zahl stimmt nicht")]);
+      expect(wrong.html).toContain(`value="${typed}"`);
+    }
+    expect(await peopleOf(world)).toHaveLength(65);
+    const done = await world.office.submit(shown, "/apply", { leavers: " 55 " });
+    expect(textOf(done)).toMatch(/Der Import ist übernommen.*kann für eine Zeit zurückgeholt werden/);
+    expect(await peopleOf(world)).toHaveLength(10);
+  });
+
+  test("is confirmed by a tick where groups end and nobody leaves", async () => {
+    const world = await makeWorld();
+    await applied(world, csv(...pupils(4, "5a|5b|5c")));
+    const shown = await handIn(world, csv(...pupils(4, "5a")));
+    expect(textOf(shown)).toMatch(/würden 2 enden.*Ja, 2 Klassen und Gruppen sollen enden/);
+    expect((await world.office.submit(shown, "/apply")).status).toBe(409);
+    expect(await groupsOf(world)).toHaveLength(3);
+    await world.office.submit(shown, "/apply", { leavers: "0" });
+    expect(await groupsOf(world)).toMatchObject([{ name: "5a" }]);
+  });
+
+  test("is discarded, once", async () => {
+    const world = await makeWorld();
+    const shown = await handIn(world, csv(...pupils(3, "5a")));
+    const cancelled = await world.office.submit(shown, "/cancel");
+    expect(textOf(cancelled)).toMatch(/Der Import ist verworfen\..*Verworfen/);
+    expect((await world.office.submit(shown, "/cancel")).status).toBe(200);
+    const late = await world.office.submit(shown, "/apply");
+    expect([late.status, textOf(late)]).toEqual([409, expect.stringContaining("Der Import wurde verworfen")]);
+    expect(await groupsOf(world)).toHaveLength(0);
+  });
+});
+
+describe("classes", () => {
+  test("a class that looks like one made by hand is joined with it, also when the form is sent twice", async () => {
+    const world = await makeWorld();
+    const byHand = await make.group({ school: world.school, name: "Klasse 5 A", type: "KLASSE" });
+    const shown = await handIn(world, csv(...pupils(2, "5a")));
+    const pairs = await world.office.open(`${shown.url}/look-alikes`);
+    expect(textOf(pairs)).toContain("Die Klasse 5a der Datei sieht aus wie die von Hand angelegte Klasse 5 A.");
+    const joined = await world.office.submit(pairs, "/look-alikes");
+    expect(textOf(joined)).toContain("Die Klassen sind zusammengeführt.");
+    expect((await world.office.submit(pairs, "/look-alikes")).status).toBe(200);
+    const other = await world.office.submit(pairs, "/look-alikes", { source: "class:9z" });
+    expect([other.status, textOf(other)]).toEqual([409, expect.stringContaining("nicht mehr zusammengeführt werden")]);
+    await world.office.submit(joined, "/apply");
+    expect(await groupsOf(world)).toMatchObject([{ id: byHand, name: "5a" }]);
+  });
+
+  test("go on as others at the change of the school year, as far as they are ticked", async () => {
+    const world = await makeWorld();
+    await applied(world, csv(...pupils(4, "5a"), ...pupils(4, "5b", 11), ...pupils(4, "9c", 21)));
+    const before = await groupsOf(world);
+    const idOf = (name: string) => before.find((group) => group.name === name)!.id;
+    const shown = await handIn(world, csv(...pupils(4, "6a"), ...pupils(4, "6b", 11), ...pupils(4, "9c", 21)));
+    expect(shown.html).toContain(`hx-get="${new URL(shown.url).pathname}/moves"`);
+    const moves = await world.office.open(`${shown.url}/moves`);
+    expect(textOf(moves)).toMatch(/5a → 6a \(4 Personen wechseln\).*5b → 6b/);
+    expect(moves.html.match(/ checked/g)).toHaveLength(2);
+    const none = await world.office.submit(moves, "/moves", { schoolYear: "" });
+    expect(none.status).toBe(400);
+    const pair = JSON.stringify(["class:5a", "class:6a"]);
+    const set = await world.office.submit(moves, "/moves", { move: pair, schoolYear: "2026/27" });
+    expect(textOf(set)).toMatch(
+      /Eine Klasse wird weitergeführt\..*Schuljahr 2026\/27.*Klassen, die weitergeführt werden 1/,
+    );
+    expect((await world.office.open(`${shown.url}/moves`)).html.match(/ checked/g)).toHaveLength(1);
+    const broken = await world.office.submit(moves, "/moves", { move: "x", schoolYear: "2026/27" });
+    expect(broken.status).toBe(400);
+    await world.office.submit(set, "/apply");
+    const after = new Map((await groupsOf(world)).map(({ id, name }) => [name, id]));
+    expect([after.get("6a"), after.get("6b") === idOf("5b")]).toEqual([idOf("5a"), false]);
+  });
+});
+
+describe("what apps would see", () => {
+  test("is tried out and changes nothing", async () => {
+    const world = await makeWorld();
+    const { clientId } = await make.app({ name: "<i>Lernapp</i>" });
+    await make.grant({ app: clientId, school: world.school });
+    const shown = await handIn(world, csv(...pupils(3, "5a")));
+    const seen = await world.office.open(`${shown.url}/apps`);
+    expect(textOf(seen)).toContain("&lt;i&gt;Lernapp&lt;/i&gt;");
+    expect(await peopleOf(world)).toHaveLength(0);
+  });
+});
+
+describe("who may", () => {
+  const pages = ["", "/faults", "/changes", "/leavers", "/look-alikes", "/moves", "/apps"];
+
+  test("an import of another school does not exist, whichever school stands in the address", async () => {
+    const [world, other] = [await makeWorld(), await makeWorld()];
+    const id = (await handIn(other, csv(...pupils(1, "5a")))).url.split("/").at(-1)!;
+    const own = (await handIn(world, csv(...pupils(1, "5a")))).url.split("/").at(-1)!;
+    const broken = (await handIn(world, csv("1;pupil;A;B;5a"))).url.split("/").at(-1)!;
+    for (const page of pages)
+      for (const at of [
+        `${other.base}/${id}`,
+        `${world.base}/${id}`,
+        `${other.base}/${own}`,
+        `${other.base}/${broken}`,
+      ])
+        expect([(await world.office.open(at + page)).status, at + page]).toEqual([404, at + page]);
+    expect((await world.office.open(other.base)).status).toBe(404);
+    const form = await world.office.open(world.base);
+    const moved = { ...form, html: form.html.replaceAll(world.school, other.school) };
+    const file = { name: "a.csv", content: csv(...pupils(1, "5a")) };
+    expect((await world.office.sendFile(moved, "/imports", file)).status).toBe(404);
+  });
+
+  test("support reads and has nothing to press; a class teacher sees nothing", async () => {
+    const world = await makeWorld();
+    const { url } = await handIn(world, csv(...pupils(2, "5a")));
+    const support = (await makePortalUser(service, "SUPPORT", { schoolIds: [world.school] })).browser;
+    for (const address of [world.base, ...pages.map((page) => url + page)]) {
+      const shown = await support.open(address);
+      expect([shown.status, address]).toEqual([200, address]);
+      expect(shown.html.slice(shown.html.indexOf("<main"))).not.toMatch(/<form|<button/);
+    }
+    const teacher = (await makePortalUser(service, "CLASS_TEACHER", { schoolIds: [world.school] })).browser;
+    for (const address of [world.base, url]) expect((await teacher.open(address)).status).toBe(403);
+  });
+
+  test("a forged form does nothing", async () => {
+    const world = await makeWorld();
+    const { url } = await handIn(world, csv(...pupils(2, "5a")));
+    const path = new URL(url).pathname;
+    for (const step of ["apply", "cancel"]) {
+      const body = new URLSearchParams({ token: "x", leavers: "0" });
+      expect((await world.office.once(`${path}/${step}`, { method: "POST", body })).status).toBe(403);
+    }
+    const body = new FormData();
+    body.append("token", "x");
+    body.append("file", new File([csv(...pupils(1, "5a"))], "a.csv"));
+    expect((await world.office.once(world.base, { method: "POST", body })).status).toBe(403);
+    expect(await prisma.import.findMany({ where: { namedSchoolIds: { has: world.school } } })).toMatchObject([
+      { state: "READY" },
+    ]);
+  });
+});
+
+test("the page of an import that is being read asks for itself again, and has a link without scripts", async () => {
+  const world = await makeWorld();
+  const { url } = await handIn(world, csv(...pupils(2, "5a")));
+  const id = url.split("/").at(-1)!;
+  const under = { state: "READING", progressPhase: "READING", progressPercent: 40, progressAt: service.clock() };
+  await prisma.import.update({ where: { id }, data: under });
+  const shown = await world.office.open(url);
+  expect(shown.html).toMatch(/id="import" hx-get="[^"]*" hx-trigger="every 2s"/);
+  expect(shown.html).toMatch(/<progress[^>]* value="40"/);
+  expect(textOf(shown)).toMatch(/verglichen: 40 %.*Stand neu laden/);
+  const refused = await world.office.submit({ ...shown, html: shown.html.replace("/cancel", "/apply") }, "/apply", {
+    leavers: "0",
+  });
+  expect([refused.status, textOf(refused)]).toEqual([409, expect.stringContaining("wird noch gelesen")]);
+});

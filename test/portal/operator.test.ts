@@ -1,0 +1,123 @@
+import { expect, test } from "vitest";
+import { makeMakers } from "../support/make.ts";
+import { makePortalUser } from "../support/portal.ts";
+import { startService } from "../support/service.ts";
+import { getAppToken } from "../support/token.ts";
+
+const service = await startService();
+const make = makeMakers(service.db);
+const { prisma } = service.db;
+
+const addresses = ["/admin/apps", "/admin/keys", "/admin/figures"];
+const runJob = (name: string) => service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
+
+/** A partner who asks for a scope on their page. */
+async function makeRequest(scope = "profile") {
+  const { clientId } = await make.app({ name: "<i>Lernapp</i>", scopes: ["openid"] });
+  const { browser } = await makePortalUser(service, "PARTNER", { clientIds: [clientId] });
+  const form = await browser.open(`/partner/apps/${clientId}/scopes`);
+  await browser.submit(form, "/scopes", { scope, reason: "<b>Namen</b> zeigen" });
+  const { id } = await prisma.scopeRequest.findFirstOrThrow({ where: { clientId } });
+  return { clientId, id, partner: browser, address: `/partner/apps/${clientId}/scopes` };
+}
+
+const readRequest = (id: string) => prisma.scopeRequest.findUniqueOrThrow({ where: { id } });
+
+test("the pages are for operators alone", async () => {
+  const { browser: operator } = await makePortalUser(service, "OPERATOR");
+  const { browser: admin } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [await make.school()] });
+  const { browser: partner } = await makePortalUser(service, "PARTNER", { clientIds: [(await make.app()).clientId] });
+  for (const address of addresses) {
+    const shown = await operator.open(address);
+    expect([address, shown.status]).toEqual([address, 200]);
+    expect(shown.html).toContain(`<a href="${address}" aria-current="page"`);
+    expect((await admin.open(address)).status).toBe(403);
+    expect((await partner.open(address)).status).toBe(403);
+  }
+});
+
+test("a request of scopes is approved once, and the app has them", async () => {
+  const { clientId, id } = await makeRequest();
+  const { browser } = await makePortalUser(service, "OPERATOR");
+  const page = await browser.open("/admin/apps");
+  expect(page.html).toContain("&lt;b&gt;Namen&lt;/b&gt; zeigen");
+  expect(page.html).not.toContain("<i>Lernapp");
+  const approved = await browser.submit(page, `/${id}/approval`, { note: "" });
+  expect(approved.html).toContain("Die Anfrage ist genehmigt");
+  expect((await browser.submit(page, `/${id}/approval`, { note: "" })).status).toBe(200);
+  expect(await readRequest(id)).toMatchObject({ state: "APPROVED" });
+  const app = await prisma.app.findUniqueOrThrow({ where: { clientId } });
+  expect([...app.scopes].sort()).toEqual(["openid", "profile"]);
+});
+
+test("a refusal needs words, which the partner reads", async () => {
+  const { id, partner, address } = await makeRequest();
+  const { browser } = await makePortalUser(service, "OPERATOR");
+  const page = await browser.open("/admin/apps");
+  const [, token] = /name="token" value="([^"]+)"/.exec(page.html) ?? [];
+  const refuse = async (note: string) => {
+    const body = new URLSearchParams({ token: token!, note });
+    const sent = await browser.once(`/admin/apps/requests/${id}/refusal`, { method: "POST", body });
+    return { status: sent.status, html: await sent.text() };
+  };
+  const missing = await refuse(" ");
+  expect([missing.status, missing.html]).toEqual([400, expect.stringContaining("warum Sie ablehnen")]);
+  expect(await readRequest(id)).toMatchObject({ state: "REQUESTED" });
+  expect((await refuse("Bitte den Zweck beschreiben.")).status).toBe(303);
+  expect((await partner.open(address)).html).toContain("Bitte den Zweck beschreiben.");
+  const other = await browser.submit(page, `/${id}/approval`);
+  expect([other.status, other.html]).toEqual([409, expect.stringContaining("schon anders entschieden")]);
+});
+
+test("apps are found by name and lead to their pages", async () => {
+  const { clientId } = await make.app({ name: "Zebra-Rechner" });
+  await make.app({ name: "Andere" });
+  const { browser } = await makePortalUser(service, "OPERATOR");
+  const { html } = await browser.open("/admin/apps?search=zebra");
+  expect(html).toContain(`/partner/apps/${clientId}"`);
+  expect(html).not.toContain(">Andere<");
+  const page = await browser.open(`/partner/apps/${clientId}`);
+  expect(page.html).toContain('<a href="/admin/apps" aria-current="page"');
+});
+
+test("signing keys are rotated once for one form", async () => {
+  const { browser } = await makePortalUser(service, "OPERATOR");
+  const page = await browser.open("/admin/keys");
+  const before = await prisma.signingKey.count();
+  const done = await browser.submit(page, "/rotation");
+  expect(done.html).toContain("Die Schlüssel sind gewechselt.");
+  const after = await prisma.signingKey.count();
+  await browser.submit(page, "/rotation");
+  expect([after > before, await prisma.signingKey.count()]).toEqual([true, after]);
+});
+
+test("figures are drawn, named, and stand in a table beside", async () => {
+  const app = await make.app();
+  const token = await getAppToken(service, app, ["schools:read"]);
+  const headers = { authorization: `Bearer ${token}` };
+  for (let n = 0; n < 3; n++) await fetch(`${service.url}/idm/ep/v1/schools`, { headers });
+  await runJob("traffic.flush");
+  await runJob("traffic.flush");
+  const { browser } = await makePortalUser(service, "OPERATOR");
+  for (const range of ["day", "month", "year"]) {
+    const { html } = await browser.open(`/admin/figures?range=${range}`);
+    expect(html).toMatch(
+      /<svg class="plot" viewBox="0 0 360 180" role="img" aria-label="Abrufe der Apps von .+: zusammen 3\./,
+    );
+    expect(html).toMatch(/<td class="number">3<\/td>/);
+    expect(html.length).toBeLessThan(60_000);
+  }
+  const { html } = await browser.open("/admin/figures");
+  expect(html).toContain("in Ordnung");
+  expect(html).toContain("Kein Import wartet auf eine Bestätigung.");
+});
+
+test("a form that none of our pages made does nothing", async () => {
+  const { id } = await makeRequest();
+  const { browser } = await makePortalUser(service, "OPERATOR");
+  const before = await prisma.signingKey.count();
+  for (const address of [`/admin/apps/requests/${id}/approval`, "/admin/keys/rotation"])
+    expect((await browser.once(address, { method: "POST", body: new URLSearchParams() })).status).toBe(403);
+  expect(await readRequest(id)).toMatchObject({ state: "REQUESTED" });
+  expect(await prisma.signingKey.count()).toBe(before);
+});

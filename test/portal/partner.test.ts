@@ -1,0 +1,285 @@
+import { randomUUID } from "node:crypto";
+import { PNG } from "pngjs";
+import { expect, test } from "vitest";
+import type { ClientId } from "../../src/access/index.ts";
+import { makeMakers } from "../support/make.ts";
+import { makePortalUser, type PortalUser } from "../support/portal.ts";
+import { answer, startReceiver } from "../support/receiver.ts";
+import { startService } from "../support/service.ts";
+import { getAppToken, postToken } from "../support/token.ts";
+
+const service = await startService({ env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" } });
+const receiver = await startReceiver();
+const make = makeMakers(service.db);
+const { prisma } = service.db;
+
+async function makeWorld() {
+  const { clientId } = await make.app({ name: "Lernapp", scopes: ["openid"] });
+  const { browser } = await makePortalUser(service, "PARTNER", { clientIds: [clientId] });
+  return { clientId, browser, address: `/partner/apps/${clientId}` };
+}
+
+const readApp = (clientId: string) => prisma.app.findUniqueOrThrow({ where: { clientId } });
+
+async function deliver(): Promise<void> {
+  const job = service.jobs.find(({ name }) => name === "webhooks.deliver")!;
+  await job.run(new AbortController().signal);
+}
+
+async function makeEndpoint({ browser, address }: Pick<PortalUser, "browser"> & { address: string }, url: string) {
+  const form = await browser.open(`${address}/webhooks/new`);
+  const made = await browser.submit(form, "/webhooks/new", { url, eventType: "person" });
+  const [, id] = /\/webhooks\/([0-9a-f-]{36})"/.exec(made.html) ?? [];
+  return { form, made, page: `${address}/webhooks/${id}` };
+}
+
+test("a partner sees their own apps and no other", async () => {
+  const { clientId, browser, address } = await makeWorld();
+  const other = (await make.app({ name: "Fremde App" })).clientId;
+  const list = await browser.open("/partner");
+  expect(list.html).toContain(`/partner/apps/${clientId}"`);
+  expect(list.html).not.toContain("Fremde App");
+  const pages = [
+    "",
+    "/registration",
+    "/secret",
+    "/schools",
+    "/scopes",
+    "/webhooks",
+    "/webhooks/new",
+    "/sign-ons",
+    "/requests",
+    "/log",
+  ];
+  for (const page of pages) {
+    const shown = await browser.open(address + page);
+    expect([page, shown.status]).toEqual([page, 200]);
+    expect(shown.html).toMatch(/<a href="\/partner" aria-current="page"/);
+    expect((await browser.open(`/partner/apps/${other}${page}`)).status).toBe(404);
+  }
+});
+
+test("staff of a school have no pages for partners, whatever they may read of apps", async () => {
+  const { address } = await makeWorld();
+  const { browser } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [await make.school()] });
+  for (const page of ["/partner", "/partner/new", address, `${address}/secret`])
+    expect((await browser.open(page)).status).toBe(403);
+});
+
+test("a partner registers an app once, and its secret stands on that page alone", async () => {
+  const { browser } = await makeWorld();
+  const form = await browser.open("/partner/new");
+  const fields = { name: "<script>alert(1)</script>", provider: "Verlag" };
+  const made = await browser.submit(form, "/partner/new", fields);
+  const again = await browser.submit(form, "/partner/new", fields);
+  expect(made.html).toContain("&lt;script&gt;");
+  const [, address] = /href="(\/partner\/apps\/[^"]+)"/.exec(made.html) ?? [];
+  expect(await prisma.app.count({ where: { name: fields.name } })).toBe(1);
+  const secretOf = (html: string) => /client secret\)<\/dt>\s*<dd><code>([^<]+)</.exec(html)?.[1];
+  const secret = secretOf(made.html);
+  expect(secret).toMatch(/^.{20,}$/);
+  expect(secretOf(again.html)).toBe(secret);
+  expect(made.url).not.toContain(secret!);
+  const shown = await browser.open(address!);
+  expect(shown.html).not.toContain(secret!);
+  expect(shown.html).not.toContain("<script>alert");
+  expect(shown.html).toContain("Rechte anfragen");
+  const taken = await browser.submit(await browser.open("/partner/new"), "/partner/new", {
+    ...{ name: "Neu", clientId: address!.split("/").at(-1)! },
+  });
+  expect([taken.status, taken.html]).toEqual([409, expect.stringContaining("gehört schon zu einer anderen App")]);
+  expect(taken.html).toContain('value="Neu"');
+});
+
+test("the registration is changed; what is refused stays as it was typed", async () => {
+  const { clientId, browser, address } = await makeWorld();
+  const form = await browser.open(`${address}/registration`);
+  const fields = {
+    ...{ name: "Lernapp 2", provider: "Verlag", descriptionDe: "Üben", purposeDe: "Namen zeigen" },
+    ...{ redirectUris: "https://a.example/cb\r\n\r\n https://b.example/cb ", postLogoutRedirectUris: "" },
+    ...{
+      loginUrl: "https://a.example/login",
+      pkceRequired: "on",
+      idTokenAlgorithm: "ES256",
+      schulconnexSpelling: "V1_7",
+    },
+  };
+  const saved = await browser.submit(form, "/registration", fields);
+  expect(saved.html).toContain("Die Registrierung ist gespeichert.");
+  expect((await browser.submit(form, "/registration", fields)).status).toBe(200);
+  expect(await readApp(clientId)).toMatchObject({
+    ...{ name: "Lernapp 2", redirectUris: ["https://a.example/cb", "https://b.example/cb"] },
+    ...{ loginUrl: "https://a.example/login", idTokenAlgorithm: "ES256" },
+  });
+  expect(saved.html).toContain('value="Verlag"');
+  const refused = await browser.submit(saved, "/registration", { ...fields, redirectUris: "http://insecure.example/" });
+  expect([refused.status, refused.html]).toEqual([400, expect.stringContaining("muss mit https beginnen")]);
+  expect(refused.html).toContain("http://insecure.example/</textarea>");
+  const stale = await browser.submit(form, "/registration", { ...fields, name: "Anders" });
+  expect([stale.status, stale.html]).toEqual([412, expect.stringContaining('value="Lernapp 2"')]);
+});
+
+test("a logo is uploaded and removed; what is no image is refused", async () => {
+  const { browser, address } = await makeWorld();
+  const page = await browser.open(`${address}/registration`);
+  const [, token] = /name="token" value="([^"]+)"/.exec(page.html) ?? [];
+  const upload = async (bytes: Uint8Array) => {
+    const body = new FormData();
+    body.set("token", token!);
+    body.set("logo", new Blob([new Uint8Array(bytes)]), "logo.png");
+    return browser.once(`${address}/logo`, { method: "POST", body });
+  };
+  const refused = await upload(Buffer.from("no image"));
+  expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("Das Bild geht nicht")]);
+  expect((await upload(Buffer.alloc(300_000))).status).toBe(400);
+  expect((await upload(PNG.sync.write(new PNG({ width: 8, height: 8 })))).status).toBe(303);
+  const shown = await browser.open(`${address}/registration`);
+  expect(shown.html).toMatch(/<img class="logo" src="\/assets\/apps\//);
+  const removed = await browser.submit(shown, "/logo/deletion");
+  expect(removed.html).toContain("Das Logo ist entfernt.");
+});
+
+test("a secret is rotated with an overlap, which can be ended", async () => {
+  const { clientId, browser, address } = await makeWorld();
+  const before = await readApp(clientId);
+  const form = await browser.open(`${address}/secret`);
+  const made = await browser.submit(form, "/secret", { days: "7" });
+  expect(made.html).toContain("steht nur auf dieser Seite");
+  const after = await readApp(clientId);
+  expect(after.secretHash).not.toEqual(before.secretHash);
+  expect(after.oldSecretEndsAt).toEqual(new Date("2026-02-10T08:00:00Z"));
+  await browser.submit(form, "/secret", { days: "7" });
+  expect((await readApp(clientId)).secretHash).toEqual(after.secretHash);
+  const ended = await browser.submit(made, "/secret/end");
+  expect(ended.html).toContain("gilt nicht mehr");
+  expect((await readApp(clientId)).oldSecretEndsAt).toBeNull();
+  expect((await browser.submit(made, "/secret/end")).status).toBe(200);
+});
+
+test("the schools that granted the app stand there by name", async () => {
+  const { clientId, browser, address } = await makeWorld();
+  const school = await make.school({ name: "Goethe <b>Schule</b>" });
+  await make.grant({ app: clientId as ClientId, school, sync: false });
+  const { html } = await browser.open(`${address}/schools`);
+  expect(html).toContain("Goethe &lt;b&gt;Schule");
+  expect(html).toContain("alle der Schule");
+});
+
+test("scopes are asked for with a reason, once at a time", async () => {
+  const { clientId, browser, address } = await makeWorld();
+  const form = await browser.open(`${address}/scopes`);
+  const refused = await browser.submit(form, "/scopes", { scope: "profile", reason: " " });
+  expect(refused.status).toBe(400);
+  const fields = { scope: "profile", reason: "Wir zeigen den Namen." };
+  const asked = await browser.submit(form, "/scopes", { ...fields, once: "another" });
+  expect(asked.html).toContain("Die Anfrage ist beim Betreiber.");
+  expect(asked.html).toContain("Wir zeigen den Namen.");
+  await browser.submit(form, "/scopes", { ...fields, once: "another" });
+  expect(await prisma.scopeRequest.count({ where: { clientId } })).toBe(1);
+});
+
+test("an endpoint is added once, tested, and its delivery shows each attempt and the body", async () => {
+  const world = await makeWorld();
+  const { browser } = world;
+  receiver.script(answer(500));
+  const { form, made, page } = await makeEndpoint(world, receiver.url);
+  expect(made.html).toContain("whsec_");
+  await browser.submit(form, "/webhooks/new", { url: receiver.url, eventType: "person" });
+  expect(await prisma.webhookEndpoint.count({ where: { clientId: world.clientId } })).toBe(1);
+  const endpoint = await browser.open(page);
+  expect(endpoint.html).not.toContain("whsec_");
+  const sent = await browser.submit(endpoint, "/test", { eventType: "person" });
+  expect(sent.url).toMatch(/\/deliveries\/\d+\?done=testSent$/);
+  expect(sent.html).toContain("Bisher kein Versuch.");
+  await deliver();
+  const tried = await browser.open(sent.url);
+  expect(tried.html).toContain("Antwort mit Status 500");
+  expect(tried.html).toContain("&quot;personId&quot;");
+  const after = await browser.open(page);
+  expect(after.html).toContain("/deliveries/");
+  expect(after.html).toContain("0 von einem Versuch");
+  const other = await makeWorld();
+  const foreign = sent.url.replace(world.clientId, other.clientId);
+  expect((await other.browser.open(foreign)).status).toBe(404);
+});
+
+test("an endpoint is changed, paused, switched on, gets a secret, and is deleted", async () => {
+  const world = await makeWorld();
+  const { browser } = world;
+  const { page } = await makeEndpoint(world, `${receiver.url}/more`);
+  const id = page.split("/").at(-1)!;
+  const read = () => prisma.webhookEndpoint.findUniqueOrThrow({ where: { id } });
+  const shown = await browser.open(page);
+  const none = await browser.submit(shown, "/change", { url: "https://other.example/hook" });
+  expect([none.status, none.html]).toEqual([400, expect.stringContaining('value="https://other.example/hook"')]);
+  const changed = await browser.submit(shown, "/change", { url: `${receiver.url}/changed`, eventType: "group" });
+  expect(changed.html).toContain("Der Webhook ist geändert.");
+  expect(await read()).toMatchObject({ url: `${receiver.url}/changed` });
+  const paused = await browser.submit(changed, "/state", { state: "PAUSED" });
+  expect(paused.html).toContain("pausiert");
+  expect((await browser.submit(changed, "/state", { state: "PAUSED" })).status).toBe(200);
+  expect((await browser.submit(paused, "/state", { state: "ACTIVE" })).html).toContain("eingeschaltet");
+  const rotated = await browser.submit(await browser.open(page), "/secret", { hours: "24" });
+  expect(rotated.html).toContain("whsec_");
+  const again = await browser.submit(await browser.open(page), "/redelivery", { since: "2026-02-01" });
+  expect(again.html).toContain("0 Nachrichten werden noch einmal gesendet.");
+  const last = await browser.open(page);
+  expect((await browser.submit(last, "/deletion")).html).toContain("Der Webhook ist gelöscht.");
+  expect((await browser.submit(last, "/deletion")).status).toBe(200);
+  expect(await prisma.webhookEndpoint.count({ where: { id } })).toBe(0);
+});
+
+test("the log of an app names no people", async () => {
+  const { clientId, browser, address } = await makeWorld();
+  const school = await make.school();
+  const { browser: admin } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  const grant = `/admin/schools/${school}/apps/${clientId}/change`;
+  const preview = await admin.submit(await admin.open(grant), "/change", { signOn: "EVERYBODY" });
+  await admin.submit(preview, "/change", { step: "confirm" });
+  const { html } = await browser.open(`${address}/log`);
+  expect(html).toContain("App angelegt");
+  const main = html.slice(html.indexOf("<main"));
+  for (const { last } of await prisma.person.findMany({ select: { last: true } })) expect(main).not.toContain(last!);
+  expect((await browser.open(`${address}/log?action=grant_withdrawn`)).html).toContain("Hierzu steht nichts");
+});
+
+test("sign-ons stand there step by step, calls are found by the id of the request", async () => {
+  const app = await make.app({ scopes: ["schools:read"] });
+  const { browser } = await makePortalUser(service, "PARTNER", { clientIds: [app.clientId] });
+  await postToken(service, app, { grant_type: "client_credentials", scope: "nonsense" });
+  const token = await getAppToken(service, app, ["schools:read"]);
+  const headers = { authorization: `Bearer ${token}`, "x-request-id": "my-request-1" };
+  await fetch(`${service.url}/idm/ep/v1/schools/${randomUUID()}`, { headers });
+  await service.jobs.find(({ name }) => name === "traffic.flushLogs")!.run(new AbortController().signal);
+  const address = `/partner/apps/${app.clientId}`;
+  const signOns = await browser.open(`${address}/sign-ons`);
+  expect(signOns.html).toContain("Abholen des Tokens (token)");
+  expect(signOns.html).toContain("<code>invalid_scope</code>");
+  const found = await browser.open(`${address}/requests?request=my-request-1&refused=yes`);
+  expect(found.html).toContain("<code>school_not_found</code>");
+  for (const other of ["another-request", "%3Cscript%3E"])
+    expect((await browser.open(`${address}/requests?request=${other}`)).html).toContain("Keine Abrufe gefunden.");
+});
+
+test("a form that none of our pages made does nothing", async () => {
+  const { clientId, browser, address } = await makeWorld();
+  const before = await readApp(clientId);
+  const forms = ["/secret", "/registration", "/scopes", "/webhooks/new"];
+  for (const form of forms)
+    await browser.once(address + form, { method: "POST", body: new URLSearchParams({ name: "x", days: "0" }) });
+  expect(await readApp(clientId)).toEqual(before);
+});
+
+test("an operator has the pages of every app, sets its scopes and deletes it", async () => {
+  const { clientId, address } = await makeWorld();
+  const { browser } = await makePortalUser(service, "OPERATOR");
+  const scopes = await browser.open(`${address}/scopes`);
+  const set = await browser.submit(scopes, "/scopes/set", { scope: "people:read" });
+  expect(set.html).toContain("Die Rechte sind gespeichert.");
+  expect(await readApp(clientId)).toMatchObject({ scopes: ["people:read"] });
+  const page = await browser.open(address);
+  const refused = await browser.submit(page, "/deletion", { confirmed: "other" });
+  expect([refused.status, refused.html]).toEqual([400, expect.stringContaining("Es wurde nichts gelöscht.")]);
+  await browser.submit(page, "/deletion", { confirmed: clientId });
+  expect(await prisma.app.count({ where: { clientId } })).toBe(0);
+});

@@ -1,0 +1,403 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { recordSignIn } from "../../src/access/index.ts";
+import type { PersonId } from "../../src/directory/index.ts";
+import { makeMakers } from "../support/make.ts";
+import { makePortalUser } from "../support/portal.ts";
+import { startService } from "../support/service.ts";
+
+const service = await startService();
+const make = makeMakers(service.db);
+
+const textOf = (html: string): string =>
+  html
+    .slice(html.indexOf("<main"))
+    .replace(/<select[\s\S]*?<\/select>/g, " ")
+    .replace(/<[^>]+>/g, " ")
+    .replace(/\s+/g, " ");
+
+const person = (first: string, last: string) => ({ name: { firstFull: first, firstCall: first, last } });
+
+async function makeSchool() {
+  const school = await make.school();
+  const office = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
+  return { school, office: office.browser, base: `/admin/schools/${school}/people` };
+}
+
+describe("the list of people", () => {
+  test("finds people by name without showing in the address what was typed", async () => {
+    const { school, office, base } = await makeSchool();
+    const group = await make.group({ school, name: "Klasse 5a" });
+    await make.person({ school, groups: [group], ...person("Bo", "Müller") });
+    await make.person({ school, ...person("Cem", "Yıldız") });
+    const all = await office.open(base);
+    expect(textOf(all.html)).toMatch(/Bo Müller Klasse 5a.* Cem Yıldız Lernende/);
+    const found = await office.submit(all, "/people/search", { search: "müll" });
+    expect(textOf(found.html)).toContain("Bo Müller");
+    expect(textOf(found.html)).not.toContain("Cem");
+    expect(decodeURIComponent(found.url).toLowerCase()).not.toContain("müll");
+    expect(found.html).toContain('value="müll"');
+  });
+
+  test("filters by class, role, login and state", async () => {
+    const { school, office, base } = await makeSchool();
+    const group = await make.group({ school, name: "Klasse 5a" });
+    await make.person({ school, groups: [group], ...person("Ada", "Aal") });
+    await make.person({ school, role: "OTHER", ...person("Berta", "Bär") });
+    await make.person({ school, status: "SOFT_DELETED", ...person("Carl", "Chow") });
+    const all = await office.open(base);
+    const shows = async (fields: Record<string, string>) => {
+      const { html } = await office.submit(all, "/people/search", fields);
+      return ["Ada", "Berta", "Carl"].filter((name) => textOf(html).includes(name));
+    };
+    expect(await shows({})).toEqual(["Ada", "Berta"]);
+    expect(await shows({ group })).toEqual(["Ada"]);
+    expect(await shows({ role: "OTHER" })).toEqual(["Berta"]);
+    expect(await shows({ status: "SOFT_DELETED" })).toEqual(["Carl"]);
+    expect(await shows({ status: "ALL" })).toEqual(["Ada", "Berta", "Carl"]);
+    expect(await shows({ "has-login": "true" })).toEqual([]);
+  });
+
+  test("is sorted by the links in the head of the table, and stays so while it is searched", async () => {
+    const { school, office, base } = await makeSchool();
+    const { clientId } = await make.app();
+    for (const [first, days] of [
+      ["Ada", 1],
+      ["Berta", 3],
+      ["Carl", 2],
+    ] as const) {
+      const id = await make.person({ school, ...person(first, "Zett") });
+      const at = new Date(service.clock().getTime() - days * 86_400_000);
+      await recordSignIn(service.db, { clientId, personId: id, at });
+    }
+    const order = ({ html }: { html: string }) => [...textOf(html).matchAll(/Ada|Berta|Carl/g)].map(([name]) => name);
+    const headOf = ({ html }: { html: string }, column: string) =>
+      new RegExp(`<th scope="col"([^>]*)><a href="([^"]*)">${column}`).exec(html)?.slice(1) ?? [];
+    const linkOf = (shown: { html: string }, column: string) => headOf(shown, column)[1]!.replaceAll("&amp;", "&");
+    const first = await office.open(`${base}?role=STUDENT`);
+    expect(order(first)).toEqual(["Ada", "Berta", "Carl"]);
+    expect([headOf(first, "Name")[0], headOf(first, "Zuletzt")[0]]).toEqual([' aria-sort="ascending"', ""]);
+    const latest = await office.open(linkOf(first, "Zuletzt"));
+    expect([order(latest), headOf(latest, "Zuletzt")[0]]).toEqual([
+      ["Ada", "Carl", "Berta"],
+      ' aria-sort="descending"',
+    ]);
+    expect(latest.url).toContain("role=STUDENT");
+    const oldest = await office.open(linkOf(latest, "Zuletzt"));
+    expect(order(oldest)).toEqual(["Berta", "Carl", "Ada"]);
+    const found = await office.submit(oldest, "/people/search", { search: "zett" });
+    expect([order(found), headOf(found, "Zuletzt")[0]]).toEqual([["Berta", "Carl", "Ada"], ' aria-sort="ascending"']);
+    expect(order(await office.open(linkOf(await office.open(linkOf(found, "Name")), "Name")))).toEqual([
+      ...["Carl", "Berta", "Ada"],
+    ]);
+    expect((await office.open(`${base}?sort=%3Cb%3E`)).status).toBe(200);
+  });
+
+  test("shows fifty people, and the next ones on the next page", async () => {
+    const { school, office, base } = await makeSchool();
+    await make.people({ school, count: 60 });
+    const first = await office.open(base);
+    const next = /href="([^"]*cursor=[^"]*)"/.exec(first.html)?.[1]?.replaceAll("&amp;", "&") ?? "";
+    const second = await office.open(next);
+    const rows = (html: string) => html.match(/<tr><th scope="row">/g)?.length ?? 0;
+    // The sixty, and the secretary.
+    expect([rows(first.html), rows(second.html)]).toEqual([50, 11]);
+  });
+
+  test("another school's people are nobody's business", async () => {
+    const { office } = await makeSchool();
+    const other = await makeSchool();
+    await make.person({ school: other.school, ...person("Geheim", "Geheim") });
+    const page = await office.open(other.base);
+    expect(page.status).toBe(404);
+    expect(page.html).not.toContain("Geheim");
+    expect((await office.open(`/admin/schools/${"0".repeat(8)}-0000-4000-8000-000000000000/people`)).status).toBe(404);
+  });
+
+  test("a name is text, whatever it holds", async () => {
+    const { school, office, base } = await makeSchool();
+    await make.person({ school, ...person("<script>alert(1)</script>", "X") });
+    const { html } = await office.open(base);
+    expect(html).toContain("&lt;script&gt;alert");
+    expect(html).not.toContain("<script>alert");
+  });
+
+  test("support reads, and has no button that does nothing", async () => {
+    const { school, base } = await makeSchool();
+    const { browser } = await makePortalUser(service, "SUPPORT", { schoolIds: [school] });
+    const { html, status } = await browser.open(base);
+    expect(status).toBe(200);
+    expect(html).not.toContain(`${base}/new`);
+  });
+});
+
+describe("adding a person", () => {
+  const typed = { firstCall: "Bo", last: "Neu", firstFull: "", role: "STUDENT", sourceId: "" };
+
+  test("registers them with their class, and a second click adds nobody", async () => {
+    const { school, office, base } = await makeSchool();
+    const group = await make.group({ school, name: "Klasse 5a" });
+    const form = await office.open(`${base}/new`);
+    await office.submit(form, "/people", { ...typed, group });
+    await office.submit(form, "/people", { ...typed, group });
+    const found = await service.db.prisma.person.findMany({
+      where: { homeSchoolId: school, last: "Neu" },
+      include: { affiliations: { include: { memberships: true } } },
+    });
+    expect(found.map(({ firstCall, firstFull, role }) => [firstCall, firstFull, role])).toEqual([
+      ["Bo", "Bo", "STUDENT"],
+    ]);
+    expect(found[0]?.affiliations.flatMap(({ memberships }) => memberships.map(({ groupId }) => groupId))).toEqual([
+      group,
+    ]);
+  });
+
+  test("what was typed stays when it is refused", async () => {
+    const { school, office, base } = await makeSchool();
+    await make.person({ school, sourceSystemIdentifier: "src-1" });
+    const page = await office.submit(await office.open(`${base}/new`), "/people", { ...typed, sourceId: "src-1" });
+    expect(page.status).toBe(409);
+    expect(textOf(page.html)).toContain("gehört schon zu einer anderen Person");
+    expect(page.html).toContain('value="Neu"');
+  });
+
+  test("a forged form adds nobody", async () => {
+    const { school, office, base } = await makeSchool();
+    const body = new URLSearchParams({ ...typed, token: "x" });
+    const answer = await office.once(base, { method: "POST", body });
+    expect(answer.status).toBe(403);
+    expect(await service.db.prisma.person.count({ where: { homeSchoolId: school, last: "Neu" } })).toBe(0);
+  });
+});
+
+describe("a person", () => {
+  async function makePerson() {
+    const made = await makeSchool();
+    const { school, base } = made;
+    const [group, other] = [await make.group({ school, name: "Klasse 5a" }), await make.group({ school, name: "6b" })];
+    const id = await make.person({ school, groups: [group], ...person("Bo", "Müller") });
+    return { ...made, group, other, id, page: `${base}/${id}` };
+  }
+  const read = (id: PersonId) => service.db.prisma.person.findUniqueOrThrow({ where: { id } });
+  const groupsOf = async (personId: PersonId) =>
+    (await service.db.prisma.membership.findMany({ where: { personId } })).map(({ groupId }) => groupId);
+
+  test("is shown with their facts, and their name stands in no title and no address", async () => {
+    const { office, page } = await makePerson();
+    const { html, status, url } = await office.open(page);
+    expect(status).toBe(200);
+    expect(textOf(html)).toMatch(/Bo Müller.*An der Schule.*Klasse 5a.*Verlauf.*Angelegt/);
+    expect(/<title>(.*)<\/title>/.exec(html)?.[1]).not.toContain("Müller");
+    expect(url).not.toContain("Bo");
+    expect((await office.open(`${page}?lang=en`)).html).toContain("Has left the school");
+  });
+
+  test("of another school does not exist, whichever school stands in the address", async () => {
+    const { office, base } = await makePerson();
+    const elsewhere = await makePerson();
+    for (const address of [elsewhere.page, `${base}/${elsewhere.id}`, `${base}/${elsewhere.id}/leave`]) {
+      const shown = await office.open(address);
+      expect(shown.status, address).toBe(404);
+      expect(shown.html).not.toContain("Müller");
+    }
+    const form = await office.open(`${base}/new`);
+    const token = /name="token" value="([^"]*)"/.exec(form.html)?.[1] ?? "";
+    const body = new URLSearchParams({ token });
+    expect((await office.once(`${base}/${elsewhere.id}/block`, { method: "POST", body })).status).toBe(404);
+    expect((await read(elsewhere.id)).blockedAt).toBeNull();
+  });
+
+  test("gets another name and role; somebody else's change meanwhile is shown first", async () => {
+    const { office, page, id } = await makePerson();
+    const [first, second] = [await office.open(page), await office.open(page)];
+    const typed = { firstCall: "Bo", firstFull: "Bo Emil", last: "Meyer", role: "TEACHER", sourceId: "src-9" };
+    expect(textOf((await office.submit(first, "/details", typed)).html)).toContain("gespeichert");
+    expect(await read(id)).toMatchObject({ last: "Meyer", role: "TEACHER", sourceSystemIdentifier: "src-9" });
+    const refused = await office.submit(second, "/details", { ...typed, last: "Schmidt" });
+    expect(refused.status).toBe(412);
+    expect(refused.html).toContain('value="Schmidt"');
+    expect((await read(id)).last).toBe("Meyer");
+  });
+
+  test("gets a user name and a password, which stand on one page and in no address", async () => {
+    const { office, page, id } = await makePerson();
+    await service.db.prisma.credential.deleteMany({ where: { personId: id } });
+    const given = await office.submit(await office.open(page), "/login", { username: "bo.anders" });
+    const password = /<code>([^<]+)<\/code><\/dd><\/div>\s*<\/dl>/.exec(given.html)?.[1] ?? "";
+    expect(textOf(given.html)).toContain("bo.anders");
+    expect(password.length).toBeGreaterThan(5);
+    expect(given.url).not.toContain(password);
+    expect(given.headers.get("cache-control")).toBe("no-store");
+    const shown = await office.open(page);
+    const again = await office.submit(shown, "/password");
+    const twice = await office.submit(shown, "/password");
+    expect(again.html).toContain("bo.anders");
+    expect(again.html).not.toContain(password);
+    // A second click shows the same password, and makes no other.
+    expect(twice.html).toBe(again.html);
+    const { page: other } = await makePerson();
+    const stranger = await makePortalUser(service, null);
+    const taken = await office.submit(shown, "/login", { username: stranger.username.toUpperCase() });
+    expect(taken.status).toBe(409);
+    expect(textOf(taken.html)).toContain("hat oder hatte schon jemand");
+    expect(taken.html).toContain(`value="${stranger.username.toUpperCase()}"`);
+    expect((await office.open(other)).status).toBe(404);
+  });
+
+  test("is blocked and unblocked, and signed out everywhere", async () => {
+    const { office, page, id } = await makePerson();
+    const blocked = await office.submit(await office.open(page), "/block");
+    expect(textOf(blocked.html)).toContain("Die Person ist gesperrt.");
+    expect((await read(id)).blockedAt).not.toBeNull();
+    await office.submit(blocked, "/unblock");
+    expect((await read(id)).blockedAt).toBeNull();
+    const shown = await office.open(page);
+    await office.submit(shown, "/login", { username: `bo.${id.slice(-8)}` });
+    expect(textOf((await office.submit(await office.open(page), "/sign-out")).html)).toContain("überall abgemeldet");
+  });
+
+  test("changes the class, and what was taken away is put back from the timeline", async () => {
+    const { school, page, id, group, other } = await makePerson();
+    const { browser } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+    const changed = await browser.submit(await browser.open(page), "/groups", { group: other, from: group });
+    expect(await groupsOf(id)).toEqual([other]);
+    expect(textOf(changed.html)).toMatch(/Herausgenommen aus Klasse 5a · .+ Rückgängig machen/);
+    const form = changed.html.slice(changed.html.indexOf("timeline"));
+    await browser.submit({ ...changed, html: form }, "/groups");
+    expect((await groupsOf(id)).sort()).toEqual([group, other].sort());
+    const left = await browser.submit(await browser.open(page), `/groups/${other}/leave`);
+    expect(await groupsOf(id)).toEqual([group]);
+    expect(left.status).toBe(200);
+  });
+
+  test("leaves after a dry run that says what apps lose, and is brought back", async () => {
+    const { school, office, page, id } = await makePerson();
+    const { clientId } = await make.app({ name: "Lernapp" });
+    await make.grant({ app: clientId, school });
+    const asked = await office.open(`${page}/leave`);
+    expect(textOf(asked.html)).toMatch(/Lernapp 1 lernende Person verschwindet\. Wer verschwindet Bo Müller/);
+    expect((await read(id)).status).toBe("ACTIVE");
+    const left = await office.submit(asked, "/leave");
+    expect((await read(id)).status).toBe("SOFT_DELETED");
+    expect(textOf(left.html)).toContain("hat die Schule verlassen");
+    expect((await office.submit(asked, "/leave")).status).toBe(409);
+    await office.submit(left, "/restore");
+    expect((await read(id)).status).toBe("ACTIVE");
+  });
+
+  test("who has left is deleted for good by a school admin, and by no secretary", async () => {
+    const { school, office, page, id } = await makePerson();
+    const left = await office.submit(await office.open(`${page}/leave`), "/leave");
+    expect(left.html).not.toContain(`${page}/delete`);
+    expect((await office.open(`${page}/delete`)).status).toBe(403);
+    const { browser } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+    const gone = await browser.submit(await browser.open(`${page}/delete`), "/delete");
+    expect(textOf(gone.html)).toContain("endgültig gelöscht");
+    expect(await service.db.prisma.person.count({ where: { id } })).toBe(0);
+  });
+
+  test("moves to another school of the secretary", async () => {
+    const [school, second] = [await make.school(), await make.school({ name: "Zweite Schule" })];
+    const { browser } = await makePortalUser(service, "SECRETARY", { schoolIds: [school, second] });
+    const id = await make.person({ school });
+    const page = `/admin/schools/${school}/people/${id}`;
+    const chosen = await browser.open(`${page}/school?how=move&to=${second}`);
+    expect(textOf(chosen.html)).toContain("an der Schule Zweite Schule");
+    const moved = await browser.submit(chosen, "/school");
+    expect(new URL(moved.url).pathname).toBe(`/admin/schools/${second}/people/${id}`);
+    expect((await read(id)).homeSchoolId).toBe(second);
+  });
+
+  test("whose sign-in is refused gets the reason, step by step, with what mends it", async () => {
+    const { school, office, page, id } = await makePerson();
+    const { clientId } = await make.app({ name: "Lernapp" });
+    await make.grant({ app: clientId, school, signOn: { kind: "ROLES", roles: ["TEACHER"] } });
+    const { browser } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+    const asked = await browser.open(`${page}/sign-in`);
+    expect(asked.html).toContain(`value="${clientId}"`);
+    await browser.submit(await browser.open(page), "/block");
+    const refused = await browser.open(`${page}/sign-in?app=${clientId}`);
+    expect(textOf(refused.html)).toMatch(/kann sich nicht anmelden.*Hier klemmt es Die Person ist seit .* gesperrt/);
+    expect(textOf(refused.html)).toMatch(/lässt nur zu: Lehrkraft/);
+    expect(refused.html).toContain(`/admin/schools/${school}/apps/${clientId}`);
+    await browser.submit(refused, "/unblock");
+    expect((await read(id)).blockedAt).toBeNull();
+    await make.grant({ app: clientId, school });
+    await browser.submit(await browser.open(page), "/login", { username: `bo.${id.slice(-8)}` });
+    // A secretary sees the apps of the person.
+    const allowed = await office.open(`${page}/sign-in?app=${clientId}`);
+    expect(textOf(allowed.html)).toContain("Die Person kann sich anmelden");
+    expect((await office.submit(await office.open(page), "/sign-out")).status).toBe(200);
+    const waits = await browser.open(page);
+    const token = /name="token" value="([^"]*)"/.exec(waits.html)?.[1] ?? "";
+    const released = await browser.once(`${page}/release`, { method: "POST", body: new URLSearchParams({ token }) });
+    expect(released.status).toBe(303);
+  });
+
+  test("is shown with the apps that see them, where they are signed in and what they agreed to", async () => {
+    const { school, office, base } = await makeSchool();
+    const { clientId } = await make.app({ name: "Lernapp" });
+    await make.grant({ app: clientId, school });
+    const pupil = await makePortalUser(service, null, { schoolIds: [school] });
+    await make.signIn({ app: clientId, person: pupil.personId });
+    await service.db.prisma.consent.create({
+      data: { clientId, personId: pupil.personId, scopes: ["openid"], grantedAt: service.clock() },
+    });
+    const page = `${base}/${pupil.personId}/apps`;
+    const shown = await office.open(page);
+    expect(textOf(shown.html)).toMatch(/Lernapp.*darf sich anmelden.*Die App sieht Name.*Browser.*Lernapp am 0?3/);
+    const ended = await office.submit(shown, "/end");
+    expect(textOf(ended.html)).toContain("Diese Anmeldung ist beendet.");
+    expect((await pupil.browser.once("/admin/schools")).status).toBe(303);
+    await office.submit(ended, "/withdraw");
+    expect(await service.db.prisma.consent.count({ where: { personId: pupil.personId } })).toBe(0);
+  });
+
+  test("whose login card is lost gets it revoked with one click", async () => {
+    const { school, office, page, id } = await makePerson();
+    expect(textOf((await office.open(page)).html)).not.toContain("Anmeldekarten");
+    const card = { schoolId: school, personId: id, secondStep: "NONE" as const, createdAt: service.clock() };
+    await service.db.prisma.loginCard.create({ data: { id: randomUUID(), ...card, tokenHash: Buffer.alloc(32, 7) } });
+    const shown = await office.open(page);
+    expect(textOf(shown.html)).toMatch(/Anmeldekarten Karte vom .* noch nie benutzt Verloren: Karte sperren/);
+    const revoked = await office.submit(shown, "/revoke");
+    expect(textOf(revoked.html)).toMatch(/kann sich niemand mehr anmelden.*Gilt nicht mehr/);
+    expect(await service.db.prisma.loginCard.count({ where: { personId: id, revokedAt: null } })).toBe(0);
+    const { browser } = await makePortalUser(service, "SUPPORT", { schoolIds: [school] });
+    expect((await browser.open(page)).html).not.toContain("/revoke");
+  });
+
+  test("whose phone is lost is freed of the second factor by a school admin", async () => {
+    const { school, office, page, id } = await makePerson();
+    const kept = { personId: id, kind: "TOTP" as const, label: "Telefon", transports: [], createdAt: service.clock() };
+    const secret = Buffer.from("sealed");
+    await service.db.prisma.secondFactor.create({ data: { id: randomUUID(), ...kept, secret, lastStep: 0 } });
+    expect((await office.open(page)).html).not.toContain(`${page}/second-factors`);
+    const { browser } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+    const shown = await browser.open(page);
+    expect(textOf(shown.html)).toContain("Telefon");
+    await browser.submit(shown, "/second-factors");
+    expect(await service.db.prisma.secondFactor.count({ where: { personId: id } })).toBe(0);
+  });
+
+  test("who asks for their data gets it as PDF and JSON, from a school admin", async () => {
+    const { school, office, page, id } = await makePerson();
+    expect((await office.open(page)).html).not.toContain(`${page}/data`);
+    const { browser } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+    const shown = await browser.open(`${page}/data`);
+    const json = await browser.submit(shown, "/data/json");
+    expect(json.headers.get("content-disposition")).toContain("auskunft.json");
+    expect(JSON.parse(json.html)).toMatchObject({ person: { id, name: { last: "Müller" } } });
+    const pdf = await browser.submit(shown, "/data/pdf");
+    expect([pdf.headers.get("content-type"), pdf.html.slice(0, 5)]).toEqual(["application/pdf", "%PDF-"]);
+    expect(await service.db.prisma.audit.count({ where: { personId: id, action: "person_data_read" } })).toBe(2);
+  });
+
+  test("is only read by support", async () => {
+    const { school, page } = await makePerson();
+    const { browser } = await makePortalUser(service, "SUPPORT", { schoolIds: [school] });
+    const { html, status } = await browser.open(page);
+    expect(status).toBe(200);
+    expect(html.slice(html.indexOf("<main"))).not.toContain("<form");
+  });
+});

@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { makeMakers } from "../support/make.ts";
+import { makePortalUser } from "../support/portal.ts";
+import { startService } from "../support/service.ts";
+
+const service = await startService();
+const make = makeMakers(service.db);
+
+async function makeWorld() {
+  const school = await make.school({ name: "Alte Schule" });
+  const { browser } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  return { school, browser, address: `/admin/schools/${school}/settings` };
+}
+const schoolOf = (id: string) => service.db.prisma.school.findUniqueOrThrow({ where: { id } });
+const named = { name: "Neue Schule", street: "Weg 1", addressAddition: "", zipCode: "26121", city: "Musterstadt" };
+
+test("a school changes its name and address; twice counts once, and nobody else's change is lost", async () => {
+  const { school, browser, address } = await makeWorld();
+  const page = await browser.open(address);
+  const done = await browser.submit(page, "/settings/school", named);
+  expect(done.html).toContain("Name und Anschrift sind gespeichert.");
+  expect(await schoolOf(school)).toMatchObject({ name: "Neue Schule" });
+  expect((await browser.submit(page, "/settings/school", named)).status).toBe(200);
+  const late = await browser.submit(page, "/settings/school", { ...named, name: "Ganz andere Schule" });
+  expect(late.status).toBe(412);
+  expect(late.html).toContain('value="Ganz andere Schule"');
+  expect(await schoolOf(school)).toMatchObject({ name: "Neue Schule" });
+});
+
+test("a school sets how its people sign in", async () => {
+  const { browser, address } = await makeWorld();
+  const set = { userNameRule: "RANDOM", passwordKind: "WORDS", mustChangePassword: "on" };
+  const more = { ownPasswordFromGrade: "7", helpText: "Frau Probst hilft." };
+  const done = await browser.submit(await browser.open(address), "/settings/sign-in", { ...set, ...more });
+  expect(done.html).toContain("Die Einstellungen zum Anmelden sind gespeichert.");
+  expect(done.html).toContain('value="RANDOM" selected');
+  expect(done.html).toContain('value="7" selected');
+  expect(done.html).toContain("Frau Probst hilft.");
+});
+
+test("a school sets when and where its cards sign in; a wrong network is refused and stays typed", async () => {
+  const { browser, address } = await makeWorld();
+  const set = { enabled: "on", grade: "3", from: "07:30", to: "16:00", weekday: "1", secondStep: "PIN" };
+  const page = await browser.open(address);
+  const refused = await browser.submit(page, "/settings/cards", { ...set, networks: "nonsense" });
+  expect(refused.status).toBe(400);
+  expect(refused.html).toContain("Ein Netz hat nicht die Form");
+  expect(refused.html).toContain(">nonsense</textarea>");
+  const done = await browser.submit(refused, "/settings/cards", { ...set, networks: "192.0.2.0/24" });
+  expect(done.html).toContain("Die Einstellungen der Zugangskarten sind gespeichert.");
+  expect(done.html).toContain('value="07:30"');
+  expect(done.html).toContain(">192.0.2.0/24</textarea>");
+});
+
+test("nobody gets around it", async () => {
+  const { school, browser, address } = await makeWorld();
+  await browser.once(`${address}/school`, { method: "POST", body: new URLSearchParams(named) });
+  expect(await schoolOf(school)).toMatchObject({ name: "Alte Schule" });
+  expect((await browser.open(`/admin/schools/${await make.school()}/settings`)).status).toBe(404);
+  const { browser: secretary } = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
+  const page = await secretary.open(address);
+  expect(page.html).not.toContain("speichern</button>");
+  expect((await secretary.submit(page, "/settings/school", named)).status).toBe(403);
+});

@@ -1,0 +1,90 @@
+import { expect, test } from "vitest";
+import { makeMakers } from "../support/make.ts";
+import { giveRoleTo, makePortalUser } from "../support/portal.ts";
+import { startService } from "../support/service.ts";
+
+const service = await startService();
+const make = makeMakers(service.db);
+
+const rolesOf = (personId: string) =>
+  service.db.prisma.staffRole.findMany({ where: { personId }, include: { schools: true } });
+const colleague = (school: Awaited<ReturnType<typeof make.school>>, last = "Probst") =>
+  make.person({ school, role: "TEACHER", name: { firstFull: "Zoe", firstCall: "Zoe", last } });
+
+async function makeWorld() {
+  const school = await make.school();
+  const { browser, personId } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  return { school, browser, admin: personId, address: `/admin/schools/${school}/staff` };
+}
+
+test("a school admin finds a colleague, gives them a role and takes it away again", async () => {
+  const { school, browser, address } = await makeWorld();
+  const personId = await colleague(school);
+  const search = await browser.open(`${address}/new`);
+  const found = await browser.submit(search, "/new/search", { search: "probst" });
+  expect(found.url).not.toContain("probst");
+  expect(found.html).toContain(`/staff/new?person=${personId}"`);
+  const form = await browser.open(`${address}/new?person=${personId}`);
+  const given = await browser.submit(form, "/staff/new", { role: "SECRETARY" });
+  expect(given.html).toContain("Die Rolle ist vergeben.");
+  expect(given.html).toContain("Zoe Probst");
+  const [role] = await rolesOf(personId);
+  expect(role).toMatchObject({ role: "SECRETARY" });
+  const again = await browser.submit(form, "/staff/new", { role: "SECRETARY" });
+  expect([again.status, (await rolesOf(personId)).length]).toEqual([200, 1]);
+
+  const withdrawn = await browser.submit(given, `/${role!.id}/withdrawal`);
+  expect(withdrawn.html).toContain("Die Rolle ist entzogen.");
+  expect(await rolesOf(personId)).toEqual([]);
+  expect((await browser.submit(given, `/${role!.id}/withdrawal`)).status).toBe(200);
+});
+
+test("a role that is there already is refused in words, and what was typed stays", async () => {
+  const { school, browser, address } = await makeWorld();
+  const personId = await colleague(school);
+  await giveRoleTo(service, personId, "SECRETARY", { schoolIds: [school] });
+  const form = await browser.open(`${address}/new?person=${personId}`);
+  const refused = await browser.submit(form, "/staff/new", { role: "SECRETARY", reason: "Vertretung" });
+  expect(refused.status).toBe(409);
+  expect(refused.html).toContain("Diese Person hat die Rolle hier schon.");
+  expect(refused.html).toContain('value="Vertretung"');
+});
+
+test("support is given by an operator with a reason and a last day, which the school sees", async () => {
+  const school = await make.school();
+  const { browser } = await makePortalUser(service, "OPERATOR");
+  const personId = await colleague(school, "Hilfe");
+  const address = `/admin/schools/${school}/staff`;
+  const form = await browser.open(`${address}/new?person=${personId}`);
+  const refused = await browser.submit(form, "/staff/new", { role: "SUPPORT", endsOn: "2026-02-10" });
+  expect(refused.html).toContain("Für Support brauchen wir einen Grund.");
+  await browser.submit(form, "/staff/new", { role: "SUPPORT", endsOn: "2026-02-10", reason: "Ticket 4711", once: "x" });
+  expect(await rolesOf(personId)).toMatchObject([{ endsAt: new Date("2026-02-10T23:00:00Z") }]);
+  const { browser: admin } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  expect((await admin.open(address)).html).toContain("Ticket 4711");
+});
+
+test("a partner gets a role for apps on the page of the whole service", async () => {
+  const { clientId } = await make.app();
+  const { browser } = await makePortalUser(service, "OPERATOR");
+  const personId = await colleague(await make.school());
+  const form = await browser.open(`/admin/staff/new?person=${personId}`);
+  await browser.submit(form, "/staff/new", { role: "PARTNER", app: clientId });
+  expect(await rolesOf(personId)).toMatchObject([{ role: "PARTNER" }]);
+  expect((await browser.open("/admin/staff?role=PARTNER")).html).toContain(clientId);
+});
+
+test("nobody gets around it: no form without a token, no other school, no role above one's own", async () => {
+  const { school, browser, address } = await makeWorld();
+  const personId = await colleague(school);
+  const body = new URLSearchParams({ person: personId, role: "SECRETARY" });
+  await browser.once(`${address}/new`, { method: "POST", body });
+  const form = await browser.open(`${address}/new?person=${personId}`);
+  expect((await browser.submit(form, "/staff/new", { role: "DISTRICT" })).status).toBe(403);
+  expect(await rolesOf(personId)).toEqual([]);
+  const other = await make.school();
+  expect((await browser.open(`/admin/schools/${other}/staff`)).status).toBe(404);
+  expect((await browser.open(`${address}/new?person=${await colleague(other)}`)).status).toBe(404);
+  const { browser: secretary } = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
+  expect((await secretary.open(address)).status).toBe(403);
+});
