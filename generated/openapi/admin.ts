@@ -1740,6 +1740,10 @@ export interface paths {
         /**
          * Rotate the signing keys
          * @description Lets the next key of each algorithm sign, retires the one that did, and publishes a new next one. Every process follows within seconds.
+         *
+         *     A next key signs only when it has been published for 70 minutes, so that no app meets a signature with a key that it has not fetched yet. Before that,
+         *     the rotation is refused with 409 and the code `signing_key_too_new`; the message says when it is possible, as does `usableAt` of the keys. With `force=true`
+         *     it is done nevertheless, for keys that are lost or in wrong hands: apps then fail until they have read the key set again.
          */
         post: operations["rotateSigningKeys"];
         delete?: never;
@@ -5141,6 +5145,12 @@ export interface components {
              * @example null
              */
             retiredAt: string | null;
+            /**
+             * Format: date-time
+             * @description From when on all apps have one that will be next, so that it can sign; null for the others.
+             * @example null
+             */
+            usableAt: string | null;
         };
         /**
          * @description The newest or the oldest lines first.
@@ -5968,6 +5978,16 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The next keys are not published for long enough. */
+        SigningKeyTooNew: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
     };
     parameters: {
         /**
@@ -6247,6 +6267,11 @@ export interface components {
          * @example 2026-02-04T00:00:00Z
          */
         FiguresUntil: string;
+        /**
+         * @description With `true` the keys are rotated even if apps may not have the next ones yet.
+         * @example true
+         */
+        Force: boolean;
         /**
          * @description Only lines of this action.
          * @example person_updated
@@ -11402,7 +11427,13 @@ export interface operations {
     };
     rotateSigningKeys: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description With `true` the keys are rotated even if apps may not have the next ones yet.
+                 * @example true
+                 */
+                force?: components["parameters"]["Force"];
+            };
             header?: {
                 /**
                  * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
@@ -11431,6 +11462,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["AdminForbidden"];
             405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["SigningKeyTooNew"];
             422: components["responses"]["KeyReused"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];

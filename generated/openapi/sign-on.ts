@@ -183,8 +183,8 @@ export interface paths {
         };
         /**
          * List the public keys
-         * @description The keys that ID tokens are signed with. The next key is published before it signs, and an old one stays until its tokens have expired; read the
-         *     set again when you meet a `kid` you do not know.
+         * @description The keys that ID tokens are signed with. The next key is published at least an hour before it signs, so keep the set for an hour at most. An old one
+         *     stays until its tokens have expired. Read the set again when you meet a `kid` you do not know: a key that is lost is replaced at once.
          */
         get: operations["listKeys"];
         put?: never;

@@ -137,7 +137,7 @@ export const takes: Takes<operations> = {
   revokeLoginCard: { schoolId: true, loginCardId: true },
   revokeLoginCards: { schoolId: true },
   rotateEndpointSecret: { endpointId: true, "Idempotency-Key": true },
-  rotateSigningKeys: { "Idempotency-Key": true },
+  rotateSigningKeys: { force: true, "Idempotency-Key": true },
   rotateSecret: { clientId: true, "Idempotency-Key": true },
   setHomeSchool: { personId: true, "dry-run": true, "If-Match": true },
   setImportGroupMoves: { importId: true, school: true },

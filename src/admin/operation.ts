@@ -26,12 +26,13 @@ const getHealth: AdminHandler<"getHealth"> = async ({ db, healthChecks }) => {
   return { status: 200, body, headers: { ETag: tagOf(body) } };
 };
 
-const presentKey = ({ createdAt, activatedAt, retiredAt, ...key }: DescribedKey) =>
+const presentKey = ({ createdAt, activatedAt, retiredAt, usableAt, ...key }: DescribedKey) =>
   present<Schemas["SigningKey"]>({
     ...key,
     createdAt: createdAt.toISOString(),
     activatedAt: activatedAt?.toISOString() ?? null,
     retiredAt: retiredAt?.toISOString() ?? null,
+    usableAt: usableAt?.toISOString() ?? null,
   });
 
 const readKeys = async (db: RecordStore) => (await describeSigningKeys(db)).map(presentKey);
@@ -47,11 +48,11 @@ const listSigningKeys: AdminHandler<"listSigningKeys"> = async (deps, { query })
 const statesOf = (keys: readonly Schemas["SigningKey"][]) =>
   Object.fromEntries(keys.map(({ kid, state }) => [kid, state]));
 
-const rotateSigningKeys: AdminHandler<"rotateSigningKeys"> = async ({ db, webhookKeys }, { origin, keep }) => {
+const rotateSigningKeys: AdminHandler<"rotateSigningKeys"> = async ({ db, webhookKeys }, { query, origin, keep }) => {
   const next = await makeNextKeys(webhookKeys);
   return withPrismaTransaction(db, async (tx) => {
     const before = await readKeys(tx);
-    await rotateSigningKeysIn(tx, next, origin);
+    await rotateSigningKeysIn(tx, next, { isForced: query.force === true }, origin);
     const body = await readKeys(tx);
     await recordDifference(tx, origin, { before: statesOf(before), after: statesOf(body) });
     const answer = { status: 200 as const, body };

@@ -1,5 +1,6 @@
 import { makeCommand, type Result } from "./command.ts";
 import { openServer } from "./database.ts";
+import { option } from "./option.ts";
 import * as far from "./remote/service.ts";
 
 type Active = { algorithm: string; kid: string };
@@ -14,14 +15,17 @@ const rotated = (active: readonly Active[]): Result => ({
 export const serviceCommands = {
   "rotate-signing-keys": makeCommand({
     summary: "Sign with the next signing keys and publish new next ones. Running processes follow within seconds.",
-    run: async ({ config, clock, withDatabase }) => {
+    options: {
+      force: option.flag("Also when apps may not have the next keys yet: for keys that are lost or in wrong hands."),
+    },
+    run: async ({ config, clock, withDatabase }, { options }) => {
       const { rotateSigningKeys } = await import("../sign-on/index.ts");
       const active = await withDatabase(({ db }) =>
-        rotateSigningKeys({ db, keys: config.encryptionKeys, now: clock() }),
+        rotateSigningKeys({ db, keys: config.encryptionKeys, now: clock(), isForced: options.force }),
       );
       return rotated(active);
     },
-    remote: async (remote) => rotated(await far.rotateSigningKeys(remote)),
+    remote: async (remote, { options }) => rotated(await far.rotateSigningKeys(remote, options.force)),
   }),
   "re-encrypt": makeCommand({
     summary: "Encrypt all secrets with the first of ENCRYPTION_KEYS, so that the others can be removed.",

@@ -15,7 +15,7 @@ import { makeCardSignIn } from "./cards/sign-in.ts";
 import { readContract } from "./contract.ts";
 import type { InteractionDeps, StaffSecondFactor } from "./interaction/deps.ts";
 import { makeInteractionRouter } from "./interaction/router.ts";
-import { ensureSigningKeys, rotateSigningKeys } from "./keys/rotation.ts";
+import { ensureSigningKeys } from "./keys/rotation.ts";
 import { loadSharedSecrets } from "./keys/shared-secrets.ts";
 import { findKeysVersion, listSigningKeys, type SigningKey } from "./keys/signing-keys.ts";
 import { makeKeyWatch, makeRetiredKeysJob } from "./keys/watch.ts";
@@ -76,8 +76,6 @@ export type SignOn = {
   findPersonName(personId: PersonId): Promise<string | null>;
   makeLoginHint(personId: string, clientId: string): string;
   makeCard: MakeCard;
-  /** Lets the next signing keys sign; this process follows at once, others within seconds. */
-  rotateSigningKey(): Promise<void>;
   jobs: WorkerJob[];
   close(): Promise<void>;
 };
@@ -160,10 +158,6 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
     findPersonName,
     makeCard: makeCardMaker({ issuerUrl, key: secrets.cardAnswers }),
     makeLoginHint: (personId, clientId) => makeLoginHint(secrets.loginHint, personId, clientId),
-    async rotateSigningKey() {
-      await rotateSigningKeys({ db, keys, now: clock() });
-      await useKeysOfNow();
-    },
     jobs: [
       makeKeyWatch({ db: jobs, version, onChange: useKeysOfNow }),
       makeRetiredKeysJob({ db: jobs, clock, idTokenSeconds: lifetimes.idTokenSeconds }),

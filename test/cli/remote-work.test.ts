@@ -86,9 +86,9 @@ test("rosters, from the file to the confirmation", async () => {
 test("signing keys", async () => {
   type Active = { active: { algorithm: string; kid: string }[] };
   const algorithms = ({ active }: Active) => active.map(({ algorithm }) => algorithm).sort();
-  const [wanted, found] = [
-    await local.ask<Active>("rotate-signing-keys"),
-    await remote.ask<Active>("rotate-signing-keys"),
-  ];
+  const wanted = await local.ask<Active>("rotate-signing-keys");
+  for (const who of [local, remote])
+    expect(await who.refusal("rotate-signing-keys")).toMatchObject({ exitCode: 3, code: "signing_key_too_new" });
+  const found = await remote.ask<Active>("rotate-signing-keys", "--force");
   expect(algorithms(found)).toEqual(algorithms(wanted));
 });

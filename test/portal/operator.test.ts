@@ -91,6 +91,23 @@ test("signing keys are rotated once for one form", async () => {
   expect([after > before, await prisma.signingKey.count()]).toEqual([true, after]);
 });
 
+test("keys that apps may not have yet sign only if that is ticked", async () => {
+  const { browser } = await makePortalUser(service, "OPERATOR");
+  service.clock.forwardSeconds(4200);
+  const before = await browser.open("/admin/keys");
+  expect(before.html).not.toContain('name="force"');
+  await browser.submit(before, "/rotation");
+  const count = await prisma.signingKey.count();
+  const page = await browser.open("/admin/keys");
+  expect(page.html).toContain("Gewechselt werden kann ab ");
+  const refused = await browser.submit(page, "/rotation");
+  expect([refused.status, await prisma.signingKey.count()]).toEqual([409, count]);
+  expect(refused.html).toContain("Es wurde nichts gewechselt.");
+  const forced = await browser.submit(await browser.open("/admin/keys"), "/rotation", { force: "on" });
+  expect(forced.html).toContain("Die Schlüssel sind gewechselt.");
+  expect(await prisma.signingKey.count()).toBeGreaterThan(count);
+});
+
 test("figures are drawn, named, and stand in a table beside", async () => {
   const app = await make.app();
   const token = await getAppToken(service, app, ["schools:read"]);

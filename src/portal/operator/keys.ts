@@ -7,12 +7,16 @@ const place = { schoolId: null, page: "operator/keys" };
 export async function showKeys(visit: Visit): Promise<Shown> {
   refuseOthers(visit);
   const keys = await take(visit.api.GET("/admin/v1/signing-keys", { params: { query: { limit: 100 } } }));
-  return { title: visit.t("keys.title"), view: "keys", model: { keys }, place };
+  const usableAt = keys.map((key) => key.usableAt ?? "").reduce((latest, at) => (at > latest ? at : latest), "");
+  const isTooNew = usableAt !== "" && new Date(usableAt) > visit.now;
+  const model = { keys, tooNewUntil: isTooNew ? usableAt : null };
+  return { title: visit.t("keys.title"), view: "keys", model, place };
 }
 
 export async function rotateKeys(visit: Visit): Promise<Gone> {
   refuseOthers(visit);
-  const params = { header: { "Idempotency-Key": visit.once } };
+  const query = visit.field("force") === "on" ? { force: true } : {};
+  const params = { query, header: { "Idempotency-Key": visit.once } };
   await take(visit.api.POST("/admin/v1/signing-keys/rotation", { params }));
   return { to: "/admin/keys", done: "keysRotated" };
 }

@@ -1,9 +1,10 @@
 import { recordAudit, type Origin } from "../../events/index.ts";
 import type { Db, PrismaDb, Queryable, Transaction } from "../../platform/db.ts";
 import { withPrismaTransaction, withTransaction } from "../../platform/db.ts";
+import { AppError } from "../../platform/errors.ts";
 import type { EncryptionKeys } from "../../platform/seal.ts";
 import { fields, findRows, insert, run, sql, statement, table, update } from "../../platform/sql.ts";
-import { type Algorithm, algorithms, makeSigningKey, type NewKey } from "./signing-keys.ts";
+import { type Algorithm, algorithms, describeSigningKeys, makeSigningKey, type NewKey } from "./signing-keys.ts";
 
 type Deps = { db: PrismaDb; keys: EncryptionKeys; now: Date };
 
@@ -51,15 +52,20 @@ const activate = statement<{ now: Date }>(
 
 type Activated = { algorithm: Algorithm; kid: string };
 
+type Rotation = {
+  /** Lets the next keys sign even if apps may not have them yet. */
+  isForced: boolean;
+};
+
 /**
  * Lets the next key of each algorithm sign, retires the one that did, and publishes a new next one.
  *
- * Shape: apps have seen the key that now begins to sign since the rotation before; the retired one stays published
- *        until the tokens it signed have expired (`dropRetiredKeys`).
+ * Shape:  the retired key stays published until the tokens it signed have expired (`dropRetiredKeys`).
+ * Errors: conflict signing_key_too_new while apps may not have the next keys yet (`usableFrom`), unless forced.
  */
-export async function rotateSigningKeys({ db, keys, now }: Deps): Promise<Activated[]> {
+export async function rotateSigningKeys({ db, keys, now, isForced }: Deps & Rotation): Promise<Activated[]> {
   const next = await makeNextKeys(keys);
-  return withPrismaTransaction(db, (tx) => rotateSigningKeysIn(tx, next, { at: now }));
+  return withPrismaTransaction(db, (tx) => rotateSigningKeysIn(tx, next, { isForced }, { at: now }));
 }
 
 export type NextKeys = readonly { algorithm: Algorithm; made: NewKey }[];
@@ -69,15 +75,33 @@ export const makeNextKeys = (keys: EncryptionKeys): Promise<NextKeys> =>
   Promise.all(algorithms.map(async (algorithm) => ({ algorithm, made: await makeSigningKey(algorithm, keys) })));
 
 /** As `rotateSigningKeys`, in a transaction. */
-export async function rotateSigningKeysIn(tx: Transaction, next: NextKeys, origin: Origin): Promise<Activated[]> {
+export async function rotateSigningKeysIn(
+  tx: Transaction,
+  next: NextKeys,
+  { isForced }: Rotation,
+  origin: Origin,
+): Promise<Activated[]> {
   const now = origin.at;
   await run(tx, lockKeys, {});
+  const usableAt = latestOf((await describeSigningKeys(tx)).map((one) => one.usableAt));
+  const isTooNew = usableAt !== null && usableAt > now;
+  if (isTooNew && !isForced)
+    throw new AppError(
+      "conflict",
+      "signing_key_too_new",
+      "Apps may not have the next keys yet. " +
+        `The keys can be rotated from ${usableAt.toISOString()} on, or at once with force.`,
+    );
   await run(tx, retire, { now });
   const rows = await findRows<Activated>(tx, activate, { now });
   for (const key of next) await insertKey(tx, { ...key, state: "NEXT", now });
-  await recordAudit(tx, { ...origin, action: "signing_key_rotated", detail: { active: rows.map(({ kid }) => kid) } });
+  const detail = { active: rows.map(({ kid }) => kid), ...(isTooNew && { forced: true }) };
+  await recordAudit(tx, { ...origin, action: "signing_key_rotated", detail });
   return rows;
 }
+
+const latestOf = (times: readonly (Date | null)[]): Date | null =>
+  times.reduce((latest, time) => (time !== null && (latest === null || time > latest) ? time : latest), null);
 
 const deleteRetired = statement<{ before: Date }>(
   ({ before }) => sql`DELETE FROM ${key} WHERE ${key.state} = 'RETIRED' AND ${key.retiredAt} < ${before}`,

@@ -48,14 +48,29 @@ export type DescribedKey = Pick<SigningKey, "kid" | "algorithm" | "state"> & {
   createdAt: Date;
   activatedAt: Date | null;
   retiredAt: Date | null;
+  /** From when on all apps have one that will be next; null for the others. */
+  usableAt: Date | null;
 };
+
+/** An hour, for which apps may keep the key set, and the time in which the processes publish it, with their clocks. */
+const publishedSeconds = 3600 + 600;
+
+/** From when on all apps have a next key: at once if the key set was never read without it. */
+const usableFrom = (createdAt: Date, before: Date | undefined): Date =>
+  before !== undefined && before < createdAt ? new Date(createdAt.getTime() + publishedSeconds * 1000) : createdAt;
 
 /** The keys without what is secret of them: those that sign, those that will be next, and the retired ones. */
 export async function describeSigningKeys({ prisma }: RecordStore): Promise<DescribedKey[]> {
   const select = { kid: true, algorithm: true, state: true, createdAt: true, activatedAt: true, retiredAt: true };
   const places = { ACTIVE: 0, NEXT: 1, RETIRED: 2 };
   const found = await prisma.signingKey.findMany({ select, orderBy: [{ createdAt: "desc" }, { kid: "asc" }] });
-  return found.sort((a, b) => places[a.state] - places[b.state]);
+  const active = new Map(found.flatMap((one) => (one.state === "ACTIVE" ? [[one.algorithm, one.createdAt]] : [])));
+  return found
+    .map((one) => ({
+      ...one,
+      usableAt: one.state === "NEXT" ? usableFrom(one.createdAt, active.get(one.algorithm)) : null,
+    }))
+    .sort((a, b) => places[a.state] - places[b.state]);
 }
 
 const selectVersion = statement(

@@ -155,3 +155,23 @@ test("signing keys are shown without what is secret, and rotated once for one ke
   const jwks = (await (await fetch(`${service.url}/.well-known/jwks.json`)).json()) as { keys: { kid: string }[] };
   expect(jwks.keys.map(({ kid }) => kid).sort()).toEqual(after.map(({ kid }) => kid).sort());
 });
+
+test("a second rotation right after another is refused with when it is possible, unless it is forced", async () => {
+  const rotate = (query = "") => operator.call("POST", `/signing-keys/rotation${query}`);
+  const listKeys = async () => (await operator.call("GET", "/signing-keys")).body as Schemas["SigningKey"][];
+  service.clock.forwardSeconds(1);
+  await rotate("?force=true");
+  const before = await listKeys();
+  const { usableAt } = before.find(({ state }) => state === "NEXT")!;
+  expect(Date.parse(usableAt!)).toBe(service.clock().getTime() + 4200_000);
+  expect(before.filter((key) => key.state !== "NEXT").map((key) => key.usableAt)).not.toContain(usableAt);
+  const refused = await rotate();
+  expect(refusalOf(refused)).toEqual([409, "signing_key_too_new"]);
+  expect((refused.body as Schemas["Problem"]).message).toContain(usableAt);
+  expect(await listKeys()).toEqual(before);
+  expect((await rotate("?force=true")).status).toBe(200);
+  const [line] = await service.db.prisma.audit.findMany({
+    ...{ where: { action: "signing_key_rotated" }, orderBy: { id: "desc" }, take: 1 },
+  });
+  expect(line!.detail).toMatchObject({ forced: true });
+});

@@ -16,6 +16,9 @@ async function listKids(url: string, alg: string): Promise<string[]> {
   return jwks.keys.filter((key) => key.alg === alg).map(({ kid }) => kid);
 }
 
+const listKeys = () =>
+  world.service.db.prisma.signingKey.findMany({ select: { kid: true, state: true }, orderBy: { kid: "asc" } });
+
 test.each(["RS256", "ES256", "EdDSA"] as const)(
   "ID tokens of an app that chose %s verify with the published keys",
   async (idTokenAlgorithm) => {
@@ -39,7 +42,7 @@ test("a rotated key was published before, every process follows without a restar
   const published = await listKids(service.url, "RS256");
   const oldKid = decodeProtectedHeader(before.id_token!).kid!;
 
-  await rotateSigningKeys({ db: service.db, keys, now: service.clock() });
+  await rotateSigningKeys({ db: service.db, keys, now: service.clock(), isForced: false });
   for (const each of [service, other]) await runJob(each, "sign-on.watchKeys");
   const after = await getUserTokens(service, app, login);
   const newKid = decodeProtectedHeader(after.id_token!).kid!;
@@ -55,6 +58,31 @@ test("a rotated key was published before, every process follows without a restar
   await runJob(service, "sign-on.dropRetiredKeys");
   await runJob(service, "sign-on.watchKeys");
   expect(await listKids(service.url, "RS256")).not.toContain(oldKid);
+});
+
+test("a key that apps may not have yet does not sign unless that is forced", async () => {
+  const { service } = world;
+  const rotate = (isForced = false) => rotateSigningKeys({ db: service.db, keys, now: service.clock(), isForced });
+  service.clock.forwardSeconds(4200);
+  await rotate();
+  const published = await listKeys();
+  service.clock.forwardSeconds(4199);
+  const possible = new Date(service.clock().getTime() + 1000).toISOString();
+  await expect(rotate()).rejects.toMatchObject({
+    ...{ kind: "conflict", code: "signing_key_too_new" },
+    message: expect.stringContaining(possible) as string,
+  });
+  expect(await listKeys()).toEqual(published);
+  const audited = async () => (await service.db.prisma.audit.findMany({ where, orderBy })).map(({ detail }) => detail);
+  const [where, orderBy] = [{ action: "signing_key_rotated" }, { id: "desc" as const }];
+  await rotate(true);
+  expect((await audited())[0]).toMatchObject({ forced: true });
+  service.clock.forwardSeconds(4200);
+  for (const isForced of [false, true]) {
+    await rotate(isForced);
+    expect((await audited())[0]).not.toHaveProperty("forced");
+    service.clock.forwardSeconds(4200);
+  }
 });
 
 test("processes that start at once on an empty database share keys, sessions and tokens", async () => {
