@@ -1667,6 +1667,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/staff-people": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the staff who are at no school
+         * @description People at no school, with the staff roles that they hold. Soft-deleted people are listed too, unless `status` says otherwise.
+         */
+        get: operations["listStaffPeople"];
+        put?: never;
+        /**
+         * Make an account for somebody of the staff
+         * @description Registers a person who is at no school, with a user name, a first password and a staff role: for operators, districts, partners and
+         *     support. The password is made here and never shown again; the person chooses their own when they sign in for the first time. The account is
+         *     read, changed and deleted as that of any person.
+         */
+        post: operations["createStaffPerson"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/figures": {
         parameters: {
             query?: never;
@@ -5006,6 +5032,82 @@ export interface components {
              */
             endsAt?: string;
         };
+        /** @description Somebody of the staff who is at no school, with the roles that they hold. */
+        StaffPerson: {
+            /**
+             * Format: uuid
+             * @description The same value as `sub` in the ID token.
+             * @example c0000000-0000-4000-8000-000000000009
+             */
+            id: string;
+            status: components["schemas"]["PersonStatus"];
+            name: components["schemas"]["PersonName"];
+            /**
+             * @description The user name; null for a person who has none.
+             * @example zoe.probst
+             */
+            username: string | null;
+            /**
+             * @description Whether the person has a user name and a password.
+             * @example true
+             */
+            hasLogin: boolean;
+            /**
+             * Format: date-time
+             * @description Since when the person is kept from signing in; null when they are not.
+             * @example null
+             */
+            blockedAt: string | null;
+            /**
+             * Format: date-time
+             * @description Until when a soft-deleted person can be restored; null for an active one.
+             * @example null
+             */
+            purgeAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the account was made.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            createdAt: string;
+            /** @description The roles that hold, by name. */
+            roles: components["schemas"]["StaffRole"][];
+        };
+        /** @description An account for somebody of the staff who is at no school, with a first staff role. */
+        NewStaffPerson: {
+            name: components["schemas"]["NewPersonName"];
+            /**
+             * @description The user name. Width, case and surrounding white space do not matter.
+             * @example zoe.probst
+             */
+            username: string;
+            role: components["schemas"]["StaffRoleName"];
+            /**
+             * @description The schools at which the role holds. Every role but `OPERATOR` and `PARTNER` needs them; these two refuse them.
+             * @example [
+             *       "a0000000-0000-4000-8000-000000000001"
+             *     ]
+             */
+            schoolIds?: string[];
+            /**
+             * @description The apps for which the role holds. `PARTNER` needs them; every other role refuses them.
+             * @example [
+             *       "demo-lernapp"
+             *     ]
+             */
+            clientIds?: string[];
+            /**
+             * @description Why the role is given; `SUPPORT` needs it, and the school sees it.
+             * @example Ticket 815, two people with one user name
+             */
+            reason?: string;
+            /**
+             * Format: date-time
+             * @description When the role ends by itself; `SUPPORT` needs it.
+             * @example 2026-02-04T08:00:00Z
+             */
+            endsAt?: string;
+        };
         /**
          * @description `signIns` of people to apps, `tokens` that were issued, `apiCalls` of apps, `refusals` at sign-on and of calls, `deliveries` tried of webhooks.
          * @example signIns
@@ -5970,6 +6072,26 @@ export interface components {
         };
         /** @description The role cannot be withdrawn. */
         LastOperator: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request does not follow this description, or the user name or the role cannot be given like that. */
+        StaffPersonRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description A school or an app does not exist. */
+        RolePlaceUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -11290,6 +11412,102 @@ export interface operations {
             404: components["responses"]["StaffRoleUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
             409: components["responses"]["LastOperator"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listStaffPeople: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only people of this status.
+                 * @example ACTIVE
+                 */
+                status?: components["parameters"]["PersonStatusFilter"];
+                /**
+                 * @description Only people whose names, user name or source system identifier hold every word of this text, in any case.
+                 * @example bo muster
+                 */
+                search?: components["parameters"]["PersonSearch"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The people, ordered by last name and first name. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StaffPerson"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createStaffPerson: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
+                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewStaffPerson"];
+            };
+        };
+        responses: {
+            /** @description The login of the new account with its first password. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Location: components["headers"]["RecordLocation"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginSecret"];
+                };
+            };
+            400: components["responses"]["StaffPersonRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["RolePlaceUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["UsernameTaken"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

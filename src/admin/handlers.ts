@@ -30,6 +30,7 @@ import { passwordHandlers } from "./passwords.ts";
 import { signInSettingsHandlers } from "./sign-in-settings.ts";
 import { scopeRequestHandlers } from "./scope-requests.ts";
 import { staffHandlers } from "./staff.ts";
+import { staffPeopleHandlers } from "./staff-people.ts";
 import { todayHandlers } from "./today.ts";
 
 /** Every operation with its handler. */
@@ -61,6 +62,7 @@ export const handlers: { [Id in OperationId]: AdminHandler<Id> } = {
   ...endpointHandlers,
   ...deliveryHandlers,
   ...staffHandlers,
+  ...staffPeopleHandlers,
   ...todayHandlers,
   ...auditHandlers,
   ...trafficHandlers,

@@ -115,6 +115,8 @@ export const rights = {
   listStaffRoles: [...schools, "SUPPORT"],
   giveStaffRole: schools,
   withdrawStaffRole: schools,
+  listStaffPeople: ["OPERATOR"],
+  createStaffPerson: ["OPERATOR"],
   getFigures: [...schools, "PARTNER", "SUPPORT"],
   getHealth: ["OPERATOR"],
   listSigningKeys: ["OPERATOR"],

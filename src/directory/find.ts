@@ -225,6 +225,8 @@ export type PeopleOf = {
   role?: PersonRole | undefined;
   hasLogin?: boolean | undefined;
   words?: readonly string[] | undefined;
+  /** Only people of the staff who are at no school. */
+  atNoSchool?: boolean | undefined;
 };
 
 const p = table("person", "p");
@@ -252,12 +254,13 @@ const personPlace = (order: PersonOrder, of: typeof p) => ({ key: peopleKeys[ord
 
 const searchPeople = (order: PersonOrder) =>
   statement<People>(
-    ({ search, words, limit, after, schoolId, among, groupId, status, role, hasLogin }) => sql`
+    ({ search, words, limit, after, schoolId, among, groupId, status, role, hasLogin, atNoSchool }) => sql`
   SELECT ${fields<Found<PersonId>>({ id: p.id })} FROM ${p}
   WHERE (${schoolId}::uuid IS NULL
       OR EXISTS (SELECT FROM ${a} WHERE ${a.personId} = ${p.id} AND ${a.schoolId} = ${schoolId}))
     AND (${among}::uuid[] IS NULL
       OR EXISTS (SELECT FROM ${a} WHERE ${a.personId} = ${p.id} AND ${a.schoolId} = ANY (${among}::uuid[])))
+    AND (NOT ${atNoSchool}::boolean OR ${p.homeSchoolId} IS NULL)
     AND (${groupId}::uuid IS NULL
       OR EXISTS (SELECT FROM ${m} WHERE ${m.personId} = ${p.id} AND ${m.groupId} = ${groupId}))
     AND (${status}::person_status IS NULL OR ${p.status} = ${status})
@@ -279,9 +282,9 @@ export async function listPeople(
   db: Store,
   { search, limit, after, order = "name", ...of }: Part & PeopleOf & { order?: PersonOrder | undefined },
 ): Promise<Person[]> {
-  const { schoolId, among = null, groupId, status, role, hasLogin, words } = of;
+  const { schoolId, among = null, groupId, status, role, hasLogin, words, atNoSchool = false } = of;
   const named = words?.map((word) => word.normalize("NFC"));
-  const narrowed = { schoolId, among, groupId, status, role, hasLogin, words: named };
+  const narrowed = { schoolId, among, groupId, status, role, hasLogin, words: named, atNoSchool };
   const asked = { ...searchOf({ search, limit, after }), ...narrowed };
   const found = await findRows<Found<PersonId>, People>(db, peopleSearches.get(order)!, asked);
   const where = { id: { in: found.map(({ id }) => id) } };

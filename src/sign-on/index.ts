@@ -54,6 +54,7 @@ export { forgetApp } from "./storage/forget-app.ts";
 export { forgetPerson } from "./storage/forget-person.ts";
 export type { SignedIn } from "./signed-in.ts";
 export { giveUserNames, giveUserNamesAtSchool } from "./user-names/index.ts";
+export { createStaffPerson, makeStaffPassword, type NewStaffPerson } from "./staff-person.ts";
 export { makeSignOn } from "./sign-on.ts";
 export type { Count } from "./observe.ts";
 export type { SignOn, SignOnOptions } from "./sign-on.ts";

@@ -33,12 +33,16 @@ const defaultsOf = (schoolingLevel: string | null): SignInSettings => ({
   helpText: null,
 });
 
-/** The settings of the home school of a person; null for a person who does not exist. */
+/** What holds for people of the staff who are at no school. */
+const settingsAtNoSchool: SignInSettings = { ...defaultsOf(null), mustChangePassword: true };
+
+/** The settings of the home school of a person, if they have one; null for a person who does not exist. */
 export async function findSignInSettingsOf(
   { prisma }: Pick<RecordStore, "prisma">,
   personId: PersonId,
 ): Promise<SignInSettings | null> {
   const person = await prisma.person.findUnique({ where: { id: personId }, select: { homeSchoolId: true } });
+  if (person?.homeSchoolId === null) return settingsAtNoSchool;
   return person && findSignInSettings({ prisma }, person.homeSchoolId as SchoolId);
 }
 

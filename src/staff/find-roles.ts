@@ -24,6 +24,19 @@ export async function findRoles({ prisma }: RecordStore, holder: Holder, now: Da
   return found.map(presentRole);
 }
 
+/** The roles that each of these people holds; none for those who hold none. */
+export async function listRolesOf(
+  { prisma }: RecordStore,
+  { personIds, now }: { personIds: readonly PersonId[]; now: Date },
+): Promise<ReadonlyMap<PersonId, StaffRole[]>> {
+  const found = await prisma.staffRole.findMany({
+    where: { personId: { in: [...personIds] }, ...atTime(now) },
+    include: whole,
+    orderBy: [{ role: "asc" }, { id: "asc" }],
+  });
+  return Map.groupBy(found.map(presentRole), ({ holder }) => (holder as { personId: PersonId }).personId);
+}
+
 /** Which of these people hold a role. */
 export async function listRoleHolders(
   { prisma }: RecordStore,

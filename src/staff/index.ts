@@ -9,7 +9,7 @@
  * Never knows: HTTP, tokens, what an operation of a contract is.
  */
 export { extendPartnerRole } from "./extend-role.ts";
-export { findRoles, listRoleHolders, type Holder } from "./find-roles.ts";
+export { findRoles, listRoleHolders, listRolesOf, type Holder } from "./find-roles.ts";
 export { giveRole, refuseLastOperatorLeaves, withdrawRole, type NewRole } from "./give-role.ts";
 export { refuseHigherHolder } from "./higher-holder.ts";
 export { getRole, listRoles, type ListedRole, type RoleFilter } from "./list-roles.ts";

@@ -1,0 +1,36 @@
+import { createPerson, originOf, type Change, type PersonId, type PersonName } from "../directory/index.ts";
+import { giveRole, type NewRole, type StaffRole } from "../staff/index.ts";
+import { hashPassword, makePassword } from "./login/index.ts";
+import { setLoginIn } from "./person-sign-in.ts";
+
+/** Shape: `name` null for an account that is nobody's own. */
+export type NewStaffPerson = {
+  name: PersonName | null;
+  username: string;
+  role: Omit<NewRole, "holder">;
+};
+
+/** A first password of somebody of the staff, with its hash: made before the transaction that keeps it. */
+export async function makeStaffPassword(): Promise<{ password: string; passwordHash: string }> {
+  const password = makePassword("LETTERS");
+  return { password, passwordHash: await hashPassword(password) };
+}
+
+/**
+ * Registers somebody of the staff who is at no school, with a login and a role. At the first sign-in they choose a
+ * password of their own.
+ *
+ * Shape:  `giver` holds the roles of who asks for it; null for the command line.
+ * Errors: those of `createPerson`, `setLogin` and `giveRole`.
+ */
+export async function createStaffPerson(
+  change: Change,
+  { name, username, passwordHash, role }: NewStaffPerson & { passwordHash: string },
+  giver: readonly StaffRole[] | null,
+): Promise<PersonId> {
+  const origin = originOf(change);
+  const personId = await createPerson(change, { schools: [], role: "OTHER", name });
+  await setLoginIn(change.tx, { personId, username, passwordHash, mustChange: true }, origin);
+  await giveRole(change.tx, { ...role, holder: { personId } }, { giver, origin });
+  return personId;
+}
