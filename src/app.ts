@@ -5,7 +5,7 @@ import { makeAnnouncedSweep, makePurgeJob, type AccessToken } from "./access/ind
 import type { Config } from "./config/index.ts";
 import { makeAuditSweepJob, makeEventSweepJob } from "./events/index.ts";
 import { makeIdmRouter } from "./idm/index.ts";
-import { makeImportRequests, makeImportSweep } from "./imports/index.ts";
+import { makeImportRequests, makeImportSweep, makePersonImportSweep } from "./imports/index.ts";
 import type { Clock } from "./platform/clock.ts";
 import { allowAnyOrigin } from "./platform/cors.ts";
 import { isDatabaseUnavailable } from "./platform/db.ts";
@@ -190,6 +190,7 @@ export async function makeApp(
       makeEventSweepJob({ db: shares.jobs, clock, feedDays: config.changeFeedDays }),
       makeAuditSweepJob({ db: shares.jobs, clock, auditDays: config.auditDays }),
       makeStatisticsJob(shares.jobs),
+      makePersonImportSweep({ db: shares.jobs, clock, auditDays: config.auditDays }),
       makeImportSweep({ db: shares.jobs, clock }),
       makeIdempotencySweep({ db: shares.jobs, clock }),
       ...webhooks.jobs,

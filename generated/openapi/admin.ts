@@ -540,6 +540,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/people/{personId}/imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what imports changed of a person
+         * @description One entry for each import and school that changed the person or their classes there, at the schools within the caller's reach. Entries are
+         *     kept as long as the audit log; the one of the import that made the person stays.
+         */
+        get: operations["listPersonImports"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/people/{personId}/sessions": {
         parameters: {
             query?: never;
@@ -2954,6 +2975,47 @@ export interface components {
             givenAt: string;
         };
         /**
+         * @description `CREATED` made the person, `CHANGED` changed name or role, `CLASSES` changed classes only, `JOINED` brought them to the school, `LEFT` took
+         *     them from a school while they stay at another, `REMOVED` had them leave, `RESTORED` brought them back. Classes may change with each.
+         * @example CLASSES
+         * @enum {string}
+         */
+        PersonImportChange: "CREATED" | "CHANGED" | "CLASSES" | "JOINED" | "LEFT" | "REMOVED" | "RESTORED";
+        /** @description What one import changed of a person at one school. */
+        PersonImport: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a55
+             */
+            importId: string;
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            schoolId: string;
+            /**
+             * Format: date-time
+             * @description When the import was applied.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            at: string;
+            change: components["schemas"]["PersonImportChange"];
+            /**
+             * @description The names of the classes at the school as they were; null where the import did not change them, and where it made the person.
+             * @example [
+             *       "5a"
+             *     ]
+             */
+            classesBefore: string[] | null;
+            /**
+             * @description The names of the classes at the school from then on; null where `classesBefore` is.
+             * @example [
+             *       "6a"
+             *     ]
+             */
+            classesAfter: string[] | null;
+        };
+        /**
          * @description Who did something: a person, an app, or a program of the service such as `purge`; what it is not is null. All are null for what nobody
          *     was recorded to do, for a person who was deleted for good, and, for a partner, for every person.
          */
@@ -3102,6 +3164,8 @@ export interface components {
             logoutNotices: components["schemas"]["StoredEntry"][];
             /** @description The staff roles that they hold or held. */
             staffRoles: components["schemas"]["StaffRole"][];
+            /** @description What imports changed of them and their classes, the latest first. */
+            imports: components["schemas"]["PersonImport"][];
             /** @description What was done to them, the newest first. */
             audit: components["schemas"]["AuditLine"][];
             /** @description What they did as staff, the newest first, without whom they did it to. */
@@ -8183,6 +8247,53 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["PersonUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listPersonImports: {
+        parameters: {
+            query?: {
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the person.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                personId: components["parameters"]["AdminPersonId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What imports changed, the latest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PersonImport"][];
+                };
             };
             400: components["responses"]["AdminBadRequest"];
             401: components["responses"]["Unauthorized"];

@@ -152,6 +152,11 @@ export type Import = Prisma.ImportModel
  */
 export type ImportSchool = Prisma.ImportSchoolModel
 /**
+ * Model PersonImport
+ * 
+ */
+export type PersonImport = Prisma.PersonImportModel
+/**
  * Model ImportError
  * 
  */

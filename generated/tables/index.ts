@@ -273,6 +273,19 @@ export const tables = {
       appliedAt: "applied_at",
     },
   },
+  personImport: {
+    name: "person_import",
+    columns: {
+      id: "id",
+      at: "at",
+      personId: "person_id",
+      schoolId: "school_id",
+      importId: "import_id",
+      change: "change",
+      classesBefore: "classes_before",
+      classesAfter: "classes_after",
+    },
+  },
   importError: {
     name: "import_error",
     columns: {
@@ -919,6 +932,16 @@ export type Rows = {
     confirmedGroups: number | null;
     appliedAt: Date | null;
   };
+  personImport: {
+    id: string;
+    at: Date;
+    personId: string;
+    schoolId: string;
+    importId: string;
+    change: string;
+    classesBefore: string[];
+    classesAfter: string[];
+  };
   importError: {
     importId: string;
     row: number;
@@ -1268,6 +1291,7 @@ export type Required = {
   eventFeed: "lastPosition" | "sweptPosition";
   import: "id" | "format" | "mode" | "state" | "fileName" | "createdAt";
   importSchool: "importId" | "schoolId" | "state" | "counts";
+  personImport: "id" | "at" | "personId" | "schoolId" | "importId" | "change";
   importError: "importId" | "row" | "file" | "line" | "code" | "message";
   stagedPerson: "importId" | "row" | "line" | "column" | "sourceId" | "sortKey" | "isDeleted";
   stagedRole: "importId" | "row" | "line" | "column" | "personSourceId" | "role" | "isPrimary" | "isDeleted";

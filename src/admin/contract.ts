@@ -1,6 +1,6 @@
 import type { Registration, ScopeName, ScopeRequest, SignOnAudience } from "../access/index.ts";
 import type { GroupStatus, GroupType, PersonRole, PersonStatus, NameOrder, PersonOrder } from "../directory/index.ts";
-import type { GroupStep, ImportFormat, ImportMode, ImportState, ImportStatus } from "../imports/index.ts";
+import type { GroupStep, ImportFormat, ImportMode, ImportState, ImportStatus, PersonImport } from "../imports/index.ts";
 import type { EnumsAgree, Takes } from "../platform/contract-types.ts";
 import type { CardSecondStep, DescribedKey, SignInSettings } from "../sign-on/index.ts";
 import type { CardSkipReason } from "./card-holders.ts";
@@ -51,6 +51,7 @@ export const takes: Takes<operations> = {
   listAppsOfPerson: { personId: true, limit: true, cursor: true },
   listSecondFactors: { personId: true, limit: true, cursor: true },
   revokeSecondFactors: { personId: true },
+  listPersonImports: { personId: true, limit: true, cursor: true },
   listSessions: { personId: true, limit: true, cursor: true },
   endSession: { personId: true, sessionId: true },
   listConsents: { personId: true, limit: true, cursor: true },
@@ -178,6 +179,7 @@ export const enums: EnumsAgree<
     ImportSchoolState: ImportStatus["schools"][number]["state"];
     ImportState: ImportState;
     JobOutcome: JobRun["outcome"];
+    PersonImportChange: PersonImport["change"];
     PersonStatus: PersonStatus;
     SchoolRole: PersonRole;
     ScopeRequestState: ScopeRequest["state"];
@@ -218,6 +220,7 @@ export const enums: EnumsAgree<
   ImportSchoolState: true,
   ImportState: true,
   JobOutcome: true,
+  PersonImportChange: true,
   PersonStatus: true,
   SchoolRole: true,
   ScopeRequestState: true,

@@ -22,6 +22,7 @@ import { loginHandlers } from "./logins.ts";
 import { memberHandlers } from "./members.ts";
 import { peopleHandlers } from "./people.ts";
 import { personDataHandlers } from "./person-data.ts";
+import { personImportHandlers } from "./person-imports.ts";
 import { personSchoolHandlers } from "./person-schools.ts";
 import { schoolHandlers } from "./schools.ts";
 import { secondFactorHandlers } from "./second-factors.ts";
@@ -47,6 +48,7 @@ export const handlers: { [Id in OperationId]: AdminHandler<Id> } = {
   ...explanationHandlers,
   ...secondFactorHandlers,
   ...sessionHandlers,
+  ...personImportHandlers,
   ...personDataHandlers,
   ...importHandlers,
   ...cardHandlers,

@@ -1,6 +1,7 @@
 import { listAppsOfPerson } from "../access/index.ts";
 import { findPerson, type PersonId, type SchoolId } from "../directory/index.ts";
 import { listAudit, listEventsOf, personActor, type RecordedAudit } from "../events/index.ts";
+import { listPersonImports } from "../imports/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { withPrismaTransaction } from "../platform/db.ts";
 import { listConsents, listSessions, readSignOnData, recordOfPerson, type StoredEntry } from "../sign-on/index.ts";
@@ -10,6 +11,7 @@ import type { components } from "../../generated/openapi/admin.ts";
 import { findLineNames, presentLine } from "./audit.ts";
 import type { AdminHandler } from "./handler.ts";
 import { readLogin } from "./logins.ts";
+import { presentPersonImport, schoolsOf } from "./person-imports.ts";
 import { readPerson } from "./person-record.ts";
 import { presentAppOfPerson, presentConsent, presentSession } from "./sessions.ts";
 import { presentRole } from "./staff.ts";
@@ -65,6 +67,9 @@ const getPersonData: AdminHandler<"getPersonData"> = async ({ db }, { path, reac
     loginCards: entries(lists.loginCards),
     logoutNotices: entries(lists.logoutNotices),
     staffRoles: (await listRoles(db, roles)).map(presentRole),
+    imports: (await listPersonImports(db, { personId, schoolIds: schoolsOf(reach), limit: most })).map(
+      presentPersonImport,
+    ),
     audit: lines.map((line) => presentLine(line, true, names)),
     actions: actions.map((line) => presentLine(line, false, names)),
     events: (await listEventsOf(db, { subjectId: personId, limit: most })).map(({ at, clientId, action }) =>

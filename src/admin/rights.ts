@@ -54,6 +54,7 @@ export const rights = {
   listSecondFactors: seeOffice,
   revokeSecondFactors: schools,
   getPersonData: schools,
+  listPersonImports: seeOffice,
   listSessions: seeOffice,
   endSession: office,
   listConsents: seeOffice,

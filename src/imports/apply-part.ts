@@ -10,6 +10,7 @@ import { recordCarryOvers, shareSourceIds, writeDifference } from "./apply-steps
 import { changesNothing, countDifference, isHeld, type Counts } from "./counts.ts";
 import { findDifference, type SchoolPart } from "./difference.ts";
 import { renewLease, type Lease } from "./lease.ts";
+import { recordPersonImports } from "./of-person.ts";
 import { a, i } from "./tables.ts";
 
 /** Units: holdShare from 0 to 1, restoreWindowDays in days of 24 hours. */
@@ -60,6 +61,7 @@ export async function changePart(
   const unfinished = await findRows<Unfinished, { schoolId: SchoolId }>(tx, findUnfinished, part);
   const isUnchanged = changesNothing(counts);
   const purgeAt = addDays(part.now, rules.restoreWindowDays);
+  if (!isUnchanged) await run(tx, recordPersonImports, part);
   if (!isUnchanged) await writeDifference(tx, { ...part, purgeAt }, counts);
   await run(tx, recordCarryOvers, part);
   if (part.schools.length > 1) await run(tx, shareSourceIds, part);

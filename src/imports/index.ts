@@ -27,6 +27,8 @@ export type { Leaver } from "./listed.ts";
 export { findImport, listImportsOf } from "./find.ts";
 export type { ImportReach, ImportStatus } from "./find.ts";
 export type { ImportFormat, ImportMode } from "./formats/format.ts";
+export { listPersonImports, makePersonImportSweep } from "./of-person.ts";
+export type { PersonImport } from "./of-person.ts";
 export { previewImport, sampleImport } from "./preview.ts";
 export type { NewImport } from "./preview.ts";
 export type { OnProgress, Progress } from "./progress.ts";

@@ -63,6 +63,12 @@ async function makePeople(count: number, { school, groups, app: clientId }: Plac
   await db.prisma.staffRole.createMany(
     each(() => ({ id: makeUuid(start), role: "OPERATOR" as const, givenAt: start })),
   );
+  await db.prisma.personImport.createMany(
+    each(() => ({
+      ...{ id: makeUuid(start), at: start, schoolId: school, importId: makeUuid(start), change: "CLASSES" },
+      ...{ classesBefore: ["5a"], classesAfter: ["6a"] },
+    })),
+  );
   for (const kind of ["Session", "RefreshToken", "AccessToken", "Interaction"]) {
     const artifact = { kind, clientId, expiresAt: later(60) };
     await db.prisma.oidcArtifact.createMany(

@@ -14,7 +14,7 @@ subscribe("http.client.request.start", (message) => {
 
 const service = await startService();
 const make = makeMakers(service.db);
-const [people, classes, mostBytes, mostCalls] = [2000, 80, 60_000, 6];
+const [people, classes, mostBytes, mostCalls] = [2000, 80, 60_000, 7];
 
 let admin: PortalUser;
 let pages: Record<string, string>;

@@ -419,6 +419,7 @@ export const ModelName = {
   EventFeed: 'EventFeed',
   Import: 'Import',
   ImportSchool: 'ImportSchool',
+  PersonImport: 'PersonImport',
   ImportError: 'ImportError',
   StagedPerson: 'StagedPerson',
   StagedRole: 'StagedRole',
@@ -472,7 +473,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "announcedSignIn" | "viewVersion" | "school" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "knownDevice" | "cardSettings" | "loginCard" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "announcedSignIn" | "viewVersion" | "school" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "personImport" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "knownDevice" | "cardSettings" | "loginCard" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2101,6 +2102,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ImportSchoolCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ImportSchoolCountAggregateOutputType> | number
+        }
+      }
+    }
+    PersonImport: {
+      payload: Prisma.$PersonImportPayload<ExtArgs>
+      fields: Prisma.PersonImportFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PersonImportFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PersonImportFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>
+        }
+        findFirst: {
+          args: Prisma.PersonImportFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PersonImportFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>
+        }
+        findMany: {
+          args: Prisma.PersonImportFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>[]
+        }
+        create: {
+          args: Prisma.PersonImportCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>
+        }
+        createMany: {
+          args: Prisma.PersonImportCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PersonImportCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>[]
+        }
+        delete: {
+          args: Prisma.PersonImportDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>
+        }
+        update: {
+          args: Prisma.PersonImportUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>
+        }
+        deleteMany: {
+          args: Prisma.PersonImportDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PersonImportUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PersonImportUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>[]
+        }
+        upsert: {
+          args: Prisma.PersonImportUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PersonImportPayload>
+        }
+        aggregate: {
+          args: Prisma.PersonImportAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePersonImport>
+        }
+        groupBy: {
+          args: Prisma.PersonImportGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PersonImportGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PersonImportCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PersonImportCountAggregateOutputType> | number
         }
       }
     }
@@ -5248,6 +5323,20 @@ export const ImportSchoolScalarFieldEnum = {
 export type ImportSchoolScalarFieldEnum = (typeof ImportSchoolScalarFieldEnum)[keyof typeof ImportSchoolScalarFieldEnum]
 
 
+export const PersonImportScalarFieldEnum = {
+  id: 'id',
+  at: 'at',
+  personId: 'personId',
+  schoolId: 'schoolId',
+  importId: 'importId',
+  change: 'change',
+  classesBefore: 'classesBefore',
+  classesAfter: 'classesAfter'
+} as const
+
+export type PersonImportScalarFieldEnum = (typeof PersonImportScalarFieldEnum)[keyof typeof PersonImportScalarFieldEnum]
+
+
 export const ImportErrorScalarFieldEnum = {
   importId: 'importId',
   row: 'row',
@@ -6292,6 +6381,7 @@ export type GlobalOmitConfig = {
   eventFeed?: Prisma.EventFeedOmit
   import?: Prisma.ImportOmit
   importSchool?: Prisma.ImportSchoolOmit
+  personImport?: Prisma.PersonImportOmit
   importError?: Prisma.ImportErrorOmit
   stagedPerson?: Prisma.StagedPersonOmit
   stagedRole?: Prisma.StagedRoleOmit

@@ -73,6 +73,7 @@ export const ModelName = {
   EventFeed: 'EventFeed',
   Import: 'Import',
   ImportSchool: 'ImportSchool',
+  PersonImport: 'PersonImport',
   ImportError: 'ImportError',
   StagedPerson: 'StagedPerson',
   StagedRole: 'StagedRole',
@@ -420,6 +421,20 @@ export const ImportSchoolScalarFieldEnum = {
 } as const
 
 export type ImportSchoolScalarFieldEnum = (typeof ImportSchoolScalarFieldEnum)[keyof typeof ImportSchoolScalarFieldEnum]
+
+
+export const PersonImportScalarFieldEnum = {
+  id: 'id',
+  at: 'at',
+  personId: 'personId',
+  schoolId: 'schoolId',
+  importId: 'importId',
+  change: 'change',
+  classesBefore: 'classesBefore',
+  classesAfter: 'classesAfter'
+} as const
+
+export type PersonImportScalarFieldEnum = (typeof PersonImportScalarFieldEnum)[keyof typeof PersonImportScalarFieldEnum]
 
 
 export const ImportErrorScalarFieldEnum = {

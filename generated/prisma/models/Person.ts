@@ -271,6 +271,7 @@ export type PersonWhereInput = {
   consents?: Prisma.ConsentListRelationFilter
   knownDevices?: Prisma.KnownDeviceListRelationFilter
   staffRoles?: Prisma.StaffRoleListRelationFilter
+  imports?: Prisma.PersonImportListRelationFilter
   secondFactors?: Prisma.SecondFactorListRelationFilter
   recoveryCodes?: Prisma.RecoveryCodeListRelationFilter
 }
@@ -300,6 +301,7 @@ export type PersonOrderByWithRelationInput = {
   consents?: Prisma.ConsentOrderByRelationAggregateInput
   knownDevices?: Prisma.KnownDeviceOrderByRelationAggregateInput
   staffRoles?: Prisma.StaffRoleOrderByRelationAggregateInput
+  imports?: Prisma.PersonImportOrderByRelationAggregateInput
   secondFactors?: Prisma.SecondFactorOrderByRelationAggregateInput
   recoveryCodes?: Prisma.RecoveryCodeOrderByRelationAggregateInput
 }
@@ -332,6 +334,7 @@ export type PersonWhereUniqueInput = Prisma.AtLeast<{
   consents?: Prisma.ConsentListRelationFilter
   knownDevices?: Prisma.KnownDeviceListRelationFilter
   staffRoles?: Prisma.StaffRoleListRelationFilter
+  imports?: Prisma.PersonImportListRelationFilter
   secondFactors?: Prisma.SecondFactorListRelationFilter
   recoveryCodes?: Prisma.RecoveryCodeListRelationFilter
 }, "id">
@@ -401,6 +404,7 @@ export type PersonCreateInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
@@ -428,6 +432,7 @@ export type PersonUncheckedCreateInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
@@ -455,6 +460,7 @@ export type PersonUpdateInput = {
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
@@ -482,6 +488,7 @@ export type PersonUncheckedUpdateInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
@@ -732,6 +739,20 @@ export type PersonUncheckedUpdateManyWithoutHomeNestedInput = {
   deleteMany?: Prisma.PersonScalarWhereInput | Prisma.PersonScalarWhereInput[]
 }
 
+export type PersonCreateNestedOneWithoutImportsInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutImportsInput, Prisma.PersonUncheckedCreateWithoutImportsInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutImportsInput
+  connect?: Prisma.PersonWhereUniqueInput
+}
+
+export type PersonUpdateOneRequiredWithoutImportsNestedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutImportsInput, Prisma.PersonUncheckedCreateWithoutImportsInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutImportsInput
+  upsert?: Prisma.PersonUpsertWithoutImportsInput
+  connect?: Prisma.PersonWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutImportsInput, Prisma.PersonUpdateWithoutImportsInput>, Prisma.PersonUncheckedUpdateWithoutImportsInput>
+}
+
 export type PersonCreateNestedOneWithoutCredentialInput = {
   create?: Prisma.XOR<Prisma.PersonCreateWithoutCredentialInput, Prisma.PersonUncheckedCreateWithoutCredentialInput>
   connectOrCreate?: Prisma.PersonCreateOrConnectWithoutCredentialInput
@@ -856,6 +877,7 @@ export type PersonCreateWithoutSignInsInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
@@ -882,6 +904,7 @@ export type PersonUncheckedCreateWithoutSignInsInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
@@ -924,6 +947,7 @@ export type PersonUpdateWithoutSignInsInput = {
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
@@ -950,6 +974,7 @@ export type PersonUncheckedUpdateWithoutSignInsInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
@@ -976,6 +1001,7 @@ export type PersonCreateWithoutHomeSchoolInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
@@ -1002,6 +1028,7 @@ export type PersonUncheckedCreateWithoutHomeSchoolInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
@@ -1075,6 +1102,7 @@ export type PersonCreateWithoutAffiliationsInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
@@ -1101,6 +1129,7 @@ export type PersonUncheckedCreateWithoutAffiliationsInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
@@ -1132,6 +1161,7 @@ export type PersonCreateWithoutHomeInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
@@ -1157,6 +1187,7 @@ export type PersonUncheckedCreateWithoutHomeInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
@@ -1204,6 +1235,7 @@ export type PersonUpdateWithoutAffiliationsInput = {
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
@@ -1230,6 +1262,7 @@ export type PersonUncheckedUpdateWithoutAffiliationsInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
@@ -1248,6 +1281,130 @@ export type PersonUpdateWithWhereUniqueWithoutHomeInput = {
 export type PersonUpdateManyWithWhereWithoutHomeInput = {
   where: Prisma.PersonScalarWhereInput
   data: Prisma.XOR<Prisma.PersonUpdateManyMutationInput, Prisma.PersonUncheckedUpdateManyWithoutHomeInput>
+}
+
+export type PersonCreateWithoutImportsInput = {
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+}
+
+export type PersonUncheckedCreateWithoutImportsInput = {
+  id: string
+  homeSchoolId?: string | null
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+}
+
+export type PersonCreateOrConnectWithoutImportsInput = {
+  where: Prisma.PersonWhereUniqueInput
+  create: Prisma.XOR<Prisma.PersonCreateWithoutImportsInput, Prisma.PersonUncheckedCreateWithoutImportsInput>
+}
+
+export type PersonUpsertWithoutImportsInput = {
+  update: Prisma.XOR<Prisma.PersonUpdateWithoutImportsInput, Prisma.PersonUncheckedUpdateWithoutImportsInput>
+  create: Prisma.XOR<Prisma.PersonCreateWithoutImportsInput, Prisma.PersonUncheckedCreateWithoutImportsInput>
+  where?: Prisma.PersonWhereInput
+}
+
+export type PersonUpdateToOneWithWhereWithoutImportsInput = {
+  where?: Prisma.PersonWhereInput
+  data: Prisma.XOR<Prisma.PersonUpdateWithoutImportsInput, Prisma.PersonUncheckedUpdateWithoutImportsInput>
+}
+
+export type PersonUpdateWithoutImportsInput = {
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonUncheckedUpdateWithoutImportsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
 
 export type PersonCreateWithoutCredentialInput = {
@@ -1272,6 +1429,7 @@ export type PersonCreateWithoutCredentialInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
@@ -1298,6 +1456,7 @@ export type PersonUncheckedCreateWithoutCredentialInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
@@ -1340,6 +1499,7 @@ export type PersonUpdateWithoutCredentialInput = {
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
@@ -1366,6 +1526,7 @@ export type PersonUncheckedUpdateWithoutCredentialInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
@@ -1392,6 +1553,7 @@ export type PersonCreateWithoutUserNamesInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
@@ -1418,6 +1580,7 @@ export type PersonUncheckedCreateWithoutUserNamesInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
@@ -1460,6 +1623,7 @@ export type PersonUpdateWithoutUserNamesInput = {
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
@@ -1486,6 +1650,7 @@ export type PersonUncheckedUpdateWithoutUserNamesInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
@@ -1512,6 +1677,7 @@ export type PersonCreateWithoutConsentsInput = {
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
@@ -1538,6 +1704,7 @@ export type PersonUncheckedCreateWithoutConsentsInput = {
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
@@ -1580,6 +1747,7 @@ export type PersonUpdateWithoutConsentsInput = {
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
@@ -1606,6 +1774,7 @@ export type PersonUncheckedUpdateWithoutConsentsInput = {
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
@@ -1632,6 +1801,7 @@ export type PersonCreateWithoutKnownDevicesInput = {
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
@@ -1658,6 +1828,7 @@ export type PersonUncheckedCreateWithoutKnownDevicesInput = {
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
@@ -1700,6 +1871,7 @@ export type PersonUpdateWithoutKnownDevicesInput = {
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
@@ -1726,6 +1898,7 @@ export type PersonUncheckedUpdateWithoutKnownDevicesInput = {
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
@@ -1753,6 +1926,7 @@ export type PersonCreateWithoutSecondFactorsInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
 
@@ -1779,6 +1953,7 @@ export type PersonUncheckedCreateWithoutSecondFactorsInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
 
@@ -1821,6 +1996,7 @@ export type PersonUpdateWithoutSecondFactorsInput = {
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
 
@@ -1847,6 +2023,7 @@ export type PersonUncheckedUpdateWithoutSecondFactorsInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
 
@@ -1873,6 +2050,7 @@ export type PersonCreateWithoutRecoveryCodesInput = {
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
 }
 
@@ -1899,6 +2077,7 @@ export type PersonUncheckedCreateWithoutRecoveryCodesInput = {
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
 }
 
@@ -1941,6 +2120,7 @@ export type PersonUpdateWithoutRecoveryCodesInput = {
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
 }
 
@@ -1967,6 +2147,7 @@ export type PersonUncheckedUpdateWithoutRecoveryCodesInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
 }
 
@@ -1992,6 +2173,7 @@ export type PersonCreateWithoutStaffRolesInput = {
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
 }
@@ -2018,6 +2200,7 @@ export type PersonUncheckedCreateWithoutStaffRolesInput = {
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
 }
@@ -2060,6 +2243,7 @@ export type PersonUpdateWithoutStaffRolesInput = {
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
@@ -2086,6 +2270,7 @@ export type PersonUncheckedUpdateWithoutStaffRolesInput = {
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
@@ -2129,6 +2314,7 @@ export type PersonUpdateWithoutHomeSchoolInput = {
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
@@ -2155,6 +2341,7 @@ export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
@@ -2214,6 +2401,7 @@ export type PersonUpdateWithoutHomeInput = {
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
 }
@@ -2239,6 +2427,7 @@ export type PersonUncheckedUpdateWithoutHomeInput = {
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
 }
@@ -2271,6 +2460,7 @@ export type PersonCountOutputType = {
   consents: number
   knownDevices: number
   staffRoles: number
+  imports: number
   secondFactors: number
   recoveryCodes: number
 }
@@ -2282,6 +2472,7 @@ export type PersonCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions
   consents?: boolean | PersonCountOutputTypeCountConsentsArgs
   knownDevices?: boolean | PersonCountOutputTypeCountKnownDevicesArgs
   staffRoles?: boolean | PersonCountOutputTypeCountStaffRolesArgs
+  imports?: boolean | PersonCountOutputTypeCountImportsArgs
   secondFactors?: boolean | PersonCountOutputTypeCountSecondFactorsArgs
   recoveryCodes?: boolean | PersonCountOutputTypeCountRecoveryCodesArgs
 }
@@ -2341,6 +2532,13 @@ export type PersonCountOutputTypeCountStaffRolesArgs<ExtArgs extends runtime.Typ
 /**
  * PersonCountOutputType without action
  */
+export type PersonCountOutputTypeCountImportsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.PersonImportWhereInput
+}
+
+/**
+ * PersonCountOutputType without action
+ */
 export type PersonCountOutputTypeCountSecondFactorsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.SecondFactorWhereInput
 }
@@ -2378,6 +2576,7 @@ export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   consents?: boolean | Prisma.Person$consentsArgs<ExtArgs>
   knownDevices?: boolean | Prisma.Person$knownDevicesArgs<ExtArgs>
   staffRoles?: boolean | Prisma.Person$staffRolesArgs<ExtArgs>
+  imports?: boolean | Prisma.Person$importsArgs<ExtArgs>
   secondFactors?: boolean | Prisma.Person$secondFactorsArgs<ExtArgs>
   recoveryCodes?: boolean | Prisma.Person$recoveryCodesArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
@@ -2452,6 +2651,7 @@ export type PersonInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   consents?: boolean | Prisma.Person$consentsArgs<ExtArgs>
   knownDevices?: boolean | Prisma.Person$knownDevicesArgs<ExtArgs>
   staffRoles?: boolean | Prisma.Person$staffRolesArgs<ExtArgs>
+  imports?: boolean | Prisma.Person$importsArgs<ExtArgs>
   secondFactors?: boolean | Prisma.Person$secondFactorsArgs<ExtArgs>
   recoveryCodes?: boolean | Prisma.Person$recoveryCodesArgs<ExtArgs>
   _count?: boolean | Prisma.PersonCountOutputTypeDefaultArgs<ExtArgs>
@@ -2477,6 +2677,7 @@ export type $PersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     consents: Prisma.$ConsentPayload<ExtArgs>[]
     knownDevices: Prisma.$KnownDevicePayload<ExtArgs>[]
     staffRoles: Prisma.$StaffRolePayload<ExtArgs>[]
+    imports: Prisma.$PersonImportPayload<ExtArgs>[]
     secondFactors: Prisma.$SecondFactorPayload<ExtArgs>[]
     recoveryCodes: Prisma.$RecoveryCodePayload<ExtArgs>[]
   }
@@ -2899,6 +3100,7 @@ export interface Prisma__PersonClient<T, Null = never, ExtArgs extends runtime.T
   consents<T extends Prisma.Person$consentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$consentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ConsentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   knownDevices<T extends Prisma.Person$knownDevicesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$knownDevicesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$KnownDevicePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   staffRoles<T extends Prisma.Person$staffRolesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$staffRolesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRolePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  imports<T extends Prisma.Person$importsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$importsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PersonImportPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   secondFactors<T extends Prisma.Person$secondFactorsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$secondFactorsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SecondFactorPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   recoveryCodes<T extends Prisma.Person$recoveryCodesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$recoveryCodesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$RecoveryCodePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
@@ -3544,6 +3746,30 @@ export type Person$staffRolesArgs<ExtArgs extends runtime.Types.Extensions.Inter
   take?: number
   skip?: number
   distinct?: Prisma.StaffRoleScalarFieldEnum | Prisma.StaffRoleScalarFieldEnum[]
+}
+
+/**
+ * Person.imports
+ */
+export type Person$importsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the PersonImport
+   */
+  select?: Prisma.PersonImportSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the PersonImport
+   */
+  omit?: Prisma.PersonImportOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PersonImportInclude<ExtArgs> | null
+  where?: Prisma.PersonImportWhereInput
+  orderBy?: Prisma.PersonImportOrderByWithRelationInput | Prisma.PersonImportOrderByWithRelationInput[]
+  cursor?: Prisma.PersonImportWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.PersonImportScalarFieldEnum | Prisma.PersonImportScalarFieldEnum[]
 }
 
 /**

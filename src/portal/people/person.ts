@@ -20,11 +20,13 @@ async function listLines(visit: Visit): Promise<Line[]> {
 /** All about one person, with what may be done. */
 export async function showPerson(visit: Visit): Promise<Shown> {
   const { api, t, part, typed, field } = visit;
-  const [{ record: person, tag }, login, groups, lines, factors, cards] = await Promise.all([
+  const query = { limit: mostLines };
+  const [{ record: person, tag }, login, groups, lines, imports, factors, cards] = await Promise.all([
     readPerson(visit),
     takeIfThere(api.GET("/admin/v1/people/{personId}/login", { params: { path: pathOf(visit) } })),
     listGroups(visit),
     listLines(visit),
+    takePage(api.GET("/admin/v1/people/{personId}/imports", { params: { path: pathOf(visit), query } })),
     takePage(api.GET("/admin/v1/people/{personId}/second-factors", { params: { path: pathOf(visit) } })),
     listLoginCards(visit, part("personId")),
   ]);
@@ -33,7 +35,7 @@ export async function showPerson(visit: Visit): Promise<Shown> {
   const isMember = new Set(memberships.map(({ id }) => id));
   const others = groups.filter(({ id }) => !isMember.has(id));
   const classIds = new Map([...byId].filter(([, { type }]) => type === "KLASSE"));
-  const moments = listMoments({ person, lines, groups: byId, login, isMember }, visit);
+  const moments = listMoments({ person, lines, imports: imports.items, groups: byId, login, isMember }, visit);
   const model = {
     ...{ schoolId: part("schoolId"), base: addressOf(visit), person, tag, login, memberships, others, moments },
     ...{ factors: factors.items, cards },

@@ -3,6 +3,7 @@ import type { Visit } from "../frame/index.ts";
 import { mayChange, type Person } from "./words.ts";
 
 type Line = AdminSchemas["AuditLine"];
+type Import = AdminSchemas["PersonImport"];
 type Group = AdminSchemas["AdminGroup"];
 
 /** Takes back what a moment says. Shape: `action` is the end of the address that takes the form with `fields`. */
@@ -13,6 +14,7 @@ export type Moment = { at: string; text: string; by: string; undo: Undo | null }
 type About = {
   person: Person;
   lines: readonly Line[];
+  imports: readonly Import[];
   groups: ReadonlyMap<string, Group>;
   login: AdminSchemas["Login"] | null;
   isMember: ReadonlySet<string>;
@@ -33,9 +35,10 @@ export function listMoments(about: About, visit: Visit): Moment[] {
   const lines = about.lines.filter(({ action }) => told.has(action));
   const isTold = (action: string) => lines.some((line) => line.action === action);
   const moment = (at: string, text: string): Moment => ({ at, text, by: "", undo: null });
-  const recorded = facts(about).filter(([, key]) => !isTold(key));
+  const recorded = facts(about).filter(([at, key]) => !isTold(key) && !about.imports.some((one) => one.at === at));
   return [
     ...recorded.map(([at, key]) => moment(at, t(`moments.${key}`, { group: "" }))),
+    ...about.imports.map((one) => ({ ...moment(one.at, wordsOfImport(one, visit)), by: t("moments.by_import") })),
     ...lines.map((line) => ({
       ...moment(line.at, wordsOf(line, about, visit)),
       ...{ by: writeActor(line, visit), undo: mayChange(visit) ? undoOf(line, about) : null },
@@ -44,10 +47,11 @@ export function listMoments(about: About, visit: Visit): Moment[] {
 }
 
 /** What the record itself tells; a line of the audit log with the same key tells more. */
-function facts({ person, login }: About): [at: string, key: string][] {
+function facts({ person, login, lines }: About): [at: string, key: string][] {
   const { createdAt, firstSignInAt, lastSignInAt, blockedAt, softDeletedAt, sourceSystemIdentifier } = person;
+  const wasMadeHere = sourceSystemIdentifier === null || lines.some(({ action }) => action === "person_created");
   const all: [string | null | undefined, string][] = [
-    [createdAt, sourceSystemIdentifier === null ? "person_created" : "imported"],
+    [createdAt, wasMadeHere ? "person_created" : "imported"],
     [firstSignInAt, "first_sign_in"],
     [lastSignInAt === firstSignInAt ? null : lastSignInAt, "last_sign_in"],
     [login?.hasPassword === true ? login.changedAt : null, "credential_set"],
@@ -61,6 +65,25 @@ const groupIdOf = ({ detail }: Line): string => (detail as { groupId?: string })
 
 function wordsOf(line: Line, { groups }: About, { t }: Visit): string {
   return t(`moments.${line.action}`, { group: groups.get(groupIdOf(line))?.name ?? t("moments.goneGroup") });
+}
+
+const keyOfChange: Record<Import["change"], string | null> = {
+  ...{ CREATED: "imported", CHANGED: "person_updated", CLASSES: null, JOINED: "affiliation_added" },
+  ...{ LEFT: "affiliation_removed", REMOVED: "person_soft_deleted", RESTORED: "person_restored" },
+};
+
+function wordsOfImport({ change, classesBefore, classesAfter }: Import, { t }: Visit): string {
+  const [before, after] = [classesBefore ?? [], classesAfter ?? []].map((names) => names.join(", ")) as [
+    string,
+    string,
+  ];
+  const keys = [keyOfChange[change]];
+  if (before !== "" && after !== "") keys.push("class_changed");
+  else if (before !== after) keys.push(after === "" ? "membership_removed" : "membership_added");
+  const words = keys.flatMap((key) =>
+    key === null ? [] : [t(`moments.${key}`, { before, after, group: before + after })],
+  );
+  return words.join(", ");
 }
 
 function writeActor({ actor: { role, program }, names: { actor, actorApp } }: Line, { t }: Visit): string {

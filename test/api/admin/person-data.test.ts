@@ -33,6 +33,7 @@ const answered: Record<string, (data: PersonData) => unknown> = {
   membership: ({ person }) => person.groups,
   oidc_artifact: ({ sessions }) => sessions,
   person: ({ person }) => [person.name],
+  person_import: ({ imports }) => imports,
   recovery_code: ({ recoveryCodes }) => Array(recoveryCodes),
   school_choice: ({ schoolChoices }) => schoolChoices,
   second_factor: ({ secondFactors }) => secondFactors,
@@ -69,6 +70,10 @@ async function makeKnownPerson(): Promise<PersonId> {
   });
   await prisma.staffRole.create({
     data: { id: id(), personId, role: "SECRETARY", givenAt: at, schools: { create: { schoolId: school } } },
+  });
+  const classes = { classesBefore: ["5a"], classesAfter: ["6a"] };
+  await prisma.personImport.create({
+    data: { id: id(), at, personId, schoolId: school, importId: id(), change: "CLASSES", ...classes },
   });
   const endpointId = id();
   await prisma.webhookEndpoint.create({

@@ -1,0 +1,141 @@
+import type { PersonId, SchoolId } from "../directory/index.ts";
+import { addDays, type Clock } from "../platform/clock.ts";
+import type { Db, RecordStore } from "../platform/db.ts";
+import { insert, run, sql, statement, table } from "../platform/sql.ts";
+import type { WorkerJob } from "../platform/worker.ts";
+import { newId } from "./difference-people.ts";
+import type { SchoolPart } from "./difference.ts";
+import type { ImportId } from "./record.ts";
+import { g, i, importGroup, importMembership, m, p } from "./tables.ts";
+
+/**
+ * What one import did to one person at one school.
+ *
+ * Shape: `change` is CLASSES where nothing else changed; `classes` are null where they stayed as they were, and of an
+ *        import that made the person.
+ */
+export type PersonImport = {
+  id: string;
+  at: Date;
+  schoolId: SchoolId;
+  importId: ImportId;
+  change: "CREATED" | "CHANGED" | "CLASSES" | "JOINED" | "LEFT" | "REMOVED" | "RESTORED";
+  classes: { before: string[]; after: string[] } | null;
+};
+
+const ig = importGroup.as("ig");
+const [im, taken] = [importMembership.as("im"), importMembership.as("taken")];
+
+const isClassAfter = sql`CASE WHEN ${ig.id} IS NULL THEN ${g.status} = 'ACTIVE' AND ${g.type} = 'KLASSE'
+  ELSE NOT ${ig.isGone} AND ${ig.type} = 'KLASSE' END`;
+const namesOf = (name: "before" | "after") => {
+  const column = name === "before" ? sql`before` : sql`after`;
+  return sql`coalesce(array_agg(${column} ORDER BY ${column}) FILTER (WHERE ${column} IS NOT NULL), '{}')`;
+};
+
+/**
+ * Records what an import is about to change of people who are there, with their classes as they are and as they will
+ * be; classes that only get another name count too. People who will be made are not in `person` yet and get no row.
+ */
+export const recordPersonImports = statement<Pick<SchoolPart, "importId" | "schoolId" | "now">>(
+  ({ importId, schoolId, now }) => sql`
+  WITH classes AS (
+    SELECT person_id, ${namesOf("before")} AS before, ${namesOf("after")} AS after FROM (
+      SELECT ${m.personId}, CASE WHEN ${g.status} = 'ACTIVE' AND ${g.type} = 'KLASSE' THEN ${g.name} END AS before,
+        CASE WHEN ${taken.change} IS NULL AND ${isClassAfter} THEN coalesce(${ig.name}, ${g.name}) END AS after
+      FROM ${g} JOIN ${m} ON ${m.groupId} = ${g.id} LEFT JOIN ${ig} ON ${ig.id} = ${g.id}
+      LEFT JOIN ${taken} ON ${taken.groupId} = ${m.groupId} AND ${taken.personId} = ${m.personId}
+        AND ${taken.change} = 'removed'
+      WHERE ${g.schoolId} = ${schoolId}
+      UNION ALL
+      SELECT ${im.personId}, NULL, ${ig.name} FROM ${im} JOIN ${ig} ON ${ig.id} = ${im.groupId}
+      JOIN ${i} ON ${i.id} = ${im.personId} AND ${i.change} IS DISTINCT FROM 'created'
+      WHERE ${im.change} = 'created' AND ${ig.type} = 'KLASSE') AS each_class
+    GROUP BY person_id HAVING ${namesOf("before")} <> ${namesOf("after")}),
+  changes AS (
+    SELECT id, change FROM (
+      SELECT ${i.id}, CASE WHEN ${i.change} IN ('removed', 'restored') THEN upper(${i.change})
+        WHEN ${i.leaves} THEN 'LEFT' WHEN ${i.joins} THEN 'JOINED'
+        WHEN ${i.change} = 'changed' THEN 'CHANGED' END AS change
+      FROM ${i} WHERE ${i.id} IS NOT NULL AND ${i.change} IS DISTINCT FROM 'created') AS each_person
+    WHERE change IS NOT NULL)
+  ${insert(
+    "personImport",
+    {
+      ...{ id: newId(now), at: now, personId: p.id, schoolId, importId },
+      change: sql`coalesce(changes.change, 'CLASSES')`,
+      classesBefore: sql`coalesce(classes.before, '{}')`,
+      // Who leaves keeps their classes until they are deleted, even where these end.
+      classesAfter: sql`coalesce(
+        CASE WHEN changes.change IN ('LEFT', 'REMOVED') THEN classes.before ELSE classes.after END, '{}')`,
+    },
+    sql`FROM changes FULL JOIN classes ON classes.person_id = changes.id
+      JOIN ${p} ON ${p.id} = coalesce(changes.id, classes.person_id)
+      WHERE changes.change IS NOT NULL OR ${p.status} = 'ACTIVE'`,
+  )}`,
+);
+
+type Asked = {
+  personId: PersonId;
+  /** Of these schools only; of all if left out. */
+  schoolIds?: readonly SchoolId[] | undefined;
+  limit: number;
+  /** The id of the last one of the page before. */
+  after?: string | undefined;
+};
+
+/** What imports did to a person, the latest first; the last one is the import that made the person, if one did. */
+export async function listPersonImports({ prisma }: RecordStore, asked: Asked): Promise<PersonImport[]> {
+  const { personId, schoolIds, limit, after } = asked;
+  const ofSchools = schoolIds === undefined ? {} : { schoolId: { in: [...schoolIds] } };
+  const rows = await prisma.personImport.findMany({
+    where: { personId, ...ofSchools, ...(after !== undefined && { id: { lt: after } }) },
+    orderBy: { id: "desc" },
+    take: limit,
+  });
+  const found = rows.map(({ personId: _, classesBefore, classesAfter, ...row }) => ({
+    ...(row as Omit<PersonImport, "classes">),
+    classes: classesBefore.join() === classesAfter.join() ? null : { before: classesBefore, after: classesAfter },
+  }));
+  return found.length === limit ? found : [...found, ...(await findCreation({ prisma }, personId, ofSchools))];
+}
+
+/** An import and the people whom it makes have one time. */
+async function findCreation({ prisma }: RecordStore, id: PersonId, ofSchools: object): Promise<PersonImport[]> {
+  const person = await prisma.person.findUnique({ where: { id }, select: { createdAt: true, affiliations: true } });
+  if (person === null) return [];
+  const at = person.createdAt;
+  const among = { schoolId: { in: person.affiliations.map(({ schoolId }) => schoolId) } };
+  const school = await prisma.importSchool.findFirst({ where: { AND: [ofSchools, among], appliedAt: at } });
+  if (school === null) return [];
+  const [schoolId, importId] = [school.schoolId as SchoolId, school.importId as ImportId];
+  return [{ id: importId, at, schoolId, importId, change: "CREATED", classes: null }];
+}
+
+const [oldest, gone] = [table("personImport", "oldest"), table("personImport", "gone")];
+
+const sweepBatch = statement<{ before: Date; batch: number }>(
+  ({ before, batch }) => sql`
+  DELETE FROM ${gone} WHERE ${gone.at} < ${before} AND ${gone.id} = ANY (ARRAY(
+    SELECT ${oldest.id} FROM ${oldest} ORDER BY ${oldest.id} LIMIT ${batch}))`,
+);
+
+const batch = 5000;
+
+/** Deletes what is older than the audit log is kept. Units: days of 24 hours. */
+export const makePersonImportSweep = ({
+  db,
+  clock,
+  auditDays,
+}: {
+  db: Pick<Db, "pool">;
+  clock: Clock;
+  auditDays: number;
+}): WorkerJob => ({
+  name: "imports.sweepOfPeople",
+  everySeconds: 3600,
+  async run(signal) {
+    const before = addDays(clock(), -auditDays);
+    while (!signal.aborted && (await run(db.pool, sweepBatch, { before, batch })) === batch);
+  },
+});
