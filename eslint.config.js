@@ -14,6 +14,12 @@ const visibleCast = {
   message: "Only src/access/visibility.ts says what an app may see; compose its rules.",
 };
 
+const ownWalks = {
+  selector:
+    "CallExpression[callee.object.name='fc'][callee.property.name='assert']:not([arguments.1.callee.name='walks'])",
+  message: "How often and from which seed a property is tried is said by walks() of test/support/walks.ts.",
+};
+
 export default tseslint.config(
   { ignores: ["generated/", "clients/", "coverage/", ".cache/", ".data/", "**/*.cjs"] },
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
@@ -109,13 +115,22 @@ export default tseslint.config(
   {
     files: ["test/**/*.ts", "**/*.test.ts"],
     rules: {
+      "no-restricted-syntax": ["error", visibleCast, ownWalks],
+    },
+  },
+  {
+    files: ["test/browser/*.test.ts"],
+    rules: {
       "no-restricted-syntax": [
         "error",
         visibleCast,
+        ownWalks,
         {
-          selector:
-            "CallExpression[callee.object.name='fc'][callee.property.name='assert']:not([arguments.1.callee.name='walks'])",
-          message: "How often and from which seed a property is tried is said by walks() of test/support/walks.ts.",
+          selector: `CallExpression[callee.name='expect'] > AwaitExpression CallExpression[callee.property.name=/^(${[
+            "allInnerTexts|allTextContents|count|evaluate|getAttribute|innerText|inputValue|isChecked|isDisabled",
+            "isEnabled|isHidden|isVisible|textContent|title",
+          ].join("|")})$/]`,
+          message: "What is read once may be of the page before: wait for it with expect.poll() or expectHeading().",
         },
       ],
     },

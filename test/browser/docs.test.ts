@@ -74,5 +74,5 @@ test("what a reference draws later is accessible too", async () => {
 test("without JavaScript the reference leads to the description itself", async () => {
   const page = await newPage({ javaScript: false });
   await page.goto(`${url}/docs/idm`);
-  expect(await page.getByRole("link", { name: "idm.yaml" }).getAttribute("href")).toBe("/openapi/idm.yaml");
+  await expect.poll(() => page.getByRole("link", { name: "idm.yaml" }).getAttribute("href")).toBe("/openapi/idm.yaml");
 });

@@ -9,6 +9,7 @@ import { readPdf, readQr } from "../support/read-cards.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { makeTestClock, startService } from "../support/service.ts";
 import { expectAccessible, useBrowser } from "./support/browser.ts";
+import { expectHeading } from "./support/steps.ts";
 
 // The way that docs/first-school.md describes. PICTURES names a folder for its pictures.
 const { newPage } = useBrowser();
@@ -84,8 +85,7 @@ test("a school begins with a CSV and ends with printed cards that sign in, and a
   await page.locator("main a[href$='/logins']").first().click();
   await page.locator("input[name=kind][value=cards]").check();
   await page.locator("form[action$='/logins'] button[type=submit]").click();
-  await page.locator(".login-cards li").first().waitFor();
-  expect(await page.locator(".login-cards li").count()).toBe(25);
+  await expect.poll(() => page.locator(".login-cards li").count()).toBe(25);
   await look(page, "login-cards");
 
   const [download] = await Promise.all([
@@ -104,7 +104,7 @@ test("a school begins with a CSV and ends with printed cards that sign in, and a
   await look(tablet, "card");
   await tablet.locator("main form button.primary").click();
   await tablet.waitForURL(`${service.url}/`);
-  expect(await tablet.getByRole("heading", { level: 1 }).textContent()).toBe("Your apps");
+  await expectHeading(tablet, "Your apps");
 
   await page.goto(`${at}/apps/${clientId}`);
   await page.getByRole("link", { name: "Grant this app" }).click();
@@ -125,7 +125,7 @@ test("a school begins with a CSV and ends with printed cards that sign in, and a
   expect(receiver.received[0]!.headers["webhook-signature"]).toMatch(/^v1,/);
 
   await tablet.goto(`${service.url}/`);
-  expect(await tablet.getByRole("link", { name: "Lernapp" }).count()).toBe(1);
+  await expect.poll(() => tablet.getByRole("link", { name: "Lernapp" }).count()).toBe(1);
   const person = (await service.db.prisma.person.findFirstOrThrow({ where: { last: "Schmidt" } })).id;
   await page.goto(`${at}/people/${person}/sign-in?app=${clientId}`);
   await look(page, "explanation");

@@ -5,7 +5,7 @@ import { makeMakers } from "../support/make.ts";
 import { makePortalUser } from "../support/portal.ts";
 import { makeTestClock, startService, type TestService } from "../support/service.ts";
 import { expectAccessible, sizes, useBrowser, type Look } from "./support/browser.ts";
-import { headingOf, logIn, press } from "./support/steps.ts";
+import { expectHeading, logIn, press } from "./support/steps.ts";
 
 const { newPage } = useBrowser();
 let service: TestService;
@@ -82,25 +82,25 @@ test("a class of 25 comes from a CSV file", async () => {
   await make.group({ school, name: "Klasse 5A", type: "KLASSE" });
   await expectGoodLooks(page, "imports-empty");
   await handIn(office, fileOf(pupils(25, "5a")));
-  expect(await headingOf(page)).toBe("Import");
+  await expectHeading(page, "Import");
   await page.locator("#look-alikes button").waitFor();
   await page.locator("#changes table").waitFor();
-  expect(await page.title()).toMatch(/^Import ·/);
-  expect(await textIn(page, "#changes tbody")).toMatch(/5a wird angelegt, 25 neue/);
+  await expect.poll(() => page.title()).toMatch(/^Import ·/);
+  await expect.poll(() => textIn(page, "#changes tbody")).toMatch(/5a wird angelegt, 25 neue/);
   await page.getByRole("link", { name: "Ausprobieren" }).click();
   await page.locator("#apps .card").waitFor();
-  expect(await textIn(page, "#apps")).toContain("25 Lernende werden sichtbar.");
+  await expect.poll(() => textIn(page, "#apps")).toContain("25 Lernende werden sichtbar.");
   await expectGoodLooks(page, "import-ready");
   await press(page, "Zusammenführen: 5a und Klasse 5A");
   await page.getByText("Die Klassen sind zusammengeführt.").waitFor();
   await page.locator("#changes table").waitFor();
-  expect(await textIn(page, "#changes tbody")).toContain("hieß bisher Klasse 5A, 25 neue");
+  await expect.poll(() => textIn(page, "#changes tbody")).toContain("hieß bisher Klasse 5A, 25 neue");
   expect(await peopleOf(school)).toBe(0);
   await apply(page);
   expect(await peopleOf(school)).toBe(25);
   await expectGoodLooks(page, "import-applied");
   await page.getByRole("link", { name: "Zugänge anlegen und Anmeldekarten drucken" }).click();
-  expect(await textIn(page, "#results")).toContain("5a");
+  await expect.poll(() => textIn(page, "#results")).toContain("5a");
   await page.goto(office.base);
   await expectGoodLooks(page, "imports-list");
 });
@@ -110,7 +110,9 @@ test("each fault of a file stands beside its line", async () => {
   await handIn(office, fileOf([...pupils(2, "5a"), "3;schülerin;Zoë;Ö;5a", "1;student;Än;Ö;5a", "5;student;;Ö;5a"]));
   const { page } = office;
   await page.locator("#faults .card").first().waitFor();
-  expect(await textIn(page, "#faults")).toMatch(/Zeile 4, Feld „role“.*3;schülerin;Zoë;Ö;5a.*Was zu tun ist/);
+  await expect
+    .poll(() => textIn(page, "#faults"))
+    .toMatch(/Zeile 4, Feld „role“.*3;schülerin;Zoë;Ö;5a.*Was zu tun ist/);
   await expectGoodLooks(page, "import-broken");
   await page.goto(office.base);
   await page.getByText("Weitere Angaben").click();
@@ -126,11 +128,11 @@ test("a file that takes much away is held until the number is typed", async () =
   await page.locator("#leavers table").waitFor();
   await page.locator("#moves form").waitFor();
   await page.locator("#changes table").waitFor();
-  expect(await page.locator("#leavers tbody tr").count()).toBe(22);
+  await expect.poll(() => page.locator("#leavers tbody tr").count()).toBe(22);
   await expectGoodLooks(page, "import-held");
   await page.getByLabel("Wie viele Personen gehen?").fill("21");
   await press(page, "Import übernehmen");
-  expect(await page.getByRole("alert").innerText()).toContain("Die Zahl stimmt nicht");
+  await expect.poll(() => page.getByRole("alert").innerText()).toContain("Die Zahl stimmt nicht");
   expect(await peopleOf(school)).toBe(40);
   await page.getByLabel("Wie viele Personen gehen?").fill("22");
   await apply(page);
@@ -168,7 +170,7 @@ test("everything works without JavaScript", async () => {
   const { page, school } = office;
   await handIn(office, fileOf(pupils(3, "5a")));
   await page.locator("#changes").getByRole("link", { name: "Anzeigen" }).click();
-  expect(await textIn(page, "#changes tbody")).toMatch(/5a wird angelegt, 3 neue/);
+  await expect.poll(() => textIn(page, "#changes tbody")).toMatch(/5a wird angelegt, 3 neue/);
   await page.getByRole("link", { name: "Zurück zum Import" }).click();
   await apply(page);
   expect(await peopleOf(school)).toBe(3);

@@ -68,5 +68,5 @@ test("an operator decides on a request and rotates the keys, with JavaScript off
   await page.getByText("Schlüssel wechseln").click();
   await press(page, "Jetzt wechseln");
   await page.getByText("Die Schlüssel sind gewechselt.").waitFor();
-  expect(await page.getByText("abgelöst", { exact: true }).count()).toBeGreaterThan(0);
+  await expect.poll(() => page.getByText("abgelöst", { exact: true }).count()).toBeGreaterThan(0);
 });

@@ -55,7 +55,9 @@ test("text enlarged to twice its size on a phone still fits", async () => {
   for (const name of Object.keys(everyPage)) {
     await page.goto(`${url}/de/${encodeURIComponent(name)}`);
     await page.evaluate("document.documentElement.style.fontSize = '200%'");
-    expect(await page.evaluate("document.documentElement.scrollWidth"), name).toBeLessThanOrEqual(360);
+    await expect
+      .poll(() => page.evaluate("document.documentElement.scrollWidth"), { message: name })
+      .toBeLessThanOrEqual(360);
   }
 });
 
@@ -63,15 +65,14 @@ test("a screen reader hears the problem with the field it belongs to", async () 
   const page = await newPage();
   await page.goto(`${url}/de/${encodeURIComponent("login, nothing entered")}`);
   const summary = page.getByRole("alert");
-  expect(await summary.getByRole("link").allTextContents()).toEqual([
-    "Gib deinen Benutzernamen ein.",
-    "Gib dein Passwort ein.",
-  ]);
+  await expect
+    .poll(() => summary.getByRole("link").allTextContents())
+    .toEqual(["Gib deinen Benutzernamen ein.", "Gib dein Passwort ein."]);
   await summary.getByRole("link", { name: "Passwort" }).click();
-  expect(await page.evaluate("document.activeElement.id")).toBe("password");
+  await expect.poll(() => page.evaluate("document.activeElement.id")).toBe("password");
   const username = page.getByRole("textbox", { name: "Benutzername", exact: true });
-  expect(await username.getAttribute("aria-invalid")).toBe("true");
-  expect(await username.getAttribute("aria-describedby")).toContain("problem");
+  await expect.poll(() => username.getAttribute("aria-invalid")).toBe("true");
+  await expect.poll(() => username.getAttribute("aria-describedby")).toContain("problem");
 });
 
 test("what an app or a person is called is never markup", async () => {

@@ -79,12 +79,13 @@ test("a person is found as one types, gets a password, leaves and comes back", a
   await page.locator("#username").fill("bo.muster.neu");
   await press(page, "Benutzernamen und neues Passwort geben");
   await page.getByText("bo.muster.neu").waitFor();
-  expect(await page.getByRole("button", { name: "Drucken" }).isVisible()).toBe(true);
+  await expect.poll(() => page.getByRole("button", { name: "Drucken" }).isVisible()).toBe(true);
   if (shots !== undefined) await page.screenshot({ path: `${shots}/password.png`, fullPage: true });
   await expectAccessible(page);
   await page.getByRole("link", { name: "Zurück" }).click();
   await page.getByRole("link", { name: "Hat die Schule verlassen …" }).click();
   await press(page, "Hat die Schule verlassen");
+  await page.getByRole("button", { name: "Zurückholen" }).waitFor();
   await expectAccessible(page);
   await press(page, "Zurückholen");
   await page.getByText("Die Person ist wieder an der Schule.").waitFor();
@@ -96,7 +97,7 @@ test("a class gets its passwords on a page to print, with JavaScript off too", a
   await page.getByRole("link", { name: "Passwörter und Anmeldekarten" }).click();
   await page.locator('input[value="missing"]').check();
   await press(page, "Jetzt machen");
-  expect(await page.locator(".login-cards li").count()).toBeGreaterThanOrEqual(24);
+  await expect.poll(() => page.locator(".login-cards li").count()).toBeGreaterThanOrEqual(24);
   if (shots !== undefined) {
     await page.screenshot({ path: `${shots}/cards.png`, fullPage: true });
     await page.emulateMedia({ media: "print" });

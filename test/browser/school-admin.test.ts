@@ -68,7 +68,7 @@ test.each(looks)("a school admin grants an app after a dry run and finds it in t
   await shot("form");
   await page.getByRole("button", { name: say("Vorschau ansehen", "Show the preview") }).click();
   await page.getByText(say("Wer sichtbar wird", "Who becomes visible")).click();
-  expect(await page.getByText("Zoe Probst").isVisible()).toBe(true);
+  await expect.poll(() => page.getByText("Zoe Probst").isVisible()).toBe(true);
   await shot("preview");
   await page.getByRole("button", { name: say("So freigeben", "Grant it like this") }).click();
   await page.getByText(say("Die Freigabe ist geändert.", "The grant has been changed.")).waitFor();

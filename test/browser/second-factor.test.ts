@@ -5,7 +5,7 @@ import world from "../../demo/demo.json" with { type: "json" };
 import { totpCode } from "../support/second-factor.ts";
 import { expectAccessible, useBrowser } from "./support/browser.ts";
 import { startDemoService, type DemoService } from "./support/demo-service.ts";
-import { headingOf, logIn, press } from "./support/steps.ts";
+import { expectHeading, logIn, press } from "./support/steps.ts";
 
 const { newPage } = useBrowser();
 let service: DemoService;
@@ -38,30 +38,30 @@ test("a passkey is set up, proves the next sign-in, and a foreign one does not",
   const own = await giveAuthenticator(page);
   await page.goto(`${service.url}/sign-in?return=%2Fsign-in%2Fsecond-factor`);
   await logIn(page, operator!);
-  expect(await headingOf(page)).toBe("Ihr zweiter Faktor");
+  await expectHeading(page, "Ihr zweiter Faktor");
   await expectAccessible(page);
   await page.getByRole("link", { name: "Passkey oder Sicherheitsschlüssel einrichten" }).click();
   await page.getByRole("button", { name: "Passkey anlegen" }).waitFor();
   await expectAccessible(page);
   await page.getByLabel("Name des Geräts").fill("Laptop");
   await press(page, "Passkey anlegen");
-  expect(await headingOf(page)).toBe("Ihre Wiederherstellungscodes");
+  await expectHeading(page, "Ihre Wiederherstellungscodes");
   await expectAccessible(page);
-  expect(await page.locator(".recovery-codes li").count()).toBe(10);
+  await expect.poll(() => page.locator(".recovery-codes li").count()).toBe(10);
   const [credential] = await own.listCredentials();
   expect(credential).toMatchObject({ rpId: "localhost" });
   await page.getByRole("link", { name: "Ich habe die Codes, weiter" }).click();
-  expect(await page.locator(".factors").textContent()).toContain("Laptop");
+  await expect.poll(() => page.locator(".factors").textContent()).toContain("Laptop");
   await expectAccessible(page);
 
   await page.context().clearCookies();
   await page.goto(`${service.url}/sign-in?return=%2Fsign-in%2Fsecond-factor`);
   await logIn(page, operator!);
-  expect(await headingOf(page)).toBe("Bestätigen Sie, dass Sie es sind");
+  await expectHeading(page, "Bestätigen Sie, dass Sie es sind");
   await expectAccessible(page);
   await page.getByRole("button", { name: "Mit Passkey bestätigen" }).waitFor();
   await press(page, "Mit Passkey bestätigen");
-  expect(await headingOf(page)).toBe("Ihr zweiter Faktor");
+  await expectHeading(page, "Ihr zweiter Faktor");
   expect((await own.listCredentials())[0]!.signCount).toBeGreaterThan(credential!.signCount);
 
   const other = await newPage();
@@ -89,6 +89,7 @@ test("an answer of a passkey is good once", async () => {
   await logIn(page, partner!);
   await page.goto(`${service.url}/sign-in/second-factor/passkey`);
   await press(page, "Passkey anlegen");
+  await expectHeading(page, "Ihre Wiederherstellungscodes");
   await page.context().clearCookies();
   await page.goto(`${service.url}/sign-in?return=%2Fsign-in%2Fsecond-factor`);
   await logIn(page, partner!);
@@ -96,7 +97,7 @@ test("an answer of a passkey is good once", async () => {
     page.waitForRequest((request) => request.method() === "POST" && request.url().includes("/confirm")),
     press(page, "Mit Passkey bestätigen"),
   ]);
-  expect(await headingOf(page)).toBe("Ihr zweiter Faktor");
+  await expectHeading(page, "Ihr zweiter Faktor");
   const again = await page.context().request.post(`${service.url}/sign-in/confirm`, {
     headers: { "content-type": "application/x-www-form-urlencoded" },
     data: sent.postData()!,
@@ -116,8 +117,8 @@ test("an authenticator app is set up without JavaScript, from the picture or the
   await page.getByLabel("Code aus der App").fill("000000");
   await press(page, "Einrichten");
   await page.getByText("Der Code stimmt nicht.").waitFor();
-  expect(await page.locator("main code").textContent()).toBe(secret);
+  await expect.poll(() => page.locator("main code").textContent()).toBe(secret);
   await page.getByLabel("Code aus der App").fill(totpCode(secret, new Date()));
   await press(page, "Einrichten");
-  expect(await headingOf(page)).toBe("Ihre Wiederherstellungscodes");
+  await expectHeading(page, "Ihre Wiederherstellungscodes");
 });

@@ -9,6 +9,7 @@ export default defineConfig({
     globalSetup: ["test/support/test-server.ts"],
     setupFiles: ["test/support/each-file.ts"],
     maxWorkers: 1,
+    expect: { poll: { timeout: 30_000 } },
     testTimeout: 120_000,
     hookTimeout: 180_000,
   },

@@ -68,6 +68,7 @@ export function useBrowser(): { newPage(look?: Look): Promise<Page> } {
 
 /** Expects that axe finds nothing and that nothing is wider than the window. */
 export async function expectReadable(page: Page, name = page.url()): Promise<void> {
+  await page.waitForLoadState();
   const { violations } = await new AxeBuilder({ page })
     .options({ rules: { "target-size": { enabled: true } } })
     .analyze();

@@ -1,7 +1,9 @@
 import type { Page } from "playwright-core";
+import { expect } from "vitest";
 
 /** Fills in the login form, in German or English, and sends it; another user name than the known one asks for that. */
 export async function logIn(page: Page, { username, password }: { username: string; password: string }): Promise<void> {
+  await page.locator("#password").waitFor();
   const known = page.locator("[name=username][readonly]");
   const isKnown = (await known.count()) > 0;
   if (isKnown && (await known.inputValue()) !== username)
@@ -21,6 +23,7 @@ export async function answerToApp(page: Page): Promise<Record<string, string>> {
   return Object.fromEntries(new URL(page.url()).searchParams);
 }
 
-export async function headingOf(page: Page): Promise<string> {
-  return (await page.locator("h1").textContent()) ?? "";
+/** Waits for the page with this heading, its only one of the first level. */
+export async function expectHeading(page: Page, heading: string): Promise<void> {
+  await expect.poll(() => page.locator("h1").allTextContents()).toEqual([heading]);
 }
