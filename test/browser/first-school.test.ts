@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import jsQR from "jsqr";
 import type { Page } from "playwright-core";
+import { PNG } from "pngjs";
 import { expect, test } from "vitest";
 import { makeStaff } from "../support/admin.ts";
 import { makeMakers } from "../support/make.ts";
@@ -87,6 +89,10 @@ test("a school begins with a CSV and ends with printed cards that sign in, and a
   await page.locator("form[action$='/logins'] button[type=submit]").click();
   await expect.poll(() => page.locator(".login-cards li").count()).toBe(25);
   await look(page, "login-cards");
+  const shown = PNG.sync.read(await page.locator(".login-cards .code").first().screenshot());
+  expect(jsQR.default(new Uint8ClampedArray(shown.data), shown.width, shown.height)?.data).toContain("/card/");
+  const [firstSheet] = readPdf(await page.pdf({ format: "A4" })).pictures;
+  expect(readQr(firstSheet!, 0).text).toContain("/card/");
 
   const [download] = await Promise.all([
     page.waitForEvent("download"),

@@ -195,9 +195,18 @@ describe("the logins of a class", () => {
     expect([headers.get("content-type"), pdf.slice(0, 5)]).toEqual(["application/pdf", "%PDF-"]);
   });
 
+  test("the page with the cards of 30 pupils is small enough for a slow network", async () => {
+    const world = await makeClass();
+    for (let more = 1; more < 30; more++)
+      await make.person({ school: world.school, groups: [world.group], ...named("Maximilian", `Mustermann ${more}`) });
+    const made = await makeCard(world);
+    expect(passwordsOf(made)).toHaveLength(30);
+    expect(Buffer.byteLength(made.html)).toBeLessThan(65_000);
+  });
+
   const isRevoked = async (personId: PersonId) =>
     (await prisma.loginCard.findMany({ where: { personId } })).map(({ revokedAt }) => revokedAt !== null);
-  async function makeCard(world: World): Promise<void> {
+  async function makeCard(world: World): Promise<Shown> {
     const none = { grades: [], weekdays: [], networks: [], printSecondStep: false };
     const settings = { enabled: true, secondStep: "NONE" as const, updatedAt: service.clock(), ...none };
     await prisma.cardSettings.upsert({
@@ -209,6 +218,7 @@ describe("the logins of a class", () => {
       ...{ kind: "cards", newPasswords: "yes" },
     });
     expect(made.status).toBe(200);
+    return made;
   }
 
   test("a lost card is dead with one click of the class teacher, and a second click does no harm", async () => {

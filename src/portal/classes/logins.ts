@@ -1,6 +1,6 @@
-import QRCode from "qrcode";
 import type { AdminSchemas } from "../../admin/index.ts";
 import { take, takeIfThere, type Gone, type Handed, type Shown, type Visit } from "../frame/index.ts";
+import { drawQrPath, type QrPath } from "./qr-path.ts";
 import { groupAddress, mayChange, nameOf, pathOf, placeOf, readGroup } from "./words.ts";
 
 type Card = AdminSchemas["MadeLoginCard"];
@@ -29,18 +29,15 @@ type Printed = {
   className: string;
   username: string;
   password: string | null;
-  /** The QR code as SVG. */
-  code: string | null;
+  code: QrPath | null;
   /** The PIN or the picture, which is handed out apart. */
   answer: string | null;
 };
 
-const drawCode = (url: string): Promise<string> => QRCode.toString(url, { type: "svg", margin: 0 });
-
-async function fromCard(card: Card, visit: Visit): Promise<Printed> {
+function fromCard(card: Card, visit: Visit): Printed {
   const { username, password, url, pin, picture, className } = card;
   const answer = picture === null ? pin : visit.t(`pictures.${picture}`);
-  const code = url === null ? null : await drawCode(url);
+  const code = url === null ? null : drawQrPath(url);
   return { name: nameOf(card, visit), className: className ?? "", username, password, code, answer };
 }
 
@@ -64,7 +61,7 @@ async function makeCards(visit: Visit): Promise<Shown> {
   const body = { groupId: part("groupId"), newPasswords: field("newPasswords") !== "no", withQr: true };
   const params = { path: { schoolId: part("schoolId") }, header: { "Idempotency-Key": once } };
   const made = await take(api.POST("/admin/v1/schools/{schoolId}/login-cards", { params, body }));
-  const cards = await Promise.all(made.cards.map((card) => fromCard(card, visit)));
+  const cards = made.cards.map((card) => fromCard(card, visit));
   const skipped = made.skipped.map((one) => ({ name: nameOf(one, visit), reason: one.reason }));
   return showCards(visit, { cards, skipped, printId: made.printId });
 }
