@@ -1,3 +1,4 @@
+import { Agent, request, type RequestOptions } from "node:http";
 import { describe, expect, test } from "vitest";
 import { makeBrowser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
@@ -124,6 +125,15 @@ describe("forms", () => {
     expect(await countOf("F-4")).toBe(0);
   });
 
+  test("that another site sent after the session ended are not offered to be sent again", async () => {
+    const sent = await fetch(`${service.url}/admin/schools/new`, {
+      ...{ method: "POST", redirect: "manual", headers: { "sec-fetch-site": "cross-site" } },
+      body: new URLSearchParams({ ...filled, officialId: "F-7" }),
+    });
+    expect([sent.status, sent.headers.get("location")]).toEqual([303, "/sign-in?return=%2Fadmin%2Fschools%2Fnew"]);
+    expect(await sent.text()).not.toContain("Linden-Schule");
+  });
+
   test("of somebody else's browser do nothing", async () => {
     const [mine, theirs] = [await makePortalUser(service, "OPERATOR"), await makePortalUser(service, "OPERATOR")];
     const page = await mine.browser.open("/admin/schools/new");
@@ -146,5 +156,56 @@ describe("forms", () => {
     const done = sent.status === 403 ? await browser.submit(sent, "/new") : sent;
     expect(done.url).toContain("done=schoolCreated");
     expect(await countOf("F-6")).toBe(1);
+  });
+});
+
+describe("forms with a file", () => {
+  const headers = { "content-type": "multipart/form-data; boundary=b" };
+  const partOf = (name: string, value: string) =>
+    `--b\r\nContent-Disposition: form-data; name=${name}\r\n\r\n${value}\r\n`;
+  const fileOf = (content: string) => partOf('file; filename="a.csv"', content);
+
+  async function makeForms() {
+    const school = await make.school({});
+    const { clientId } = await make.app({});
+    const { browser } = await makePortalUser(service, "OPERATOR");
+    const { html } = await browser.open(`/admin/schools/${school}/imports`);
+    const token = partOf("token", /name="token" value="([^"]*)"/.exec(html)![1]!);
+    return { browser, token, imports: `/admin/schools/${school}/imports`, logo: `/partner/apps/${clientId}/logo` };
+  }
+
+  // The service would end with the exception that nobody caught, and so does this run.
+  test("that end in the middle of the file are refused, also to a stranger, and the service goes on", async () => {
+    const { browser, token, ...forms } = await makeForms();
+    for (const form of [forms.imports, forms.logo]) {
+      const sent = { method: "POST", headers, body: token + fileOf("id;role") };
+      expect((await fetch(service.url + form, sent)).status).toBe(401);
+      expect((await browser.once(form, sent)).status).toBe(400);
+      expect((await browser.open(forms.imports)).status).toBe(200);
+    }
+  });
+
+  test.each(["__proto__", "constructor", "toString"])("take a field called %s for what it is", async (name) => {
+    const { browser, token, imports } = await makeForms();
+    const sent = { method: "POST", headers, body: `${token + partOf(name, "1") + fileOf("id;role")}--b--\r\n` };
+    expect((await fetch(service.url + imports, sent)).status).toBe(401);
+    expect((await browser.open((await browser.once(imports, sent)).headers.get("location")!)).html).toContain("a.csv");
+  });
+
+  test("that are refused before the file was read leave the connection to the next request", async () => {
+    const { browser, token, logo, imports } = await makeForms();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const cookie = browser.cookies().map(({ name, value }) => `${name}=${value}`);
+    const ask = (path: string, given: RequestOptions, body?: string) =>
+      new Promise<number>((resolve, reject) => {
+        const asked = request(service.url + path, { ...given, agent }, (answer) => {
+          answer.resume().once("end", () => resolve(answer.statusCode!));
+        });
+        asked.once("error", reject).end(body);
+      });
+    const large = `${token + fileOf("id;role".repeat(300_000))}--b--\r\n`;
+    expect(await ask(logo, { method: "POST", headers: { ...headers, cookie: cookie.join("; ") } }, large)).toBe(400);
+    expect(await ask(imports, { headers: { cookie: cookie.join("; ") } })).toBe(200);
+    agent.destroy();
   });
 });

@@ -50,13 +50,17 @@ async function send(request: Request, connect: () => Duplex): Promise<Response> 
   const answered = new Promise<IncomingMessage>((resolve, reject) =>
     sent.once("response", resolve).once("error", reject),
   );
-  if (request.body === null) sent.end();
-  else pipeline(Readable.fromWeb(request.body as never), sent).catch((error: unknown) => sent.destroy(error as Error));
-  const answer = await answered;
+  const given = request.body === null ? null : Readable.fromWeb(request.body as never);
+  if (given === null) sent.end();
+  else pipeline(given, sent).catch((error: unknown) => sent.destroy(error as Error));
+  const answer = await answered.catch((error: unknown) => {
+    // A body that breaks off breaks the connection too, which is not the reason then.
+    throw given?.errored ?? error;
+  });
   const chunks: Buffer[] = [];
   for await (const chunk of answer) chunks.push(chunk as Buffer);
   const { statusCode: status = 500, headers } = answer;
   const body = chunks.length === 0 ? null : new Uint8Array(Buffer.concat(chunks));
-  const given = Object.entries(headers).filter(([name]) => name !== "transfer-encoding");
-  return new Response(body, { status, headers: given.map(([name, value]) => [name, String(value)]) });
+  const kept = Object.entries(headers).filter(([name]) => name !== "transfer-encoding");
+  return new Response(body, { status, headers: kept.map(([name, value]) => [name, String(value)]) });
 }

@@ -78,11 +78,11 @@ const addTexts = (texts: Texts, added: Texts): Texts =>
 
 /** Leaves the fields in the body, and the file to be read by the page. */
 const takeUpload: RequestHandler = async (req, res, next) => {
+  // What no page reads is read away, so that the browser gets to the answer, and its connection to the next request.
+  res.once("finish", () => req.unpipe().resume());
   const { fields, upload } = await readUpload(req);
   req.body = fields;
   res.locals["upload"] = upload;
-  // What no page reads is read away, so that the browser gets to the answer.
-  res.once("finish", () => upload?.stream.resume());
   next();
 };
 
@@ -161,7 +161,9 @@ const firstOf = (value: unknown): string => {
 };
 
 function sendToSignIn({ translator }: Serving, req: Request, res: Response): void {
-  if (req.method !== "POST") return sendBrowser(req, res, `/sign-in?return=${encodeURIComponent(pageOf(req))}`);
+  // What another site filled in is not offered as what the person typed.
+  if (req.method !== "POST" || isFromOtherSite(req))
+    return sendBrowser(req, res, `/sign-in?return=${encodeURIComponent(pageOf(req))}`);
   nameBrowser(req, res);
   const locale = readLocale(req);
   const sent = { path: req.originalUrl, typed: readTyped(req.body) };

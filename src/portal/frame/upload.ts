@@ -9,11 +9,12 @@ export type Upload = { stream: Readable; fileName: string };
  * Reads an uploaded form up to its first file.
  *
  * Shape:  the fields of the form must stand before its file; null where no file was chosen.
- * Errors: a form that cannot be read throws with status 400.
+ * Errors: a form that cannot be read throws with status 400, and so does the stream of a file that ends too early.
  */
 export function readUpload(req: Request): Promise<{ fields: Record<string, string[]>; upload: Upload | null }> {
   return new Promise((resolve, reject) => {
-    const fields: Record<string, string[]> = {};
+    // Without a prototype: a field may be called like something that every object has.
+    const fields = Object.create(null) as Record<string, string[]>;
     const refuse = (error: unknown) => reject(Object.assign(new Error("not a form"), { status: 400, cause: error }));
     try {
       const form = busboy({
@@ -23,6 +24,8 @@ export function readUpload(req: Request): Promise<{ fields: Record<string, strin
       });
       form.on("field", (name, value) => void (fields[name] ??= []).push(value));
       form.on("file", (_name, stream, { filename }) => {
+        // Without a listener, a file that nobody reads and that ends too early would end the process.
+        stream.on("error", (error) => Object.assign(error, { status: 400 }));
         if (filename) return resolve({ fields, upload: { stream, fileName: filename } });
         stream.resume();
       });
