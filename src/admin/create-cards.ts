@@ -6,6 +6,7 @@ import { AppError } from "../platform/errors.ts";
 import {
   createCardIn,
   giveUserNames,
+  hashInTurn,
   isCardGrade,
   keepPrint,
   lockPersonSignIn,
@@ -66,14 +67,14 @@ const createLoginCards: AdminHandler<"createLoginCards"> = async (deps, request)
   );
 };
 
-/** Half of what Node runs beside its event loop, so that sign-ins go on. */
+/** As many as are hashed at once, so that several requests take turns. */
 const hashesAtOnce = 2;
 
 async function makeLogins({ db }: Pick<AdminDeps, "db">, people: PersonId[]): Promise<Map<PersonId, Password>> {
   const made = new Map<PersonId, Password>();
   const left = people.values();
   const work = async () => {
-    for (const personId of left) made.set(personId, await makeLogin(db, personId));
+    for (const personId of left) made.set(personId, await makeLogin(db, personId, hashInTurn));
   };
   await Promise.all(Array.from({ length: hashesAtOnce }, work));
   return made;

@@ -87,11 +87,11 @@ export function withPerson<T>(
 type NewLogin = { before: Login | null; username: string } & Awaited<ReturnType<typeof makeLogin>>;
 
 /** A password as the home school wants it, with its hash. */
-export async function makeLogin(db: Pick<RecordStore, "prisma">, personId: string) {
+export async function makeLogin(db: Pick<RecordStore, "prisma">, personId: string, hash = hashPassword) {
   const settings = await findSignInSettingsOf(db, personId as PersonId);
   const password = makePassword(settings?.passwordKind ?? "LETTERS");
   const mustChange = settings?.mustChangePassword ?? false;
-  return { password, mustChange, passwordHash: await hashPassword(password) };
+  return { password, mustChange, passwordHash: await hash(password) };
 }
 
 async function writeLogin(

@@ -29,7 +29,7 @@ export { findSignInFacts, releaseSignInLimitsIn } from "./explain.ts";
 export type { SignInFacts } from "./explain.ts";
 export { findLogin, findPersonIdOf, listUserNames } from "./find-login.ts";
 export type { LoginState, UserName } from "./find-login.ts";
-export { foldUsername, hashPassword, makePassword } from "./login/index.ts";
+export { foldUsername, hashInTurn, hashPassword, makePassword } from "./login/index.ts";
 export { reEncryptSecrets } from "./keys/re-encrypt.ts";
 export { makePasswords } from "./make-passwords.ts";
 export type { MadeLogin, PasswordsFor } from "./make-passwords.ts";

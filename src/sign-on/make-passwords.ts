@@ -5,7 +5,7 @@ import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transactio
 import { AppError } from "../platform/errors.ts";
 import { fields, findRows, run, sql, statement, table, update } from "../platform/sql.ts";
 import { endSignIns } from "./end-sign-ins.ts";
-import { hashPassword, makePassword } from "./login/index.ts";
+import { hashInTurn, makePassword } from "./login/index.ts";
 import { findSignInSettings, type PasswordKind } from "./sign-in-settings.ts";
 import { giveUserNames } from "./user-names/index.ts";
 
@@ -19,7 +19,7 @@ export type MadeLogin = { personId: PersonId; name: PersonName | null; username:
 type Hashed = { password: string; passwordHash: string };
 
 const mostPeople = 3_000;
-/** Half of what Node runs beside its event loop, so that sign-ins go on. */
+/** As many as are hashed at once, so that several requests take turns. */
 const hashesAtOnce = 2;
 
 async function listCandidates({ prisma }: Pick<RecordStore, "prisma">, asked: PasswordsFor): Promise<PersonId[]> {
@@ -51,7 +51,7 @@ async function hashMany(count: number, kind: PasswordKind): Promise<Hashed[]> {
   const work = async () => {
     while (left-- > 0) {
       const password = makePassword(kind);
-      made.push({ password, passwordHash: await hashPassword(password) });
+      made.push({ password, passwordHash: await hashInTurn(password) });
     }
   };
   await Promise.all(Array.from({ length: hashesAtOnce }, work));

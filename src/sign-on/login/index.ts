@@ -10,6 +10,7 @@
  */
 export { makeCheckPassword, type PasswordCheck } from "./check-password.ts";
 export { checkPasswordLength, writeCredential } from "./credential.ts";
+export { hashInTurn } from "./hash-in-turn.ts";
 export { makePassword } from "./make-password.ts";
 export { hashPassword } from "./password.ts";
 export { countedAddress, countedSite } from "./known-devices.ts";
