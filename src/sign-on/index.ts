@@ -9,7 +9,8 @@
  *             for it; a revoked token is refused at once in every process; a new password, a block and a sign-out by
  *             staff void earlier sign-ins; addresses come from ISSUER_URL alone; access decides at every sign-on and
  *             refresh whether the person may sign in; a key is published before it signs; who has a second factor, or
-             must have one, gets no session of the platform and no token for the admin API by the password alone.
+             must have one, gets no session of the platform and no token for the admin API by the password alone;
+ *             a session is of use in the browser that it was made for only.
  * Never knows: what the IDM API or Schulconnex answer; who sees which data.
  */
 export { isCardGrade } from "./cards/allowed.ts";

@@ -7,6 +7,7 @@ import { readLastSignIn } from "./last-sign-in.ts";
 import { endSession } from "./logout/end-session.ts";
 import { checkCsrfToken, makeCsrfToken } from "./pages/index.ts";
 import { startSession } from "./provider/library.ts";
+import { makeBinding } from "./session-binding.ts";
 import { secondsOfSession, sharedDevice } from "./shared-device.ts";
 import { raiseSession } from "./storage/raise-session.ts";
 
@@ -77,7 +78,8 @@ export async function replaceSession(
   const acr = isShared ? sharedDevice : undefined;
   const now = Math.floor(Date.now() / 1000);
   const seconds = secondsOfSession({ acr, loginTs: now }, { sessionSeconds: deps.sessionSeconds, now });
-  const { cookie, uid } = await startSession(provider, { ...who, acr, seconds });
+  const browser = makeBinding(provider.createContext(req, res));
+  const { cookie, uid } = await startSession(provider, { ...who, browser, acr, seconds });
   setSessionCookie(deps, req, res, cookie);
   return uid;
 }

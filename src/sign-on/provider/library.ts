@@ -4,6 +4,7 @@ import { Socket } from "node:net";
 import { type Client, errors, interactionPolicy, type KoaContextWithOIDC, Provider } from "oidc-provider";
 import library from "oidc-provider/package.json" with { type: "json" };
 import { secretMatches } from "../../access/index.ts";
+import { makeBinding, readBinding } from "../session-binding.ts";
 
 // Whatever sign-on uses of oidc-provider that the library does not document stands in this file.
 
@@ -39,8 +40,17 @@ export const reliances: readonly Reliance[] = [
   method("Client.prototype.redirectUriAllowed", "replaced: addresses must be equal, also on loopback ports"),
   method("Client.prototype.postLogoutRedirectUriAllowed", "replaced: the same after a logout"),
   method("Client.prototype.backchannelLogout", "replaced: logout tokens are sent by a job"),
-  method("Session.get", "finds the session of a browser outside the library's routes"),
-  method("Session.prototype.loginAccount", "starts a session where no app asks for one"),
+  method(
+    "Session.get",
+    "replaced: finds the session of a browser, also outside the library's routes, if it is bound to it",
+  ),
+  {
+    name: "Session.IN_PAYLOAD",
+    use: "replaced: a session keeps the browser that it is bound to",
+    isThere: keepsFields,
+  },
+  method("Session.instantiate", "makes the empty session of a browser that another one's was refused to"),
+  method("Session.prototype.loginAccount", "replaced: binds the session; starts one where no app asks for it"),
   method("Session.prototype.save", "stores that session"),
   method("Session.prototype.sidFor", "gives every app the session's own id as its sid"),
   method("Interaction.prototype.persist", "stores an interaction without its session"),
@@ -65,6 +75,11 @@ function keepsClient(provider: Provider): boolean {
   return new provider.IdToken({}, { client }).client === client;
 }
 
+function keepsFields({ Session }: Provider): boolean {
+  const fields = readMember(Session, "IN_PAYLOAD");
+  return Array.isArray(fields) && fields.includes("accountId");
+}
+
 function signsCookies(provider: Provider): boolean {
   const req = new IncomingMessage(new Socket());
   const res = new ServerResponse(req);
@@ -78,10 +93,19 @@ function signsCookies(provider: Provider): boolean {
 export type Replacements = {
   /** Records that an app has to be notified of the end of a session. */
   recordLogout(notice: { clientId: string; personId: string; sid: string }): void;
+  /** Called where a browser presents a session that is bound to another. */
+  noteRefusedSession(ctx: BrowserContext, session: { uid: string; personId: string }): Promise<void>;
 };
 
-/** Replaces methods where the library has no option: addresses, audience, secrets, redirect URIs, logout tokens. */
-export function replaceMethods(provider: Provider, { recordLogout }: Replacements): void {
+type BrowserContext = Parameters<Provider["Session"]["get"]>[0];
+type Session = InstanceType<Provider["Session"]> & { browser?: string | undefined };
+
+/**
+ * Replaces methods where the library has no option: addresses, audience, secrets, redirect URIs, logout tokens, the
+ * browser of a session.
+ */
+export function replaceMethods(provider: Provider, { recordLogout, noteRefusedSession }: Replacements): void {
+  bindSessions(provider, noteRefusedSession);
   provider.OIDCContext.prototype.urlFor = (name, options) => provider.urlFor(name, options);
 
   const { entity } = provider.OIDCContext.prototype;
@@ -118,6 +142,28 @@ export function replaceMethods(provider: Provider, { recordLogout }: Replacement
       recordLogout({ clientId: this.clientId, personId, sid });
     },
   });
+}
+
+// A session that was begun without a browser is found by none.
+function bindSessions({ Session }: Provider, noteRefused: Replacements["noteRefusedSession"]): void {
+  const { get } = Session;
+  const fields = [...(readMember(Session, "IN_PAYLOAD") as string[]), "browser"];
+  Object.defineProperty(Session, "IN_PAYLOAD", { value: fields });
+  Session.get = async function getOfBrowser(ctx) {
+    const session: Session = await get.call(this, ctx);
+    const { accountId: personId, uid, browser } = session;
+    if (personId === undefined || (browser !== undefined && browser === readBinding(ctx))) return session;
+    await noteRefused(ctx, { uid, personId });
+    const empty = (this as unknown as { instantiate(payload: object): Session }).instantiate({});
+    (ctx as Partial<KoaContextWithOIDC>).oidc?.entity("Session", empty);
+    return empty;
+  };
+  const { loginAccount } = Session.prototype;
+  Session.prototype.loginAccount = function loginAccountOfBrowser(this: Session, details) {
+    const goesOn = this.browser !== undefined && this.accountId === details.accountId;
+    loginAccount.call(this, details);
+    if (!goesOn && Provider.ctx) this.browser = makeBinding(Provider.ctx);
+  };
 }
 
 const routesOfClients = new Set(["token", "introspection", "revocation"]);
@@ -164,17 +210,19 @@ export function requestTokenClaims(
   Object.assign((oidc.claims.id_token ??= {}), claims);
 }
 
-/** Starts a session for a browser. */
+/** Starts a session. Shape: `browser` is the binding of the only browser that it is for. */
 export async function startSession(
   provider: Provider,
   {
     personId,
+    browser,
     amr,
     acr,
     seconds,
-  }: { personId: string; amr: readonly string[]; acr: string | undefined; seconds: number },
+  }: { personId: string; browser: string; amr: readonly string[]; acr: string | undefined; seconds: number },
 ): Promise<{ cookie: string; uid: string }> {
-  const session = new provider.Session();
+  const session: Session = new provider.Session();
+  session.browser = browser;
   session.loginAccount({ accountId: personId, transient: true, amr: [...amr], ...(acr !== undefined && { acr }) });
   await session.save(seconds);
   return { cookie: session.jti, uid: session.uid };

@@ -15,6 +15,7 @@ import { dropIdleNonce } from "./nonce.ts";
 import { refuseOtherModes } from "./response-mode.ts";
 import { auditLogout, notifyOfLogout } from "./logout.ts";
 import type { ShowPages } from "./pages.ts";
+import { noteRefusedSession } from "./refused-session.ts";
 import { countInteraction, keepHintOfInteraction, uncountInteraction } from "./open-interactions.ts";
 
 /** Builds the provider with the current signing keys. Other keys need another provider. */
@@ -32,7 +33,10 @@ export function makeProvider(given: Omit<ProviderDeps, "requestOf">, pages: Show
   });
   const provider = new Provider(issuerUrl, { ...makeConfiguration(deps, pages), adapter });
   checkLibrary(provider);
-  replaceMethods(provider, { recordLogout: (notice) => notifyOfLogout(deps, notice) });
+  replaceMethods(provider, {
+    recordLogout: (notice) => notifyOfLogout(deps, notice),
+    noteRefusedSession: (ctx, session) => noteRefusedSession(deps, ctx, session),
+  });
   // Behind the mount the request always says that it came to ISSUER_URL.
   provider.proxy = true;
   provider.on("server_error", (ctx, err) => {

@@ -1,0 +1,98 @@
+import { expect, test } from "vitest";
+import { makeLog } from "../../src/platform/log.ts";
+import { makeBrowser, type Browser } from "../support/browser.ts";
+import { makeMakers } from "../support/make.ts";
+import { makePortalUser, signIn } from "../support/portal.ts";
+import { makeTestClock, startService } from "../support/service.ts";
+import { askFor, giveLogin, passPages } from "../support/token.ts";
+
+const lines: string[] = [];
+const log = makeLog({ level: "warn", format: "json", to: { write: (line: string) => void lines.push(line) } });
+const clock = makeTestClock();
+const service = await startService({ clock, log });
+const make = makeMakers(service.db);
+const school = await make.school();
+const app = await make.app({ scopes: ["openid"] });
+await make.grant({ app: app.clientId, school });
+
+const firefox = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:142.0) Gecko/20100101 Firefox/142.0";
+const laterFirefox = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:144.0) Gecko/20100101 Firefox/144.0";
+const chrome =
+  "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36";
+const linuxFirefox = "Mozilla/5.0 (X11; Linux x86_64; rv:142.0) Gecko/20100101 Firefox/142.0";
+
+const pages = ["/admin/schools", "/partner", "/account", "/sign-in/password", "/sign-in/second-factor"];
+
+/** Somebody who is signed in with Firefox. */
+async function makeVictim() {
+  const user = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  const browser = makeBrowser(service.url, { "user-agent": firefox });
+  await signIn(browser, user);
+  return { ...user, browser };
+}
+
+/** Where a request with these cookies ends. Shape: the path to which it is sent; null where it is answered. */
+async function sentTo(path: string, cookies: ReturnType<Browser["cookies"]>, userAgent: string) {
+  const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
+  const headers = { cookie, "user-agent": userAgent };
+  const location = (await fetch(new URL(path, service.url), { headers, redirect: "manual" })).headers.get("location");
+  return location === null ? null : new URL(location, service.url).pathname;
+}
+
+const linesOf = (personId: string) =>
+  service.db.prisma.audit.findMany({ where: { action: "session_refused", personId } });
+
+test("a stolen cookie from another browser gets nowhere", async () => {
+  const { browser, personId } = await makeVictim();
+  const stolen = browser.cookies().filter(({ name }) => /^_session(\.sig)?$/.test(name));
+  expect(stolen).toHaveLength(2);
+  for (const path of pages) expect([path, await sentTo(path, stolen, firefox)]).toEqual([path, "/sign-in"]);
+  // The person goes on working.
+  expect((await browser.open("/admin/schools")).status).toBe(200);
+  const [line, ...more] = await linesOf(personId);
+  expect(more).toEqual([]);
+  const { homeSchoolId } = await service.db.prisma.person.findUniqueOrThrow({ where: { id: personId } });
+  expect(line).toMatchObject({ schoolId: homeSchoolId, detail: {} });
+  expect(lines.filter((text) => text.includes("another browser"))).toHaveLength(1);
+  expect(lines.join("")).not.toContain(personId);
+});
+
+test("all cookies in another kind of browser, or on another system, get nowhere", async () => {
+  const { browser } = await makeVictim();
+  for (const other of [chrome, linuxFirefox, "curl/8.5.0", ""])
+    for (const path of pages)
+      expect([other, await sentTo(path, browser.cookies(), other)]).toEqual([other, "/sign-in"]);
+  expect(await sentTo("/admin/schools", browser.cookies(), firefox)).toBeNull();
+});
+
+test("an update of the browser signs nobody out", async () => {
+  const { browser } = await makeVictim();
+  expect(await sentTo("/admin/schools", browser.cookies(), laterFirefox)).toBeNull();
+});
+
+test("a cookie of somebody else's sign-in does not help", async () => {
+  const [victim, thief] = [await makeVictim(), await makeVictim()];
+  const cookies = [
+    ...victim.browser.cookies().filter(({ name }) => name.startsWith("_session")),
+    ...thief.browser.cookies().filter(({ name }) => !name.startsWith("_session")),
+  ];
+  expect(await sentTo("/admin/schools", cookies, firefox)).toBe("/sign-in");
+});
+
+test("a stolen cookie gives an app no code, and the person's own browser does", async () => {
+  const login = await giveLogin(service.db, await make.person({ school }));
+  const browser = makeBrowser(service.url, { "user-agent": firefox });
+  const { address } = askFor(service, app);
+  const back = await passPages(browser, await browser.open(address), login);
+  expect(new URL(back.url).searchParams.has("code")).toBe(true);
+  const again = await browser.once(askFor(service, app).address);
+  expect(new URL(again.headers.get("location")!).searchParams.has("code")).toBe(true);
+  const stolen = browser.cookies().filter(({ name }) => name.startsWith("_session"));
+  expect(await sentTo(askFor(service, app).address, stolen, firefox)).toMatch(/^\/interaction\//);
+  const silent = askFor(service, app, { params: { prompt: "none" } }).address;
+  const answer = await fetch(silent, {
+    headers: { cookie: stolen.map(({ name, value }) => `${name}=${value}`).join("; "), "user-agent": firefox },
+    redirect: "manual",
+  });
+  expect(new URL(answer.headers.get("location")!).searchParams.get("error")).toBe("login_required");
+});
