@@ -1,6 +1,6 @@
 import type { PersonId } from "../directory/index.ts";
 import type { Queryable } from "../platform/db.ts";
-import { findRows, run, sql, statement, table, update } from "../platform/sql.ts";
+import { findRows, run, sql, type Sql, statement, table, update } from "../platform/sql.ts";
 import { recordNotices } from "./logout/notice.ts";
 
 type Notified = { clientId: string; sid: string };
@@ -9,6 +9,7 @@ const credential = table("credential");
 const person = table("person");
 const device = table("signInPlace");
 const artifact = table("oidcArtifact");
+const kept = table("oidcArtifact", "kept");
 
 const lockPerson = statement<{ personId: PersonId }>(
   ({ personId }) => sql`SELECT FROM ${person} WHERE ${person.id} = ${personId} FOR NO KEY UPDATE`,
@@ -31,11 +32,23 @@ const deleteDevices = statement<{ personId: PersonId }>(
   "sign-on.deleteKnownDevices",
 );
 
+// Interactions, codes and tokens hang on the session, also those that outlive it.
+const sessionOf = (of: typeof artifact): Sql =>
+  sql`coalesce(${of.sessionUid}, ${of.payload}->>'sessionUid', ${of.payload}->'session'->>'uid')`;
+
+const keepSession = statement<{ personId: PersonId; keptUid: string }>(
+  ({ personId, keptUid }) => sql`
+    ${update("oidcArtifact", "kept", { generation: sql`${kept.generation} + 1` })}
+    WHERE ${kept.personId} = ${personId} AND ${sessionOf(kept)} = ${keptUid}`,
+  "sign-on.keepSession",
+);
+
 // Notified are the apps that the sessions were used for, and those that hold tokens, also of sessions that have ended.
-const deleteArtifacts = statement<{ personId: PersonId; at: Date }>(
-  ({ personId, at }) => sql`
+const deleteArtifacts = statement<{ personId: PersonId; at: Date; keptUid: string | null }>(
+  ({ personId, at, keptUid }) => sql`
     WITH gone AS (
       DELETE FROM ${artifact} WHERE ${artifact.personId} = ${personId}
+        AND (${keptUid}::text IS NULL OR ${sessionOf(artifact)} IS DISTINCT FROM ${keptUid})
       RETURNING ${artifact.kind} AS kind, ${artifact.clientId} AS client_id, ${artifact.sessionUid} AS session_uid,
         ${artifact.payload} AS payload, ${artifact.expiresAt} AS expires_at),
     notified AS (
@@ -54,15 +67,19 @@ const deleteArtifacts = statement<{ personId: PersonId; at: Date }>(
  * forgotten, and the apps concerned are notified of the logout.
  *
  * Shape: belongs into the transaction that says why. What requests under way still write has the earlier generation and
- *        is void.
+ *        is void. The session `keptUid` stays, with all that was issued from it.
  */
-export async function endSignIns(tx: Queryable, { personId, at }: { personId: PersonId; at: Date }): Promise<void> {
+export async function endSignIns(
+  tx: Queryable,
+  { personId, at, keptUid = null }: { personId: PersonId; at: Date; keptUid?: string | null },
+): Promise<void> {
   await run(tx, raiseGeneration, { personId });
+  if (keptUid !== null) await run(tx, keepSession, { personId, keptUid });
   await run(tx, deleteDevices, { personId });
   const all = new Map<string, Notified>();
   // A refresh holds the token that it uses: the first DELETE waits for it, the next one sees what it issued.
   for (let deleted = 1; deleted > 0;) {
-    const rows = await findRows<{ gone: number; notified: Notified[] }>(tx, deleteArtifacts, { personId, at });
+    const rows = await findRows<{ gone: number; notified: Notified[] }>(tx, deleteArtifacts, { personId, at, keptUid });
     const { gone, notified } = rows[0]!;
     for (const one of notified) all.set(JSON.stringify([one.clientId, one.sid]), one);
     deleted = gone;

@@ -1,11 +1,14 @@
 import { expect, test } from "vitest";
 import type { SchoolId } from "../../src/directory/index.ts";
 import { recordAudit, type AuditLine } from "../../src/events/index.ts";
+import { makeBrowser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
-import { makePortalUser } from "../support/portal.ts";
-import { startService } from "../support/service.ts";
+import { makePortalUser, signIn } from "../support/portal.ts";
+import { confirmPath, readRecoveryCodes, setUpPath, setUpTotp } from "../support/second-factor.ts";
+import { makeTestClock, startService } from "../support/service.ts";
 
-const service = await startService();
+const clock = makeTestClock();
+const service = await startService({ clock });
 const make = makeMakers(service.db);
 
 async function makeWorld() {
@@ -29,6 +32,29 @@ test("a change stands there with who did it, in which role, to whom, before and 
   expect(html).toContain("Lernapp");
   expect(html).toContain("<dt>Anmelden darf sich</dt><dd>alle an der Schule</dd>");
   expect(html).toContain("<dt>Sichtbare Gruppen</dt><dd>5a</dd>");
+});
+
+test("what people do with their own password and second factors stands in the log of their home school", async () => {
+  const { school, browser, address } = await makeWorld();
+  const teacher = await makePortalUser(service, null, { schoolIds: [school] });
+  const codes = readRecoveryCodes((await setUpTotp(teacher.browser, clock)).shown);
+  const other = makeBrowser(service.url);
+  await signIn(other, teacher);
+  await other.submit(await other.open(confirmPath), confirmPath, { code: codes[0]! });
+  const list = await other.open(setUpPath);
+  await other.submit(list, "/codes");
+  await other.submit(list, "/remove");
+  const form = await other.open("/sign-in/password");
+  const password = "Eine Wiese am See";
+  await other.submit(form, "/sign-in/password", { current: teacher.password, password, repeated: password });
+  const lines = await service.db.prisma.audit.findMany({ where: { schoolId: school, personId: teacher.personId } });
+  expect(lines.map(({ action }) => action)).toEqual(
+    expect.arrayContaining([
+      ...["second_factor_added", "recovery_code_used", "recovery_codes_renewed"],
+      ...["second_factor_removed", "password_changed"],
+    ]),
+  );
+  expect((await browser.open(`${address}?person=${teacher.personId}`)).html).toContain("Eigenes Passwort geändert");
 });
 
 test("lines are narrowed by person, action and day, and come in pages", async () => {

@@ -1,10 +1,11 @@
 import { againAfterDeadlock } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
-import { recordAudit, type Origin } from "../../events/index.ts";
+import type { Origin } from "../../events/index.ts";
 import { withPrismaTransaction, type PrismaDb } from "../../platform/db.ts";
 import { endSignIns, lockPersonSignIn } from "../end-sign-ins.ts";
 import { foldUsername, hashPassword } from "../login/index.ts";
 import { isPasswordOf, longestPassword } from "../login/password.ts";
+import { recordAtHome } from "../record-of-person.ts";
 
 /** Why a password that somebody chose is not taken. */
 export type PasswordFault = "missing" | "short" | "long" | "differs" | "username" | "same";
@@ -40,7 +41,7 @@ export async function changePassword(
       });
       if (changed.count === 0) return { kind: "outdated" };
       await endSignIns(tx, { personId, at: origin.at });
-      await recordAudit(tx, { ...origin, action: "password_changed", personId });
+      await recordAtHome(tx, { ...origin, action: "password_changed", personId });
       return { kind: "done", generation: generation + 1 };
     }),
   );

@@ -1,11 +1,12 @@
 import type { PersonId } from "../../directory/index.ts";
-import { recordAudit, type Origin } from "../../events/index.ts";
+import type { Origin } from "../../events/index.ts";
 import { withPrismaTransaction } from "../../platform/db.ts";
 import { unseal } from "../../platform/seal.ts";
 import { secondsUntil } from "../../platform/token-bucket.ts";
 import type { InteractionDeps } from "../interaction/deps.ts";
 import { makeKeyMaker } from "../login/known-devices.ts";
 import { forgetTries, takeTry, type RateLimitKind } from "../login/rate-limits.ts";
+import { recordAtHome } from "../record-of-person.ts";
 import type { SecondMethod } from "./methods.ts";
 import { useRecoveryCode } from "./recovery-codes.ts";
 import { findTotpStep, totpPurpose } from "./totp.ts";
@@ -73,7 +74,7 @@ function takeRecoveryCode(
   return withPrismaTransaction(db, async (tx) => {
     const left = await useRecoveryCode(tx, { personId, code, key: secrets.recoveryCodes });
     if (left === null) return false;
-    await recordAudit(tx, { ...origin, action: "recovery_code_used", personId, detail: { left } });
+    await recordAtHome(tx, { ...origin, action: "recovery_code_used", personId, detail: { left } });
     return true;
   });
 }

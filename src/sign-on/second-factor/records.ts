@@ -1,9 +1,10 @@
 import type { SecondFactorKind } from "../../../generated/prisma/enums.ts";
 import type { PersonId } from "../../directory/index.ts";
-import { recordAudit, type Origin } from "../../events/index.ts";
+import type { Origin } from "../../events/index.ts";
 import type { RecordStore, Transaction } from "../../platform/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { endSignIns, lockPersonSignIn } from "../end-sign-ins.ts";
+import { recordAtHome } from "../record-of-person.ts";
 
 export type SecondFactor = {
   id: string;
@@ -51,22 +52,28 @@ export async function addSecondFactor(
           ...{ counter: factor.counter, transports: factor.transports },
         };
   await tx.prisma.secondFactor.create({ data: { id, personId, kind, label, createdAt: origin.at, ...own } });
-  await recordAudit(tx, { ...origin, action: "second_factor_added", personId, detail: { kind } });
+  await recordAtHome(tx, { ...origin, action: "second_factor_added", personId, detail: { kind } });
   return { isFirst: present.length === 0, isAdded: true };
 }
 
-/** Removes one; with the last one the recovery codes go too. Shape: false where there is no such factor. */
+/**
+ * Removes one; with the last one the recovery codes go too. All sign-ins end but the session `sessionUid`, since a
+ * session may be open where the factor was lost.
+ *
+ * Shape: false where there is no such factor.
+ */
 export async function removeSecondFactor(
   tx: Transaction,
-  { personId, id, origin }: { personId: PersonId; id: string; origin: Origin },
+  { personId, id, sessionUid, origin }: { personId: PersonId; id: string; sessionUid: string; origin: Origin },
 ): Promise<boolean> {
   await lockPersonSignIn(tx, personId);
   const factor = (await listSecondFactors(tx, personId)).find((one) => one.id === id);
   if (factor === undefined) return false;
   await tx.prisma.secondFactor.delete({ where: { id } });
   if (!(await hasSecondFactors(tx, personId))) await tx.prisma.recoveryCode.deleteMany({ where: { personId } });
+  await endSignIns(tx, { personId, at: origin.at, keptUid: sessionUid });
   const detail = { kind: factor.kind };
-  await recordAudit(tx, { ...origin, action: "second_factor_removed", personId, detail });
+  await recordAtHome(tx, { ...origin, action: "second_factor_removed", personId, detail });
   return true;
 }
 
@@ -81,6 +88,6 @@ export async function revokeSecondFactorsIn(tx: Transaction, personId: PersonId,
   await tx.prisma.recoveryCode.deleteMany({ where: { personId } });
   if (count === 0) return 0;
   await endSignIns(tx, { personId, at: origin.at });
-  await recordAudit(tx, { ...origin, action: "second_factors_removed", personId, detail: { factors: count } });
+  await recordAtHome(tx, { ...origin, action: "second_factors_removed", personId, detail: { factors: count } });
   return count;
 }

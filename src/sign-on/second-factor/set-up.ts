@@ -1,8 +1,8 @@
 import express, { type Request, type Response, Router } from "express";
 import qrcode from "qrcode";
+import { againAfterDeadlock } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
-import { recordAudit, type Origin } from "../../events/index.ts";
-import { personActor } from "../../events/index.ts";
+import { personActor, type Origin } from "../../events/index.ts";
 import { withPrismaTransaction } from "../../platform/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { makeUuid } from "../../platform/ids.ts";
@@ -13,6 +13,7 @@ import type { InteractionDeps } from "../interaction/deps.ts";
 import { fieldOf, sendPage } from "../interaction/step.ts";
 import { renderPasskeyPage, renderRecoveryCodesPage, renderSecondFactorsPage, renderTotpPage } from "../pages/index.ts";
 import { isOwnForm, makeFormToken, openForm, readBrowser, signInPath, strengthenSession } from "../platform-session.ts";
+import { recordAtHome } from "../record-of-person.ts";
 import { readReturnPath } from "../return-path.ts";
 import { findSignedIn, type SignedIn } from "../signed-in.ts";
 import { addressWith, confirmAddress, isConfirmed, keepConfirmed } from "./confirm.ts";
@@ -229,10 +230,12 @@ function showCodes(req: Request, res: Response, codes: readonly string[]): void 
   sendPage(res, page);
 }
 
-const remove: Handle = async (deps, req, res, { personId }) => {
+const remove: Handle = async (deps, req, res, { personId, sessionUid }) => {
   const origin = originOf(deps, res, personId);
   const id = fieldOf(req, "id");
-  await withPrismaTransaction(deps.db, (tx) => removeSecondFactor(tx, { personId, id, origin }));
+  await againAfterDeadlock(() =>
+    withPrismaTransaction(deps.db, (tx) => removeSecondFactor(tx, { personId, id, sessionUid, origin })),
+  );
   res.redirect(303, addressOf(req, setUpPath));
 };
 
@@ -240,7 +243,7 @@ const renewCodes: Handle = async (deps, req, res, { personId }) => {
   if (!(await hasSecondFactors(deps.db, personId))) return res.redirect(303, addressOf(req, setUpPath));
   const origin = originOf(deps, res, personId);
   const codes = await withPrismaTransaction(deps.db, async (tx) => {
-    await recordAudit(tx, { ...origin, action: "recovery_codes_renewed", personId });
+    await recordAtHome(tx, { ...origin, action: "recovery_codes_renewed", personId });
     return renewRecoveryCodes(tx, { personId, key: deps.secrets.recoveryCodes });
   });
   showCodes(req, res, codes);

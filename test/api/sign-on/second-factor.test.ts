@@ -5,7 +5,7 @@ import { makeBrowser, type Browser } from "../../support/browser.ts";
 import { confirmPath, readRecoveryCodes, setUpPath, setUpTotp, totpCode } from "../../support/second-factor.ts";
 import { testDatabase } from "../../support/database.ts";
 import { makeMakers } from "../../support/make.ts";
-import { giveLogin } from "../../support/token.ts";
+import { getUserTokens, giveLogin, postToken } from "../../support/token.ts";
 import { reEncryptSecrets } from "../../../src/sign-on/index.ts";
 import { makeTestClock, startService } from "../../support/service.ts";
 
@@ -168,6 +168,26 @@ test("a session without the second factor, made before it was set up, has to pro
   expect(
     await service.db.prisma.recoveryCode.count({ where: { person: { credential: { username: login.username } } } }),
   ).toBe(0);
+});
+
+test("who removes a second factor is signed out everywhere else, and goes on where they are", async () => {
+  const make = makeMakers(service.db);
+  const school = await make.school();
+  const app = await make.app({ scopes: ["openid", "offline_access"] });
+  await make.grant({ app: app.clientId, school });
+  const login = await giveLogin(service.db, await make.person({ school }));
+  const wishes = { scopes: ["openid", "offline_access"] } as const;
+  const refresh = ({ refresh_token: token }: { refresh_token?: string }) =>
+    postToken(service, app, { grant_type: "refresh_token", refresh_token: token! });
+  const elsewhere = await getUserTokens(service, app, login, wishes);
+  const { browser } = await enrol(login);
+  const here = await getUserTokens(service, app, login, { ...wishes, browser });
+  const session = () => browser.cookies().find(({ name }) => name === "_session")!.value;
+  const before = session();
+  await browser.submit(await browser.open(setUpPath), "/remove");
+  expect([await isSignedIn(browser), await isSignedIn(elsewhere.browser)]).toEqual([true, false]);
+  expect(session()).toBe(before);
+  expect([(await refresh(here)).status, (await refresh(elsewhere)).status]).toEqual([200, 400]);
 });
 
 test("a session that has been open for long, or was made without the password, sets up no first factor", async () => {
