@@ -22,7 +22,7 @@ import {
 } from "../platform/http/index.ts";
 import type { Log } from "../platform/log.ts";
 import { findRoles } from "../staff/index.ts";
-import { makeInnerClients, type AdminClient, type InnerCaller } from "./client.ts";
+import { makeHeldRoles, makeInnerClients, type AdminClient, type InnerCaller } from "./client.ts";
 import { takes } from "./contract.ts";
 import { renderProblem } from "./failure.ts";
 import { handlers } from "./handlers.ts";
@@ -61,6 +61,7 @@ export function makeAdmin(options: AdminOptions): Admin {
     guard(options, id as OperationId, handler as AdminHandler<OperationId>),
   ]);
   const inner = makeInnerClients();
+  const rolesOfCaller = makeHeldRoles();
   const router = bindOperations<Operations, AdminCaller>({
     document,
     takes,
@@ -81,7 +82,7 @@ export function makeAdmin(options: AdminOptions): Admin {
       if (caller === null) return null;
       const { personId } = caller;
       const holder = { personId };
-      const roles = await findRoles(options.db, holder, options.clock());
+      const roles = await rolesOfCaller(caller, req.method, () => findRoles(options.db, holder, options.clock()));
       return { clientId: pagesClientId, personId, scopes: bothScopes, holder, roles, hasSecondFactor: true };
     },
     scopeName: scopeOfContract,

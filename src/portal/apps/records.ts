@@ -13,16 +13,21 @@ export type ShownRecord = {
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 type JsonObject = { [name: string]: Json };
 
-/** Reads the records out of an answer of the IDM API or of Schulconnex. */
-export function readRecords(body: string): ShownRecord[] {
+/** Reads records out of an answer of the IDM API or of Schulconnex. Shape: those from `from` to before `end`. */
+export function readRecords(
+  body: string,
+  { from, end }: { from: number; end: number },
+): { count: number; records: ShownRecord[] } {
   const read = JSON.parse(body) as Json;
-  return (Array.isArray(read) ? read : [read]).filter(isObject).map((record) => ({
+  const all = (Array.isArray(read) ? read : [read]).filter(isObject);
+  const records = all.slice(from, end).map((record) => ({
     id: textOf(record["id"] ?? record["pid"]),
     name: nameOf(record),
     role: textOf(record["role"]) ?? roleOf(contextsOf(record)[0]?.["rolle"]),
     groups: groupsOf(record),
     fields: fieldsOf(record),
   }));
+  return { count: all.length, records };
 }
 
 const isObject = (value: Json | undefined): value is JsonObject =>

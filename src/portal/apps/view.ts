@@ -21,18 +21,19 @@ export async function showView(visit: Visit): Promise<Shown> {
   const asked = readAsked(visit);
   const [app, view] = await Promise.all([readApp(visit), readView(visit, asked)]);
   const from = Number(/^\d{1,7}$/.exec(visit.query("from"))?.[0] ?? 0);
-  const last = from + onPage(asked.resource);
-  const records = view.status === 200 && view.body !== null ? readRecords(view.body) : [];
+  const end = from + onPage(asked.resource);
+  const isShown = view.status === 200 && view.body !== null;
+  const { count, records } = isShown ? readRecords(view.body!, { from, end }) : { count: 0, records: [] };
   const address = `${addressOf(visit)}/view`;
   const search = new URLSearchParams({ resource: asked.resource, ...(asked.id !== undefined && { id: asked.id }) });
   const model = {
     ...{ app, view, asked, lists, single: singleOf[asked.resource], address, words: wordsOf(visit) },
-    ...{ from, count: records.length, records: records.slice(from, last) },
+    ...{ from, count, records },
     isWhole: (view.body ?? "").length <= mostText,
     text: (view.body ?? "").slice(0, mostText),
     bytes: Buffer.byteLength(view.body ?? ""),
     file: `${address}/file?${search.toString()}`,
-    more: last < records.length ? `${address}?${search.toString()}&from=${last}` : null,
+    more: end < count ? `${address}?${search.toString()}&from=${end}` : null,
   };
   return {
     title: visit.t("apps.view.title", { app: app.name }),

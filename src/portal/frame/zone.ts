@@ -12,7 +12,10 @@ export function readZone(req: IncomingMessage): string {
   return isZone(zone) ? zone : zoneOfSchools;
 }
 
+const knownZones = new Set(Intl.supportedValuesOf("timeZone"));
+
 function isZone(zone: string): boolean {
+  if (knownZones.has(zone)) return true;
   try {
     new Intl.DateTimeFormat("en", { timeZone: zone });
     return true;
@@ -31,7 +34,19 @@ export type Times = {
   startOf(day: string, daysLater?: number): string | null;
 };
 
+/** Shape: kept for the next reader, because a format takes longer to make than a page to write. */
 export function makeTimes(locale: Locale, timeZone: string): Times {
+  const key = `${locale} ${timeZone}`;
+  const held = madeTimes.get(key) ?? formatTimes(locale, timeZone);
+  // Zones have more spellings than are worth keeping.
+  if (madeTimes.size < mostTimes) madeTimes.set(key, held);
+  return held;
+}
+
+const madeTimes = new Map<string, Times>();
+const mostTimes = 100;
+
+function formatTimes(locale: Locale, timeZone: string): Times {
   const write = (options: Intl.DateTimeFormatOptions) => {
     const format = new Intl.DateTimeFormat(locale, { timeZone, ...options });
     return (at: string | null | undefined) => (at ? format.format(new Date(at)) : "");
