@@ -3612,6 +3612,8 @@ export interface components {
              * @example a0000000-0000-4000-8000-000000000001
              */
             id: string;
+            /** @example Goethe-Gymnasium Musterstadt */
+            name: string;
             state: components["schemas"]["ImportSchoolState"];
             /**
              * Format: int32

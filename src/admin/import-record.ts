@@ -16,10 +16,10 @@ export const importReach = ({
 /** What earlier versions counted may lack `leftHome`. */
 const leaversOf = ({ people }: Counts): number => people.removed + people.left + (people.leftHome ?? 0);
 
-function presentSchool({ id, state, counts }: ImportStatus["schools"][number]): Schemas["ImportSchool"] {
+function presentSchool({ id, name, state, counts }: ImportStatus["schools"][number]): Schemas["ImportSchool"] {
   const { people, groups, memberships, before } = counts;
   return present<Schemas["ImportSchool"]>({
-    ...{ id, state, leavers: leaversOf(counts) },
+    ...{ id, name, state, leavers: leaversOf(counts) },
     people: present<Schemas["ImportPeopleCounts"]>({ ...people, leftHome: people.leftHome ?? 0 }),
     groups: present<Schemas["ImportGroupCounts"]>(groups),
     memberships: present<Schemas["ImportMembershipCounts"]>(memberships),

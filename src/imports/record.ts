@@ -26,7 +26,7 @@ export type ImportRecord = {
   notes: Record<string, number>;
   createdAt: Date;
   appliedAt: Date | null;
-  schools: { id: SchoolId; state: "READY" | "HELD" | "APPLIED"; counts: Counts }[];
+  schools: { id: SchoolId; name: string; state: "READY" | "HELD" | "APPLIED"; counts: Counts }[];
 };
 
 /**
@@ -47,7 +47,10 @@ export type ImportFault = {
 const shown = {
   ...{ id: true, format: true, mode: true, state: true, fileName: true, schoolYear: true, errorCount: true },
   ...{ notes: true, createdAt: true, appliedAt: true },
-  schools: { select: { schoolId: true, state: true, counts: true }, orderBy: { schoolId: "asc" } },
+  schools: {
+    select: { schoolId: true, school: { select: { name: true } }, state: true, counts: true },
+    orderBy: { schoolId: "asc" },
+  },
 } as const;
 
 type Row = Awaited<ReturnType<typeof findImport>>;
@@ -57,7 +60,10 @@ const findImport = ({ prisma }: RecordStore, id: ImportId) =>
 
 // Codes and JSON have no types of their own in the database.
 const present = ({ schools, ...row }: NonNullable<Row>) =>
-  ({ ...row, schools: schools.map(({ schoolId, ...school }) => ({ id: schoolId, ...school })) }) as ImportRecord;
+  ({
+    ...row,
+    schools: schools.map(({ schoolId, school, ...rest }) => ({ id: schoolId, name: school.name, ...rest })),
+  }) as ImportRecord;
 
 /** Gets an import with its schools. Errors: not_found. */
 export async function getImport(db: RecordStore, id: ImportId): Promise<ImportRecord> {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { makeUuid } from "../../src/platform/ids.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser } from "../support/portal.ts";
 import { startService } from "../support/service.ts";
@@ -127,6 +128,33 @@ test("figures are drawn, named, and stand in a table beside", async () => {
   const { html } = await browser.open("/admin/figures");
   expect(html).toContain("in Ordnung");
   expect(html).toContain("Kein Import wartet auf eine Bestätigung.");
+});
+
+test("an import that is held is shown with its schools, and leads to the first of them", async () => {
+  const ids = [await make.school({ name: "<b>Deichschule</b>" }), await make.school({ name: "<b>Kanalschule</b>" })];
+  const people = { created: 0, changed: 0, restored: 0, removed: 3, joined: 0, left: 0, leftHome: 0 };
+  const groups = { created: 0, changed: 0, carriedOver: 0, restored: 0, removed: 0 };
+  const memberships = { created: 0, changed: 0, removed: 0 };
+  const counts = { people, groups, memberships, before: { people: 4, groups: 1 } };
+  const hold = async (fileName: string, schoolIds: readonly string[]) => {
+    const schools = { create: schoolIds.map((schoolId) => ({ schoolId, state: "HELD", counts })) };
+    const data = { id: makeUuid(service.clock()), format: "PLAIN", mode: "BULK", state: "HELD", fileName, schools };
+    await prisma.import.create({ data: { ...data, namedSchoolIds: [...schoolIds], createdAt: service.clock() } });
+  };
+  await hold("one.csv", ids.slice(0, 1));
+  await hold("both.csv", ids);
+  const { browser } = await makePortalUser(service, "OPERATOR");
+  const { html } = await browser.open("/admin/figures");
+  const link = (file: string) => `<a href="/admin/schools/[^/]+/imports/[^"]+">${file}</a>`;
+  expect(html).toMatch(
+    new RegExp(`${link("one.csv")} &lt;b&gt;Deichschule&lt;/b&gt; <span class="hint">[^<]*3 Personen`),
+  );
+  expect(html).toMatch(
+    new RegExp(
+      `${link("both.csv")} &lt;b&gt;(Deich|Kanal)schule&lt;/b&gt; und eine weitere Schule <span class="hint">[^<]*6 P`,
+    ),
+  );
+  await prisma.import.deleteMany();
 });
 
 test("a form that none of our pages made does nothing", async () => {
