@@ -1,10 +1,11 @@
+import { readFileSync } from "node:fs";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import express from "express";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { GroupId } from "../../src/directory/index.ts";
 import { makePageAssets, type Locale } from "../../src/platform/pages/index.ts";
-import { renderConsentPage, renderLoginPage } from "../../src/sign-on/pages/index.ts";
+import * as signOnPages from "../../src/sign-on/pages/index.ts";
 import { expectAccessible, useBrowser, type Look } from "./support/browser.ts";
 import { everyPage } from "./support/every-page.ts";
 
@@ -38,6 +39,12 @@ test.each(looks)("every page is accessible and fits: $locale, $colorScheme, $siz
     await page.goto(`${url}/${look.locale}/${encodeURIComponent(name)}`);
     await expectAccessible(page, name);
   }
+});
+
+test("no page of the sign-on is left out", () => {
+  const list = readFileSync(new URL("support/every-page.ts", import.meta.url), "utf8");
+  const left = Object.keys(signOnPages).filter((name) => name.startsWith("render") && !list.includes(`pages.${name}(`));
+  expect(left).toEqual([]);
 });
 
 test("a page with a fault does not pass for accessible", async () => {
@@ -80,7 +87,7 @@ test("what an app or a person is called is never markup", async () => {
   for (const locale of ["de", "en"] as const) {
     const steps = { action: "/on", cancel: "/back", csrf: name };
     const html = [
-      renderConsentPage(
+      signOnPages.renderConsentPage(
         {
           ...{ app: { name }, personName: name, scopes: ["openid", "profile", "groups"], steps, switchUser: name },
           claims: {
@@ -92,7 +99,7 @@ test("what an app or a person is called is never markup", async () => {
         },
         { locale },
       ).html,
-      renderLoginPage(
+      signOnPages.renderLoginPage(
         {
           app: { name, logoPath: null },
           username: name,

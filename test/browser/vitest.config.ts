@@ -10,7 +10,8 @@ export default defineConfig({
     setupFiles: ["test/support/each-file.ts"],
     maxWorkers: 1,
     expect: { poll: { timeout: 30_000 } },
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
+    // Long, because they only end what hangs, also on a machine that is busy with other work.
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
   },
 });

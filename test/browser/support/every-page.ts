@@ -58,6 +58,15 @@ const totp = {
 };
 const passkey = { isRefused: false, label: "", csrf: "token", action: "/on", back: "/back", options: "{}", state: "s" };
 
+const card = {
+  ...{ firstName: "Bo", secondStep: "NONE" as const, isWrong: false },
+  ...{ action: "/on", csrf: "token", signInPath: "/sign-in" },
+};
+const cardProblem = {
+  hours: { from: "07:30", to: "16:00", weekdays: [1, 2, 3, 4, 5, 6, 7] },
+  signInPath: "/sign-in",
+};
+
 /** Every page in every state that looks different, with the shortest and the longest of names. */
 export const everyPage: Record<string, (context: PageContext) => Page> = {
   login: (context) => pages.renderLoginPage({ ...login, username: "", problem: null }, context),
@@ -95,6 +104,14 @@ export const everyPage: Record<string, (context: PageContext) => Page> = {
     pages.renderLoginPage({ ...login, problem: { kind: "slowed", retryAfterSeconds: 80 } }, context),
   "login, busy": (context) =>
     pages.renderLoginPage({ ...login, problem: { kind: "busy", retryAfterSeconds: 5 } }, context),
+  card: (context) => pages.renderCardPage(card, context),
+  "card of a person without a name, wrong picture": (context) =>
+    pages.renderCardPage({ ...card, firstName: null, secondStep: "PICTURE", isWrong: true }, context),
+  "card, wrong PIN": (context) =>
+    pages.renderCardPage({ ...card, firstName: longName, secondStep: "PIN", isWrong: true }, context),
+  "card at a wrong time": (context) => pages.renderCardProblemPage({ ...cardProblem, reason: "hours" }, context),
+  "card, slowed": (context) =>
+    pages.renderCardProblemPage({ ...cardProblem, reason: "slowed", retryAfterSeconds: 80 }, context),
   "first password": (context) => pages.renderNewPasswordPage({ ...newPassword, pending: "sealed" }, context),
   "own password, too short": (context) =>
     pages.renderNewPasswordPage({ ...newPassword, asksCurrent: true, back: "/", problem: { kind: "short" } }, context),
