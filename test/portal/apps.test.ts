@@ -164,8 +164,11 @@ describe("nobody gets around it", () => {
 
     const { browser: support } = await makePortalUser(service, "SUPPORT", { schoolIds: [school] });
     expect((await support.open(address)).html).not.toContain("/change");
-    const form = await support.open(`${address}/change`);
-    const refused = await support.submit(form, "/change", { signOn: "EVERYBODY", step: "confirm" });
+    expect((await support.open(`${address}/change`)).status).toBe(403);
+    const search = await support.open(`/admin/schools/${school}/people`);
+    const altered = search.html.replaceAll(`/admin/schools/${school}/people/search`, `${address}/change`);
+    const fields = { signOn: "EVERYBODY", step: "confirm" };
+    const refused = await support.submit({ ...search, html: altered }, "/change", fields);
     expect(refused.status).toBe(403);
     expect(await grantOf(school, clientId)).toBeNull();
   });

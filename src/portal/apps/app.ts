@@ -1,7 +1,10 @@
 import { mayAt, take, type Role, type Shown, type Visit } from "../frame/index.ts";
 import { wordsOf, type CatalogueApp } from "./words.ts";
 
-const mayGrant: Role[] = ["OPERATOR", "DISTRICT", "SCHOOL_ADMIN"];
+const granting: readonly Role[] = ["OPERATOR", "DISTRICT", "SCHOOL_ADMIN"];
+
+/** Whether somebody may change what the school gives an app. */
+export const mayGrant = ({ me, part }: Visit): boolean => mayAt(me, part("schoolId"), granting);
 
 export const pathOf = ({ part }: Visit) => ({ schoolId: part("schoolId"), clientId: part("clientId") });
 
@@ -21,9 +24,6 @@ export const addressOf = (visit: Visit): string => {
 export async function showApp(visit: Visit): Promise<Shown> {
   const app = await readApp(visit);
   const { schoolId } = pathOf(visit);
-  const model = {
-    ...{ app, address: addressOf(visit), words: wordsOf(visit) },
-    mayChange: mayAt(visit.me, schoolId, mayGrant),
-  };
+  const model = { app, address: addressOf(visit), words: wordsOf(visit), mayChange: mayGrant(visit) };
   return { title: app.name, view: "app", model, place: { schoolId, page: "apps" } };
 }

@@ -1,5 +1,5 @@
-import { makeArea } from "../frame/index.ts";
-import { showApp } from "./app.ts";
+import { makeArea, onlyIf } from "../frame/index.ts";
+import { mayGrant, showApp } from "./app.ts";
 import { listCatalogue } from "./catalogue.ts";
 import { changeGrant, showForm } from "./grant-form.ts";
 import german from "./locales/de.json" with { type: "json" };
@@ -15,8 +15,8 @@ export const appPages = makeArea({ folder: import.meta.dirname, texts: { de: ger
   pages.get(app, showApp);
   pages.get(`${app}/view`, showView);
   pages.get(`${app}/view/file`, handView);
-  pages.get(`${app}/change`, showForm);
-  pages.post(`${app}/change`, changeGrant, showForm);
-  pages.get(`${app}/withdrawal`, showWithdrawal);
-  pages.post(`${app}/withdrawal`, withdraw, showWithdrawal);
+  pages.get(`${app}/change`, onlyIf(mayGrant, showForm));
+  pages.post(`${app}/change`, changeGrant, onlyIf(mayGrant, showForm));
+  pages.get(`${app}/withdrawal`, onlyIf(mayGrant, showWithdrawal));
+  pages.post(`${app}/withdrawal`, withdraw, onlyIf(mayGrant, showWithdrawal));
 });

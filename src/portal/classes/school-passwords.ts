@@ -1,7 +1,7 @@
 import { stringify } from "csv-stringify/sync";
 import type { AdminSchemas } from "../../admin/index.ts";
 import { Refused, take, takePage, type Handed, type Shown, type Visit } from "../frame/index.ts";
-import { listAddress, mayChange, nameOf, placeOf } from "./words.ts";
+import { listAddress, nameOf, placeOf } from "./words.ts";
 
 type Role = AdminSchemas["SchoolRole"];
 
@@ -14,9 +14,6 @@ const readRoles = ({ typed }: Visit): Role[] => roleNames.filter((role) => typed
 
 /** Offers passwords for everybody of the school who has none. */
 export async function showSchoolPasswords(visit: Visit): Promise<Shown> {
-  const path = { schoolId: visit.part("schoolId") };
-  await take(visit.api.GET("/admin/v1/schools/{schoolId}", { params: { path } }));
-  if (!mayChange(visit)) throw new Refused(403, { code: "role_forbids" });
   const chosen = visit.refused === null ? ["STUDENT"] : readRoles(visit);
   const model = { base: listAddress(visit), roleNames, chosen };
   const title = visit.t("schoolPasswords.title");

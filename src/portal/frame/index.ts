@@ -10,6 +10,7 @@ export { makeArea, type Area, type Gone, type Handed, type Pages, type Show, typ
 export { listLoginCards, revokeLoginCard } from "./login-cards.ts";
 export { figureRanges, readPlots, type FigurePlot, type FigureRange } from "./figures.ts";
 export { mayAt, type Role } from "./navigation.ts";
+export { onlyIf } from "./only-if.ts";
 export { Refused, take, takeIfThere, takePage, takeRecord, takeUnlessDone } from "./refused.ts";
 export type { Upload } from "./upload.ts";
 export type { FrameDeps, Me, Visit, Visitor } from "./visit.ts";

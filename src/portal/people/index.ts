@@ -1,4 +1,4 @@
-import { makeArea } from "../frame/index.ts";
+import { makeArea, onlyIf } from "../frame/index.ts";
 import { confirmStep, showStep } from "./confirm.ts";
 import { handDataAsJson, handDataAsPdf, showData } from "./data-request.ts";
 import { addPerson, showNewPerson } from "./new-person.ts";
@@ -21,6 +21,7 @@ import {
 import { showPerson } from "./person.ts";
 import { release, showSignIn } from "./sign-in.ts";
 import { endSession, showUses, withdrawConsent } from "./uses.ts";
+import { mayChange, mayDelete } from "./words.ts";
 
 const people = "/admin/schools/:schoolId/people";
 const person = `${people}/:personId`;
@@ -29,8 +30,8 @@ const person = `${people}/:personId`;
 export const peoplePages = makeArea({ folder: import.meta.dirname, texts: { de: german, en: english } }, (pages) => {
   pages.get(people, listPeople);
   pages.post(`${people}/search`, searchPeople);
-  pages.get(`${people}/new`, showNewPerson);
-  pages.post(people, addPerson, showNewPerson);
+  pages.get(`${people}/new`, onlyIf(mayChange, showNewPerson));
+  pages.post(people, addPerson, onlyIf(mayChange, showNewPerson));
   pages.get(person, showPerson);
   const actions = { block, unblock, restore };
   for (const [name, act] of Object.entries(actions)) pages.post(`${person}/${name}`, act, showPerson);
@@ -43,17 +44,18 @@ export const peoplePages = makeArea({ folder: import.meta.dirname, texts: { de: 
   pages.post(`${person}/groups`, joinGroup, showPerson);
   pages.post(`${person}/groups/:groupId/leave`, leaveGroup, showPerson);
   for (const step of ["leave", "delete"] as const) {
-    pages.get(`${person}/${step}`, showStep(step));
-    pages.post(`${person}/${step}`, confirmStep(step), showStep(step));
+    const show = onlyIf(step === "delete" ? mayDelete : mayChange, showStep(step));
+    pages.get(`${person}/${step}`, show);
+    pages.post(`${person}/${step}`, confirmStep(step), show);
   }
-  pages.get(`${person}/data`, showData);
-  pages.post(`${person}/data/json`, handDataAsJson, showData);
-  pages.post(`${person}/data/pdf`, handDataAsPdf, showData);
+  pages.get(`${person}/data`, onlyIf(mayDelete, showData));
+  pages.post(`${person}/data/json`, handDataAsJson, onlyIf(mayDelete, showData));
+  pages.post(`${person}/data/pdf`, handDataAsPdf, onlyIf(mayDelete, showData));
   pages.get(`${person}/sign-in`, showSignIn);
   pages.post(`${person}/release`, release, showPerson);
   pages.get(`${person}/apps`, showUses);
   pages.post(`${person}/sessions/:sessionId/end`, endSession, showUses);
   pages.post(`${person}/consents/:clientId/withdraw`, withdrawConsent, showUses);
-  pages.get(`${person}/school`, showSchools);
-  pages.post(`${person}/school`, changeSchool, showSchools);
+  pages.get(`${person}/school`, onlyIf(mayChange, showSchools));
+  pages.post(`${person}/school`, changeSchool, onlyIf(mayChange, showSchools));
 });
