@@ -15,6 +15,7 @@ import {
   loadDocument,
   makeInnerCalls,
   makeReading,
+  makeUploadSweep,
   withoutGates,
   type OpenApiDocument,
 } from "./platform/http/index.ts";
@@ -193,6 +194,7 @@ export async function makeApp(
       makePersonImportSweep({ db: shares.jobs, clock, auditDays: config.auditDays }),
       makeImportSweep({ db: shares.jobs, clock }),
       makeIdempotencySweep({ db: shares.jobs, clock }),
+      makeUploadSweep({ clock }),
       ...webhooks.jobs,
       ...traffic.jobs,
     ],

@@ -32,4 +32,4 @@ export {
   type Handlers,
 } from "./operation-types.ts";
 export { etagOf } from "./etag.ts";
-export { Upload } from "./upload.ts";
+export { makeUploadSweep, Upload } from "./upload.ts";

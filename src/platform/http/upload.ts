@@ -1,9 +1,14 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { open, rm } from "node:fs/promises";
+import { open, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Clock } from "../clock.ts";
 import { AppError } from "../errors.ts";
+import type { WorkerJob } from "../worker.ts";
+
+const prefix = "schultor-upload-";
+const keptHours = 24;
 
 /**
  * A body that is a file. It is taken off the connection only when somebody asks for it, into a file of its own.
@@ -26,7 +31,7 @@ export class Upload {
   /** Errors: too_large body_too_large; invalid where the connection ends before the file does. */
   async receive(): Promise<void> {
     if (Number(this.#req.headers["content-length"] ?? 0) > this.#limit) throw this.#tooLarge();
-    const path = join(tmpdir(), `schultor-upload-${randomUUID()}`);
+    const path = join(tmpdir(), prefix + randomUUID());
     const file = await open(path, "wx", 0o600);
     const sum = createHash("sha256");
     let size = 0;
@@ -71,3 +76,24 @@ export class Upload {
     return { sha256: this.file.sha256 };
   }
 }
+
+/**
+ * Makes the job that removes files which a process left behind when it was killed, because they hold names.
+ *
+ * Shape: each process removes those on its machine.
+ */
+export const makeUploadSweep = ({ clock }: { clock: Clock }): WorkerJob => ({
+  name: "http.sweepUploads",
+  everySeconds: 3600,
+  inEveryProcess: true,
+  async run() {
+    const before = clock().getTime() - keptHours * 3_600_000;
+    const paths = (await readdir(tmpdir()))
+      .filter((name) => name.startsWith(prefix))
+      .map((name) => join(tmpdir(), name));
+    for (const path of paths) {
+      const found = await stat(path).catch(() => null);
+      if (found !== null && found.mtimeMs < before) await rm(path, { force: true });
+    }
+  },
+});

@@ -1,4 +1,6 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import type { SchoolId } from "../../../src/directory/index.ts";
 import { plainTemplate } from "../../../src/imports/index.ts";
@@ -127,6 +129,18 @@ test("faults are listed with the line itself and what to do, in pages; the lines
   await service.jobs.find(({ name }) => name === "imports.sweep")!.run(AbortSignal.timeout(10_000));
   service.clock.set(before);
   expect((await faultsOf(id)).map(({ text }) => text)).toEqual([null, null, null]);
+});
+
+test("a file that a killed process left behind is removed after a day", async () => {
+  const names = ["old", "new"].map((age) => `schultor-upload-${age}-${process.pid}`);
+  const [old, young] = names.map((name) => join(tmpdir(), name)) as [string, string];
+  for (const path of [old, young]) await writeFile(path, "1;student;Ada;Beispiel;5a");
+  const before = new Date(service.clock().getTime() - 25 * 3_600_000);
+  await utimes(old, before, before);
+  await service.jobs.find(({ name }) => name === "http.sweepUploads")!.run(AbortSignal.timeout(10_000));
+  const left = (await readdir(tmpdir())).filter((name) => names.includes(name));
+  await rm(young);
+  expect(left).toEqual([names[1]]);
 });
 
 test("the line of a fault in JSON is the part around it, and in an archive that of its file", async () => {
