@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import type { PersonId } from "../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../src/platform/db.ts";
 import { makeLog } from "../../src/platform/log.ts";
-import { blockPerson } from "../../src/sign-on/index.ts";
+import { blockPerson, putSignInSettings } from "../../src/sign-on/index.ts";
 import { giveRole } from "../../src/staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { makeStaff } from "../support/admin.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { startService } from "../support/service.ts";
-import { giveLogin } from "../support/token.ts";
+import { askFor, exchange, giveLogin, signOn } from "../support/token.ts";
 
 type Schemas = components["schemas"];
 
@@ -209,4 +209,101 @@ test("one card is used twenty times in ten minutes at most", async () => {
     statuses.push(answer.status);
   }
   expect(statuses).toEqual([...Array<number>(20).fill(303), 429]);
+});
+
+const app = await make.app({ scopes: ["openid"] });
+await make.grant({ app: app.clientId, school });
+const appOrigin = new URL(app.redirectUri).origin;
+
+/** Agrees where the app asks for it. */
+const agree = async (browser: ReturnType<typeof open>, shown: Awaited<ReturnType<typeof browser.open>>) =>
+  shown.html.includes("/consent") ? browser.submit(shown, "/consent") : shown;
+
+test("who came from an app and signs in by card comes back to the app, which gets tokens", async () => {
+  await setCards({ secondStep: "PIN" });
+  const person = await makePupil();
+  const { url, pin } = await makeCard(person);
+  const browser = open();
+  const asked = askFor(service, app);
+  expect((await browser.open(asked.address)).html).toContain("/login");
+  const page = await browser.open(url!);
+  expect(page.headers.get("content-security-policy")).toContain(`form-action 'self' ${appOrigin}`);
+  const again = await browser.submit(page, "/card", { answer: pin === "0000" ? "1111" : "0000" });
+  const shown = await agree(browser, await browser.submit(again, "/card", { answer: pin! }));
+  const back = new URL(shown.url);
+  expect([back.origin, back.searchParams.get("state")]).toEqual([appOrigin, asked.state]);
+  expect((await exchange(service, app, { browser, asked, back })).status).toBe(200);
+  const row = await service.db.prisma.oidcArtifact.findFirstOrThrow({ where: { kind: "Session", personId: person } });
+  expect(row.payload).toMatchObject({ amr: ["card"] });
+  expect(await isSignedIn(browser)).toBe(true);
+});
+
+test("the card of another person takes the place of who is signed in, and the app gets the person of the card", async () => {
+  await setCards();
+  const [before, after] = [await makePupil(), await makePupil()];
+  const login = await giveLogin(service.db, before);
+  const browser = open();
+  await signOn(service, app, login, { browser });
+  const { url } = await makeCard(after);
+  const asked = askFor(service, app, { params: { prompt: "login" } });
+  await browser.open(asked.address);
+  const shown = await agree(browser, await browser.submit(await browser.open(url!), "/card"));
+  const { body } = await exchange(service, app, { browser, asked, back: new URL(shown.url) });
+  const claims = JSON.parse(Buffer.from(body.id_token!.split(".")[1]!, "base64url").toString()) as { sub: string };
+  expect(claims.sub).toBe(after);
+  expect(await service.db.prisma.oidcArtifact.count({ where: { kind: "Session", personId: before } })).toBe(0);
+});
+
+test("without an app that still waits in this browser a card leads to the tiles, whatever its cookies say", async () => {
+  await setCards();
+  const { url } = await makeCard(await makePupil());
+  const goesTo = async (browser: ReturnType<typeof open>) =>
+    new URL((await browser.submit(await browser.open(url!), "/card")).url).href;
+  const over = open();
+  const login = await giveLogin(service.db, await makePupil());
+  await signOn(service, app, login, { browser: over });
+  expect(await goesTo(over)).toBe(`${service.url}/`);
+  const waits = open();
+  await waits.open(askFor(service, app).address);
+  await service.db.prisma.oidcArtifact.deleteMany({ where: { kind: "Interaction" } });
+  expect(await goesTo(waits)).toBe(`${service.url}/`);
+
+  const strange = open();
+  const page = await strange.open(url!);
+  const csrf = /name="csrf" value="([^"]+)"/.exec(page.html)![1]!;
+  const kept = strange.cookies().map(({ name, value }) => `${name}=${value}`);
+  for (const forged of ["https://evil.example/", "//evil.example"]) {
+    const cookie = [...kept, `_waiting_app=${forged}`, `_waiting_app.sig=${"A".repeat(43)}`].join("; ");
+    const headers = { cookie, "content-type": "application/x-www-form-urlencoded" };
+    const body = new URLSearchParams({ csrf });
+    const sent = await fetch(`${service.url}/card?return=${forged}`, {
+      ...{ method: "POST", headers, body, redirect: "manual" as const },
+    });
+    expect([sent.status, sent.headers.get("location")]).toEqual([303, "/"]);
+  }
+});
+
+test("a card asks for no password of one's own, and its session changes none without the present one", async () => {
+  await setCards();
+  const settings = {
+    ...{ schoolId: school, userNameRule: "FIRST_DOT_LAST" as const, passwordKind: "LETTERS" as const },
+    ...{ mustChangePassword: true, ownPasswordFromGrade: 5, helpText: null },
+  };
+  await withPrismaTransaction(service.db, (tx) => putSignInSettings(tx, settings, { at: service.clock() }));
+  const person = await makePupil();
+  const { url } = await makeCard(person);
+  const where = { personId: person };
+  await service.db.prisma.credential.update({ where, data: { mustChange: true } });
+  const before = await service.db.prisma.credential.findUniqueOrThrow({ where });
+  const browser = open();
+  const done = await browser.submit(await browser.open(url!), "/card");
+  expect(new URL(done.url).pathname).toBe("/");
+  const page = await browser.open("/sign-in/password");
+  expect(page.html).toContain('name="current"');
+  const wanted = { password: "A meadow by the lake", repeated: "A meadow by the lake" };
+  for (const current of ["", "wrong"])
+    expect((await browser.submit(page, "/sign-in/password", { ...wanted, current })).status).toBe(422);
+  const forged = new URLSearchParams({ ...wanted, pending: "x" });
+  await browser.once("/sign-in/new-password", { method: "POST", body: forged });
+  expect(await service.db.prisma.credential.findUniqueOrThrow({ where })).toEqual(before);
 });

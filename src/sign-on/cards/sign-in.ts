@@ -1,7 +1,8 @@
 import express, { type Request, type Response, Router } from "express";
-import { readLocale, type Page } from "../../platform/pages/index.ts";
+import { formTarget, readLocale, type Page } from "../../platform/pages/index.ts";
 import { seal, unseal } from "../../platform/seal.ts";
 import type { InteractionDeps } from "../interaction/deps.ts";
+import type { Interaction } from "../interaction/show.ts";
 import { fieldOf, sendPage } from "../interaction/step.ts";
 import { limitSessions } from "../logout/limit-sessions.ts";
 import { checkCsrfToken, makeCsrfToken, renderCardPage, renderCardProblemPage } from "../pages/index.ts";
@@ -10,6 +11,7 @@ import { replaceSession, signInPath } from "../platform-session.ts";
 import { signingIn } from "../storage/signing-in.ts";
 import { cardPath, isCardToken } from "./make-card.ts";
 import { checkAnswer, checkCard, limitCardUse, recordCardUse, type UsableCard } from "./use-card.ts";
+import { findWaiting, finishWaiting } from "./waiting-app.ts";
 
 const cookieName = "_card";
 const cookieMs = 600_000;
@@ -18,7 +20,8 @@ const byCard: readonly string[] = ["card"];
 
 /**
  * Serves the sign-in by card: the address in the QR code puts the card into a cookie of this browser and leaves the
- * address bar at once; only the button of the page behind it signs anybody in.
+ * address bar at once; only the button of the page behind it signs anybody in. The person goes on to the app that waits
+ * in this browser, else to the tiles. Nobody is asked for a new password: a card is a way of its own.
  */
 export function makeCardSignIn(deps: InteractionDeps): Router {
   const router = Router();
@@ -62,16 +65,20 @@ function showProblem(req: Request, res: Response, model: Partial<CardProblemMode
   sendAlone(res, renderCardProblemPage({ hours: null, ...model, signInPath }, contextOf(req)));
 }
 
+type Form = { card: UsableCard; browser: string; waiting: Interaction | null; isWrong: boolean };
+
 function showForm(
   { secrets }: InteractionDeps,
   req: Request,
   res: Response,
-  { card, browser, isWrong }: { card: UsableCard; browser: string; isWrong: boolean },
+  { card, browser, waiting, isWrong }: Form,
 ): void {
   const { firstName, secondStep } = card;
   const csrf = makeCsrfToken(secrets.csrf, { interaction: cardPath, browser });
   const model = { firstName, secondStep, isWrong, csrf, action: cardPath, signInPath };
-  sendAlone(res, renderCardPage(model, contextOf(req)));
+  // Browsers hold the form against every redirect that follows it, also that to the app.
+  const formTargets = waiting === null ? [] : [formTarget(String(waiting.params["redirect_uri"]))];
+  sendAlone(res, renderCardPage(model, { ...contextOf(req), formTargets }));
 }
 
 async function showCard(deps: InteractionDeps, req: Request, res: Response): Promise<void> {
@@ -80,8 +87,9 @@ async function showCard(deps: InteractionDeps, req: Request, res: Response): Pro
     return showProblem(req, res, { reason: "unknown" in req.query ? "invalid" : "again" });
   const { token, browser } = scanned;
   const check = await checkCard(deps.db, { token, at: deps.clock(), address: req.ip ?? "" });
-  if (check.kind === "usable") showForm(deps, req, res, { card: check.card, browser, isWrong: false });
-  else showProblem(req, res, check);
+  if (check.kind !== "usable") return showProblem(req, res, check);
+  const waiting = await findWaiting(deps, req, res);
+  showForm(deps, req, res, { card: check.card, browser, waiting, isWrong: false });
 }
 
 async function useCard(deps: InteractionDeps, req: Request, res: Response): Promise<void> {
@@ -97,17 +105,19 @@ async function useCard(deps: InteractionDeps, req: Request, res: Response): Prom
   const check = await checkCard(deps.db, { token, at, address });
   if (check.kind !== "usable") return showProblem(req, res, check);
   const { card } = check;
+  const waiting = await findWaiting(deps, req, res);
   if (card.secondStep !== "NONE" && fieldOf(req, "answer") === "")
-    return showForm(deps, req, res, { card, browser, isWrong: true });
+    return showForm(deps, req, res, { card, browser, waiting, isWrong: true });
   const given = { answer: fieldOf(req, "answer"), key: deps.secrets.cardAnswers, at, requestId };
   const answer = await checkAnswer(deps.db, card, given);
-  if (answer === "wrong") return showForm(deps, req, res, { card, browser, isWrong: true });
+  if (answer === "wrong") return showForm(deps, req, res, { card, browser, waiting, isWrong: true });
   if (answer === "ended") return showProblem(req, res, { reason: "ended" });
   if (!(await recordCardUse(deps.db, card, { at, requestId }))) return showProblem(req, res, { reason: "invalid" });
 
   const { personId } = card;
   await limitSessions(deps.db, { personId, at });
-  await signingIn(card, () => replaceSession(deps, req, res, { personId, amr: byCard }));
   cookiesOf(deps, req, res).set(cookieName, null, { path: cardPath, signed: true });
+  if (waiting !== null) return signingIn(card, () => finishWaiting(deps, req, res, { waiting, personId, amr: byCard }));
+  await signingIn(card, () => replaceSession(deps, req, res, { personId, amr: byCard }));
   res.redirect(303, "/");
 }

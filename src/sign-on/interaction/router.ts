@@ -1,5 +1,6 @@
 import express, { type Request, type Response, Router } from "express";
 import { errors } from "oidc-provider";
+import { rememberWaiting } from "../cards/waiting-app.ts";
 import type { InteractionDeps } from "./deps.ts";
 import { sendError, showOver } from "./over.ts";
 import { isOwnForm, openVisit, renderLogin, renderVisit, type Visit } from "./show.ts";
@@ -25,6 +26,7 @@ export function makeInteractionRouter(deps: InteractionDeps): Router {
     const visit = await findVisit(deps, req, res);
     if (!visit) return;
     rememberApp(deps, req, res, visit.app);
+    rememberWaiting(deps, req, res, visit.interaction);
     sendPage(res, await renderVisit(deps, visit, req, res));
   });
   router.post(

@@ -1,3 +1,4 @@
+import type { Request, Response } from "express";
 import { findSignOnRight } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import { recordAudit } from "../../events/index.ts";
@@ -12,6 +13,7 @@ import { checkAnswer } from "../second-factor/ask.ts";
 import { hasSecondFactor, passwordAlone, withSecondFactor } from "../second-factor/methods.ts";
 import { sharedDevice } from "../shared-device.ts";
 import { signingIn } from "../storage/signing-in.ts";
+import type { InteractionDeps } from "./deps.ts";
 import { readDevice, rememberDevice } from "./device.ts";
 import { fieldOf, findMissing, sendPage, type Step } from "./step.ts";
 import { asksToSwitch, mayStay, renderLogin, renderNewPassword, renderSecondFactor, renderVisit } from "./show.ts";
@@ -139,13 +141,21 @@ async function showAgain(...[deps, visit, req, res]: Answer): Promise<void> {
   sendPage(res, await renderVisit(deps, visit, req, res));
 }
 
-// Ends the session of the browser, unless it belongs to the person who continues. The library would send the browser
-// through a form that a script posts.
-async function leaveOtherSession(...[deps, visit, req, res, goesOn]: [...Answer, string | null]): Promise<void> {
+/**
+ * Ends the session of the browser, unless it belongs to the person who continues. The library would send the browser
+ * through a form that a script posts.
+ */
+export async function leaveOtherSession(
+  deps: InteractionDeps,
+  { interaction }: Pick<Visit, "interaction">,
+  req: Request,
+  res: Response,
+  goesOn: string | null,
+): Promise<void> {
   const provider = deps.provider();
   const session = await provider.Session.get(provider.createContext(req, res));
   if (session.accountId === undefined || session.accountId === goesOn) return;
-  await forgetSession(visit.interaction);
+  await forgetSession(interaction);
   await endSession(deps.db, { uid: session.uid, at: deps.clock(), requestId: requestIdOf(res) });
 }
 

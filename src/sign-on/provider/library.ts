@@ -236,6 +236,20 @@ export async function forgetSession(interaction: Interaction): Promise<void> {
   await interaction.persist();
 }
 
+/**
+ * Stores what a person answered, where the cookie of the interaction is not at hand.
+ *
+ * Shape: the address of this service where the browser goes on; only one that holds the interaction can.
+ */
+export async function answerInteraction(
+  interaction: Interaction,
+  result: NonNullable<Interaction["result"]>,
+): Promise<string> {
+  Object.assign(interaction, { result });
+  await interaction.save(interaction.exp - Math.floor(Date.now() / 1000));
+  return interaction.returnTo;
+}
+
 const signatureSuffix = ".sig";
 
 /** The signature of the interaction's cookie, which only this browser holds; empty where there is none. */
