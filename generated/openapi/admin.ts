@@ -2424,6 +2424,12 @@ export interface components {
             revoked: number;
         };
         /**
+         * @description The language of printed cards.
+         * @example en
+         * @enum {string}
+         */
+        CardLanguage: "de" | "en";
+        /**
          * Format: binary
          * @description A PDF document.
          */
@@ -6231,6 +6237,11 @@ export interface components {
          */
         CardPrintId: string;
         /**
+         * @description The language of the words on the cards; German where it is not given.
+         * @example en
+         */
+        CardLanguage: components["schemas"]["CardLanguage"];
+        /**
          * @description The id of the login card.
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a40
          */
@@ -7044,7 +7055,13 @@ export interface operations {
     };
     printLoginCards: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description The language of the words on the cards; German where it is not given.
+                 * @example en
+                 */
+                language?: components["parameters"]["CardLanguage"];
+            };
             header?: never;
             path: {
                 /**

@@ -3,6 +3,7 @@ import type { GroupStatus, GroupType, PersonRole, PersonStatus, NameOrder, Perso
 import type { GroupStep, ImportFormat, ImportMode, ImportState, ImportStatus, PersonImport } from "../imports/index.ts";
 import type { EnumsAgree, Takes } from "../platform/contract-types.ts";
 import type { CardSecondStep, DescribedKey, SignInSettings } from "../sign-on/index.ts";
+import type { CardLanguage } from "./card-pdf/words.ts";
 import type { CardSkipReason } from "./card-holders.ts";
 import type { FigureStep, JobRun, Metric, SignOnStep } from "../traffic/index.ts";
 import type { StaffRoleName } from "../staff/index.ts";
@@ -125,7 +126,7 @@ export const takes: Takes<operations> = {
   movePerson: { personId: true, "dry-run": true },
   newPassword: { personId: true, "Idempotency-Key": true },
   putAppLogo: { clientId: true, "If-Match": true },
-  printLoginCards: { schoolId: true, cardPrintId: true },
+  printLoginCards: { schoolId: true, cardPrintId: true, language: true },
   putCardSettings: { schoolId: true, "If-Match": true },
   previewImport: { importId: true, school: true },
   putGrant: { schoolId: true, clientId: true, "dry-run": true, "If-Match": true },
@@ -162,6 +163,7 @@ export const enums: EnumsAgree<
   {
     AppScope: ScopeName;
     AppType: Registration["type"];
+    CardLanguage: CardLanguage;
     CardSecondStep: CardSecondStep;
     CardSkipReason: CardSkipReason;
     DeliveryState: DeliveryState;
@@ -203,6 +205,7 @@ export const enums: EnumsAgree<
 > = {
   AppScope: true,
   AppType: true,
+  CardLanguage: true,
   CardSecondStep: true,
   CardSkipReason: true,
   DeliveryState: true,

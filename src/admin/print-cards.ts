@@ -3,18 +3,15 @@ import { printUnknown, signInPath, takePrint } from "../sign-on/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { drawCards } from "./card-pdf/draw.ts";
 import type { PrintedCard } from "./card-pdf/layout.ts";
+import { cardWords, type CardLanguage } from "./card-pdf/words.ts";
 import type { AdminHandler } from "./handler.ts";
 import { refuseOtherSchool, schoolUnknown } from "./reached.ts";
 
 type MadeLoginCard = components["schemas"]["MadeLoginCard"];
 type Content = { schoolId: SchoolId; printsSecret: boolean; cards: MadeLoginCard[] };
 
-const pictureNames: Record<string, string> = {
-  ...{ sun: "Sonne", house: "Haus", tree: "Baum", fish: "Fisch", star: "Stern" },
-  ...{ heart: "Herz", boat: "Boot", apple: "Apfel", moon: "Mond" },
-};
-
-const printLoginCards: AdminHandler<"printLoginCards"> = async (deps, { path, reach, origin }) => {
+const printLoginCards: AdminHandler<"printLoginCards"> = async (deps, { path, query, reach, origin }) => {
+  const language = query.language ?? "de";
   const schoolId = path.schoolId as SchoolId;
   refuseOtherSchool(reach, schoolId);
   const school = await findSchool(deps.db, schoolId);
@@ -25,21 +22,24 @@ const printLoginCards: AdminHandler<"printLoginCards"> = async (deps, { path, re
     if (made.schoolId !== schoolId) throw printUnknown();
     const signInAddress = deps.issuerUrl.replace(/\/$/, "") + signInPath;
     return drawCards(
-      { schoolName: school.name, signInAddress, printsSecret, cards: cards.map(presentPrinted) },
+      {
+        ...{ language, schoolName: school.name, signInAddress, printsSecret },
+        cards: cards.map((card) => presentPrinted(card, language)),
+      },
       origin.at,
     );
   });
-  const headers = { "Content-Disposition": 'attachment; filename="anmeldekarten.pdf"' };
+  const headers = { "Content-Disposition": `attachment; filename="${cardWords[language].file}"` };
   return { status: 200, body, headers };
 };
 
-const presentPrinted = (card: MadeLoginCard): PrintedCard => ({
+const presentPrinted = (card: MadeLoginCard, language: CardLanguage): PrintedCard => ({
   name: card.name && `${card.name.firstCall} ${card.name.last}`,
   className: card.className,
   username: card.username,
   password: card.password,
   url: card.url,
-  secret: card.pin ?? (card.picture === null ? null : (pictureNames[card.picture] ?? card.picture)),
+  secret: card.pin ?? (card.picture === null ? null : (cardWords[language].pictures[card.picture] ?? card.picture)),
 });
 
 export const printCardHandlers = { printLoginCards };

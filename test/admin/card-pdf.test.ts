@@ -17,6 +17,7 @@ const makeCard = (index: number): PrintedCard => ({
   secret: String(1000 + index),
 });
 const makeJob = (count: number, wishes: Partial<PrintJob> = {}): PrintJob => ({
+  language: "de",
   schoolName: "Goethe-Gymnasium",
   signInAddress: "https://login.example.org/sign-in",
   printsSecret: false,
@@ -47,6 +48,14 @@ test("the PIN stands on the card where the school has it printed there, and then
   const { pages } = readPdf(await drawCards(makeJob(2, { printsSecret: true }), now));
   expect(pages).toHaveLength(1);
   for (const secret of ["1000", "1001"]) expect(pages[0]).toContain(secret);
+});
+
+test("cards are printed in English too", async () => {
+  const { pages } = readPdf(await drawCards(makeJob(1, { language: "en" }), now));
+  for (const text of ["Class 5a", "User name", "Password", "Scan with the camera", "Sign in: https:"])
+    expect(pages[0]).toContain(text);
+  expect(pages[1]).toContain("For the teacher only");
+  for (const text of ["Klasse", "Passwort", "Anmelden"]) expect(pages.join()).not.toContain(text);
 });
 
 test("the same cards give the same layout, and no text leaves its card, however long it is", () => {

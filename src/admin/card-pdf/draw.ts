@@ -3,6 +3,7 @@ import { buffer } from "node:stream/consumers";
 import PDFDocument from "pdfkit";
 import { create } from "qrcode";
 import type { Measure } from "./fit.ts";
+import { cardWords } from "./words.ts";
 import { layOutCards, pageSize, type Font, type Part, type PrintJob } from "./layout.ts";
 
 const { resolve } = createRequire(import.meta.url);
@@ -19,8 +20,8 @@ export async function drawCards(job: PrintJob, now: Date): Promise<Buffer> {
     size: [pageSize.width, pageSize.height],
     margin: 0,
     autoFirstPage: false,
-    lang: "de",
-    info: { Title: "Anmeldekarten", CreationDate: now, ModDate: now },
+    lang: job.language,
+    info: { Title: cardWords[job.language].title, CreationDate: now, ModDate: now },
   });
   for (const [font, file] of fonts) document.registerFont(font, resolve(`dejavu-fonts-ttf/ttf/${file}.ttf`));
   const measureIn =

@@ -1,4 +1,5 @@
 import { fitText, lineHeight, type Measure } from "./fit.ts";
+import { cardWords, type CardLanguage } from "./words.ts";
 
 /** What stands on a card. Shape: `secret` is the PIN or picture, for the list of the teacher if not on the card. */
 export type PrintedCard = {
@@ -11,6 +12,7 @@ export type PrintedCard = {
 };
 
 export type PrintJob = {
+  language: CardLanguage;
   schoolName: string;
   signInAddress: string;
   printsSecret: boolean;
@@ -35,16 +37,6 @@ const padding = 14;
 const inner = { width: card.width - 2 * padding, height: card.height - 2 * padding };
 const qrSize = 88;
 const left = inner.width - qrSize - 10;
-
-const words = {
-  class: "Klasse",
-  username: "Benutzername",
-  password: "Passwort",
-  secret: "Geheimzeichen",
-  scan: "Mit der Kamera scannen",
-  signIn: "Anmelden:",
-  list: "Nur für die Lehrkraft: die Geheimzeichen zu den Karten",
-};
 
 type Box = {
   x?: number;
@@ -82,10 +74,11 @@ export function layOutCards(job: PrintJob, measure: Record<Font, Measure>): Page
 }
 
 function layOutCard(
-  { schoolName, signInAddress, printsSecret }: PrintJob,
+  { language, schoolName, signInAddress, printsSecret }: PrintJob,
   { name, className, username, password, url, secret }: PrintedCard,
   put: (text: string, box: Box) => Part[],
 ): Part[] {
+  const words = cardWords[language];
   const width = url === null ? inner.width : left;
   const label = (text: string, y: number) => put(text, { y, height: 10, size: 7, width, isQuiet: true });
   return [
@@ -119,14 +112,22 @@ const listRow = 24;
 
 /** The PINs and pictures apart from the cards, for whoever hands them out. */
 function layOutList(
-  { cards }: PrintJob,
+  { language, cards }: PrintJob,
   place: (text: string, at: Box & { originX: number; originY: number }) => Part[],
 ): Page[] {
   const secrets = cards.filter(({ secret }) => secret !== null);
   const onPage = Math.floor((pageSize.height - 3 * listEdge) / listRow);
   const width = pageSize.width - 2 * listEdge;
   return chunksOf(secrets, onPage).map((some) => [
-    ...place(words.list, { originX: listEdge, originY: listEdge, y: 0, height: 20, size: 14, width, font: "bold" }),
+    ...place(cardWords[language].list, {
+      originX: listEdge,
+      originY: listEdge,
+      y: 0,
+      height: 20,
+      size: 14,
+      width,
+      font: "bold",
+    }),
     ...some.flatMap(({ name, username, className, secret }, index) => {
       const at = { originX: listEdge, originY: listEdge + 40 + index * listRow, y: 0, height: 18, size: 11 };
       return [

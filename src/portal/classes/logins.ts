@@ -95,9 +95,9 @@ export async function revokeCards(visit: Visit): Promise<Gone> {
 
 /** The cards as PDF, which is handed out once. */
 export async function printCards(visit: Visit): Promise<Handed> {
-  const { api, part, field, t } = visit;
+  const { api, part, field, t, locale: language } = visit;
   const path = { schoolId: part("schoolId"), cardPrintId: field("printId") };
   const at = "/admin/v1/schools/{schoolId}/login-cards/prints/{cardPrintId}";
-  const pdf: unknown = await take(api.POST(at, { params: { path }, parseAs: "arrayBuffer" }));
+  const pdf: unknown = await take(api.POST(at, { params: { path, query: { language } }, parseAs: "arrayBuffer" }));
   return { file: Buffer.from(pdf as ArrayBuffer), type: "application/pdf", name: `${t("cards.file")}.pdf` };
 }

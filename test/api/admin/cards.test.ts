@@ -303,6 +303,13 @@ test("made cards are printed once, by who made them, within ten minutes, and the
   for (const { username, password } of made.cards) for (const one of [username, password!]) expect(text).toContain(one);
   expect((await print(made.printId)).status).toBe(404);
 
+  const english = await print(`${(await makeOnce()).printId}?language=en`);
+  expect(english.headers.get("content-disposition")).toContain("login-cards.pdf");
+  const input = Buffer.from(await english.arrayBuffer());
+  const words = execFileSync("pdftotext", ["-layout", "-", "-"], { input }).toString();
+  expect([words.includes("User name"), words.includes("Benutzername")]).toEqual([true, false]);
+  expect((await print(`${(await makeOnce()).printId}?language=fr`)).status).toBe(400);
+
   const late = await makeOnce();
   service.clock.forwardSeconds(601);
   expect((await print(late.printId)).status).toBe(404);
