@@ -26,6 +26,7 @@ type Request = AdminRequest<Lists>;
 type Entries<Entry, Presented> = {
   /** The last part of the address. */
   at: string;
+  reads: "all" | "people";
   find: (tx: Parameters<typeof listLeavers>[0], schoolId: SchoolId, page: Page) => Promise<Entry[]>;
   idOf: (entry: Entry) => string;
   present: (entry: Entry) => Presented;
@@ -36,7 +37,7 @@ async function listOfDifference<Entry, Presented>(
   deps: AdminDeps,
   list: Lists,
   request: Request,
-  { at, find, idOf, present: show }: Entries<Entry, Presented>,
+  { at, reads, find, idOf, present: show }: Entries<Entry, Presented>,
 ) {
   const { path, query, origin, reach } = request;
   const page = readPage(deps, list, query);
@@ -44,7 +45,7 @@ async function listOfDifference<Entry, Presented>(
   const schoolId = query.school as SchoolId | undefined;
   const status = await findImport(storeOf(deps.db), id, importReach(request));
   if (schoolId !== undefined) refuseOtherSchool(reach, schoolId);
-  const found = await withDifference(deps.db, status, { schoolId, now: origin.at }, (tx, school) =>
+  const found = await withDifference(deps.db, status, { schoolId, now: origin.at, reads }, (tx, school) =>
     find(tx, school, page),
   );
   const asked = { list, path: `/admin/v1/imports/${id}/${at}`, query, page };
@@ -54,6 +55,7 @@ async function listOfDifference<Entry, Presented>(
 const listImportLeavers: AdminHandler<"listImportLeavers"> = (deps, request) =>
   listOfDifference(deps, "listImportLeavers", request, {
     at: "leavers",
+    reads: "people",
     find: (tx, schoolId, { after, take }) => listLeavers(tx, { schoolId, after, limit: take }),
     idOf: ({ id }: Leaver) => id,
     present: ({ id, name, role, sourceSystemIdentifier, classes, losesAccess }) =>
@@ -63,6 +65,7 @@ const listImportLeavers: AdminHandler<"listImportLeavers"> = (deps, request) =>
 const listImportChanges: AdminHandler<"listImportChanges"> = (deps, request) =>
   listOfDifference(deps, "listImportChanges", request, {
     at: "changes",
+    reads: "all",
     find: (tx, schoolId, { after, take }) => {
       const [sortKey, key] = after === undefined ? [] : (JSON.parse(after) as [string, string]);
       const place = sortKey === undefined || key === undefined ? undefined : { sortKey, key };
@@ -90,6 +93,7 @@ const presentOfRoster = ({ name, sourceSystemIdentifier, members }: RosterGroup)
 const listImportLookAlikes: AdminHandler<"listImportLookAlikes"> = (deps, request) =>
   listOfDifference(deps, "listImportLookAlikes", request, {
     at: "look-alikes",
+    reads: "all",
     find: async (tx, schoolId, page) => cut(await listLookAlikes(tx, schoolId), page),
     idOf: ({ next }) => next,
     present: ({ entry: { type, inRoster, existing } }) =>
@@ -101,6 +105,7 @@ const listImportLookAlikes: AdminHandler<"listImportLookAlikes"> = (deps, reques
 const listImportGroupMoves: AdminHandler<"listImportGroupMoves"> = (deps, request) =>
   listOfDifference(deps, "listImportGroupMoves", request, {
     at: "group-moves",
+    reads: "all",
     find: async (tx, schoolId, page) => cut(await listGroupMoves(tx, schoolId), page),
     idOf: ({ next }) => next,
     present: ({ entry: { from, to, moving, isCarriedOver } }) =>

@@ -3,7 +3,18 @@ import type { Queryable } from "../platform/db.ts";
 import { run, sql, statement, table, type Part, type Sql } from "../platform/sql.ts";
 import { firstOf, newId } from "./difference-people.ts";
 import type { SchoolPart } from "./difference.ts";
-import { a, g, i, importGroup, importMembership, importPerson, m, p } from "./tables.ts";
+import {
+  a,
+  analyzeGroups,
+  analyzeMemberships,
+  g,
+  i,
+  importGroup,
+  importMembership,
+  importPerson,
+  m,
+  p,
+} from "./tables.ts";
 
 const s = table("stagedGroup", "s");
 const c = table("groupCarryOver", "c");
@@ -62,7 +73,7 @@ const insertEnding = statement<Pick<SchoolPart, "schoolId"> & { isWhole: boolean
 /** Works out what becomes of the groups of one school. */
 export async function findGroups(tx: Queryable, part: SchoolPart): Promise<void> {
   await run(tx, insertStaged, part);
-  await tx.query("ANALYZE import_group");
+  await tx.query(analyzeGroups);
   await run(tx, insertEnding, { schoolId: part.schoolId, isWhole: part.mode === "BULK" });
 }
 
@@ -160,8 +171,10 @@ const insertLeft = (isOfImport: Sql) => {
     ),
   );
 };
+// IS TRUE keeps it from becoming a join: PostgreSQL takes what is not kept for one row, and would read all groups anew
+// for each membership.
 const insertLeftOf = {
-  BULK: insertLeft(sql`${g.id} IN (SELECT ${ig.id} FROM ${ig} WHERE NOT ${ig.isGone})`),
+  BULK: insertLeft(sql`(${g.id} IN (SELECT ${ig.id} FROM ${ig} WHERE NOT ${ig.isGone})) IS TRUE`),
   DELTA: insertLeft(
     sql`${g.sourceSystemIdentifier} IS NOT NULL AND ${g.id} NOT IN (SELECT ${ig.id} FROM ${ig} WHERE ${ig.isGone})`,
   ),
@@ -170,7 +183,7 @@ const insertLeftOf = {
 /** Works out what becomes of the memberships of one school. */
 export async function findMemberships(tx: Queryable, part: SchoolPart): Promise<void> {
   await run(tx, insertWanted, part);
-  await tx.query("ANALYZE import_membership");
+  await tx.query(analyzeMemberships);
   if (part.mode === "DELTA" && part.format === "ONEROSTER") await run(tx, insertDeleted, part);
   else await run(tx, insertLeftOf[part.mode], part);
 }

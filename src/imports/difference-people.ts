@@ -3,7 +3,7 @@ import type { Queryable } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { findRows, run, sql, statement, table, type Part, type Sql } from "../platform/sql.ts";
 import type { SchoolPart } from "./difference.ts";
-import { a, i, importPerson, p } from "./tables.ts";
+import { a, analyzePeople, i, importPerson, p } from "./tables.ts";
 
 /** SQL: a UUIDv7 as platform/ids.ts makes it, one for each row, at the time `now`. */
 export const newId = (now: Part): Sql => sql`encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
@@ -76,7 +76,7 @@ const insertStaged = statement<Given>(({ importId, schoolId, schools, now }) => 
 export async function findPeople(tx: Queryable, part: SchoolPart): Promise<void> {
   if (part.schools.length > 1) await refuseAmbiguous(tx, part);
   await run(tx, insertStaged, part);
-  await tx.query("ANALYZE import_person");
+  await tx.query(analyzePeople);
   if (part.mode === "BULK") await run(tx, insertMissing, part);
   await run(tx, setNextHomes, part);
   if (part.schools.length > 1) await run(tx, insertLeavers, part);

@@ -3,7 +3,7 @@ import type { Queryable } from "../platform/db.ts";
 import { addNamed, findGroups, findMemberships } from "./difference-groups.ts";
 import { findPeople } from "./difference-people.ts";
 import type { ImportFormat, ImportMode } from "./formats/format.ts";
-import { createTables } from "./tables.ts";
+import { analyzeGroups, analyzeMemberships, analyzePeople, createTables } from "./tables.ts";
 
 /** Gives a transaction the time and the memory that a whole district takes. */
 export const longWork = `SET LOCAL statement_timeout = '60min'; SET LOCAL work_mem = '64MB';
@@ -27,12 +27,17 @@ export type SchoolPart = {
  * Errors: conflict when an id has come to fit two people since the files were checked.
  */
 export async function findDifference(tx: Queryable, part: SchoolPart): Promise<void> {
+  await findDifferenceOfPeople(tx, part);
+  await findGroups(tx, part);
+  if (part.mode === "DELTA") await addNamed(tx, part);
+  await tx.query(`${analyzePeople}; ${analyzeGroups}`);
+  await findMemberships(tx, part);
+  await tx.query(analyzeMemberships);
+}
+
+/** As findDifference, for the people alone: the tables of groups and memberships stay empty. */
+export async function findDifferenceOfPeople(tx: Queryable, part: SchoolPart): Promise<void> {
   await tx.query(longWork);
   await tx.query(createTables);
   await findPeople(tx, part);
-  await findGroups(tx, part);
-  if (part.mode === "DELTA") await addNamed(tx, part);
-  await tx.query("ANALYZE import_person; ANALYZE import_group");
-  await findMemberships(tx, part);
-  await tx.query("ANALYZE import_membership");
 }

@@ -12,15 +12,18 @@ export type RosterGroup = { name: string; sourceSystemIdentifier: string; member
 export type LookAlike = { type: GroupType; inRoster: RosterGroup; existing: ExistingGroup };
 
 const [ig, im] = [importGroup.as("ig"), importMembership.as("im")];
-const membersOfRoster = sql`(SELECT count(*)::int FROM ${im}
-  WHERE ${im.groupId} = ${ig.id} AND ${im.change} IS DISTINCT FROM 'removed')`;
+const membersOfRoster = sql`coalesce(roster.members, 0)`;
+// Counted at once: the temporary tables have no indexes.
+const joinRoster = sql`LEFT JOIN (
+    SELECT ${im.groupId} AS group_id, count(*)::int AS members FROM ${im}
+    WHERE ${im.change} IS DISTINCT FROM 'removed' GROUP BY 1) AS roster ON roster.group_id = ${ig.id}`;
 const members = sql`(SELECT count(*)::int FROM ${m} JOIN ${p} ON ${p.id} = ${m.personId}
   WHERE ${m.groupId} = ${g.id} AND ${p.status} = 'ACTIVE')`;
 
 const selectNew = statement(
   () => sql`
   SELECT ${ig.name}, ${ig.type}, ${ig.sourceId} AS "sourceSystemIdentifier", ${membersOfRoster} AS members
-  FROM ${ig} WHERE ${ig.change} = 'created' ORDER BY ${ig.sortKey} COLLATE "C", ${ig.sourceId} COLLATE "C"`,
+  FROM ${ig} ${joinRoster} WHERE ${ig.change} = 'created' ORDER BY ${ig.sortKey} COLLATE "C", ${ig.sourceId} COLLATE "C"`,
 );
 
 // What the files name by its own id is another group, however much it looks like one.
@@ -86,7 +89,7 @@ const selectMoves = statement<{ schoolId: SchoolId }>(
     ${ig.name} AS "toName", ${ig.sourceId} AS "toSourceId", ${membersOfRoster} AS "toMembers", most.moving,
     coalesce(${ig.change} = 'carried_over' AND ${ig.id} = ${g.id}, false) AS "isCarriedOver"
   FROM most JOIN sizes ON sizes.from_id = most.from_id AND most.moving * 2 > sizes.pupils
-  JOIN ${g} ON ${g.id} = most.from_id JOIN ${ig} ON ${ig.id} = most.to_id
+  JOIN ${g} ON ${g.id} = most.from_id JOIN ${ig} ON ${ig.id} = most.to_id ${joinRoster}
   WHERE ${ig.id} <> ${g.id} OR ${ig.change} = 'carried_over'
   ORDER BY ${g.sortKey}, ${g.id}`,
 );

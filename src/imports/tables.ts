@@ -32,6 +32,11 @@ export const createTables = [
   ...tables.map(({ create }) => render(create).text),
 ].join("; ");
 
+/** Statements that let PostgreSQL count the columns by which the tables are joined; those of names take longer. */
+export const analyzePeople = "ANALYZE import_person (id, source_id, change, is_gone)";
+export const analyzeGroups = "ANALYZE import_group (id, source_id, change, is_gone)";
+export const analyzeMemberships = "ANALYZE import_membership (group_id, person_id, change)";
+
 /** The tables under the aliases that all statements give them. */
 export const i = importPerson.as("i");
 export const p = table("person", "p");
