@@ -18,6 +18,8 @@ import { done, recordLines, wholeList } from "./lines.ts";
 import { argument, option, readDuration, required, UsageError } from "./option.ts";
 import { policyOf, withPolicyHint } from "./outbound-policy.ts";
 import * as far from "./remote/app.ts";
+import type { Schemas } from "./remote/remote.ts";
+import { getAppView } from "./remote/watch.ts";
 
 const takes = { app: argument.text<ClientId>() };
 
@@ -153,6 +155,22 @@ function showAll(apps: readonly Shown[]): Result {
   return wholeList("apps", apps, { columns, id: ({ clientId }) => clientId });
 }
 
+const viewed: readonly Schemas["AppViewResource"][] = [
+  ...(["school", "users", "groups", "people", "group", "user", "person", "personen-info"] as const),
+];
+
+const shownView = (view: Schemas["AppView"]): Result => ({
+  lines: [
+    ...recordLines({
+      ...{ path: view.path, status: String(view.status), etag: view.etag },
+      records: view.count === null ? null : String(view.count),
+    }),
+    ...(view.body === null ? [] : ["", view.body]),
+  ],
+  quiet: view.body === null ? [] : [view.body],
+  data: view,
+});
+
 export const app: Noun = {
   verbs: {
     create: makeCommand({
@@ -247,6 +265,17 @@ export const app: Noun = {
         await far.deleteApp(remote, given.app);
         return deleted(given.app);
       },
+    }),
+    view: makeCommand({
+      summary: "Show exactly what an app gets when it asks for something of a school.",
+      takes: { app: argument.text<ClientId>(), school: argument.school(), resource: argument.oneOf(viewed) },
+      options: {
+        id: option.id("Which group, user or person."),
+        showDeleted: option.flag("Deleted ones too, of groups and people."),
+      },
+      run: { reason: "The service answers as it answers the app." },
+      remote: async (remote, { given: { app: clientId, school: schoolId, resource }, options }) =>
+        shownView(await getAppView(remote, { clientId, schoolId, resource, ...options })),
     }),
     show: makeCommand({
       summary: "Show one registration.",

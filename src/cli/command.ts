@@ -47,8 +47,8 @@ export type OwnTools = Pick<Tools, "tell"> & {
   askSecret?: ((question: string) => Promise<string>) | undefined;
 };
 
-/** Why a command runs beside the database only. */
-export type Beside = { reason: string };
+/** Why a command has no such way. */
+export type NoWay = { reason: string };
 
 type Arguments = Readonly<Record<string, Argument<unknown>>>;
 type Options = Readonly<Record<string, Option<unknown>>>;
@@ -68,10 +68,10 @@ export type Command = {
   options: Options;
   /** What is lost for good; a person is asked before, a script gives --yes. */
   irreversible?: string;
-  /** Beside the service, on its database. */
-  run(tools: Tools, call: Call<Arguments, Options>): Promise<Result>;
+  /** Beside the service, on its database; or why not. */
+  run: ((tools: Tools, call: Call<Arguments, Options>) => Promise<Result>) | NoWay;
   /** On a remote service, through the admin API; or why not. */
-  remote: ((remote: Remote, call: Call<Arguments, Options>) => Promise<Result>) | Beside;
+  remote: ((remote: Remote, call: Call<Arguments, Options>) => Promise<Result>) | NoWay;
   /** Of a command that needs neither, in place of both. */
   own?(tools: OwnTools, call: Call<Arguments, Options>): Promise<Result>;
 };
@@ -91,8 +91,8 @@ type Definition<Takes extends Arguments, O extends Options> = {
   /** Keys in camelCase: `officialId` is written --official-id. */
   options?: O;
   irreversible?: string;
-  run(tools: Tools, call: Call<Takes, O>): Promise<Result>;
-  remote: ((remote: Remote, call: Call<Takes, O>) => Promise<Result>) | Beside;
+  run: ((tools: Tools, call: Call<Takes, O>) => Promise<Result>) | NoWay;
+  remote: ((remote: Remote, call: Call<Takes, O>) => Promise<Result>) | NoWay;
 };
 
 type OwnDefinition<Takes extends Arguments, O extends Options> = Omit<Definition<Takes, O>, "run" | "remote"> & {
@@ -107,11 +107,11 @@ type OwnDefinition<Takes extends Arguments, O extends Options> = Omit<Definition
 export function makeCommand<Takes extends Arguments = Record<string, never>, O extends Options = Record<string, never>>(
   definition: Definition<Takes, O>,
 ): Command {
-  const { remote } = definition;
+  const { run, remote } = definition;
   // The values were read by the arguments and options of this definition.
   return {
     ...shapeOf(definition),
-    run: (tools, call) => definition.run(tools, call as Call<Takes, O>),
+    run: typeof run === "function" ? (tools, call) => run(tools, call as Call<Takes, O>) : run,
     remote: typeof remote === "function" ? (service, call) => remote(service, call as Call<Takes, O>) : remote,
   };
 }

@@ -2,6 +2,7 @@ import { completion } from "./completion.ts";
 import type { Commands } from "./command.ts";
 import { logout } from "./logout.ts";
 import { serviceCommands } from "./service.ts";
+import { watchCommands } from "./watch.ts";
 
 /** Every command; a new noun is a file of its own with one entry here. */
 export const commands: Commands = {
@@ -16,6 +17,18 @@ export const commands: Commands = {
   login: {
     summary: "Logins: with which user name a person signs in. login https://… is remote login.",
     load: async () => (await import("./login.ts")).login,
+  },
+  session: {
+    summary: "Sessions: where a person is signed in.",
+    load: async () => (await import("./session.ts")).session,
+  },
+  consent: {
+    summary: "Consents: what apps may get to know of a person, as the person agreed to it.",
+    load: async () => (await import("./consent.ts")).consent,
+  },
+  card: {
+    summary: "Login cards: printed, listed and revoked.",
+    load: async () => (await import("./card.ts")).card,
   },
   affiliation: {
     summary: "Affiliations: a person at more than one school.",
@@ -32,6 +45,14 @@ export const commands: Commands = {
   app: {
     summary: "Apps: the registrations of partners' applications.",
     load: async () => (await import("./app.ts")).app,
+  },
+  "scope-request": {
+    summary: "Requests of scopes: what partners ask for, and the answer.",
+    load: async () => (await import("./scope-request.ts")).scopeRequest,
+  },
+  catalogue: {
+    summary: "The catalogue: the apps that a school can choose.",
+    load: async () => (await import("./catalogue.ts")).catalogue,
   },
   grant: {
     summary: "School grants: which people of a school may sign in to an app.",
@@ -66,6 +87,7 @@ export const commands: Commands = {
     load: async () => (await import("./remotes.ts")).remotes,
   },
   logout,
+  ...watchCommands,
   ...serviceCommands,
   completion: completion(() => commands),
 };

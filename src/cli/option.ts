@@ -117,6 +117,7 @@ export const option = {
   school: (meaning: string) => single<SchoolId>(schoolLook(meaning), readIdOrName("school")),
   schools: (meaning: string) => many<SchoolId>(schoolLook(meaning), readIdOrName("school")),
   person: (meaning: string) => single<PersonId>({ meaning, placeholder: "id|user-name" }, readIdOrName("person")),
+  people: (meaning: string) => many<PersonId>({ meaning, placeholder: "id|user-name" }, readIdOrName("person")),
   group: (meaning: string) => single<GroupId>(groupLook(meaning), readIdOrName("group")),
   groups: (meaning: string) => many<GroupId>(groupLook(meaning), readIdOrName("group")),
   oneOf: <Word extends string>(words: readonly Word[], meaning: string) =>

@@ -1,3 +1,4 @@
+import type { ClientId } from "../access/index.ts";
 import {
   addMembership,
   createPerson,
@@ -32,12 +33,14 @@ import {
   listResult,
   nameOf,
   recordLines,
+  tableOf,
   timeOf,
   type Columns,
 } from "./lines.ts";
 import { argument, option, required, UsageError } from "./option.ts";
 import * as far from "./remote/person.ts";
-import { refuseHere, type Remote } from "./remote/remote.ts";
+import { refuseHere, type Remote, type Schemas } from "./remote/remote.ts";
+import { explainSignIn } from "./remote/watch.ts";
 
 const roles: readonly PersonRole[] = ["STUDENT", "TEACHER", "OTHER"];
 const takes = { person: argument.person() };
@@ -129,6 +132,20 @@ function show(shown: Person): Result {
   });
   return { lines, quiet: [id], data: shown };
 }
+
+const stepColumns: Columns<Schemas["SignInStep"]> = {
+  step: ({ code }) => code,
+  outcome: ({ outcome }) => outcome,
+  values: ({ values }) => JSON.stringify(values),
+  "changed by": ({ fix }) => fix?.operationId ?? null,
+};
+
+const explained = (explanation: Schemas["SignInExplanation"]): Result => ({
+  table: tableOf(explanation.steps, stepColumns),
+  lines: [explanation.isAllowed ? "The person can sign in." : `The person cannot sign in: ${explanation.reason}`],
+  quiet: explanation.reason === null ? [] : [explanation.reason],
+  data: explanation,
+});
 
 export const person: Noun = {
   verbs: {
@@ -291,6 +308,12 @@ export const person: Noun = {
         return show(found(shown, "person_not_found", "The person does not exist."));
       },
       remote: async (remote, { given }) => show(await far.findPerson(remote, given.person)),
+    }),
+    explain: makeCommand({
+      summary: "Explain step by step whether a person can sign in to an app, and why not.",
+      takes: { ...takes, app: argument.text<ClientId>() },
+      run: { reason: "The service makes the decision." },
+      remote: async (remote, { given }) => explained(await explainSignIn(remote, given.person, given.app)),
     }),
     list: makeCommand({
       summary: "List the people of a school by name.",

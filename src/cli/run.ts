@@ -72,6 +72,7 @@ async function runCommand(
   const remotes = makeRemotesFile(configFolder);
   const where = command.own === undefined ? findRemote(await remotes.read(), globals.remote ?? usual) : null;
   if (where !== null) refuseBeside(command, where);
+  else refuseRemote(command);
   await confirm(command, rest, globals, terminal, where);
   const bar = makeProgressBar(globals.quiet || terminal.screen === undefined ? nowhere : terminal.screen);
   const screen = { tell, showProgress: bar.show };
@@ -91,7 +92,7 @@ async function runCommand(
   }
 }
 
-type Read = Parameters<Command["run"]>[1];
+type Read = Parameters<NonNullable<Command["own"]>>[1];
 type Screen = Pick<Tools, "tell" | "showProgress">;
 
 /** Runs a command on the database. */
@@ -114,7 +115,9 @@ async function runBeside(
       origin: () => ({ at: systemClock(), actorId: "command-line" }),
       withDatabase: async (work) => work(await database.get()),
     };
-    return await command.run(tools, resolved as Read);
+    const way = command.run;
+    if (typeof way !== "function") throw new Error(way.reason);
+    return await way(tools, resolved as Read);
   } finally {
     await database.close();
   }
@@ -142,6 +145,13 @@ function refuseBeside({ remote }: Command, { address }: KnownRemote): void {
   if (typeof remote === "function") return;
   const message = `This command runs beside the database only, and not on ${address}: ${remote.reason} Nothing was done. To run it beside the database of this machine: --remote local.`;
   throw new AppError("conflict", "beside_only", message);
+}
+
+/** Errors: conflict remote_only for a command that needs a service. */
+function refuseRemote({ run }: Command): void {
+  if (typeof run === "function") return;
+  const message = `This command asks a running service: ${run.reason} Nothing was done. Log in to the service with remote login, and choose it with --remote.`;
+  throw new AppError("conflict", "remote_only", message);
 }
 
 const nowhere: ProgressScreen = { write: () => undefined };

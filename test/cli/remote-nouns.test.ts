@@ -39,20 +39,8 @@ test("schools", async () => {
 test("people, their logins and affiliations", async () => {
   const [school, other] = [await make.school(), await make.school()];
   const group = await make.group({ school });
-  const create = [
-    "person",
-    "create",
-    "--school",
-    school,
-    "--role",
-    "student",
-    "--last",
-    "Muster",
-    "--first-full",
-    "Bo Karl",
-    "--group",
-    group,
-  ];
+  const name = ["--last", "Muster", "--first-full", "Bo Karl"];
+  const create = ["person", "create", "--school", school, "--role", "student", "--group", group, ...name];
   await expectSameDoing([...create, "--source-id", "s1"], [...create, "--source-id", "s2"]);
   const { people } = await local.ask<{ people: { id: string }[] }>("person", "list", "--school", school);
   const [one, two] = people.map(({ id }) => id) as [string, string];

@@ -11,6 +11,14 @@ const besideOnly: Readonly<Record<string, string>> = {
   "check-config": "The configuration is on the machine of the service.",
 };
 
+/** The commands that only a running service answers, each with the reason that it gives. */
+const remoteOnly: Readonly<Record<string, string>> = {
+  "app view": "The service answers as it answers the app.",
+  "card print": "It makes the cards with the addresses that the service has.",
+  "person explain": "The service makes the decision.",
+  health: "A process says itself how it is.",
+};
+
 /** The commands that need neither a database nor a service. */
 const own = [
   "import template",
@@ -30,6 +38,8 @@ test("every command has a way to a remote service, or is in a short list with a 
   const all = await listAll();
   const reasons = all.flatMap(([path, { remote }]) => (typeof remote === "function" ? [] : [[path, remote.reason]]));
   expect(Object.fromEntries(reasons)).toEqual(besideOnly);
+  const others = all.flatMap(([path, { run }]) => (typeof run === "function" ? [] : [[path, run.reason]]));
+  expect(Object.fromEntries(others)).toEqual(remoteOnly);
   expect(
     all
       .filter(([, command]) => command.own !== undefined)

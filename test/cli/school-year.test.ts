@@ -19,25 +19,10 @@ test("what an operator types is what the app sees, from the first school to the 
     await ask("school", "create", "--name", "Grundschule am Deich", "--official-id", "DE-NI-1", ...address)
   ).id;
   const group = (await ask("group", "create", "--school", school, "--name", "1a")).id;
-  const pupil = (
-    await ask(
-      "person",
-      "create",
-      "--school",
-      school,
-      "--role",
-      "student",
-      "--first-full",
-      "Ada Marie",
-      "--last",
-      "Beispiel",
-      "--group",
-      group,
-    )
-  ).id;
-  const teacher = (
-    await ask("person", "create", "--school", school, "--role", "TEACHER", "--first-full", "Bo", "--last", "Muster")
-  ).id;
+  const create = async (...args: string[]) => (await ask("person", "create", "--school", school, ...args)).id;
+  const ada = ["--first-full", "Ada Marie", "--last", "Beispiel"];
+  const pupil = await create("--role", "student", "--group", group, ...ada);
+  const teacher = await create("--role", "TEACHER", "--first-full", "Bo", "--last", "Muster");
   await ask("membership", "add", group, teacher);
 
   const scopes = ["schools:read", "groups:read", "people:read", "users:read"] as const;

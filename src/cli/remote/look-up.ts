@@ -1,10 +1,9 @@
 import { AppError } from "../../platform/errors.ts";
 import type { Kind, LookUp } from "../names.ts";
+import { notFound, onlyEndpoint, onlyGroup } from "../only-one.ts";
 import { everyEntry, type Remote, type Schemas } from "./remote.ts";
 
 type Find = (remote: Remote, text: string, schoolId: string | undefined) => Promise<string>;
-
-const notFound = (code: string, message: string) => new AppError("not_found", code, message);
 
 async function findSchoolId({ api }: Remote, officialId: string): Promise<string | null> {
   const wanted = officialId.normalize("NFC");
@@ -63,13 +62,7 @@ const findGroup: Find = async (remote, text, schoolId) => {
       : oneSchool(remote, at);
   const groups: FoundGroup[] = [];
   for await (const group of listGroupsCalled(remote, name, schools)) groups.push(group);
-  const active = groups.filter(({ status }) => status === "ACTIVE");
-  const [only, ...others] = active.length > 0 ? active : groups;
-  if (only === undefined) throw notFound("group_not_found", `No group is called '${text}'.`);
-  if (others.length === 0) return only.id;
-  const candidates = [only, ...others].map(({ id, school }) => `  ${id}  ${school.officialId}/${name}  ${school.name}`);
-  const message = `${candidates.length} groups are called '${name}'. Give the id of one:\n${candidates.join("\n")}`;
-  throw new AppError("conflict", "group_ambiguous", message);
+  return onlyGroup(groups, { text, name });
 };
 
 const findEndpoint: Find = async ({ api }, clientId) => {
@@ -82,13 +75,7 @@ const findEndpoint: Find = async ({ api }, clientId) => {
   } catch (error) {
     if (!(error instanceof AppError) || error.status !== 404) throw error;
   }
-  const [only, ...others] = endpoints;
-  if (only === undefined)
-    throw notFound("webhook_endpoint_not_found", `'${clientId}' is neither the id of an endpoint nor an app with one.`);
-  if (others.length === 0) return only.id;
-  const candidates = endpoints.map(({ id, url }) => `  ${id}  ${url}`);
-  const message = `The app has ${candidates.length} endpoints. Give the id of one:\n${candidates.join("\n")}`;
-  throw new AppError("conflict", "webhook_endpoint_ambiguous", message);
+  return onlyEndpoint(endpoints, clientId);
 };
 
 const ways: Readonly<Record<Kind, Find>> = {

@@ -60,6 +60,12 @@ export async function* everyEntry<Item>(read: ReadPage<Item>, limit = largestPag
   } while (cursor !== undefined);
 }
 
+export async function allEntries<Item>(read: ReadPage<Item>): Promise<Item[]> {
+  const found: Item[] = [];
+  for await (const item of everyEntry(read)) found.push(item);
+  return found;
+}
+
 /** The first entries of a list. Shape: `after` is the id of the entry before them. */
 export async function firstEntries<Item>(
   read: ReadPage<Item>,

@@ -1,0 +1,120 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { requestScopes } from "../../src/access/index.ts";
+import { withPrismaTransaction } from "../../src/platform/db.ts";
+import { makeTestClock } from "../support/service.ts";
+import { getUserTokens, giveLogin } from "../support/token.ts";
+import { makeRemoteWorld } from "./remote-world.ts";
+
+// The command line beside the database has the clock of the system, and sees no sessions that have ended by it.
+const world = await makeRemoteWorld({ clock: makeTestClock(new Date()) });
+const { app, service, folder, local, remote, here, there, make, expectSameReading, expectSameDoing } = world;
+const school = await make.school({ officialId: "DE-NI-9", name: "Deichschule" });
+const group = await make.group({ school, name: "5a" });
+const lernapp = await make.app({ name: "Lernapp", scopes: ["openid", "offline_access", "profile"] });
+await make.grant({ app: lernapp.clientId, school, groups: [group] });
+
+async function makePupil() {
+  const person = await make.person({ school, groups: [group] });
+  return { person, login: await giveLogin(service.db, person) };
+}
+
+test("sessions and consents of a person", async () => {
+  const [one, two] = [await makePupil(), await makePupil()];
+  for (const { login } of [one, two])
+    await getUserTokens(service, lernapp, login, { scopes: ["openid", "offline_access", "profile"] });
+  await expectSameReading("session", "list", one.person);
+  await expectSameReading("consent", "list", one.person);
+  const sessionsOf = async (person: string) =>
+    (await local.ask<{ sessions: { id: string }[] }>("session", "list", person)).sessions.map(({ id }) => id);
+  const [first, second] = [await sessionsOf(one.person), await sessionsOf(two.person)];
+  expect([first.length, second.length]).toEqual([2, 2]);
+  await here(["session", "end", one.person, first[0]!]);
+  await there(["session", "end", two.person, second[0]!]);
+  expect(await sessionsOf(one.person)).not.toContain(first[0]);
+  expect(await sessionsOf(two.person)).not.toContain(second[0]);
+  const consents = ["consent", "withdraw"];
+  await expectSameDoing([...consents, one.person, lernapp.clientId], [...consents, two.person, lernapp.clientId]);
+  await expectSameDoing([...consents, one.person, lernapp.clientId], [...consents, two.person, lernapp.clientId]);
+  expect(await local.ask("consent", "list", two.person)).toEqual({ consents: [] });
+  for (const noun of ["session", "consent"]) await expectSameReading(noun, "list", crypto.randomUUID());
+});
+
+test("requests of scopes", async () => {
+  const request = async (scope: "groups:read" | "users:read") => {
+    const { clientId } = await make.app({ scopes: ["openid"] });
+    const origin = { at: service.clock(), actorId: "test" };
+    const wanted = { clientId, scopes: [scope], reason: "Listen" };
+    return (await withPrismaTransaction(service.db, (tx) => requestScopes(tx, wanted, origin))).id;
+  };
+  const ids = [await request("groups:read"), await request("groups:read"), await request("users:read")] as const;
+  await expectSameReading("scope-request", "list");
+  await expectSameReading("scope-request", "list", "--state", "requested", "--limit", "1", "--after", ids[2]);
+  const approve = (id: string) => ["scope-request", "approve", id];
+  await expectSameDoing([...approve(ids[0]), "--note", "Gern"], [...approve(ids[1]), "--note", "Gern"]);
+  await expectSameDoing(approve(ids[0]), approve(ids[1]));
+  expect(await there(["scope-request", "refuse", ids[2]])).toMatchObject({ code: 2 });
+  const refused = await remote.ask("scope-request", "refuse", ids[2], "--note", "Wozu?");
+  expect(refused).toMatchObject({ id: ids[2], state: "REFUSED", note: "Wozu?" });
+  await expectSameReading("scope-request", "list", "--state", "refused");
+});
+
+test("the catalogue of a school and figures", async () => {
+  await expectSameReading("catalogue", "list", "--school", "DE-NI-9");
+  await expectSameReading("catalogue", "list", "--school", school, "--granted", "yes", "--search", "lern");
+  await expectSameReading("catalogue", "list", "--school", crypto.randomUUID());
+  const { apps } = await remote.ask<{ apps: object[] }>("catalogue", "list", "--school", school, "--granted", "yes");
+  expect(apps).toMatchObject([{ clientId: lernapp.clientId, signOn: "EVERYBODY", sync: true }]);
+  for (const name of ["traffic.flush", "traffic.flush"])
+    await service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
+  const day = 24 * 3600 * 1000;
+  const [from, until] = [-day, day].map((ms) => new Date(service.clock().getTime() + ms).toISOString());
+  const figures = ["figures", "--metric", "tokens", "--from", from!, "--until", until!];
+  await expectSameReading(...figures);
+  await expectSameReading(...figures, "--step", "day", "--app", lernapp.clientId);
+  await expectSameReading("figures", "--metric", "signIns", "--school", school, "--from", from!, "--until", until!);
+  await expectSameReading(...figures, "--app", "nowhere");
+  for (const run of [here, there])
+    expect(await run([...figures, "--app", "a", "--school", school])).toMatchObject({ code: 2 });
+  const { points } = await remote.ask<{ points: { count: number }[] }>(...figures, "--app", lernapp.clientId);
+  expect(points).not.toEqual([]);
+});
+
+test("login cards of a class are printed to a file that is not overwritten, listed and revoked", async () => {
+  const lists = { grades: [], networks: [], weekdays: [] };
+  const rules = { enabled: true, secondStep: "NONE", printSecondStep: false, updatedAt: service.clock() } as const;
+  await service.db.prisma.cardSettings.create({ data: { schoolId: school, ...rules, ...lists } });
+  const file = join(folder, "cards.pdf");
+  const printed = await remote.ask<{ cards: number }>("card", "print", "DE-NI-9/5a", "--file", file);
+  expect(printed).toEqual({ file, cards: 2, skipped: [] });
+  expect((await readFile(file)).subarray(0, 5).toString()).toBe("%PDF-");
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  await expectSameReading("card", "list", "--school", school);
+  await expectSameReading("card", "list", "--school", school, "--limit", "1");
+  const { cards } = await local.ask<{ cards: { personId: string }[] }>("card", "list", "--school", school);
+  expect(await there(["card", "print", group, "--file", file])).toMatchObject({ code: 1 });
+  expect((await local.ask<{ cards: object[] }>("card", "list", "--school", school)).cards).toHaveLength(2);
+  const none = ["card", "print", group, "--file", join(folder, "none.pdf"), "--no-qr"];
+  expect(await there([...none, "--new-passwords"])).toMatchObject({ code: 0 });
+  const revoke = (person: string) => ["card", "revoke", "--school", school, "--person", person];
+  await expectSameDoing(revoke(cards[0]!.personId), revoke(cards[1]!.personId));
+  await expectSameDoing(["card", "revoke", "--school", school, "--everybody"]);
+  expect(await there(["card", "revoke", "--school", school, "--yes"])).toMatchObject({ code: 2 });
+});
+
+test("what only a running service answers: its health, what an app sees, and why somebody cannot sign in", async () => {
+  const { person } = await makePupil();
+  expect(await remote.ask("health")).toMatchObject({ isWell: true, heldImports: 0 });
+  expect((await there(["health"])).out).toMatch(/^service +well$/m);
+  const view = ["app", "view", lernapp.clientId, "DE-NI-9"];
+  expect(await remote.ask(...view, "users")).toMatchObject({ status: 403 });
+  expect((await there(["app", "view", app.clientId, school, "school"])).out).toMatch(/^status +403$/m);
+  expect(await there([...view, "nothing"])).toMatchObject({ code: 2 });
+  const explain = ["person", "explain", person, lernapp.clientId];
+  expect(await remote.ask(...explain)).toMatchObject({ isAllowed: true, reason: null });
+  await remote.ask("person", "block", person);
+  expect((await there(explain)).out).toContain("The person cannot sign in: person_blocked");
+  for (const args of [["health"], [...view, "users"], explain, ["card", "print", group, "--file", "x"]])
+    expect(await local.refusal(...args)).toMatchObject({ exitCode: 3, code: "remote_only" });
+});
