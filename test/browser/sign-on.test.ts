@@ -351,6 +351,28 @@ test("a person sees the password that they type, is told of caps lock, and sends
   await expectHeading(page, "Darf Lernapp deine Daten sehen?");
 });
 
+test("who chooses a new password sees what they type, field by field, and is told of caps lock", async () => {
+  const address = `${service.url}/sign-in/password`;
+  const page = await newPage({ size: "phone" });
+  await page.goto(address);
+  await logIn(page, people.teacher);
+  const fields = page.locator("[data-password] input");
+  await expect.poll(() => fields.count()).toBe(3);
+  await page.locator("[aria-controls=password]").click();
+  for (const [id, type] of Object.entries({ current: "password", password: "text", repeated: "password" }))
+    await expect.poll(() => page.locator(`#${id}`).getAttribute("type")).toBe(type);
+  await page.evaluate(
+    "document.getElementById('repeated').dispatchEvent(new KeyboardEvent('keyup', { key: 'A', modifierCapsLock: true }))",
+  );
+  await expect.poll(() => page.locator("#repeated-caps").textContent()).toContain("Feststelltaste");
+  await expectAccessible(page);
+  const plain = await newPage({ javaScript: false });
+  await plain.goto(address);
+  await logIn(plain, people.teacher);
+  await expect.poll(() => plain.locator("[data-password] input:visible").count()).toBe(3);
+  await expect.poll(() => plain.locator("[data-password] button:visible").count()).toBe(0);
+});
+
 test("without scripts there is no button that does nothing", async () => {
   const page = await newPage({ javaScript: false });
   await page.goto(service.authorizationUrl());

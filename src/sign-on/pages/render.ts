@@ -92,13 +92,15 @@ const newPasswordStatus = { slowed: 429, busy: 503 };
 
 export function renderNewPasswordPage(model: NewPasswordModel, context: PageContext): Page {
   const { problem } = model;
-  if (problem === null) return page("new-password", model, context, { values: { field: null, wait: null } });
+  const scripts = passwordScripts;
+  if (problem === null) return page("new-password", model, context, { values: { field: null, wait: null }, scripts });
   const seconds = "retryAfterSeconds" in problem ? problem.retryAfterSeconds : null;
   const field = { wrong: "current", differs: "repeated" }[problem.kind as string] ?? "password";
   return page("new-password", model, context, {
     status: { ...newPasswordStatus }[problem.kind as keyof typeof newPasswordStatus] ?? 422,
     ...(seconds !== null && { retryAfterSeconds: seconds }),
     title: "new-password.titleWithError",
+    scripts,
     values: { field, wait: seconds === null ? null : inMinutes(seconds) },
   });
 }
