@@ -37,6 +37,7 @@ export function renderFramed(visit: Visit, shown: Shown | null, { token, render:
     ...{ t, locale, ...times, refused, now: visit.now },
     form: () => render("form", { token, once: visit.once }),
     describeViewChange: (change) => describeViewChange(change, { t, locale }),
+    scopeText: (scope) => t(`scope.${scope.replace(":", "_")}`),
     part: (name, data) => render(name, { ...data, ...parts }),
   };
   const model = { ...parts, typed: (name: string) => visit.field(name), query: visit.query };
@@ -78,6 +79,8 @@ type PartsOfPage = {
   form(): string;
   /** For the template `view-changes`. */
   describeViewChange(change: Parameters<typeof describeViewChange>[0]): string[];
+  /** What an app may do with a scope, in words. */
+  scopeText(scope: string): string;
   /** A template of the frame. */
   part(name: string, data?: object): string;
 };

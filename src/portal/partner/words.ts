@@ -8,6 +8,3 @@ export const scopeNames: readonly ScopeName[] = [
 ];
 
 export const eventTypes = ["person", "group", "school"] as const;
-
-/** The key of the text of a scope. */
-export const scopeKey = (scope: string): string => `scope.${scope.replace(":", "_")}`;
