@@ -1,10 +1,8 @@
-import { mayAt, take, type Role, type Shown, type Visit } from "../frame/index.ts";
+import { managers, mayAt, take, type Shown, type Visit } from "../frame/index.ts";
 import { wordsOf, type CatalogueApp } from "./words.ts";
 
-const granting: readonly Role[] = ["OPERATOR", "DISTRICT", "SCHOOL_ADMIN"];
-
 /** Whether somebody may change what the school gives an app. */
-export const mayGrant = ({ me, part }: Visit): boolean => mayAt(me, part("schoolId"), granting);
+export const mayGrant = ({ me, part }: Visit): boolean => mayAt(me, part("schoolId"), managers);
 
 export const pathOf = ({ part }: Visit) => ({ schoolId: part("schoolId"), clientId: part("clientId") });
 

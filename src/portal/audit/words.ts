@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import type { Visit } from "../frame/index.ts";
+import { isStaffRole, type Visit } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 
 export type Line = AdminSchemas["AuditLine"];
@@ -29,7 +29,7 @@ export function describeLine(line: Line, { t }: Pick<Visit, "t">, names: Names):
   return {
     what: actions.includes(action) ? t(`audit.action.${action}`) : action,
     by,
-    role: actor.role === null ? "" : t(`audit.role.${actor.role}`),
+    role: actor.role === null ? "" : t(`staffRoles.${actor.role}`),
     whom: whole(line.names.person) || (line.personId === null ? "" : t("audit.nameless")),
     through: line.names.app ?? line.clientId ?? "",
     differences: compare(line, { t, names }),
@@ -81,5 +81,6 @@ function write(value: unknown, writing: Writing): string {
   if (Array.isArray(value)) return value.length === 0 ? "–" : value.map((one) => write(one, writing)).join(", ");
   if (typeof value === "boolean") return t(value ? "audit.yes" : "audit.no");
   const text = typeof value === "object" ? JSON.stringify(value) : String(value as string | number);
+  if (isStaffRole(text)) return t(`staffRoles.${text}`);
   return names.get(text) ?? (text in values ? t(`audit.value.${text}`) : text);
 }

@@ -1,9 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { mayAt, Refused, takeRecord, type Role, type Shown, type Visit } from "../frame/index.ts";
+import { mayAt, office, Refused, takeRecord, type Shown, type Visit } from "../frame/index.ts";
 
 export type Group = AdminSchemas["AdminGroup"];
-
-const office: readonly Role[] = ["OPERATOR", "DISTRICT", "SCHOOL_ADMIN", "SECRETARY"];
 
 /** Whether somebody may change the groups of the school. */
 export const mayChange = ({ me, part }: Visit): boolean => mayAt(me, part("schoolId"), office);

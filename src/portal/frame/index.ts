@@ -9,8 +9,8 @@
 export { makeArea, type Area, type Gone, type Handed, type Pages, type Show, type Shown } from "./area.ts";
 export { listLoginCards, revokeLoginCard } from "./login-cards.ts";
 export { figureRanges, readPlots, type FigurePlot, type FigureRange } from "./figures.ts";
-export { mayAt, type Role } from "./navigation.ts";
 export { onlyIf } from "./only-if.ts";
 export { Refused, take, takeIfThere, takePage, takeRecord, takeUnlessDone } from "./refused.ts";
+export { isStaffRole, managers, mayAt, office, type Role } from "./roles.ts";
 export type { Upload } from "./upload.ts";
 export type { FrameDeps, Me, Visit, Visitor } from "./visit.ts";

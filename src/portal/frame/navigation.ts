@@ -1,11 +1,9 @@
 import type { Translate } from "../../platform/pages/index.ts";
+import { managers, mayAt, office, type Role } from "./roles.ts";
 import type { Me } from "./visit.ts";
 
-export type Role = Me["roles"][number]["role"];
 export type NavigationItem = { href: string; label: string; isCurrent: boolean };
 
-const schools: readonly Role[] = ["OPERATOR", "DISTRICT", "SCHOOL_ADMIN"];
-const office: readonly Role[] = [...schools, "SECRETARY"];
 const seeOffice: readonly Role[] = [...office, "SUPPORT"];
 
 /** The pages of one school, and who has use for them; the admin API says who may. */
@@ -13,21 +11,17 @@ const schoolPages: readonly [page: string, roles: readonly Role[]][] = [
   ["today", [...seeOffice, "CLASS_TEACHER"]],
   ["people", seeOffice],
   ["classes", [...seeOffice, "CLASS_TEACHER"]],
-  ["apps", [...schools, "SUPPORT"]],
+  ["apps", [...managers, "SUPPORT"]],
   ["imports", seeOffice],
-  ["audit", [...schools, "SUPPORT"]],
-  ["staff", [...schools, "SUPPORT"]],
-  ["settings", schools],
+  ["audit", [...managers, "SUPPORT"]],
+  ["staff", [...managers, "SUPPORT"]],
+  ["settings", managers],
 ];
 
 /** The pages of the whole service. */
 const operatorPages = ["schools", "apps", "staff", "keys", "figures"] as const;
 
 export type Place = { schoolId: string | null; page: string };
-
-/** Whether somebody holds one of these roles at a school. */
-export const mayAt = (me: Me, schoolId: string, roles: readonly Role[]): boolean =>
-  me.roles.some(({ role, schoolIds }) => roles.includes(role) && (role === "OPERATOR" || schoolIds.includes(schoolId)));
 
 /** The school of somebody who works at one, and does nothing else. */
 function findOnlySchool({ roles, schools }: Me): string | null {

@@ -1,11 +1,9 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { mayAt, Refused, take, type Role, type Shown, type Visit } from "../frame/index.ts";
+import { mayAt, office, Refused, take, type Shown, type Visit } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 
 export type Import = AdminSchemas["Import"];
 export type ImportSchool = AdminSchemas["ImportSchool"];
-
-const office: readonly Role[] = ["OPERATOR", "DISTRICT", "SCHOOL_ADMIN", "SECRETARY"];
 
 /** Whether somebody may hand in rosters and apply them here. */
 export const mayImport = ({ me, part }: Visit): boolean => mayAt(me, part("schoolId"), office);

@@ -39,7 +39,7 @@ const nameAction = ({ action }: Line, t: Visit["t"]): string =>
   actions.includes(action) ? t(`log.action.${action}`) : action;
 
 function nameActor({ actor, names }: Line, t: Visit["t"]): string {
-  if (actor.role !== null) return t(`log.role.${actor.role}`);
+  if (actor.role !== null) return t(`staffRoles.${actor.role}`);
   return names.actorApp ?? actor.clientId ?? actor.program ?? t("log.somebody");
 }
 

@@ -23,7 +23,7 @@ type Fix = { action: string } | { href: string } | { roles: string };
 function fixOf({ fix, values }: Step, clientId: string, visit: Visit): Fix | null {
   if (fix === null) return null;
   const { t } = visit;
-  if (!fix.isAllowed) return { roles: fix.roles.map((role) => t(`actors.${role}`)).join(", ") };
+  if (!fix.isAllowed) return { roles: fix.roles.map((role) => t(`staffRoles.${role}`)).join(", ") };
   const base = addressOf(visit);
   if (fix.operationId === "restorePerson") return { action: `${base}/restore` };
   if (fix.operationId === "unblockPerson") return { action: `${base}/unblock` };

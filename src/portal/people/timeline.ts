@@ -89,7 +89,7 @@ function wordsOfImport({ change, classesBefore, classesAfter }: Import, { t }: V
 function writeActor({ actor: { role, program }, names: { actor, actorApp } }: Line, { t }: Visit): string {
   const name = actor === null ? actorApp : `${actor.firstCall} ${actor.last}`;
   if (name !== null) return name;
-  if (role !== null) return t(`actors.${role}`);
+  if (role !== null) return t(`staffRoles.${role}`);
   return program === null ? "" : t("actors.program");
 }
 

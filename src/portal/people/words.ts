@@ -1,19 +1,15 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { mayAt, type Role, type Visit } from "../frame/index.ts";
+import { managers, mayAt, office, type Visit } from "../frame/index.ts";
 
 export type Person = AdminSchemas["AdminPerson"];
 type Group = AdminSchemas["AdminGroup"];
-
-const office: readonly Role[] = ["OPERATOR", "DISTRICT", "SCHOOL_ADMIN", "SECRETARY"];
 
 /** Whether somebody may change the people of the school. */
 export const mayChange = ({ me, part }: Visit): boolean => mayAt(me, part("schoolId"), office);
 
 /** Whether somebody may read the audit log of the school, and delete people for good. */
-export const mayReadAudit = ({ me, part }: Visit): boolean =>
-  mayAt(me, part("schoolId"), ["OPERATOR", "DISTRICT", "SCHOOL_ADMIN", "SUPPORT"]);
-export const mayDelete = ({ me, part }: Visit): boolean =>
-  mayAt(me, part("schoolId"), ["OPERATOR", "DISTRICT", "SCHOOL_ADMIN"]);
+export const mayReadAudit = ({ me, part }: Visit): boolean => mayAt(me, part("schoolId"), [...managers, "SUPPORT"]);
+export const mayDelete = ({ me, part }: Visit): boolean => mayAt(me, part("schoolId"), managers);
 
 export const nameOf = ({ name }: Pick<Person, "name">, { t }: Pick<Visit, "t">): string =>
   name === null ? t("frame.nameless") : `${name.firstCall} ${name.last}`;

@@ -1,7 +1,5 @@
-import { mayAt, takeRecord, takeUnlessDone, type Gone, type Shown, type Visit } from "../frame/index.ts";
+import { managers, mayAt, takeRecord, takeUnlessDone, type Gone, type Shown, type Visit } from "../frame/index.ts";
 import { readCards, readSchool, readSignIn } from "./read-forms.ts";
-
-const mayChange = ["OPERATOR", "DISTRICT", "SCHOOL_ADMIN"] as const;
 
 const addressOf = ({ part }: Visit): string => `/admin/schools/${part("schoolId")}/settings`;
 const paramsOf = ({ part }: Visit) => ({ path: { schoolId: part("schoolId") } });
@@ -22,7 +20,7 @@ export async function showSettings(visit: Visit): Promise<Shown> {
     school: typed === "school" ? { ...school, record: { ...school.record, ...readSchool(visit) } } : school,
     signIn: typed === "sign-in" ? { ...signIn, record: readSignIn(visit) } : signIn,
     cards: typed === "cards" ? { ...cards, record: readCards(visit) } : cards,
-    mayChange: mayAt(me, part("schoolId"), mayChange),
+    mayChange: mayAt(me, part("schoolId"), managers),
   };
   return {
     title: t("settings.title"),

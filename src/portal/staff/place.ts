@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { mayAt, type Visit } from "../frame/index.ts";
+import { managers, mayAt, type Visit } from "../frame/index.ts";
 
 export type RoleName = AdminSchemas["StaffRoleName"];
 
@@ -21,7 +21,7 @@ export function staffOf({ me, part }: Visit): Staff {
     const given: RoleName[] = isOperator ? ["OPERATOR", "DISTRICT", "SUPPORT", "PARTNER"] : [];
     return { schoolId, address: "/admin/staff", place: { schoolId, page: "operator/staff" }, given };
   }
-  const mayGive = mayAt(me, schoolId, ["OPERATOR", "DISTRICT", "SCHOOL_ADMIN"]);
+  const mayGive = mayAt(me, schoolId, managers);
   return {
     ...{ schoolId, address: `/admin/schools/${schoolId}/staff`, place: { schoolId, page: "staff" } },
     given: isOperator ? [...ofSchool, "SUPPORT"] : mayGive ? ofSchool : [],

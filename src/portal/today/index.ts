@@ -1,4 +1,4 @@
-import { makeArea, mayAt, take, type Role, type Shown, type Visit } from "../frame/index.ts";
+import { makeArea, managers, mayAt, office, take, type Role, type Shown, type Visit } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 
@@ -7,9 +7,7 @@ export const todayPage = makeArea({ folder: import.meta.dirname, texts: { de: ge
   pages.get("/admin/schools/:schoolId/today", showToday);
 });
 
-const office: Role[] = ["OPERATOR", "DISTRICT", "SCHOOL_ADMIN", "SECRETARY"];
 const seeOffice: Role[] = [...office, "SUPPORT"];
-const grants: Role[] = ["OPERATOR", "DISTRICT", "SCHOOL_ADMIN"];
 
 async function showToday({ api, me, part, t }: Visit): Promise<Shown> {
   const schoolId = part("schoolId");
@@ -20,7 +18,7 @@ async function showToday({ api, me, part, t }: Visit): Promise<Shown> {
       : null,
     take(api.GET("/admin/v1/schools/{schoolId}", { params: { path: { schoolId } } })),
   ]);
-  const can = { office: mayAt(me, schoolId, office), grant: mayAt(me, schoolId, grants) };
+  const can = { office: mayAt(me, schoolId, office), grant: mayAt(me, schoolId, managers) };
   const model = { today, can, address: `/admin/schools/${schoolId}` };
   return { title: t("today.title"), view: "today", model, place };
 }

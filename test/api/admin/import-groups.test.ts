@@ -2,16 +2,14 @@ import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { ClientId } from "../../../src/access/index.ts";
 import type { SchoolId } from "../../../src/directory/index.ts";
 import { foldGroupName } from "../../../src/imports/look-alikes.ts";
-import { listOperations, loadDocument } from "../../../src/platform/http/index.ts";
-import { makeStaff, refusalOf, withoutRequest, type AdminClient, type Sent } from "../../support/admin.ts";
+import { makeStaff, refusalOf, withoutRequest, type AdminClient } from "../../support/admin.ts";
+import { expectDescribed } from "../../support/described.ts";
 import { makeMakers } from "../../support/make.ts";
-import { makeSchemaCheck } from "../../support/schema-check.ts";
 import { startService } from "../../support/service.ts";
 
 const service = await startService();
 const { db } = service;
 const make = makeMakers(db);
-const document = await loadDocument("admin", "schultor");
 const nowhere = "00000000-0000-4000-8000-00000000dead";
 
 let school: SchoolId;
@@ -49,12 +47,6 @@ const join = (id: string, groupId: string, sourceSystemIdentifier: string, call 
   call("POST", `/imports/${id}/joined-groups`, { body: { groupId, sourceSystemIdentifier } });
 const lookAlikes = async (id: string) => (await office("GET", `/imports/${id}/look-alikes`)).body as LookAlike[];
 const groupNamed = (name: string) => db.prisma.group.findFirstOrThrow({ where: { schoolId: school, name } });
-
-function expectDescribed(operationId: string, { status, headers: of, body }: Sent): void {
-  const { operation } = listOperations(document).find((place) => place.operation.operationId === operationId)!;
-  const type = of.get("content-type")?.split(";")[0] ?? "";
-  expect(makeSchemaCheck(document)(operation.responses[String(status)], type, body)).toEqual([]);
-}
 
 test.each([
   ["5a", "Klasse 5 A"],

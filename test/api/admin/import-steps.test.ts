@@ -1,17 +1,15 @@
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { SchoolId } from "../../../src/directory/index.ts";
 import { withTransaction } from "../../../src/platform/db.ts";
-import { listOperations, loadDocument } from "../../../src/platform/http/index.ts";
 import { zip } from "../../imports/rosters.ts";
 import { makeStaff, refusalOf, withoutRequest, type AdminClient, type Sent } from "../../support/admin.ts";
+import { expectDescribed } from "../../support/described.ts";
 import { makeMakers } from "../../support/make.ts";
-import { makeSchemaCheck } from "../../support/schema-check.ts";
 import { startService } from "../../support/service.ts";
 
 const service = await startService();
 const { db } = service;
 const make = makeMakers(db);
-const document = await loadDocument("admin", "schultor");
 const nowhere = "00000000-0000-4000-8000-00000000dead";
 
 let school: SchoolId;
@@ -49,12 +47,6 @@ const read = async (id: string) => (await office("GET", `/imports/${id}`)).body 
 const countActive = () => db.prisma.person.count({ where: { homeSchoolId: school, status: "ACTIVE" } });
 const staged = (importId: string) => db.prisma.stagedPerson.count({ where: { importId } });
 const nextOf = ({ headers: of }: Sent) => /<\/admin\/v1(.*)>; rel="next"/.exec(of.get("link") ?? "")?.[1];
-
-function expectDescribed(operationId: string, { status, headers: of, body }: Sent): void {
-  const { operation } = listOperations(document).find((place) => place.operation.operationId === operationId)!;
-  const type = of.get("content-type")?.split(";")[0] ?? "";
-  expect(makeSchemaCheck(document)(operation.responses[String(status)], type, body)).toEqual([]);
-}
 
 const nine = Array.from({ length: 9 }, (_, n) => `${n + 1};student;Kind;Name ${n + 1};${n < 5 ? "5a" : "5b"}`);
 

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import type { SchoolId } from "../../../src/directory/index.ts";
 import { plainTemplate } from "../../../src/imports/index.ts";
-import { loadDocument, listOperations } from "../../../src/platform/http/index.ts";
 import {
   idsOf,
   makeAdminClient,
@@ -14,8 +13,8 @@ import {
   type AdminClient,
   type Sent,
 } from "../../support/admin.ts";
+import { expectDescribed } from "../../support/described.ts";
 import { makeMakers } from "../../support/make.ts";
-import { makeSchemaCheck } from "../../support/schema-check.ts";
 import { startService } from "../../support/service.ts";
 import { getAppToken } from "../../support/token.ts";
 import { zip } from "../../imports/rosters.ts";
@@ -23,7 +22,6 @@ import { zip } from "../../imports/rosters.ts";
 const service = await startService();
 const { db } = service;
 const make = makeMakers(db);
-const document = await loadDocument("admin", "schultor");
 const nowhere = "00000000-0000-4000-8000-00000000dead";
 
 let school: SchoolId;
@@ -64,12 +62,6 @@ const read = async (id: string, call = office) => shown(await call("GET", `/impo
 const faultsOf = async (id: string, call = office, query = "") =>
   (await call("GET", `/imports/${id}/faults${query}`)).body as Fault[];
 const countImports = () => db.prisma.import.count();
-
-function expectDescribed(operationId: string, { status, headers, body }: Sent): void {
-  const { operation } = listOperations(document).find((place) => place.operation.operationId === operationId)!;
-  const type = headers.get("content-type")?.split(";")[0] ?? "";
-  expect(makeSchemaCheck(document)(operation.responses[String(status)], type, body)).toEqual([]);
-}
 
 test("the template becomes an import that waits, with what it does to the school", async () => {
   const sent = await handIn(office, Buffer.from(plainTemplate()), { query: "&file-name=Sch%C3%BCler.csv" });
