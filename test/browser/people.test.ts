@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from "vitest";
-import type { PersonId, SchoolId } from "../../src/directory/index.ts";
+import type { GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
+import { makeStaff } from "../support/admin.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser, type PortalUser } from "../support/portal.ts";
 import { makeTestClock, startService, type TestService } from "../support/service.ts";
@@ -14,6 +15,7 @@ let office: PortalUser;
 let school: SchoolId;
 let pupil: PersonId;
 let base: string;
+let withCards: GroupId;
 
 beforeAll(async () => {
   service = await startService({ clock: makeTestClock(new Date()) });
@@ -21,6 +23,8 @@ beforeAll(async () => {
   school = await make.school({ name: "Goethe-Gymnasium Musterstadt" });
   const group = await make.group({ school, name: "Klasse 5a" });
   await make.group({ school, name: "Klasse 5b" });
+  withCards = await make.group({ school, name: "Klasse 5c" });
+  await make.people({ school, count: 3, groups: [withCards] });
   await make.group({ school, name: "Schach-AG", type: "SONSTIG" });
   await make.people({ school, count: 24, groups: [group] });
   pupil = await make.person({
@@ -32,6 +36,16 @@ beforeAll(async () => {
   await make.signIn({ app: clientId, person: pupil });
   office = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
   base = `${service.url}/admin/schools/${school}`;
+  const cards = {
+    enabled: true,
+    grades: null,
+    hours: null,
+    networks: [],
+    secondStep: "PICTURE",
+    printSecondStep: true,
+  };
+  const { call } = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  expect((await call("PUT", `/schools/${school}/card-settings`, { body: cards })).status).toBe(204);
 });
 
 async function enter(look: Look, path: string) {
@@ -54,7 +68,14 @@ test.each(looks)("people and classes are accessible and fit: $colorScheme, $size
   const person = `people/${pupil}`;
   const paths = [
     ...["people", "people/new", person, `${person}/leave`, `${person}/sign-in?app=x`, `${person}/sign-in`],
-    ...[`${person}/apps`, `classes`, `classes/new`, `classes/${groupId}`, `classes/${groupId}/delete`],
+    ...[
+      `${person}/apps`,
+      `classes`,
+      `classes/new`,
+      `classes/passwords`,
+      `classes/${groupId}`,
+      `classes/${groupId}/delete`,
+    ],
     ...[`classes/${groupId}/logins`, `classes/${groupId}/add`, `classes/${groupId}/members/${pupil}`],
   ];
   for (const [index, path] of paths.entries()) {
@@ -64,6 +85,11 @@ test.each(looks)("people and classes are accessible and fit: $colorScheme, $size
       await page.screenshot({ path: `${shots}/${look.size}-${String(index).padStart(2, "0")}.png`, fullPage: true });
     await expectAccessible(page, path);
   }
+  await page.goto(`${base}/classes/${withCards}/logins`);
+  await page.locator("input[name=kind][value=cards]").check();
+  await press(page, "Jetzt machen");
+  await page.locator(".login-cards .code").first().waitFor();
+  await expectAccessible(page, "cards");
 });
 
 test("a person is found as one types, gets a password, leaves and comes back", async () => {
