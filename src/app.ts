@@ -1,7 +1,7 @@
 import { makeAdmin, makeIdempotencySweep } from "./admin/index.ts";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import express, { type Express, Router } from "express";
-import { makeAnnouncedSweep, makePurgeJob, type AccessToken } from "./access/index.ts";
+import { makeAnnouncedSweep, makeLastCalls, makePurgeJob, type AccessToken, type LastCalls } from "./access/index.ts";
 import type { Config } from "./config/index.ts";
 import { makeAuditSweepJob, makeEventSweepJob } from "./events/index.ts";
 import { makeIdmRouter } from "./idm/index.ts";
@@ -66,6 +66,7 @@ export async function makeApp(
   watchPools(metrics, poolsOf(shares));
   useBrand(config.brand);
   const traffic = makeTraffic({ db: shares.jobs, clock });
+  const lastCalls = makeLastCalls({ db: shares.jobs, clock });
   const count = makeCount(metrics, traffic);
 
   const load = (name: string) => loadDocument(name, config.platform);
@@ -171,7 +172,7 @@ export async function makeApp(
     metrics,
     nameOperation: makeOperationNames(contracts.signOn, places),
     pathWords,
-    onAnswered: makeNoteAnswer(traffic, [contracts.idm, contracts.schulconnex]),
+    onAnswered: makeNoteAnswer({ traffic, lastCalls }, [contracts.idm, contracts.schulconnex]),
   });
   const protect = makeProtect(config);
   return {
@@ -197,10 +198,12 @@ export async function makeApp(
       makeUploadSweep({ clock }),
       ...webhooks.jobs,
       ...traffic.jobs,
+      lastCalls.job,
     ],
     noteJob: traffic.noteJob,
     async close() {
       await traffic.flush().catch((err: unknown) => log.warn({ err }, "the last figures were lost"));
+      await lastCalls.flush().catch((err: unknown) => log.warn({ err }, "the last calls of apps were lost"));
       await imports.close();
       await webhooks.close();
       await signOn.close();
@@ -229,13 +232,31 @@ const outcomeOf = (status: number): string => {
   return status >= 400 ? "refused" : "done";
 };
 
-/** Counts the calls of the APIs that apps use. */
-function makeNoteAnswer(traffic: Traffic, documents: readonly OpenApiDocument[]) {
+/**
+ * The school that a call names.
+ *
+ * Shape: null for a list over all schools; undefined for what names none and lists none.
+ */
+function schoolOf(operation: string, url: string): string | null | undefined {
+  if (operation === "listSchools") return null;
+  if (operation !== "listPersonenInfo") return /^[^?]*\/schools\/([^/?]+)/.exec(url)?.[1];
+  const filters = new URLSearchParams(url.split("?")[1] ?? "");
+  const isOfSome = ["pid", "personenkontext.id", "gruppe.id"].some((name) => filters.has(name));
+  return filters.get("organisation.id") ?? (isOfSome ? undefined : null);
+}
+
+/** Counts the calls of the APIs that apps use, and notes whose data they read. */
+function makeNoteAnswer(
+  { traffic, lastCalls }: { traffic: Traffic; lastCalls: LastCalls },
+  documents: readonly OpenApiDocument[],
+) {
   const operations = new Set(
     documents.flatMap((document) => listOperations(document).map(({ operation }) => operation.operationId)),
   );
-  return ({ operation = "", clientId, requestId, status, code, durationMs }: Answered): void => {
+  return ({ operation = "", clientId, requestId, url, status, code, durationMs }: Answered): void => {
     if (!operations.has(operation)) return;
+    const schoolId = status < 400 ? schoolOf(operation, url) : undefined;
+    if (clientId !== undefined && schoolId !== undefined) lastCalls.note({ clientId, schoolId });
     if (clientId !== undefined)
       traffic.noteRequest({
         ...{ clientId, requestId, operationId: operation, status, code: status < 400 ? null : (code ?? null) },

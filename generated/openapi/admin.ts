@@ -4476,6 +4476,14 @@ export interface components {
              * @example 2026-02-03T08:00:00.000Z
              */
             lastSignInAt: string | null;
+            /**
+             * Format: date-time
+             * @description When the app last read data of the school: by a call that names the school, or by a list of schools or people over all schools that sync
+             *     to it, which counts for each of them once in an hour. Calls that name a person or a group, and the change feed, do not count. Written every
+             *     minute; null if it never did.
+             * @example 2026-02-03T09:00:00.000Z
+             */
+            lastCallAt: string | null;
         };
         /**
          * @description What an app can ask for of a school: from the IDM API its record, users, groups and people, and one group, user or person; from

@@ -63,6 +63,11 @@ export type GrantSignOnGroup = Prisma.GrantSignOnGroupModel
  */
 export type SignIn = Prisma.SignInModel
 /**
+ * Model LastCall
+ * 
+ */
+export type LastCall = Prisma.LastCallModel
+/**
  * Model AnnouncedSignIn
  * 
  */

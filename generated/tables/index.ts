@@ -102,6 +102,14 @@ export const tables = {
       lastSignInAt: "last_sign_in_at",
     },
   },
+  lastCall: {
+    name: "last_call",
+    columns: {
+      clientId: "client_id",
+      schoolId: "school_id",
+      at: "at",
+    },
+  },
   announcedSignIn: {
     name: "announced_sign_in",
     columns: {
@@ -800,6 +808,11 @@ export type Rows = {
     firstSignInAt: Date;
     lastSignInAt: Date;
   };
+  lastCall: {
+    clientId: string;
+    schoolId: string;
+    at: Date;
+  };
   announcedSignIn: {
     personId: string;
     clientId: string;
@@ -1278,6 +1291,7 @@ export type Required = {
   syncedGroup: "clientId" | "schoolId" | "groupId";
   grantSignOnGroup: "clientId" | "schoolId" | "groupId";
   signIn: "clientId" | "personId" | "firstSignInAt" | "lastSignInAt";
+  lastCall: "clientId" | "schoolId" | "at";
   announcedSignIn: "personId" | "clientId" | "at" | "snapshot";
   viewVersion: "subject" | "change" | "version";
   school: "id" | "name" | "sortKey" | "officialId" | "address" | "city" | "zipCode" | "country" | "state" | "createdAt" | "updatedAt";

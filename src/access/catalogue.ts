@@ -4,6 +4,7 @@ import { fields, findRows, sql, statement, table } from "../platform/sql.ts";
 import { findProfiles, type AppProfile } from "./app-profile.ts";
 import { listAppsByName, type App, type AppPlace } from "./find-app.ts";
 import { findGrants, type GrantSettings } from "./grant.ts";
+import { findLastCalls } from "./last-calls.ts";
 import { scopeNames, type ClientId, type ScopeName } from "./token.ts";
 
 export type NamedGroup = { id: GroupId; name: string };
@@ -16,6 +17,8 @@ export type CatalogueApp = Pick<App, "clientId" | "name" | "loginUrl"> &
     grant: (GrantSettings & { syncedGroupNames: NamedGroup[]; signOnGroupNames: NamedGroup[] }) | null;
     /** Of somebody who is at the school. */
     lastSignInAt: Date | null;
+    /** When the app last read data of the school. */
+    lastCallAt: Date | null;
   };
 
 type CatalogueAsked = {
@@ -61,12 +64,14 @@ async function describeApps<T extends App>(db: Store, schoolId: SchoolId, apps: 
   const grants = await findGrants(db, { schoolId, clientIds });
   const names = await nameGroups(db, grants);
   const lastSignIns = await findLastSignIns(db, { schoolId, clientIds });
+  const lastCalls = await findLastCalls(db, { schoolId, clientIds });
   return apps.map((app) => {
     const grant = grants.find(({ clientId }) => clientId === app.clientId);
     return {
       ...{ ...app, ...profiles.get(app.clientId)!, scopes: app.scopes.filter((name) => forSchools.includes(name)) },
       grant: grant === undefined ? null : { ...grant, ...names(grant) },
       lastSignInAt: lastSignIns.get(app.clientId) ?? null,
+      lastCallAt: lastCalls.get(app.clientId) ?? null,
     };
   });
 }

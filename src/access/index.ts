@@ -34,6 +34,8 @@ export type { App, AppPlace, AppValue, Registration } from "./find-app.ts";
 export { findGrant, listGrants, listGrantsByName, setGrant, setSignOn, setSync } from "./grant.ts";
 export { setSyncedGroups, withdrawGrant } from "./grant.ts";
 export type { GrantKey, GrantSettings, SignOnAudience } from "./grant.ts";
+export { findLastCalls, makeLastCalls } from "./last-calls.ts";
+export type { LastCalls } from "./last-calls.ts";
 export { makePurgeJob } from "./purge.ts";
 export { scopeFromWire, scopeOfContract, scopeToWire } from "./scope.ts";
 export { listSignInTimes, type SignInTimes } from "./sign-in-times.ts";

@@ -34,6 +34,7 @@ const presentApp = (app: CatalogueApp): Schemas["CatalogueApp"] =>
     scopes: app.scopes,
     grant: app.grant && presentGrant(app.grant),
     lastSignInAt: app.lastSignInAt?.toISOString() ?? null,
+    lastCallAt: app.lastCallAt?.toISOString() ?? null,
   });
 
 const listCatalogue: AdminHandler<"listCatalogue"> = async (deps, { path, query, reach }) => {
@@ -53,7 +54,7 @@ const getCatalogueApp: AdminHandler<"getCatalogueApp"> = async ({ db }, { path, 
   const found = await findInCatalogue(storeOf(db), { schoolId, clientId: path.clientId as ClientId });
   if (found === null) throw appNotFound();
   const body = presentApp(found);
-  return { status: 200, body, headers: { ETag: tagOf(body, ["lastSignInAt"]) } };
+  return { status: 200, body, headers: { ETag: tagOf(body, ["lastSignInAt", "lastCallAt"]) } };
 };
 
 export const catalogueHandlers = { listCatalogue, getCatalogueApp };

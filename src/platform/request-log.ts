@@ -35,12 +35,18 @@ type Watching = {
   onAnswered?(answered: Answered): void;
 };
 
-/** How a request ended. Shape: `code` is that of a refusal, where it has one. Units: durationMs in milliseconds. */
+/**
+ * How a request ended.
+ *
+ * Shape: `code` is that of a refusal, where it has one; `url` is path and query as they were sent.
+ * Units: durationMs in milliseconds.
+ */
 export type Answered = {
   operation: string | undefined;
   clientId: string | undefined;
   code: string | undefined;
   requestId: string;
+  url: string;
   status: number;
   durationMs: number;
 };
@@ -75,7 +81,7 @@ export function makeRequestWatch({
         seconds,
       );
       const durationMs = Math.round(seconds * 10_000) / 10;
-      onAnswered?.({ operation, clientId, code, requestId, status: res.statusCode, durationMs });
+      onAnswered?.({ operation, clientId, code, requestId, url, status: res.statusCode, durationMs });
       if (!log.isLevelEnabled("info") || path.startsWith("/health/") || path === "/metrics") return;
       const refused = res.statusCode >= 400 ? { shortCode: shortCodeOf(requestId) } : {};
       const cut = res.writableFinished ? {} : { cut: true };

@@ -46,6 +46,14 @@ describe("the catalogue", () => {
 });
 
 describe("an app at a school", () => {
+  test("says when it last read data of the school", async () => {
+    const { school, clientId, browser, address } = await makeWorld();
+    expect((await browser.open(address)).html).toMatch(/Daten zuletzt abgerufen<\/dt><dd>Noch nie</);
+    const at = new Date("2026-02-02T09:30:00Z");
+    await service.db.prisma.lastCall.create({ data: { clientId, schoolId: school, at } });
+    expect((await browser.open(address)).html).toMatch(/Daten zuletzt abgerufen<\/dt><dd>[^<]*2026/);
+  });
+
   test("is granted after a dry run that says in words and by name what the app would see", async () => {
     const { school, group, clientId, browser, address } = await makeWorld();
     const form = await browser.open(`${address}/change`);

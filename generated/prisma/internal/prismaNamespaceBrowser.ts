@@ -60,6 +60,7 @@ export const ModelName = {
   SyncedGroup: 'SyncedGroup',
   GrantSignOnGroup: 'GrantSignOnGroup',
   SignIn: 'SignIn',
+  LastCall: 'LastCall',
   AnnouncedSignIn: 'AnnouncedSignIn',
   ViewVersion: 'ViewVersion',
   School: 'School',
@@ -237,6 +238,15 @@ export const SignInScalarFieldEnum = {
 } as const
 
 export type SignInScalarFieldEnum = (typeof SignInScalarFieldEnum)[keyof typeof SignInScalarFieldEnum]
+
+
+export const LastCallScalarFieldEnum = {
+  clientId: 'clientId',
+  schoolId: 'schoolId',
+  at: 'at'
+} as const
+
+export type LastCallScalarFieldEnum = (typeof LastCallScalarFieldEnum)[keyof typeof LastCallScalarFieldEnum]
 
 
 export const AnnouncedSignInScalarFieldEnum = {

@@ -267,6 +267,7 @@ export type AppWhereInput = {
   profile?: Prisma.XOR<Prisma.AppProfileNullableScalarRelationFilter, Prisma.AppProfileWhereInput> | null
   scopeRequests?: Prisma.ScopeRequestListRelationFilter
   requests?: Prisma.ApiRequestListRelationFilter
+  lastCalls?: Prisma.LastCallListRelationFilter
   signOnSteps?: Prisma.SignOnStepListRelationFilter
   logo?: Prisma.XOR<Prisma.AppLogoNullableScalarRelationFilter, Prisma.AppLogoWhereInput> | null
   staffRoles?: Prisma.StaffRoleListRelationFilter
@@ -299,6 +300,7 @@ export type AppOrderByWithRelationInput = {
   profile?: Prisma.AppProfileOrderByWithRelationInput
   scopeRequests?: Prisma.ScopeRequestOrderByRelationAggregateInput
   requests?: Prisma.ApiRequestOrderByRelationAggregateInput
+  lastCalls?: Prisma.LastCallOrderByRelationAggregateInput
   signOnSteps?: Prisma.SignOnStepOrderByRelationAggregateInput
   logo?: Prisma.AppLogoOrderByWithRelationInput
   staffRoles?: Prisma.StaffRoleOrderByRelationAggregateInput
@@ -334,6 +336,7 @@ export type AppWhereUniqueInput = Prisma.AtLeast<{
   profile?: Prisma.XOR<Prisma.AppProfileNullableScalarRelationFilter, Prisma.AppProfileWhereInput> | null
   scopeRequests?: Prisma.ScopeRequestListRelationFilter
   requests?: Prisma.ApiRequestListRelationFilter
+  lastCalls?: Prisma.LastCallListRelationFilter
   signOnSteps?: Prisma.SignOnStepListRelationFilter
   logo?: Prisma.XOR<Prisma.AppLogoNullableScalarRelationFilter, Prisma.AppLogoWhereInput> | null
   staffRoles?: Prisma.StaffRoleListRelationFilter
@@ -410,6 +413,7 @@ export type AppCreateInput = {
   profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
@@ -442,6 +446,7 @@ export type AppUncheckedCreateInput = {
   profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
@@ -474,6 +479,7 @@ export type AppUpdateInput = {
   profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
@@ -506,6 +512,7 @@ export type AppUncheckedUpdateInput = {
   profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
@@ -771,6 +778,20 @@ export type AppUpdateOneRequiredWithoutSignInsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutSignInsInput, Prisma.AppUpdateWithoutSignInsInput>, Prisma.AppUncheckedUpdateWithoutSignInsInput>
 }
 
+export type AppCreateNestedOneWithoutLastCallsInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutLastCallsInput, Prisma.AppUncheckedCreateWithoutLastCallsInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutLastCallsInput
+  connect?: Prisma.AppWhereUniqueInput
+}
+
+export type AppUpdateOneRequiredWithoutLastCallsNestedInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutLastCallsInput, Prisma.AppUncheckedCreateWithoutLastCallsInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutLastCallsInput
+  upsert?: Prisma.AppUpsertWithoutLastCallsInput
+  connect?: Prisma.AppWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutLastCallsInput, Prisma.AppUpdateWithoutLastCallsInput>, Prisma.AppUncheckedUpdateWithoutLastCallsInput>
+}
+
 export type AppCreateNestedOneWithoutNoticesInput = {
   create?: Prisma.XOR<Prisma.AppCreateWithoutNoticesInput, Prisma.AppUncheckedCreateWithoutNoticesInput>
   connectOrCreate?: Prisma.AppCreateOrConnectWithoutNoticesInput
@@ -910,6 +931,7 @@ export type AppCreateWithoutProfileInput = {
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
@@ -941,6 +963,7 @@ export type AppUncheckedCreateWithoutProfileInput = {
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
@@ -988,6 +1011,7 @@ export type AppUpdateWithoutProfileInput = {
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
@@ -1019,6 +1043,7 @@ export type AppUncheckedUpdateWithoutProfileInput = {
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
@@ -1051,6 +1076,7 @@ export type AppCreateWithoutLogoInput = {
   profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
@@ -1082,6 +1108,7 @@ export type AppUncheckedCreateWithoutLogoInput = {
   profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
@@ -1129,6 +1156,7 @@ export type AppUpdateWithoutLogoInput = {
   profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
@@ -1160,6 +1188,7 @@ export type AppUncheckedUpdateWithoutLogoInput = {
   profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
@@ -1190,6 +1219,7 @@ export type AppCreateWithoutScopeRequestsInput = {
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
   profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
@@ -1221,6 +1251,7 @@ export type AppUncheckedCreateWithoutScopeRequestsInput = {
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
   profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
@@ -1268,6 +1299,7 @@ export type AppUpdateWithoutScopeRequestsInput = {
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
   profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
@@ -1299,6 +1331,7 @@ export type AppUncheckedUpdateWithoutScopeRequestsInput = {
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
   profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
@@ -1330,6 +1363,7 @@ export type AppCreateWithoutGrantsInput = {
   profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
@@ -1361,6 +1395,7 @@ export type AppUncheckedCreateWithoutGrantsInput = {
   profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
@@ -1408,6 +1443,7 @@ export type AppUpdateWithoutGrantsInput = {
   profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
@@ -1439,6 +1475,7 @@ export type AppUncheckedUpdateWithoutGrantsInput = {
   profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
@@ -1470,6 +1507,7 @@ export type AppCreateWithoutSignInsInput = {
   profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
@@ -1501,6 +1539,7 @@ export type AppUncheckedCreateWithoutSignInsInput = {
   profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
@@ -1548,6 +1587,7 @@ export type AppUpdateWithoutSignInsInput = {
   profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
@@ -1572,6 +1612,151 @@ export type AppUncheckedUpdateWithoutSignInsInput = {
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+}
+
+export type AppCreateWithoutLastCallsInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+}
+
+export type AppUncheckedCreateWithoutLastCallsInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+}
+
+export type AppCreateOrConnectWithoutLastCallsInput = {
+  where: Prisma.AppWhereUniqueInput
+  create: Prisma.XOR<Prisma.AppCreateWithoutLastCallsInput, Prisma.AppUncheckedCreateWithoutLastCallsInput>
+}
+
+export type AppUpsertWithoutLastCallsInput = {
+  update: Prisma.XOR<Prisma.AppUpdateWithoutLastCallsInput, Prisma.AppUncheckedUpdateWithoutLastCallsInput>
+  create: Prisma.XOR<Prisma.AppCreateWithoutLastCallsInput, Prisma.AppUncheckedCreateWithoutLastCallsInput>
+  where?: Prisma.AppWhereInput
+}
+
+export type AppUpdateToOneWithWhereWithoutLastCallsInput = {
+  where?: Prisma.AppWhereInput
+  data: Prisma.XOR<Prisma.AppUpdateWithoutLastCallsInput, Prisma.AppUncheckedUpdateWithoutLastCallsInput>
+}
+
+export type AppUpdateWithoutLastCallsInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+}
+
+export type AppUncheckedUpdateWithoutLastCallsInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
   notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
@@ -1610,6 +1795,7 @@ export type AppCreateWithoutNoticesInput = {
   profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
@@ -1641,6 +1827,7 @@ export type AppUncheckedCreateWithoutNoticesInput = {
   profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
@@ -1688,6 +1875,7 @@ export type AppUpdateWithoutNoticesInput = {
   profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
@@ -1719,6 +1907,7 @@ export type AppUncheckedUpdateWithoutNoticesInput = {
   profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
@@ -1750,6 +1939,7 @@ export type AppCreateWithoutConsentsInput = {
   profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
@@ -1781,6 +1971,7 @@ export type AppUncheckedCreateWithoutConsentsInput = {
   profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
@@ -1828,6 +2019,7 @@ export type AppUpdateWithoutConsentsInput = {
   profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
@@ -1859,6 +2051,7 @@ export type AppUncheckedUpdateWithoutConsentsInput = {
   profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
@@ -1890,6 +2083,7 @@ export type AppCreateWithoutChoicesInput = {
   profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
@@ -1921,6 +2115,7 @@ export type AppUncheckedCreateWithoutChoicesInput = {
   profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
@@ -1968,6 +2163,7 @@ export type AppUpdateWithoutChoicesInput = {
   profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
@@ -1999,6 +2195,7 @@ export type AppUncheckedUpdateWithoutChoicesInput = {
   profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
@@ -2031,6 +2228,7 @@ export type AppCreateWithoutStaffRolesInput = {
   profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
@@ -2062,6 +2260,7 @@ export type AppUncheckedCreateWithoutStaffRolesInput = {
   profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
@@ -2109,6 +2308,7 @@ export type AppUpdateWithoutStaffRolesInput = {
   profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
@@ -2140,6 +2340,7 @@ export type AppUncheckedUpdateWithoutStaffRolesInput = {
   profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
@@ -2171,6 +2372,7 @@ export type AppCreateWithoutStaffRolesForInput = {
   profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
@@ -2202,6 +2404,7 @@ export type AppUncheckedCreateWithoutStaffRolesForInput = {
   profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
@@ -2249,6 +2452,7 @@ export type AppUpdateWithoutStaffRolesForInput = {
   profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
@@ -2280,6 +2484,7 @@ export type AppUncheckedUpdateWithoutStaffRolesForInput = {
   profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
@@ -2310,6 +2515,7 @@ export type AppCreateWithoutRequestsInput = {
   webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
   profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
@@ -2341,6 +2547,7 @@ export type AppUncheckedCreateWithoutRequestsInput = {
   webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
   profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
@@ -2388,6 +2595,7 @@ export type AppUpdateWithoutRequestsInput = {
   webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
   profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
@@ -2419,6 +2627,7 @@ export type AppUncheckedUpdateWithoutRequestsInput = {
   webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
   profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
@@ -2451,6 +2660,7 @@ export type AppCreateWithoutSignOnStepsInput = {
   profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
@@ -2482,6 +2692,7 @@ export type AppUncheckedCreateWithoutSignOnStepsInput = {
   profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
@@ -2529,6 +2740,7 @@ export type AppUpdateWithoutSignOnStepsInput = {
   profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
@@ -2560,6 +2772,7 @@ export type AppUncheckedUpdateWithoutSignOnStepsInput = {
   profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
@@ -2590,6 +2803,7 @@ export type AppCreateWithoutWebhooksInput = {
   profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
@@ -2621,6 +2835,7 @@ export type AppUncheckedCreateWithoutWebhooksInput = {
   profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
   scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
   requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
@@ -2668,6 +2883,7 @@ export type AppUpdateWithoutWebhooksInput = {
   profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
@@ -2699,6 +2915,7 @@ export type AppUncheckedUpdateWithoutWebhooksInput = {
   profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
@@ -2719,6 +2936,7 @@ export type AppCountOutputType = {
   webhooks: number
   scopeRequests: number
   requests: number
+  lastCalls: number
   signOnSteps: number
   staffRoles: number
   staffRolesFor: number
@@ -2733,6 +2951,7 @@ export type AppCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.In
   webhooks?: boolean | AppCountOutputTypeCountWebhooksArgs
   scopeRequests?: boolean | AppCountOutputTypeCountScopeRequestsArgs
   requests?: boolean | AppCountOutputTypeCountRequestsArgs
+  lastCalls?: boolean | AppCountOutputTypeCountLastCallsArgs
   signOnSteps?: boolean | AppCountOutputTypeCountSignOnStepsArgs
   staffRoles?: boolean | AppCountOutputTypeCountStaffRolesArgs
   staffRolesFor?: boolean | AppCountOutputTypeCountStaffRolesForArgs
@@ -2807,6 +3026,13 @@ export type AppCountOutputTypeCountRequestsArgs<ExtArgs extends runtime.Types.Ex
 /**
  * AppCountOutputType without action
  */
+export type AppCountOutputTypeCountLastCallsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.LastCallWhereInput
+}
+
+/**
+ * AppCountOutputType without action
+ */
 export type AppCountOutputTypeCountSignOnStepsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   where?: Prisma.SignOnStepWhereInput
 }
@@ -2852,6 +3078,7 @@ export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   profile?: boolean | Prisma.App$profileArgs<ExtArgs>
   scopeRequests?: boolean | Prisma.App$scopeRequestsArgs<ExtArgs>
   requests?: boolean | Prisma.App$requestsArgs<ExtArgs>
+  lastCalls?: boolean | Prisma.App$lastCallsArgs<ExtArgs>
   signOnSteps?: boolean | Prisma.App$signOnStepsArgs<ExtArgs>
   logo?: boolean | Prisma.App$logoArgs<ExtArgs>
   staffRoles?: boolean | Prisma.App$staffRolesArgs<ExtArgs>
@@ -2927,6 +3154,7 @@ export type AppInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   profile?: boolean | Prisma.App$profileArgs<ExtArgs>
   scopeRequests?: boolean | Prisma.App$scopeRequestsArgs<ExtArgs>
   requests?: boolean | Prisma.App$requestsArgs<ExtArgs>
+  lastCalls?: boolean | Prisma.App$lastCallsArgs<ExtArgs>
   signOnSteps?: boolean | Prisma.App$signOnStepsArgs<ExtArgs>
   logo?: boolean | Prisma.App$logoArgs<ExtArgs>
   staffRoles?: boolean | Prisma.App$staffRolesArgs<ExtArgs>
@@ -2948,6 +3176,7 @@ export type $AppPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     profile: Prisma.$AppProfilePayload<ExtArgs> | null
     scopeRequests: Prisma.$ScopeRequestPayload<ExtArgs>[]
     requests: Prisma.$ApiRequestPayload<ExtArgs>[]
+    lastCalls: Prisma.$LastCallPayload<ExtArgs>[]
     signOnSteps: Prisma.$SignOnStepPayload<ExtArgs>[]
     logo: Prisma.$AppLogoPayload<ExtArgs> | null
     staffRoles: Prisma.$StaffRolePayload<ExtArgs>[]
@@ -3373,6 +3602,7 @@ export interface Prisma__AppClient<T, Null = never, ExtArgs extends runtime.Type
   profile<T extends Prisma.App$profileArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$profileArgs<ExtArgs>>): Prisma.Prisma__AppProfileClient<runtime.Types.Result.GetResult<Prisma.$AppProfilePayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   scopeRequests<T extends Prisma.App$scopeRequestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$scopeRequestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ScopeRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   requests<T extends Prisma.App$requestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$requestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ApiRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  lastCalls<T extends Prisma.App$lastCallsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$lastCallsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LastCallPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   signOnSteps<T extends Prisma.App$signOnStepsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$signOnStepsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SignOnStepPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   logo<T extends Prisma.App$logoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$logoArgs<ExtArgs>>): Prisma.Prisma__AppLogoClient<runtime.Types.Result.GetResult<Prisma.$AppLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   staffRoles<T extends Prisma.App$staffRolesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$staffRolesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRolePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -4023,6 +4253,30 @@ export type App$requestsArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
   take?: number
   skip?: number
   distinct?: Prisma.ApiRequestScalarFieldEnum | Prisma.ApiRequestScalarFieldEnum[]
+}
+
+/**
+ * App.lastCalls
+ */
+export type App$lastCallsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the LastCall
+   */
+  select?: Prisma.LastCallSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the LastCall
+   */
+  omit?: Prisma.LastCallOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.LastCallInclude<ExtArgs> | null
+  where?: Prisma.LastCallWhereInput
+  orderBy?: Prisma.LastCallOrderByWithRelationInput | Prisma.LastCallOrderByWithRelationInput[]
+  cursor?: Prisma.LastCallWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.LastCallScalarFieldEnum | Prisma.LastCallScalarFieldEnum[]
 }
 
 /**

@@ -1,8 +1,10 @@
 import { expect, test } from "vitest";
+import { makeLastCalls } from "../../../src/access/index.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { makeStaff, refusalOf, withoutRequest } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
-import { startService } from "../../support/service.ts";
+import { makeTestClock, startService } from "../../support/service.ts";
+import { getAppToken } from "../../support/token.ts";
 
 type CatalogueApp = components["schemas"]["CatalogueApp"];
 
@@ -82,4 +84,74 @@ test("another school's catalogue is answered as one of a school that does not ex
     ];
     expect([hidden.status, withoutRequest(hidden)]).toEqual([404, withoutRequest(missing)]);
   }
+});
+
+test("the last call of an app at a school is kept by a job: calls that name the school, and lists over all once in an hour", async () => {
+  const { db, clock, url } = service;
+  const app = await make.app();
+  const schools = [school, otherSchool];
+  for (const one of schools) await make.grant({ app: app.clientId, school: one });
+  const off = await make.school();
+  await make.grant({ app: app.clientId, school: off, sync: false });
+  const call = async (path: string, status = 200) => {
+    const token = await getAppToken(service, app, ["schools:read", "people:read", "groups:read"]);
+    const answer = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } });
+    expect(answer.status, path).toBe(status);
+  };
+  const run = () =>
+    service.jobs.find(({ name }) => name === "access.writeLastCalls")!.run(new AbortController().signal);
+  const minutes = async () => {
+    await run();
+    const rows = await db.prisma.lastCall.findMany({ where: { clientId: app.clientId } });
+    const of = (id: string) => rows.find(({ schoolId }) => schoolId === id)?.at.getTime();
+    return [...schools, off].map((id) => (of(id) === undefined ? null : (of(id)! - start) / 60_000));
+  };
+  const start = clock().getTime();
+  const personenInfo = "/idm/schulconnex/v1/personen-info";
+  await call(`/idm/ep/v1/schools/${off}/groups`, 404);
+  await call(`${personenInfo}?organisation.id=${off}`);
+  await call(`${personenInfo}?pid=${person}`);
+  await call("/idm/ep/v1/changes");
+  expect(await minutes()).toEqual([null, null, null]);
+  await call(`/idm/ep/v1/schools/${school}/groups`);
+  expect(await minutes()).toEqual([0, null, null]);
+  clock.forwardSeconds(1800);
+  await call(personenInfo);
+  expect(await minutes()).toEqual([0, 30, null]);
+  await call(`${personenInfo}?organisation.id=${otherSchool}`);
+  clock.forwardSeconds(1801);
+  await call(`/idm/ep/v1/schools`);
+  expect(await minutes()).toEqual([60 + 1 / 60, 30, null]);
+  clock.forwardSeconds(59);
+  await call(`/idm/ep/v1/schools/${otherSchool}/people`);
+  await call(`/idm/ep/v1/schools/${otherSchool}/people`);
+  expect(await minutes()).toEqual([60 + 1 / 60, 61, null]);
+
+  const path = `/schools/${otherSchool}/catalogue/${app.clientId}`;
+  const { body } = await (await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [otherSchool] })).call("GET", path);
+  expect(body).toMatchObject({ lastCallAt: new Date(start + 61 * 60_000).toISOString(), lastSignInAt: null });
+});
+
+test("calls that could not be written are written later, and a later one is not overtaken", async () => {
+  const app = await make.app();
+  await make.grant({ app: app.clientId, school });
+  const clock = makeTestClock("2026-03-01T08:00:00Z");
+  let isAway = true;
+  const pool = {
+    query: (...args: Parameters<typeof service.db.pool.query>) =>
+      isAway ? Promise.reject(Object.assign(new Error("away"), { code: "57P01" })) : service.db.pool.query(...args),
+  } as unknown as typeof service.db.pool;
+  const calls = makeLastCalls({ db: { pool }, clock });
+  calls.note({ clientId: app.clientId, schoolId: school });
+  calls.note({ clientId: app.clientId, schoolId: "no uuid" });
+  await expect(calls.flush()).rejects.toThrow("away");
+  isAway = false;
+  await calls.flush();
+  const at = async () =>
+    (await service.db.prisma.lastCall.findMany({ where: { clientId: app.clientId } })).map((one) => one.at);
+  expect(await at()).toEqual([clock()]);
+  const earlier = makeLastCalls({ db: service.db, clock: () => new Date("2026-02-28T08:00:00Z") });
+  earlier.note({ clientId: app.clientId, schoolId: school });
+  await earlier.flush();
+  expect(await at()).toEqual([clock()]);
 });
