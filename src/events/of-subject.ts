@@ -3,7 +3,7 @@ import type { RecordStore } from "../platform/db.ts";
 /** When an app was told of a subject, and of what. */
 export type EventOfSubject = { at: Date; clientId: string; action: string };
 
-/** The events of one subject, the newest first. Shape: no index begins with the subject, so it is not for every day. */
+/** The events of one subject, the newest first. */
 export function listEventsOf(
   { prisma }: RecordStore,
   { subjectId, limit }: { subjectId: string; limit: number },

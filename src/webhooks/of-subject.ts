@@ -4,7 +4,7 @@ import type { DeliveryState } from "./log.ts";
 /** A delivery about a subject: when it was made and when it ended, and for which app. */
 export type DeliveryOfSubject = { at: Date; finishedAt: Date | null; state: DeliveryState; clientId: string | null };
 
-/** The deliveries about one subject, the newest first. Shape: no index begins with the subject, as of its events. */
+/** The deliveries about one subject, the newest first. No index begins with the subject. */
 export async function listDeliveriesOf(
   { prisma }: RecordStore,
   { subjectId, limit }: { subjectId: string; limit: number },

@@ -1,9 +1,11 @@
 import { hash } from "node:crypto";
+import pg from "pg";
 import { expect, test } from "vitest";
 import type { PersonId } from "../../../src/directory/index.ts";
 import { makeUuid } from "../../../src/platform/ids.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { makeStaff, refusalOf } from "../../support/admin.ts";
+import { explainPrepared, type Plan } from "../../support/explain.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 import { getUserTokens, giveLogin } from "../../support/token.ts";
@@ -137,3 +139,48 @@ test("only who runs the school gives the answer", async () => {
   expect(refusalOf(await stranger.call("GET", `/people/${personId}/data`))).toEqual([404, "person_not_found"]);
   expect(await prisma.audit.count({ where: { personId, action: "person_data_read" } })).toBe(0);
 });
+
+test("neither the events of apps nor the audit log are read from end to end", async () => {
+  const personId = await makeKnownPerson();
+  const { pool } = service.db;
+  await pool.query(
+    `INSERT INTO app_event (id, at, client_id, type, action, subject_id, updated_properties)
+     SELECT gen_random_uuid(), now(), $1, 'person', 'create', gen_random_uuid(), '{}' FROM generate_series(1, 100000)`,
+    [app.clientId],
+  );
+  await pool.query(
+    `INSERT INTO audit (id, at, action, actor_id, person_id)
+     SELECT gen_random_uuid(), now() - n * interval '1 second', 'signed_in', 'app:another', gen_random_uuid()
+     FROM generate_series(1, 100000) AS n`,
+  );
+  await pool.query("ANALYZE app_event, audit");
+  const seen: { text: string; values: unknown[] }[] = [];
+  const send = pg.Client.prototype.query;
+  pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
+    const { text, values } = args[0] as Partial<(typeof seen)[number]>;
+    if (text !== undefined && /^SELECT[^]*FROM "public"\."(app_event|audit)"/.test(text))
+      seen.push({ text, values: values ?? (args[1] as unknown[] | undefined) ?? [] });
+    return Reflect.apply(send, this, args) as never;
+  } as typeof send;
+  try {
+    expect((await admin.call("GET", `/people/${personId}/data`)).status).toBe(200);
+  } finally {
+    pg.Client.prototype.query = send;
+  }
+  expect(seen).toHaveLength(3);
+  const client = await pool.connect();
+  try {
+    for (const [n, { text, values }] of seen.entries()) {
+      await client.query(`PREPARE asked_${n} AS ${text}`);
+      const plan = await explainPrepared(client, `asked_${n}`, { values, options: "ANALYZE" });
+      expect([text, countRead(plan) < 1000]).toEqual([text, true]);
+    }
+  } finally {
+    client.release(true);
+  }
+});
+
+/** The rows that a plan reads, those that it throws away too. */
+const countRead = (plan: Plan): number =>
+  ((plan["Actual Rows"] ?? 0) + (plan["Rows Removed by Filter"] ?? 0)) * (plan["Actual Loops"] ?? 1) +
+  (plan.Plans ?? []).reduce((sum, part) => sum + countRead(part), 0);
