@@ -75,7 +75,7 @@ async function lacksStaff({ prisma }: Transaction): Promise<boolean> {
   );
 }
 
-/** People at no school, so that no app ever sees them. */
+/** People at no school, so that no app sees them but those of the staff that they sign in to. */
 async function loadStaff(change: Change, { now, setCredential }: LoadOptions, origin: Origin): Promise<void> {
   for (const { username, password, may, schoolId, clientIds = [] } of world.staff) {
     const personId = await createPerson(change, { schools: [], role: "OTHER", name: null });

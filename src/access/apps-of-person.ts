@@ -32,7 +32,9 @@ const p = table("person", "p");
 const s = table("school", "s");
 const g = table("group", "g");
 
-const selectApps = statement<{ personId: PersonId }>(({ personId }) => {
+type Asked = { personId: PersonId; now: Date };
+
+const selectApps = statement<Asked>(({ personId, now }) => {
   const client = app.clientId;
   const ofPair = sql`${signIn.clientId} = ${client} AND ${signIn.personId} = ${p.id}`;
   return sql`
@@ -40,7 +42,7 @@ const selectApps = statement<{ personId: PersonId }>(({ personId }) => {
       clientId: client,
       name: app.name,
       scopes: app.scopes,
-      facts: signOnFactsOf(client, sql`${personId}::uuid`),
+      facts: signOnFactsOf(client, sql`${personId}::uuid`, now),
       isUser: userIsShown(client, p),
       isPerson: personIsSynced(client, p),
       schools: sql`(
@@ -67,11 +69,8 @@ const placeOf = ({ name, clientId }: Pick<Row, "name" | "clientId">) => `${makeS
  *
  * Shape: groups and schools are those that the app sees of them, and stand where it sees the person.
  */
-export async function listAppsOfPerson(
-  db: Queryable,
-  personId: PersonId,
-): Promise<(AppOfPerson & { place: string })[]> {
-  const rows = await findRows<Row, { personId: PersonId }>(db, selectApps, { personId });
+export async function listAppsOfPerson(db: Queryable, asked: Asked): Promise<(AppOfPerson & { place: string })[]> {
+  const rows = await findRows<Row, Asked>(db, selectApps, asked);
   return rows
     .map(({ facts, ...row }) => {
       const isSeen = row.isUser || row.isPerson;

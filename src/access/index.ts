@@ -42,7 +42,13 @@ export { listSignInTimes, type SignInTimes } from "./sign-in-times.ts";
 export { decideScopeRequest, listScopeRequests, requestScopes } from "./scope-request.ts";
 export type { ScopeRequest, ScopeRequestId } from "./scope-request.ts";
 export { recordFirstSignIn, recordSignIn, recordSignInsFrom, takeOverSignIn } from "./sign-in.ts";
-export { decideSignOnRight, findSignOnRight, listSignOnRights, signOnFactsOf } from "./sign-on-right.ts";
+export {
+  decideSignOnRight,
+  findSignOnRight,
+  listSignOnRights,
+  personWorksAsStaff,
+  signOnFactsOf,
+} from "./sign-on-right.ts";
 export type { SignOnFacts, SignOnRight } from "./sign-on-right.ts";
 export { attributesOf, listAppsOfPerson } from "./apps-of-person.ts";
 export type { AppOfPerson, PersonAttribute } from "./apps-of-person.ts";

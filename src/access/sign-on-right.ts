@@ -1,15 +1,22 @@
+import type { StaffRoleName } from "../../generated/prisma/enums.ts";
 import type { PersonId, SchoolId } from "../directory/index.ts";
 import type { Queryable } from "../platform/db.ts";
-import { findRows, sql, statement, table, type Sql, type Value } from "../platform/sql.ts";
+import { findRows, sql, statement, table, type Columns, type Sql, type Value } from "../platform/sql.ts";
 import type { ClientId } from "./token.ts";
 import { fromSchoolsLettingIn } from "./visibility.ts";
 
 /**
- * `schools` are those whose grant lets the person in, by name; never empty. `isUser`: whether they signed in to the
- * app before.
+ * `schools` are those whose grant lets the person in, by name. `staffRoles` are those with which somebody who is at no
+ * school works in an app that has scopes of the admin API; one of both is never empty. `isUser`: whether they signed in
+ * to the app before.
  */
 export type SignOnRight =
-  | { kind: "allowed"; schools: { id: SchoolId; name: string }[]; isUser: boolean }
+  | {
+      kind: "allowed";
+      schools: { id: SchoolId; name: string }[];
+      staffRoles: StaffRoleName[];
+      isUser: boolean;
+    }
   | { kind: "refused"; reason: "person_not_active" | "person_blocked" | "no_grant" };
 
 /** What `decideSignOnRight` decides by. */
@@ -18,24 +25,46 @@ export type SignOnFacts = {
   isBlocked: boolean;
   isUser: boolean;
   schools: { id: SchoolId; name: string }[];
+  staffRoles: StaffRoleName[];
 } | null;
 
 const p = table("person", "p");
 const s = table("school", "s");
 const earlier = table("signIn", "earlier");
+const role = table("staffRole", "role");
+const adminApp = table("app", "admin_app");
+
+type Person = Columns<"id" | "homeSchoolId">;
+
+/**
+ * The staff roles with which somebody who is at no school works in an app that has scopes of the admin API.
+ *
+ * Shape: a FROM with its WHERE; binds `role` (staff_role).
+ */
+const fromStaffRoles = (client: Value, person: Person, now: Value): Sql => sql`
+  FROM ${role} WHERE ${person.homeSchoolId} IS NULL AND ${role.personId} = ${person.id}
+    AND (${role.endsAt} IS NULL OR ${role.endsAt} > ${now})
+    AND EXISTS (SELECT FROM ${adminApp}
+      WHERE ${adminApp.clientId} = ${client} AND ${adminApp.scopes} && ARRAY['admin:read', 'admin:write'])`;
+
+/** An active person is at no school, and may sign in to the app to work as staff. */
+export const personWorksAsStaff = (client: Value, person: Person & Columns<"status">, now: Value): Sql =>
+  sql`(${person.status} = 'ACTIVE' AND EXISTS (SELECT ${fromStaffRoles(client, person, now)}))`;
 
 /** The `SignOnFacts` of a person and an app as one value, for statements that ask for more than them. */
-export const signOnFactsOf = (client: Value, personId: Value): Sql => sql`(
+export const signOnFactsOf = (client: Value, personId: Value, now: Value): Sql => sql`(
   SELECT json_build_object('isActive', ${p.status} = 'ACTIVE', 'isBlocked', ${p.blockedAt} IS NOT NULL,
     'isUser', EXISTS (SELECT FROM ${earlier} WHERE ${earlier.clientId} = ${client} AND ${earlier.personId} = ${p.id}),
     'schools', (
     SELECT coalesce(json_agg(json_build_object('id', ${s.id}, 'name', ${s.name}) ORDER BY ${s.sortKey}, ${s.id}), '[]')
-    FROM ${s} JOIN (SELECT v_at.school_id ${fromSchoolsLettingIn(client, p)}) through ON through.school_id = ${s.id}))
+    FROM ${s} JOIN (SELECT v_at.school_id ${fromSchoolsLettingIn(client, p)}) through ON through.school_id = ${s.id}),
+    'staffRoles', (
+    SELECT coalesce(json_agg(DISTINCT ${role.role}), '[]') ${fromStaffRoles(client, p, now)}))
   FROM ${p} WHERE ${p.id} = ${personId})`;
 
-const selectSignOnFacts = statement<{ clients: string[]; people: string[] }>(
-  ({ clients, people }) => sql`
-  SELECT ${signOnFactsOf(sql`asked.client_id`, sql`asked.person_id`)} AS facts
+const selectSignOnFacts = statement<{ clients: string[]; people: string[]; now: Date }>(
+  ({ clients, people, now }) => sql`
+  SELECT ${signOnFactsOf(sql`asked.client_id`, sql`asked.person_id`, now)} AS facts
   FROM unnest((SELECT ${clients}::text[]), (SELECT ${people}::uuid[]))
     WITH ORDINALITY AS asked (client_id, person_id, place)
   ORDER BY asked.place`,
@@ -45,14 +74,14 @@ const selectSignOnFacts = statement<{ clients: string[]; people: string[] }>(
 type Pair = { clientId: ClientId; personId: PersonId };
 
 /** Decides whether a person may sign in to an app; an unknown person is not active. */
-export async function findSignOnRight(db: Queryable, pair: Pair): Promise<SignOnRight> {
-  const [right] = await listSignOnRights(db, [pair]);
+export async function findSignOnRight(db: Queryable, pair: Pair, now: Date): Promise<SignOnRight> {
+  const [right] = await listSignOnRights(db, [pair], now);
   return right ?? { kind: "refused", reason: "person_not_active" };
 }
 
 /** Decides for many at once, in their order. */
-export async function listSignOnRights(db: Queryable, pairs: readonly Pair[]): Promise<SignOnRight[]> {
-  const given = { clients: pairs.map(({ clientId }) => clientId), people: pairs.map(({ personId }) => personId) };
+export async function listSignOnRights(db: Queryable, pairs: readonly Pair[], now: Date): Promise<SignOnRight[]> {
+  const given = { clients: pairs.map(({ clientId }) => clientId), people: pairs.map(({ personId }) => personId), now };
   const rows = await findRows<{ facts: SignOnFacts }, typeof given>(db, selectSignOnFacts, given);
   return rows.map(({ facts }) => decideSignOnRight(facts));
 }
@@ -60,6 +89,7 @@ export async function listSignOnRights(db: Queryable, pairs: readonly Pair[]): P
 export function decideSignOnRight(facts: SignOnFacts): SignOnRight {
   if (!facts?.isActive) return { kind: "refused", reason: "person_not_active" };
   if (facts.isBlocked) return { kind: "refused", reason: "person_blocked" };
-  const { schools, isUser } = facts;
-  return schools.length > 0 ? { kind: "allowed", schools, isUser } : { kind: "refused", reason: "no_grant" };
+  const { schools, staffRoles, isUser } = facts;
+  const isAllowed = schools.length > 0 || staffRoles.length > 0;
+  return isAllowed ? { kind: "allowed", schools, staffRoles, isUser } : { kind: "refused", reason: "no_grant" };
 }

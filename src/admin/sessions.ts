@@ -52,13 +52,13 @@ export function partOf<Entry>(
   return all.slice(start, start + take);
 }
 
-const listAppsOfPerson: AdminHandler<"listAppsOfPerson"> = async (deps, { path, query, reach }) => {
+const listAppsOfPerson: AdminHandler<"listAppsOfPerson"> = async (deps, { path, query, reach, origin }) => {
   const page = readPage(deps, "listAppsOfPerson", query);
   const personId = path.personId as PersonId;
   await readPerson(deps.db, reach, personId);
   const consents = await consentsOf(deps.db, personId);
   const idOf = ({ place }: { place: string }) => place;
-  const found = partOf(await listApps(deps.db.pool, personId), idOf, page);
+  const found = partOf(await listApps(deps.db.pool, { personId, now: origin.at }), idOf, page);
   const list = { list: "listAppsOfPerson" as const, path: `/admin/v1/people/${personId}/apps`, query, page };
   return answerPage(deps, list, { found, idOf, present: (app) => presentAppOfPerson(app, reach, consents) });
 };

@@ -120,7 +120,7 @@ function questions({ decisions, right, scopes }: SignInFacts): Step[] {
   const missing = asked.filter((scope) => !decisions.scopes.includes(scope));
   const values = { scopes: decisions.scopes, missingScopes: missing };
   const consent = step("consent", missing.length === 0 ? "PASSED" : "NOTE", values);
-  if (right.schools.length === 1 || !scopes.includes("school")) return [consent];
+  if (right.schools.length <= 1 || !scopes.includes("school")) return [consent];
   const chosen = right.schools.some(({ id }) => id === decisions.schoolId);
   return [step("school_choice", chosen ? "PASSED" : "NOTE", { schools: right.schools.length }), consent];
 }

@@ -54,7 +54,7 @@ const selectFacts = statement<Asked>(({ clientId, personId, now }) => {
           'hasCard', EXISTS (SELECT FROM ${card} WHERE ${card.personId} = ${person} AND ${card.revokedAt} IS NULL))
         FROM ${credential} WHERE ${credential.personId} = ${person})`,
       waits: waitsOf(person, now),
-      facts: signOnFactsOf(client, person),
+      facts: signOnFactsOf(client, person, now),
       decisions: decisionsOf(client, person),
       scopes: app.scopes,
     })}

@@ -88,7 +88,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
   const secrets = await loadSharedSecrets({ db, keys, now: clock() });
   await ensureSigningKeys({ db, keys, now: clock() });
 
-  const store = makeStoreByRoute(shares);
+  const store = makeStoreByRoute(shares, options.clock);
   const limitTokens = makeLimitTokens({ db: shares.tokens, clock });
   const findPersonName = makeFindPersonName(db);
   const pages = makeShowPages({ findPersonName });

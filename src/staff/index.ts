@@ -22,4 +22,4 @@ export {
   type GroupsInReach,
   type Reach,
 } from "./reach.ts";
-export { staffRoleNames, type StaffRole, type StaffRoleId, type StaffRoleName } from "./role.ts";
+export { adminScopesOf, staffRoleNames, type StaffRole, type StaffRoleId, type StaffRoleName } from "./role.ts";

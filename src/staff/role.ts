@@ -16,6 +16,12 @@ export const staffRoleNames = [
 
 export type StaffRoleName = (typeof staffRoleNames)[number];
 
+/** The scopes of the admin API that roles have a use for: who only reads gets no token to write with. */
+export function adminScopesOf(roles: readonly StaffRoleName[]): ("admin:read" | "admin:write")[] {
+  if (roles.length === 0) return [];
+  return roles.every((role) => role === "SUPPORT") ? ["admin:read"] : ["admin:read", "admin:write"];
+}
+
 /** The person or the app that holds a role. */
 export type RoleHolder = { personId: PersonId } | { clientId: ClientId };
 

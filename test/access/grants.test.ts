@@ -21,7 +21,8 @@ import { makeMakers } from "../support/make.ts";
 const db = await testDatabase();
 const make = makeMakers(db);
 
-const right = (clientId: ClientId, personId: PersonId) => findSignOnRight(db.pool, { clientId, personId });
+const right = (clientId: ClientId, personId: PersonId) =>
+  findSignOnRight(db.pool, { clientId, personId }, new Date("2026-02-03T08:00:00Z"));
 const isAllowed = async (clientId: ClientId, personId: PersonId) =>
   (await right(clientId, personId)).kind === "allowed";
 
@@ -84,6 +85,7 @@ test("of several schools those are named whose own grant lets the person in, in 
       { id: arbor, name: "Ärzteschule" },
       { id: zoo, name: "Zooschule" },
     ],
+    staffRoles: [],
     isUser: false,
   });
 });

@@ -57,10 +57,13 @@ async function printAppContext(reading: Reading, app: TestApp): Promise<string[]
   return lines;
 }
 
-async function printSignOn({ service: { db }, world, labels }: Reading, { clientId }: TestApp): Promise<string[]> {
+async function printSignOn(
+  { service: { db, clock }, world, labels }: Reading,
+  { clientId }: TestApp,
+): Promise<string[]> {
   const lines: string[] = [];
   for (const [label, personId] of Object.entries(world.people)) {
-    const right = await findSignOnRight(db.pool, { clientId, personId });
+    const right = await findSignOnRight(db.pool, { clientId, personId }, clock());
     const where =
       right.kind === "allowed" ? `at ${right.schools.map((school) => labels.get(school.id)).join(", ")}` : right.reason;
     const claims = await findSubjectClaims(db.pool, { clientId, personId, schoolId: null });
@@ -74,7 +77,7 @@ async function printUserContext(reading: Reading, app: TestApp, findLogin: FindL
   const { service, world } = reading;
   const lines: string[] = [];
   for (const [label, personId] of Object.entries(world.people)) {
-    const right = await findSignOnRight(service.db.pool, { clientId: app.clientId, personId });
+    const right = await findSignOnRight(service.db.pool, { clientId: app.clientId, personId }, service.clock());
     if (right.kind === "refused") continue;
     const registered = await service.db.prisma.app.findUniqueOrThrow({ where: { clientId: app.clientId } });
     if (!registered.scopes.includes("people:read")) continue;

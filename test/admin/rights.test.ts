@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { handlers } from "../../src/admin/handlers.ts";
 import { rights } from "../../src/admin/rights.ts";
 import { listOperations, loadDocument, resolve } from "../../src/platform/http/index.ts";
-import { staffRoleNames, type StaffRoleName } from "../../src/staff/index.ts";
+import { adminScopesOf, staffRoleNames, type StaffRoleName } from "../../src/staff/index.ts";
 import { admin, makeAdminClient, makeStaff, type AdminClient, type Sent, refusalOf } from "../support/admin.ts";
 import { makeMakers } from "../support/make.ts";
 import { makeSchemaCheck } from "../support/schema-check.ts";
@@ -81,6 +81,15 @@ test("every operation of the contract has its rights, and no other", () => {
   expect(Object.keys(rights).sort()).toEqual(places.map(({ id }) => id).sort());
   expect(Object.keys(handlers).sort()).toEqual(served.map(({ id }) => id).sort());
   for (const allowed of Object.values(rights)) expect(allowed).toContain("OPERATOR");
+});
+
+test("a role gives the scopes of the admin API that some operation of its own asks for", () => {
+  for (const role of staffRoleNames) {
+    const own = places.filter(({ id }) => (rights[id as keyof typeof rights] as readonly string[]).includes(role));
+    const scopes = new Set(own.map(({ method }) => (method === "GET" ? "admin:read" : "admin:write")));
+    expect([role, adminScopesOf([role])]).toEqual([role, [...scopes].sort()]);
+  }
+  expect(adminScopesOf([])).toEqual([]);
 });
 
 describe.each(served)("$id", (place) => {

@@ -10,6 +10,7 @@ import {
   findSubject,
   scopeFromWire,
   type ScopeName,
+  type SignOnRight,
   type SubjectClaims,
 } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
@@ -33,6 +34,7 @@ import { type KnownBrowser, readKnownBrowser } from "../last-sign-in.ts";
 import { listDecisions } from "../consent.ts";
 import { mayOverrule } from "../provider/hints.ts";
 import { secondFactorPrompt } from "../provider/policy.ts";
+import { withoutRefused } from "../staff-scopes.ts";
 import { askSecondFactor } from "../second-factor/ask.ts";
 import { hasSecondFactors } from "../second-factor/records.ts";
 import { readInteractionSignature } from "../provider/library.ts";
@@ -97,14 +99,15 @@ export async function renderVisit(deps: InteractionDeps, visit: Visit, req: Requ
     );
   }
   if (prompt.name === secondFactorPrompt) return renderSecondFactor(deps, visit, req, null);
+  const right = await findSignOnRight(deps.db.pool, { clientId, personId }, deps.clock());
   if (prompt.name === "consent") {
-    const claims = await findClaims(deps, { clientId, personId });
+    const claims = await findClaims(deps, { clientId, personId, right });
+    const asked = withoutRefused(right, scopes);
     return renderConsentPage(
-      { ...model("consent"), scopes, claims, switchUser: stepsOf(deps, visit, "switch").action },
+      { ...model("consent"), scopes: asked, claims, switchUser: stepsOf(deps, visit, "switch").action },
       context,
     );
   }
-  const right = await findSignOnRight(deps.db.pool, { clientId, personId });
   if (right.kind === "refused") return renderRefusalPage({ ...model("switch"), reason: right.reason }, context);
   return renderChooseSchoolPage({ ...model("school"), schools: right.schools }, context);
 }
@@ -112,9 +115,8 @@ export async function renderVisit(deps: InteractionDeps, visit: Visit, req: Requ
 /** What the app would get of the person: of the school that they chose, or of their only one. */
 async function findClaims(
   { db: { pool } }: InteractionDeps,
-  pair: { clientId: ClientId; personId: PersonId },
+  { right, ...pair }: { clientId: ClientId; personId: PersonId; right: SignOnRight },
 ): Promise<SubjectClaims> {
-  const right = await findSignOnRight(pool, pair);
   const [subject, [past]] = await Promise.all([findSubject(pool, pair), listDecisions(pool, [pair])]);
   if (subject === null) throw new Error("the person vanished during the request");
   const schools = right.kind === "allowed" ? right.schools : [];

@@ -11,6 +11,7 @@ import { forgetSession } from "../provider/library.ts";
 import { describeRefusal, secondFactorPrompt } from "../provider/policy.ts";
 import { checkAnswer } from "../second-factor/ask.ts";
 import { hasSecondFactor, passwordAlone, withSecondFactor } from "../second-factor/methods.ts";
+import { withoutRefused } from "../staff-scopes.ts";
 import { sharedDevice } from "../shared-device.ts";
 import { signingIn } from "../storage/signing-in.ts";
 import type { InteractionDeps } from "./deps.ts";
@@ -77,9 +78,11 @@ export const stay: Step = async (deps, visit, req, res) => {
 };
 
 export const allow: Step = async (deps, visit, req, res) => {
-  const { personId, clientId, scopes, interaction } = visit;
+  const { personId, clientId, interaction } = visit;
   if (personId === null || interaction.prompt.name !== "consent") return showAgain(deps, visit, req, res);
   const at = deps.clock();
+  const right = await findSignOnRight(deps.db.pool, { personId, clientId }, at);
+  const scopes = withoutRefused(right, visit.scopes);
   await withPrismaTransaction(deps.db, async (tx) => {
     await rememberConsent(tx, { personId, clientId, scopes, at });
     await recordAudit(tx, {
@@ -97,7 +100,7 @@ export const allow: Step = async (deps, visit, req, res) => {
 export const chooseSchool: Step = async (deps, visit, req, res) => {
   const { personId, clientId, interaction } = visit;
   if (personId === null || interaction.prompt.name !== "choose_school") return showAgain(deps, visit, req, res);
-  const right = await findSignOnRight(deps.db.pool, { personId, clientId });
+  const right = await findSignOnRight(deps.db.pool, { personId, clientId }, deps.clock());
   const school = right.kind === "allowed" ? right.schools.find(({ id }) => id === fieldOf(req, "schoolId")) : undefined;
   if (!school) return showAgain(deps, visit, req, res);
   await rememberSchool(deps.db.pool, { personId, clientId, schoolId: school.id });

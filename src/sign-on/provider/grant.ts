@@ -1,7 +1,8 @@
 import { errors, type KoaContextWithOIDC } from "oidc-provider";
 import { type ClientId, scopeFromWire, scopeToWire } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
-import { findPastDecisions } from "./account.ts";
+import { refusedScopes } from "../staff-scopes.ts";
+import { findPastDecisions, findRight } from "./account.ts";
 import { checkMaxAgeSpelling } from "./check-spelling.ts";
 import type { ProviderDeps } from "./deps.ts";
 import { readHints } from "./hints.ts";
@@ -20,6 +21,7 @@ export function makeLoadGrant(deps: ProviderDeps) {
     const clientId = client?.clientId as ClientId;
     const personId = session?.accountId as PersonId;
     const decisions = await findPastDecisions(deps, ctx, { clientId, personId });
+    const refused = refusedScopes(await findRight(deps, ctx, { clientId, personId }));
 
     // The claims live on in the tokens: those of a sign-on with a second factor are recognised by them.
     const amr = hasSecondFactor(session?.amr) ? { amr: null } : {};
@@ -28,6 +30,8 @@ export function makeLoadGrant(deps: ProviderDeps) {
 
     const grant = new provider.Grant({ clientId, accountId: personId });
     grant.addOIDCScope(decisions.scopes.map((scope) => scopeToWire(deps.platform, scope)).join(" "));
+    // Of what was refused the person is not asked, and the app gets a token without it.
+    if (refused.length > 0) grant.rejectOIDCScope(refused.map((scope) => scopeToWire(deps.platform, scope)).join(" "));
     grant.addOIDCClaims(["rat", ...Object.keys(amr)]);
     await grant.save();
     return grant;

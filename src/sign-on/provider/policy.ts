@@ -99,7 +99,11 @@ function makeSecondFactorCheck(deps: ProviderDeps) {
 }
 
 function makeSchoolCheck(deps: ProviderDeps) {
-  const check: Checked = async (ctx, pair) =>
-    ctx.oidc.requestParamScopes.has("school") && (await findSchool(deps, ctx, pair)) === null;
+  const check: Checked = async (ctx, pair) => {
+    if (!ctx.oidc.requestParamScopes.has("school") || (await findSchool(deps, ctx, pair)) !== null) return false;
+    const right = await findRight(deps, ctx, pair);
+    // Staff at no school have none to choose.
+    return right.kind === "refused" || right.schools.length > 0;
+  };
   return new Check("school_choice", "the user has to choose a school", "interaction_required", withPerson(check));
 }

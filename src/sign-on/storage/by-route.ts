@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { Clock } from "../../platform/clock.ts";
 import type { PrismaDb } from "../../platform/db.ts";
 import { makeStore, type Store } from "./store.ts";
 
@@ -24,8 +25,8 @@ export function makeDbByRoute({ signOn, tokens }: Shares): PrismaDb {
 }
 
 /** The same for batches. */
-export function makeStoreByRoute({ signOn, tokens }: Shares): Store {
-  const [store, tokenStore] = [makeStore(signOn), makeStore(tokens)];
+export function makeStoreByRoute({ signOn, tokens }: Shares, clock: Clock): Store {
+  const [store, tokenStore] = [makeStore(signOn, clock), makeStore(tokens, clock)];
   const byRoute =
     <Asked, Answer>(pick: (from: Store) => (asked: Asked) => Promise<Answer>) =>
     (asked: Asked): Promise<Answer> =>

@@ -1,6 +1,6 @@
 import DataLoader from "dataloader";
 import type { AccessToken, CheckAccessToken, ClientId, ScopeName, TokenCheck } from "../../access/index.ts";
-import { personMaySignIn, scopeFromWire } from "../../access/index.ts";
+import { personMaySignIn, personWorksAsStaff, scopeFromWire } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/db.ts";
@@ -24,8 +24,8 @@ const person = table("person");
 
 // A token is valid as long as its app exists; one of a person as long as they may sign in to the app. A scope that the
 // app has lost is lost for its tokens too.
-const findByHash = statement<{ idHashes: Buffer[] }>(
-  ({ idHashes }) => sql`
+const findByHash = statement<{ idHashes: Buffer[]; now: Date }>(
+  ({ idHashes, now }) => sql`
     SELECT ${fields<TokenRow>({
       idHash: token.idHash,
       clientId: token.clientId,
@@ -42,7 +42,8 @@ const findByHash = statement<{ idHashes: Buffer[] }>(
       AND ${token.idHash} = ANY (${arrayOf(idHashes, "bytea")}::bytea[])
       AND ${isCurrent(token)}
       AND (${token.personId} IS NULL
-        OR ${person.blockedAt} IS NULL AND ${personMaySignIn(token.clientId, person)})`,
+        OR ${person.blockedAt} IS NULL AND (${personMaySignIn(token.clientId, person)}
+          OR ${personWorksAsStaff(token.clientId, person, now)}))`,
   "sign-on.findTokens",
 );
 
@@ -58,7 +59,7 @@ export function makeCheckAccessToken({
   clock: Clock;
   platform: string;
 }): CheckAccessToken {
-  const loader = new DataLoader<string, TokenRow | undefined>((tokens) => findTokens(db, tokens), {
+  const loader = new DataLoader<string, TokenRow | undefined>((tokens) => findTokens(db, tokens, clock()), {
     cache: false,
     maxBatchSize: 100,
     batchScheduleFn: setImmediate,
@@ -69,9 +70,9 @@ export function makeCheckAccessToken({
   };
 }
 
-async function findTokens(db: Db, tokens: readonly string[]): Promise<(TokenRow | undefined)[]> {
+async function findTokens(db: Db, tokens: readonly string[], now: Date): Promise<(TokenRow | undefined)[]> {
   const idHashes = tokens.map(hashId);
-  const rows = await findRows<TokenRow>(db.pool, findByHash, { idHashes });
+  const rows = await findRows<TokenRow>(db.pool, findByHash, { idHashes, now });
   return idHashes.map((idHash) => rows.find((row) => row.idHash.equals(idHash)));
 }
 

@@ -51,14 +51,14 @@ const artifactOf = (kind: Sql, idHash: Sql): Sql => sql`
 const session = table("oidcArtifact", "session");
 const askedClient = sql`asked.client_id`;
 
-const sessionsByHash = statement<{ idHashes: Buffer[]; clientIds: string[] }>(
-  ({ idHashes, clientIds }) => sql`
+const sessionsByHash = statement<{ idHashes: Buffer[]; clientIds: string[]; now: Date }>(
+  ({ idHashes, clientIds, now }) => sql`
     SELECT ${fields<Row>({
       ...foundColumns(session),
       place: sql`asked.place::int`,
       clientId: askedClient,
       app: appOf(askedClient),
-      facts: signOnFactsOf(askedClient, session.personId),
+      facts: signOnFactsOf(askedClient, session.personId, now),
       decisions: decisionsOf(askedClient, session.personId),
     })}
     FROM unnest(${arrayOf(idHashes, "bytea")}, ${arrayOf(clientIds, "text")})
@@ -68,10 +68,15 @@ const sessionsByHash = statement<{ idHashes: Buffer[]; clientIds: string[] }>(
 );
 
 /** Finds sessions, each with what the app that asks for it needs to know. */
-export async function findSessions(db: Queryable, asked: readonly AskedSession[]): Promise<(SessionLookup | null)[]> {
+export async function findSessions(
+  db: Queryable,
+  asked: readonly AskedSession[],
+  now: Date,
+): Promise<(SessionLookup | null)[]> {
   const rows = await findRows<Row>(db, sessionsByHash, {
     idHashes: asked.map(({ idHash }) => idHash),
     clientIds: asked.map(({ clientId }) => clientId),
+    now,
   });
   return answerEach(asked, rows, ({ facts, app, ...row }) => ({
     ...row,
@@ -82,8 +87,8 @@ export async function findSessions(db: Queryable, asked: readonly AskedSession[]
 
 const token = table("oidcArtifact", "token");
 
-const tokensByHash = statement<{ kinds: string[]; idHashes: Buffer[]; clientIds: (string | null)[] }>(
-  ({ kinds, idHashes, clientIds }) => sql`
+const tokensByHash = statement<{ kinds: string[]; idHashes: Buffer[]; clientIds: (string | null)[]; now: Date }>(
+  ({ kinds, idHashes, clientIds, now }) => sql`
     SELECT ${fields<TokenRow>({
       ...foundColumns(token),
       place: sql`asked.place::int`,
@@ -91,7 +96,7 @@ const tokensByHash = statement<{ kinds: string[]; idHashes: Buffer[]; clientIds:
       app: appOf(askedClient),
       clientId: token.clientId,
       subject: subjectOf(token.clientId, token.personId),
-      facts: signOnFactsOf(token.clientId, token.personId),
+      facts: signOnFactsOf(token.clientId, token.personId, now),
       decisions: decisionsOf(token.clientId, token.personId),
     })}
     FROM unnest(${arrayOf(kinds, "text")}, ${arrayOf(idHashes, "bytea")}, ${arrayOf(clientIds, "text")})
@@ -101,11 +106,16 @@ const tokensByHash = statement<{ kinds: string[]; idHashes: Buffer[]; clientIds:
 );
 
 /** Finds tokens, each with the app that presents it and what the app that it was given to may know of its person. */
-export async function findTokens(db: Queryable, asked: readonly AskedToken[]): Promise<(Presented | null)[]> {
+export async function findTokens(
+  db: Queryable,
+  asked: readonly AskedToken[],
+  now: Date,
+): Promise<(Presented | null)[]> {
   const rows = await findRows<TokenRow>(db, tokensByHash, {
     kinds: asked.map(({ kind }) => kind),
     idHashes: asked.map(({ idHash }) => idHash),
     clientIds: asked.map(({ clientId }) => clientId),
+    now,
   });
   return answerEach(asked, rows, ({ isThere, app, facts, ...row }) => ({
     app: app && readApp(app),

@@ -1,4 +1,5 @@
 import { type App, findApp, listSignOnRights, type SignOnRight } from "../../access/index.ts";
+import type { Clock } from "../../platform/clock.ts";
 import { type Db, isRefused } from "../../platform/db.ts";
 import { type Decisions, listDecisions, type Pair } from "../consent.ts";
 import { type Artifact, findArtifacts, type FoundArtifact, type Key } from "./artifact.ts";
@@ -30,20 +31,20 @@ export type Store = {
 
 const batches = { atOnce: 4, largest: 100, patienceMs: 5 };
 
-export function makeStore({ pool }: Db): Store {
+export function makeStore({ pool }: Db, clock: Clock): Store {
   return {
     findArtifact: makeBatch((keys) => findArtifacts(pool, keys), batches),
-    findSession: makeBatch((asked) => findSessions(pool, asked), batches),
+    findSession: makeBatch((asked) => findSessions(pool, asked, clock()), batches),
     findToken: makeBatch(
       async (asked: AskedToken[]) =>
-        (await findTokens(pool, asked)).map((found) => found ?? { token: null, app: null }),
+        (await findTokens(pool, asked, clock())).map((found) => found ?? { token: null, app: null }),
       batches,
     ),
     findApp: makeBatch(async (clientIds: string[]) => {
       const apps = new Map([...new Set(clientIds)].map((clientId) => [clientId, findApp(pool, clientId)]));
       return Promise.all(clientIds.map(async (clientId) => (await apps.get(clientId)) ?? null));
     }, batches),
-    findRight: makeBatch((pairs: Pair[]) => listSignOnRights(pool, pairs), batches),
+    findRight: makeBatch((pairs: Pair[]) => listSignOnRights(pool, pairs, clock()), batches),
     findDecisions: makeBatch((pairs: Pair[]) => listDecisions(pool, pairs), batches),
     put: makeBatch(async (puts: Artifact[]) => {
       await writeArtifacts(pool, { ...nothing, puts });

@@ -41,7 +41,7 @@ describe("in the world of the matrix", () => {
 
   test.each(rows)("$label and $app: the explanation is the decision of the sign-on", async ({ app, label }) => {
     const [{ clientId }, personId] = [world.apps[app]!, world.people[label]!];
-    const right = await findSignOnRight(service.db.pool, { clientId, personId });
+    const right = await findSignOnRight(service.db.pool, { clientId, personId }, service.clock());
     const withoutLogin = await explain(personId, clientId);
     expect(withoutLogin.reason).toBe(right.kind === "refused" ? right.reason : "no_login");
     expect(stepOf(withoutLogin, "login")?.outcome).toBe("REFUSED");

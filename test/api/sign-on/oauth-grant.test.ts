@@ -8,7 +8,7 @@ import { makeMakers } from "../../support/make.ts";
 import { giveLogin } from "../../support/token.ts";
 
 const db = await testDatabase();
-const store = makeStore(db);
+const store = makeStore(db, () => new Date("2026-02-03T08:00:00Z"));
 const make = makeMakers(db);
 const school = await make.school();
 
