@@ -37,6 +37,7 @@ import {
   timeOf,
   type Columns,
 } from "./lines.ts";
+import { setLoginHere, showLogin } from "./new-login.ts";
 import { argument, option, required, UsageError } from "./option.ts";
 import * as far from "./remote/person.ts";
 import { refuseHere, type Remote, type Schemas } from "./remote/remote.ts";
@@ -111,12 +112,6 @@ const softDeleted = (id: PersonId, purgeAt: Date): Result =>
 const restored = (id: PersonId): Result => done("Person restored.", { id, status: "ACTIVE" });
 const deleted = (id: PersonId): Result => done("Person deleted for good.", { id });
 const moved = (id: PersonId, school: SchoolId): Result => done("Person moved.", { id, school });
-
-const loginSet = (id: PersonId, username: string, password: string): Result => ({
-  lines: [`User name: ${username}`, `Password: ${password}`, "The password is not shown again."],
-  quiet: [password],
-  data: { id, username, password },
-});
 
 function show(shown: Person): Result {
   const { id, name, role, status, sourceSystemIdentifier, homeSchoolId, purgeAt, blockedAt } = shown;
@@ -262,19 +257,10 @@ export const person: Noun = {
         "Give a person a user name and a new password, which is shown only once. They are signed out everywhere.",
       takes,
       options: { username: required(option.text("The user name.")) },
-      run: async (tools, { given: { person: personId }, options: { username } }) => {
-        const { findSignInSettingsOf, makePassword, setLogin } = await signOn();
-        const password = await tools.withDatabase(async ({ db }) => {
-          const settings = await findSignInSettingsOf(db, personId);
-          const made = makePassword(settings?.passwordKind ?? "LETTERS");
-          const login = { personId, username, password: made, mustChange: settings?.mustChangePassword ?? false };
-          await setLogin(db, login, tools.origin());
-          return made;
-        });
-        return loginSet(personId, username, password);
-      },
+      run: async (tools, { given: { person: personId }, options: { username } }) =>
+        showLogin(personId, username, await setLoginHere(tools, personId, username)),
       remote: async (remote, { given: { person: personId }, options: { username } }) =>
-        loginSet(personId, username, await far.setLogin(remote, personId, username)),
+        showLogin(personId, username, await far.setLogin(remote, personId, username)),
     }),
     "sign-out": signInVerb(
       "End all sessions and tokens of a person and forget their devices. The password stays.",

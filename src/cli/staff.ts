@@ -9,6 +9,7 @@ import { done, listOptions, listResult, defaultLimit, timeOf, type Columns } fro
 import { argument, option, UsageError } from "./option.ts";
 import { refuseHere } from "./remote/remote.ts";
 import * as far from "./remote/staff.ts";
+import { readRole, roleOptions, staffPeopleVerbs } from "./staff-people.ts";
 
 const columns: Columns<ListedRole> = {
   id: ({ id }) => id,
@@ -28,19 +29,12 @@ function readHolder(person: PersonId | undefined, app: string | undefined): Staf
 const gives = {
   person: option.person("The person who gets it."),
   app: option.text("The app that gets it, for automation.", "client-id"),
-  school: option.schools("The schools it is for; all roles but OPERATOR and PARTNER need one."),
-  forApp: option.texts("The apps it is for; PARTNER needs one.", "client-id"),
-  reason: option.text("Why; SUPPORT needs it, and the school sees it."),
-  ends: option.time("When it ends by itself; SUPPORT needs it."),
+  ...roleOptions,
 };
 
 /** Errors: UsageError. */
 function readGiven(role: StaffRole["role"], options: OptionsOf<typeof gives>): Omit<StaffRole, "id" | "givenAt"> {
-  const { person, app, school = [], forApp = [], reason, ends } = options;
-  return {
-    ...{ role, holder: readHolder(person, app), schoolIds: [...school], clientIds: [...forApp] as ClientId[] },
-    ...{ reason: reason ?? null, endsAt: ends ?? null },
-  };
+  return { holder: readHolder(options.person, options.app), ...readRole(role, options) };
 }
 
 const shownGiven = (made: StaffRole): Result => ({
@@ -103,5 +97,6 @@ export const staff: Noun = {
         return listResult("roles", await far.listRoles(remote, { ...filter, after, limit: limit + 1 }), limit, columns);
       },
     }),
+    ...staffPeopleVerbs,
   },
 };

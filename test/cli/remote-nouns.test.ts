@@ -162,3 +162,27 @@ test("apps, grants and sync", async () => {
   await bothAt("app", "delete", "--yes");
   await bothAt("app", "show");
 });
+
+test("accounts of staff who are at no school", async () => {
+  const { clientId } = await make.app();
+  const create = (username: string) => [
+    "staff",
+    "create",
+    "PARTNER",
+    "--for-app",
+    clientId,
+    "--username",
+    username,
+    "--first",
+    "Max",
+    "--last",
+    "Vogel",
+  ];
+  const [here, there] = [await local.ask(...create("vogel.1")), await remote.ask(...create("vogel.2"))];
+  expect(Object.keys(there)).toEqual(Object.keys(here));
+  await expectSameReading("staff", "people");
+  await expectSameReading("staff", "people", "--search", "vogel", "--limit", "1");
+  const renewed = await remote.ask("staff", "new-password", "vogel.1");
+  expect([renewed.id, renewed.password === here.password]).toEqual([here.id, false]);
+  await expectSameDoing(["staff", "delete", here.id], ["staff", "delete", there.id]);
+});

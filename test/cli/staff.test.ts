@@ -52,3 +52,29 @@ test("what a role lacks and what is no role is refused", async () => {
   expect(await run(["staff", "give", "OPERATOR", "--app", app!, "--person", person!])).toMatchObject({ code: 2 });
   expect(await run(["staff", "give", "JANITOR", "--person", person!])).toMatchObject({ code: 2 });
 });
+
+test("the first operator of a new installation is one command, and the last one is not deleted", async () => {
+  type People = { people: { id: string; username: string; roles: string[]; status: string }[] };
+  const create = (username: string) =>
+    ask("staff", "create", "OPERATOR", "--username", username, "--first", "Zoe Maria", "--last", "Probst");
+  const first = await create("Zoe.Probst");
+  expect(first).toMatchObject({ username: "zoe.probst", password: expect.any(String) as string });
+  expect(
+    await refusal("staff", "create", "OPERATOR", ...["--username", "zoe.probst", "--first", "Z", "--last", "P"]),
+  ).toMatchObject({ code: "username_taken" });
+  await db.prisma.staffRole.deleteMany({ where: { NOT: { personId: first.id } } });
+  expect(await refusal("staff", "delete", "zoe.probst")).toMatchObject({ exitCode: 3, code: "last_operator" });
+
+  const second = await create("second");
+  expect((await ask<People>("staff", "people")).people.map(({ username, roles }) => [username, roles]).sort()).toEqual([
+    ["second", ["OPERATOR"]],
+    ["zoe.probst", ["OPERATOR"]],
+  ]);
+  const renewed = await ask("staff", "new-password", "second");
+  expect([renewed.id, renewed.password === second.password]).toEqual([second.id, false]);
+  const credential = await db.prisma.credential.findUniqueOrThrow({ where: { personId: second.id } });
+  expect(credential.mustChange).toBe(true);
+  await ask("staff", "delete", "zoe.probst");
+  expect((await ask<People>("staff", "people", "--search", "zoe")).people).toMatchObject([{ status: "SOFT_DELETED" }]);
+  expect(await refusal("staff", "delete", "second")).toMatchObject({ code: "last_operator" });
+});

@@ -1,5 +1,5 @@
 import type { ClientId } from "../../access/index.ts";
-import type { PersonId, SchoolId } from "../../directory/index.ts";
+import type { Person, PersonId, PersonName, SchoolId } from "../../directory/index.ts";
 import type { ListedRole, StaffRole, StaffRoleId, StaffRoleName } from "../../staff/index.ts";
 import { bodyOf, dateOf, firstEntries, given, once, type Remote, type Schemas } from "./remote.ts";
 
@@ -52,3 +52,40 @@ export async function listRoles({ api }: Remote, asked: Asked): Promise<ListedRo
   const found = await firstEntries(read, { limit, after, idOf: ({ id }) => id });
   return found.map((record) => ({ ...roleOf(record), holderName: holderName(record) }));
 }
+
+/** Somebody of the staff who is at no school. */
+export type StaffPerson = Pick<Person, "id" | "status" | "name"> & { username: string | null; roles: StaffRoleName[] };
+
+const staffPeople = "/admin/v1/staff-people";
+
+type NewAccount = Pick<StaffRole, "role" | "schoolIds" | "clientIds" | "reason" | "endsAt"> & {
+  name: PersonName;
+  username: string;
+};
+
+/** Answers the login with its first password. */
+export async function createStaffPerson(
+  { api }: Remote,
+  { name, username, role, schoolIds, clientIds, reason, endsAt }: NewAccount,
+): Promise<Schemas["LoginSecret"]> {
+  const body = {
+    ...{ name, username, role, ...given({ reason: reason ?? undefined, endsAt: endsAt?.toISOString() }) },
+    ...(schoolIds.length > 0 && { schoolIds }),
+    ...(clientIds.length > 0 && { clientIds }),
+  };
+  return bodyOf(api.POST(staffPeople, { params: once(), body }));
+}
+
+type Part = { search: string | undefined; after: string | undefined; limit: number };
+
+export async function listStaffPeople({ api }: Remote, { search, after, limit }: Part): Promise<StaffPerson[]> {
+  const read = (page: object) => api.GET(staffPeople, { params: { query: { ...given({ search }), ...page } } });
+  const found = await firstEntries(read, { limit, after, idOf: ({ id }) => id });
+  return found.map(({ id, status, name, username, roles: held }) => ({
+    ...{ id: id as PersonId, status, name, username, roles: held.map(({ role }) => role) },
+  }));
+}
+
+/** Answers the login with its new password. */
+export const newPassword = ({ api }: Remote, personId: PersonId): Promise<Schemas["LoginSecret"]> =>
+  bodyOf(api.POST("/admin/v1/people/{personId}/login/password", { params: { path: { personId }, ...once() } }));
