@@ -88,3 +88,37 @@ test("nobody gets around it: no form without a token, no other school, no role a
   const { browser: secretary } = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
   expect((await secretary.open(address)).status).toBe(403);
 });
+
+test("an operator makes an account at no school, whose first password stands on one page, and deletes it", async () => {
+  const { browser } = await makePortalUser(service, "OPERATOR");
+  const list = await browser.open("/admin/staff");
+  expect(list.html).toContain('href="/admin/staff/accounts"');
+  const form = await browser.open("/admin/staff/accounts/new");
+  const fields = { firstCall: "Max", last: "Vogel", username: "Max.Vogel", role: "OPERATOR" };
+  const made = await browser.submit(form, "/staff/accounts", fields);
+  const [, password] = /<dt>Passwort<\/dt><dd><code>([^<]+)<\/code>/.exec(made.html)!;
+  expect(made.html).toContain("max.vogel");
+  const { personId } = await service.db.prisma.credential.findUniqueOrThrow({ where: { username: "max.vogel" } });
+  expect(await rolesOf(personId)).toMatchObject([{ role: "OPERATOR" }]);
+  const again = await browser.submit(form, "/staff/accounts", fields);
+  expect(again.html).toContain(password);
+  const taken = await browser.submit(await browser.open("/admin/staff/accounts/new"), "/staff/accounts", fields);
+  expect([taken.status, taken.html.includes("Diesen Benutzernamen hat oder hatte schon jemand.")]).toEqual([409, true]);
+  expect(taken.html).toContain('value="Vogel"');
+
+  const accounts = await browser.open("/admin/staff/accounts");
+  expect(accounts.html).toContain("Max Vogel");
+  expect(accounts.html).not.toContain(password);
+  const renewed = await browser.submit(accounts, `/${personId}/password`);
+  expect(renewed.html).toContain("Dieses Passwort sehen Sie nur jetzt.");
+  expect(renewed.html).not.toContain(password);
+  const deleted = await browser.submit(accounts, `/${personId}/deletion`);
+  expect(deleted.html).toContain("Der Zugang ist gelöscht.");
+  expect(deleted.html).not.toContain("Max Vogel");
+});
+
+test("accounts at no school are the operators' alone", async () => {
+  const { browser } = await makeWorld();
+  for (const page of ["/admin/staff/accounts", "/admin/staff/accounts/new"])
+    expect([page, (await browser.open(page)).status]).toEqual([page, 403]);
+});

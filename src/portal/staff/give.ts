@@ -27,34 +27,49 @@ async function showSearch(visit: Visit): Promise<Shown> {
 
 async function showForm(visit: Visit): Promise<Shown> {
   const { api, field, query, t } = visit;
-  const { schoolId, address, place, given } = staffOf(visit);
+  const { address, place, given } = staffOf(visit);
   const personId = field("person") || query("person");
-  const limit = 1000;
-  const [person, schools, apps] = await Promise.all([
+  const [person, choices] = await Promise.all([
     take(api.GET("/admin/v1/people/{personId}", { params: { path: { personId } } })),
-    schoolId === null ? take(api.GET("/admin/v1/schools", { params: { query: { limit } } })) : [],
-    schoolId === null ? take(api.GET("/admin/v1/apps", { params: { query: { limit } } })) : [],
+    findChoices(visit),
   ]);
-  const { typed } = visit;
-  const chosen = { schools: typed["school"] ?? [], apps: typed["app"] ?? [] };
-  const model = { address, person, name: nameOf(person.name, visit), given, schools, apps, chosen };
+  const model = { address, person, name: nameOf(person.name, visit), given, ...choices };
   return { title: t("give.title"), view: "give", model, place };
 }
 
-export async function giveRole(visit: Visit): Promise<Gone> {
-  const { api, field, once, times, typed } = visit;
-  const { schoolId, address } = staffOf(visit);
+/** What a role can be for, and what of it was chosen before. */
+export async function findChoices(visit: Visit) {
+  const { api, typed } = visit;
+  const { schoolId } = staffOf(visit);
+  const limit = 1000;
+  const [schools, apps] = await Promise.all([
+    schoolId === null ? take(api.GET("/admin/v1/schools", { params: { query: { limit } } })) : [],
+    schoolId === null ? take(api.GET("/admin/v1/apps", { params: { query: { limit } } })) : [],
+  ]);
+  return { schools, apps, chosen: { schools: typed["school"] ?? [], apps: typed["app"] ?? [] } };
+}
+
+/** The role as it stands in the form. */
+export function readRole(visit: Visit): Omit<NewStaffRole, "holder"> {
+  const { field, times, typed } = visit;
+  const { schoolId } = staffOf(visit);
   const [role, reason] = [field("role") as RoleName, field("reason")];
   const endsAt = times.startOf(field("endsOn"), 1);
   const schoolIds = schoolId === null ? [...(typed["school"] ?? [])] : [schoolId];
   const clientIds = [...(typed["app"] ?? [])];
-  const body: NewStaffRole = {
-    ...{ holder: { personId: field("person") }, role },
+  return {
+    role,
     ...(role !== "OPERATOR" && role !== "PARTNER" && schoolIds.length > 0 && { schoolIds }),
     ...(role === "PARTNER" && clientIds.length > 0 && { clientIds }),
     ...(reason !== "" && { reason }),
     ...(endsAt !== null && { endsAt }),
   };
+}
+
+export async function giveRole(visit: Visit): Promise<Gone> {
+  const { api, field, once } = visit;
+  const { address } = staffOf(visit);
+  const body: NewStaffRole = { holder: { personId: field("person") }, ...readRole(visit) };
   await take(api.POST("/admin/v1/staff-roles", { params: { header: { "Idempotency-Key": once } }, body }));
   return { to: address, done: "roleGiven" };
 }
