@@ -42,7 +42,10 @@ const getPersonData: AdminHandler<"getPersonData"> = async ({ db }, { path, reac
   const personId = path.personId as PersonId;
   const person = await readPerson(db, reach, personId);
   const stored = await findPerson(db, personId);
-  const [apps, consents] = [await listAppsOfPerson(db.pool, { personId, now: origin.at }), await listConsents(db, personId)];
+  const [apps, consents] = [
+    await listAppsOfPerson(db.pool, { personId, now: origin.at }),
+    await listConsents(db, personId),
+  ];
   const { userNames, recoveryCodes, ...lists } = await readSignOnData(db, personId);
   const roles = { personId, reach: everything, now: origin.at, withEnded: true, limit: most };
   const isSeen = ({ schoolId }: RecordedAudit) => seenBy(reach, schoolId);
