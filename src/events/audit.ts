@@ -95,6 +95,11 @@ export const recordAuditFrom = (relation: Sql, action: string): Sql =>
  */
 export async function forgetInAudit(tx: RecordStore, personId: string): Promise<void> {
   const nothing = { before: Prisma.DbNull, after: Prisma.DbNull };
+  // What people did to their own record in no role stands under both ids; the index of actors has roles only.
+  await tx.prisma.audit.updateMany({
+    where: { personId, actorId: personActor(personId) },
+    data: { actorId: "person" },
+  });
   await tx.prisma.audit.updateMany({ where: { personId }, data: { personId: null, ...nothing } });
   await tx.prisma.audit.updateMany({
     where: { actorId: personActor(personId), actorRole: { not: null } },

@@ -140,6 +140,15 @@ describe("who reads what", () => {
     ]);
   });
 
+  test("so is one who changed their own record, in no role", async () => {
+    const gone = await make.person({ school });
+    await record(9, { action: "own", schoolId: school, personId: gone, actorId: `person:${gone}` });
+    await forgetInAudit(service.db, gone);
+    expect(await read(admin, "action=own")).toMatchObject([
+      { personId: null, actor: { personId: null, clientId: null, program: null, role: null } },
+    ]);
+  });
+
   test("secretaries, class teachers and those without a role are refused", async () => {
     for (const role of ["SECRETARY", "CLASS_TEACHER"] as const) {
       const { call } = await makeStaff(service, role, { schoolIds: [school] });
