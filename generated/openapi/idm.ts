@@ -97,6 +97,7 @@ export interface paths {
         /**
          * List the groups of a school
          * @description The groups that the school syncs to the app. Deleted groups are left out unless `show-deleted=true` asks for them.
+         *     Every entry carries its `status`.
          */
         get: operations["listSchoolGroups"];
         put?: never;
@@ -372,8 +373,7 @@ export interface components {
             id: string;
             /** @example Klasse 5a */
             name: string;
-            /** @description Present only with `show-deleted=true`. */
-            status?: components["schemas"]["GroupStatus"];
+            status: components["schemas"]["GroupStatus"];
         };
         /**
          * @description The role of a synced person.
@@ -710,7 +710,7 @@ export interface components {
          */
         UserId: string;
         /**
-         * @description With `true` the list has deleted groups too, and every entry carries its `status`.
+         * @description With `true` the list has deleted groups too; their `status` is DELETED.
          * @example true
          */
         ShowDeletedGroups: boolean;
@@ -971,7 +971,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the list has deleted groups too, and every entry carries its `status`.
+                 * @description With `true` the list has deleted groups too; their `status` is DELETED.
                  * @example true
                  */
                 "show-deleted"?: components["parameters"]["ShowDeletedGroups"];

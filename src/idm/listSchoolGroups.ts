@@ -2,7 +2,7 @@ import { groupIsShown, groupIsSynced } from "../access/index.ts";
 import { answerList, makeListQuery } from "../platform/http/index.ts";
 import { sql, table, type Parameters } from "../platform/sql.ts";
 import { organizationNotFound, type IdmHandler } from "./handler.ts";
-import { listedGroup, listedGroupWithStatus, ofSchool, type ListedGroup, type OfSchool } from "./records.ts";
+import { listedGroup, ofSchool, type ListedGroup, type OfSchool } from "./records.ts";
 
 const g = table("group", "g");
 
@@ -11,16 +11,15 @@ const groupsOf = (given: Parameters<OfSchool>) => ({
   where: sql`${g.schoolId} = ${given.school}`,
   sortKey: g.sortKey,
   id: g.id,
+  item: listedGroup,
   ...ofSchool(given),
 });
 const groups = makeListQuery<ListedGroup, OfSchool>("idm_school_groups", (given) => ({
   ...groupsOf(given),
-  item: listedGroup,
   visible: groupIsShown(given.client, g),
 }));
 const groupsWithDeleted = makeListQuery<ListedGroup, OfSchool>("idm_school_groups_deleted", (given) => ({
   ...groupsOf(given),
-  item: listedGroupWithStatus,
   visible: groupIsSynced(given.client, g.id),
 }));
 

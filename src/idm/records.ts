@@ -117,8 +117,7 @@ export const group = jsonObject<Group>()({
   ...groupFields,
   members: jsonFrom(jsonArray(member, sql`${p.sortKey}, ${p.id}`), fromShownMembersOf(g.id)),
 });
-export const listedGroup = jsonObject<ListedGroup>()({ ...groupFields, status: undefined });
-export const listedGroupWithStatus = jsonObject<ListedGroup>()({
+export const listedGroup = jsonObject<ListedGroup>()({
   ...groupFields,
-  status: jsonCode<NonNullable<ListedGroup["status"]>>(g.status),
+  status: jsonCode<ListedGroup["status"]>(g.status),
 });

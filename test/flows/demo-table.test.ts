@@ -85,15 +85,23 @@ test("a user of a school that syncs is there before their first sign-on", async 
   expect((await readers["demo-mathe"]!(`${idm}/users/${person(9)}`)).status).toBe(200);
 });
 
-test("a list carries status only with show-deleted", async () => {
+test("the list of people carries status only with show-deleted", async () => {
   const people = (await readers["demo-lernapp"]!(`${idm}/schools/${school(1)}/people`)).body as Item[];
   const withDeleted = (await readers["demo-lernapp"]!(`${idm}/schools/${school(1)}/people?show-deleted=true`))
     .body as Item[];
   expect(people.every((item) => !("status" in item))).toBe(true);
   expect(withDeleted.map(({ id, status }) => [id, status])).toContainEqual([person(5), "SOFT_DELETED"]);
-  const groups = (await readers["demo-lernapp"]!(`${idm}/schools/${school(1)}/groups?show-deleted=true`))
-    .body as Item[];
-  expect(groups.map(({ id, status }) => [id, status])).toContainEqual([group(4), "DELETED"]);
+});
+
+test("every group in a list carries its status, which some clients read to know what to remove", async () => {
+  const list = async (query: string) =>
+    ((await readers["demo-lernapp"]!(`${idm}/schools/${school(1)}/groups${query}`)).body as Item[])
+      .map(({ id, status }) => [id, status])
+      .sort();
+  const active = [1, 2].map((n) => [group(n), "ACTIVE"]);
+  expect(await list("")).toEqual(active);
+  expect(await list("?limit=10")).toEqual(active);
+  expect(await list("?show-deleted=true")).toEqual([...active, [group(4), "DELETED"]]);
 });
 
 test("personen-info shows the synced people, who is to be deleted with the date", async () => {

@@ -73,8 +73,8 @@ export function makeRecords(idm: Idm) {
     const list = async <Item>(path: string) => (await idm.read<Item[]>(path)) ?? [];
     for (const one of await list<Schemas["School"]>("schools")) {
       school.set(one.id, one);
-      for (const { id, name } of await list<Schemas["ListedGroup"]>(`schools/${one.id}/groups`))
-        group.set(id, { name });
+      for (const { id, name, status } of await list<Schemas["ListedGroup"]>(`schools/${one.id}/groups`))
+        if (status === "ACTIVE") group.set(id, { name });
       for (const shown of await list<Schemas["ListedPerson"]>(`schools/${one.id}/people?show-deleted=true`))
         keepPerson(shown, shown.status === "ACTIVE");
       for (const user of await list<Schemas["User"]>(`schools/${one.id}/users`)) keepPerson(user, true);
