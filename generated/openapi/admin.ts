@@ -906,7 +906,8 @@ export interface paths {
         /**
          * List who leaves by an import
          * @description Every person who leaves the school when the import is applied, as the directory is now. Who is at no other school loses all access and can be
-         *     restored until the restore window is over.
+         *     restored until the restore window is over. With `kept`, those who would be removed but stay: who holds a staff role that goes beyond those of
+         *     who handed the file in, and the last operators.
          */
         get: operations["listImportLeavers"];
         put?: never;
@@ -3627,6 +3628,13 @@ export interface components {
              * @example 1
              */
             leavers: number;
+            /**
+             * Format: int32
+             * @description How many people would be removed but stay: who holds a staff role that goes beyond those of who handed the file in or applied it, and
+             *     the last operators.
+             * @example 0
+             */
+            kept: number;
             people: components["schemas"]["ImportPeopleCounts"];
             groups: components["schemas"]["ImportGroupCounts"];
             memberships: components["schemas"]["ImportMembershipCounts"];
@@ -6374,6 +6382,11 @@ export interface components {
          * @example a0000000-0000-4000-8000-000000000001
          */
         SchoolOfImport: string;
+        /**
+         * @description Lists those who would be removed but stay, for what they are for the staff, instead of those who leave.
+         * @example true
+         */
+        KeptByImport: boolean;
         /**
          * @description Only the call with this `X-Request-Id`.
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
@@ -9381,6 +9394,11 @@ export interface operations {
                  * @example a0000000-0000-4000-8000-000000000001
                  */
                 school?: components["parameters"]["SchoolOfImport"];
+                /**
+                 * @description Lists those who would be removed but stay, for what they are for the staff, instead of those who leave.
+                 * @example true
+                 */
+                kept?: components["parameters"]["KeptByImport"];
                 /**
                  * @description How many entries a page has at most.
                  * @example 100

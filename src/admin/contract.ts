@@ -99,7 +99,7 @@ export const takes: Takes<operations> = {
   listGrants: { school: true, app: true, limit: true, cursor: true },
   listGroups: { school: true, "show-deleted": true, search: true, sort: true, limit: true, cursor: true },
   listImportChanges: { importId: true, school: true, limit: true, cursor: true },
-  listImportLeavers: { importId: true, school: true, limit: true, cursor: true },
+  listImportLeavers: { importId: true, school: true, kept: true, limit: true, cursor: true },
   listImportGroupMoves: { importId: true, school: true, limit: true, cursor: true },
   listImportLookAlikes: { importId: true, school: true, limit: true, cursor: true },
   listImportFaults: { importId: true, limit: true, cursor: true },

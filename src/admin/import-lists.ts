@@ -56,7 +56,8 @@ const listImportLeavers: AdminHandler<"listImportLeavers"> = (deps, request) =>
   listOfDifference(deps, "listImportLeavers", request, {
     at: "leavers",
     reads: "people",
-    find: (tx, schoolId, { after, take }) => listLeavers(tx, { schoolId, after, limit: take }),
+    find: (tx, schoolId, { after, take }) =>
+      listLeavers(tx, { schoolId, isKept: request.query.kept, after, limit: take }),
     idOf: ({ id }: Leaver) => id,
     present: ({ id, name, role, sourceSystemIdentifier, classes, losesAccess }) =>
       present<Schemas["ImportLeaver"]>({ id, name, role, sourceSystemIdentifier, classes, losesAccess }),

@@ -17,9 +17,9 @@ export const importReach = ({
 const leaversOf = ({ people }: Counts): number => people.removed + people.left + (people.leftHome ?? 0);
 
 function presentSchool({ id, name, state, counts }: ImportStatus["schools"][number]): Schemas["ImportSchool"] {
-  const { people, groups, memberships, before } = counts;
+  const { people, groups, memberships, before, kept = 0 } = counts;
   return present<Schemas["ImportSchool"]>({
-    ...{ id, name, state, leavers: leaversOf(counts) },
+    ...{ id, name, state, leavers: leaversOf(counts), kept },
     people: present<Schemas["ImportPeopleCounts"]>({ ...people, leftHome: people.leftHome ?? 0 }),
     groups: present<Schemas["ImportGroupCounts"]>(groups),
     memberships: present<Schemas["ImportMembershipCounts"]>(memberships),

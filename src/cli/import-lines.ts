@@ -54,10 +54,14 @@ function moreFaults(all: number, printed: number): string[] {
   ];
 }
 
+const keptLine = (kept: number): string =>
+  `  kept       ${counted(kept, "person", "people")} whom the files do not name, for what they are for the staff`;
+
 function schoolLines({ id, state, counts }: ImportRecord["schools"][number], samples: Samples): string[] {
   return [
     `School ${id} (before: ${sizeOf(counts.before)}): ${state}`,
     ...alignColumns(countRows(counts)),
+    ...((counts.kept ?? 0) > 0 ? [keptLine(counts.kept!)] : []),
     ...alignColumns(samples.map(sampleColumns)),
   ];
 }

@@ -88,7 +88,7 @@ async function applyEach(
   for (const [index, schoolId] of schools.entries()) {
     rules.onProgress?.({ phase: "applying", done: index, total: schools.length });
     const movedAway = unfinished.get(schoolId) ?? 0;
-    const part = { ...makePart(record, schoolId, origin.at), movedAway, lease };
+    const part = { ...makePart(record, schoolId, origin.at), appliedBy: origin.actorId, movedAway, lease };
     const result = await applyPart(db, part, rules, origin).catch(async (error: unknown) => {
       // The school has changed since the preview; what has to be confirmed is what would be removed as it is.
       if (error instanceof AppError && error.code === "import_held")

@@ -19,6 +19,8 @@ export type Counts = {
   groups: { created: number; changed: number; carriedOver: number; restored: number; removed: number };
   memberships: { created: number; changed: number; removed: number };
   before: { people: number; groups: number };
+  /** People who would be removed but stay, for what they are for the staff; what earlier versions counted lacks it. */
+  kept?: number;
 };
 
 /** A few changes of each kind, for a preview. Never to be logged: they hold names. */
@@ -67,7 +69,8 @@ const selectCounts = statement<{ schoolId: string }>(
     'people', (SELECT count(*) FROM ${person}
       WHERE ${person.homeSchoolId} = ${schoolId} AND ${person.status} = 'ACTIVE'),
     'groups', (SELECT count(*) FROM ${group}
-      WHERE ${group.schoolId} = ${schoolId} AND ${group.status} = 'ACTIVE')) AS before`,
+      WHERE ${group.schoolId} = ${schoolId} AND ${group.status} = 'ACTIVE')) AS before,
+  (SELECT count(*)::int FROM ${i} WHERE ${i.isKept}) AS kept`,
 );
 
 /** Counts what the tables of the difference hold. */

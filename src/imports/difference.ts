@@ -1,8 +1,9 @@
 import type { SchoolId } from "../directory/index.ts";
-import type { Queryable } from "../platform/db.ts";
+import type { Transaction } from "../platform/db.ts";
 import { addNamed, findGroups, findMemberships } from "./difference-groups.ts";
 import { findPeople } from "./difference-people.ts";
 import type { ImportFormat, ImportMode } from "./formats/format.ts";
+import { keepStaff } from "./keep-staff.ts";
 import { analyzeGroups, analyzeMemberships, analyzePeople, createTables } from "./tables.ts";
 
 /** Gives a transaction the time and the memory that a whole district takes. */
@@ -18,6 +19,8 @@ export type SchoolPart = {
   mode: ImportMode;
   schoolYear: string;
   now: Date;
+  /** Who applies the import. Nobody is removed whom they, or who handed it in, may not remove. */
+  appliedBy?: string | undefined;
 };
 
 /**
@@ -26,7 +29,7 @@ export type SchoolPart = {
  *
  * Errors: conflict when an id has come to fit two people since the files were checked.
  */
-export async function findDifference(tx: Queryable, part: SchoolPart): Promise<void> {
+export async function findDifference(tx: Transaction, part: SchoolPart): Promise<void> {
   await findDifferenceOfPeople(tx, part);
   await findGroups(tx, part);
   if (part.mode === "DELTA") await addNamed(tx, part);
@@ -36,8 +39,9 @@ export async function findDifference(tx: Queryable, part: SchoolPart): Promise<v
 }
 
 /** As findDifference, for the people alone: the tables of groups and memberships stay empty. */
-export async function findDifferenceOfPeople(tx: Queryable, part: SchoolPart): Promise<void> {
+export async function findDifferenceOfPeople(tx: Transaction, part: SchoolPart): Promise<void> {
   await tx.query(longWork);
   await tx.query(createTables);
   await findPeople(tx, part);
+  await keepStaff(tx, part);
 }

@@ -7,7 +7,8 @@
  * Invariants: a roster with one fault changes nothing; preview and import work out the difference with the same
  *             statements; a school changes in one transaction or not at all; the same roster twice changes nothing, and
  *             where nothing changes there is no audit line; what a status allows comes from the directory's
- *             transitions; people and groups without a source id were made here and are never touched; ids of people
+ *             transitions; nobody is removed whom those who hand a roster in and apply it may not remove, and never the
+ *             last operator; people and groups without a source id were made here and are never touched; ids of people
  *             and groups that go on stay the same; memory does not grow with the file.
  * Never knows: HTTP, sign-on, who may hand in a roster.
  */

@@ -1,7 +1,7 @@
 import type { PersonId, PersonName, PersonRole, SchoolId } from "../directory/index.ts";
 import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { fields, findRows, sql, statement, table } from "../platform/sql.ts";
+import { fields, findRows, sql, statement, table, type Part } from "../platform/sql.ts";
 import { checkWaiting } from "./apply.ts";
 import { findDifference, findDifferenceOfPeople } from "./difference.ts";
 import type { ImportStatus } from "./find.ts";
@@ -58,13 +58,14 @@ export type Leaver = {
 };
 
 const leaves = sql`(${i.change} = 'removed' OR ${i.leaves})`;
+const isAsked = ({ isKept }: { isKept: Part }) => sql`CASE WHEN ${isKept} THEN ${i.isKept} ELSE ${leaves} END`;
 const last = table("person", "last");
 const nameOf = sql`CASE WHEN ${p.firstFull} IS NOT NULL
   THEN json_build_object('firstFull', ${p.firstFull}, 'firstCall', ${p.firstCall}, 'last', ${p.last}) END`;
 
-type Paged = { schoolId: string; after: string | null; limit: number };
+type Paged = { schoolId: string; isKept: boolean; after: string | null; limit: number };
 const selectLeavers = statement<Paged>(
-  ({ schoolId, after, limit }) => sql`
+  ({ schoolId, isKept, after, limit }) => sql`
   SELECT ${fields<Leaver>({
     ...{ id: p.id, name: nameOf, role: p.role, sourceSystemIdentifier: p.sourceSystemIdentifier },
     classes: sql`ARRAY(SELECT ${g.name} FROM ${m} JOIN ${g} ON ${g.id} = ${m.groupId}
@@ -73,13 +74,18 @@ const selectLeavers = statement<Paged>(
     losesAccess: sql`coalesce(${i.change} = 'removed', false)`,
   })}
   FROM ${i} JOIN ${p} ON ${p.id} = ${i.id}
-  WHERE ${leaves} AND (${after}::uuid IS NULL OR (${p.sortKey}, ${p.id}) > (
+  WHERE ${isAsked({ isKept })} AND (${after}::uuid IS NULL OR (${p.sortKey}, ${p.id}) > (
     SELECT ${last.sortKey}, ${last.id} FROM ${last} WHERE ${last.id} = ${after}))
   ORDER BY ${p.sortKey}, ${p.id} LIMIT ${limit}`,
 );
 
-/** Lists who leaves a school, by name. Shape: `after` is the last person of the part before. */
+/**
+ * Lists who leaves a school, by name, or who would be removed but is kept.
+ *
+ * Shape: `after` is the last person of the part before.
+ */
 export const listLeavers = (
   tx: Transaction,
-  given: { schoolId: SchoolId; after?: string | undefined; limit: number },
-) => findRows<Leaver, Paged>(tx, selectLeavers, { ...given, after: given.after ?? null });
+  given: { schoolId: SchoolId; isKept?: boolean | undefined; after?: string | undefined; limit: number },
+) =>
+  findRows<Leaver, Paged>(tx, selectLeavers, { ...given, isKept: given.isKept ?? false, after: given.after ?? null });

@@ -1,7 +1,7 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { SchoolId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
-import { withPrismaTransaction, withTransaction, type PrismaDb, type Transaction } from "../platform/db.ts";
+import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/ids.ts";
 import { findRows, insert, run, sql, statement, table } from "../platform/sql.ts";
@@ -138,7 +138,7 @@ export async function sampleImport(db: PrismaDb, id: ImportId, now: Date): Promi
   if (record.state !== "READY" && record.state !== "HELD") return samples;
   for (const school of record.schools) {
     if (school.state === "APPLIED") continue;
-    await withTransaction(db, async (tx) => {
+    await withPrismaTransaction(db, async (tx) => {
       await findDifference(tx, makePart(record, school.id, now));
       samples.set(school.id, await takeSamples(tx));
     });

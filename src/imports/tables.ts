@@ -5,14 +5,14 @@ import { render, sql, table, temporaryTable } from "../platform/sql.ts";
  *
  * `is_gone` marks people and groups that the files delete or do not name, whether or not that was done before; no
  * statement touches memberships of those. `leaves` with `next_home` is a person whose home ends and who stays at
- * another school.
+ * another school. `is_kept` is a person who would be removed but stays, for what they are for the staff.
  */
 const flag = "bool NOT NULL DEFAULT false";
 
 export const importPerson = temporaryTable("import_person", {
   ...{ id: "uuid", sourceId: "text", role: "person_role", firstFull: "text", firstCall: "text", last: "text" },
   ...{ sortKey: "text", change: "text", joins: flag, leaves: flag, leftHome: "uuid", nextHome: "uuid" },
-  ...{ isGone: flag, isStaged: flag },
+  ...{ isGone: flag, isStaged: flag, isKept: flag },
 });
 
 export const importGroup = temporaryTable("import_group", {

@@ -1,7 +1,7 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { ClientId } from "../access/index.ts";
 import { checkText } from "../directory/index.ts";
-import type { SchoolId } from "../directory/index.ts";
+import type { PersonId, SchoolId } from "../directory/index.ts";
 import { recordAudit, type Origin } from "../events/index.ts";
 import type { Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
@@ -130,14 +130,32 @@ export async function refuseLastOperatorLeaves(tx: Transaction, holder: RoleHold
   );
 }
 
-async function refuseLastOperator({ prisma }: Transaction, leaving: readonly string[]): Promise<void> {
+/**
+ * Lists the operators among people who are to be removed together, where no other operator would be left.
+ *
+ * Shape:  holds off others as refuseLastOperatorLeaves does.
+ */
+export async function listLastOperators(tx: Transaction, personIds: readonly PersonId[]): Promise<PersonId[]> {
+  const where = { role: "OPERATOR" as const, personId: { in: [...personIds] } };
+  if ((await tx.prisma.staffRole.count({ where })) === 0) return [];
+  await run(tx, lockOperators, {});
+  const held = await tx.prisma.staffRole.findMany({ where, select: { id: true, personId: true } });
+  const leaving = held.map(({ id }) => id);
+  return (await isOperatorLeft(tx, leaving)) ? [] : held.map(({ personId }) => personId as PersonId);
+}
+
+async function isOperatorLeft({ prisma }: Transaction, leaving: readonly string[]): Promise<boolean> {
   const works: Prisma.StaffRoleWhereInput = {
     OR: [{ personId: null }, { person: { status: "ACTIVE", blockedAt: null } }],
   };
   const others = await prisma.staffRole.count({
     where: { ...works, role: "OPERATOR", endsAt: null, id: { notIn: [...leaving] } },
   });
-  if (others > 0) return;
+  return others > 0;
+}
+
+async function refuseLastOperator(tx: Transaction, leaving: readonly string[]): Promise<void> {
+  if (await isOperatorLeft(tx, leaving)) return;
   throw new AppError(
     "conflict",
     "last_operator",

@@ -25,10 +25,21 @@ function cover(mine: readonly StaffRole[], { role, schoolIds, clientIds }: Staff
  * Errors: forbidden role_forbids where the person holds a role that goes beyond `mine`.
  */
 export async function refuseHigherHolder(
-  { prisma }: RecordStore,
+  { prisma }: Pick<RecordStore, "prisma">,
   { personId, mine, now }: { personId: PersonId; mine: readonly StaffRole[]; now: Date },
 ): Promise<void> {
-  const found = await prisma.staffRole.findMany({ where: { personId, ...atTime(now) }, include: whole });
-  if (found.every((role) => cover(mine, presentRole(role)))) return;
+  const higher = await listHigherHolders({ prisma }, { personIds: [personId], mine, now });
+  if (higher.size === 0) return;
   throw new AppError("forbidden", "role_forbids", "The person holds a staff role that goes beyond yours.");
+}
+
+/** Which of these people hold a role that goes beyond `mine`. Shape: as in refuseHigherHolder. */
+export async function listHigherHolders(
+  { prisma }: Pick<RecordStore, "prisma">,
+  { personIds, mine, now }: { personIds: readonly PersonId[]; mine: readonly StaffRole[]; now: Date },
+): Promise<ReadonlySet<PersonId>> {
+  const where = { personId: { in: [...personIds] }, ...atTime(now) };
+  const found = await prisma.staffRole.findMany({ where, include: whole });
+  const higher = found.filter((role) => !cover(mine, presentRole(role)));
+  return new Set(higher.map(({ personId }) => personId as PersonId));
 }

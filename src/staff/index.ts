@@ -10,8 +10,8 @@
  */
 export { extendPartnerRole } from "./extend-role.ts";
 export { findRoles, listRoleHolders, listRolesOf, type Holder } from "./find-roles.ts";
-export { giveRole, refuseLastOperatorLeaves, withdrawRole, type NewRole } from "./give-role.ts";
-export { refuseHigherHolder } from "./higher-holder.ts";
+export { giveRole, listLastOperators, refuseLastOperatorLeaves, withdrawRole, type NewRole } from "./give-role.ts";
+export { listHigherHolders, refuseHigherHolder } from "./higher-holder.ts";
 export { getRole, listRoles, type ListedRole, type RoleFilter } from "./list-roles.ts";
 export {
   everything,

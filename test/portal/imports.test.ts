@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { SchoolId } from "../../src/directory/index.ts";
+import { makeUuid } from "../../src/platform/ids.ts";
 import german from "../../src/portal/imports/locales/de.json" with { type: "json" };
 import { zip } from "../imports/rosters.ts";
 import type { Browser, Shown } from "../support/browser.ts";
@@ -213,6 +214,23 @@ describe("a file of other schools", () => {
     await office.submit(shown, "/apply");
     expect([await peopleOf(one), await peopleOf(two)]).toMatchObject([{ length: 1 }, { length: 1 }]);
   });
+});
+
+test("who is not in the file and holds a role above that of the office is named as staying", async () => {
+  const world = await makeWorld();
+  await applied(world, csv("1;teacher;Ada;Leitung;", ...pupils(5, "5a", 2)));
+  const head = (await peopleOf(world)).find(({ last }) => last === "Leitung")!;
+  const id = makeUuid(service.clock());
+  const schools = { create: [{ schoolId: world.school }] };
+  await prisma.staffRole.create({
+    data: { id, role: "SCHOOL_ADMIN", personId: head.id, givenAt: service.clock(), schools },
+  });
+  const shown = await handIn(world, csv(...pupils(5, "5a", 2)));
+  expect(textOf(shown)).toMatch(/Personen, die fehlen und trotzdem bleiben 1.*Wer trotzdem bleibt/);
+  const kept = await world.office.open(`${shown.url}/kept`);
+  expect(textOf(kept)).toMatch(/Entfernen kann sie nur, wer mindestens dieselbe Aufgabe hat\. Ada Leitung/);
+  await world.office.submit(shown, "/apply");
+  expect(await peopleOf(world)).toHaveLength(6);
 });
 
 describe("a file that takes much away", () => {

@@ -14,8 +14,8 @@ const recordOf = (record: Schemas["Import"]): ImportRecord => {
   return {
     ...{ id: id as ImportId, format, mode, state, fileName, schoolYear: schoolYear ?? "", errorCount },
     ...{ notes: notes as ImportRecord["notes"], createdAt: new Date(createdAt), appliedAt: dateOf(appliedAt) },
-    schools: record.schools.map(({ id: schoolId, name, state: at, people, groups, memberships, before }) => ({
-      ...{ id: schoolId as SchoolId, name, state: at, counts: { before, groups, people, memberships } },
+    schools: record.schools.map(({ id: schoolId, name, state: at, kept, people, groups, memberships, before }) => ({
+      ...{ id: schoolId as SchoolId, name, state: at, counts: { kept, before, groups, people, memberships } },
     })),
   };
 };

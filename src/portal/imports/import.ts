@@ -33,10 +33,10 @@ const stageOf = ({ state, progress }: Import) =>
   progress !== null && progress.phase === "APPLYING" ? "APPLYING" : state;
 
 /** The numbers of an import that are not 0. */
-function figuresOf({ people, groups, memberships, leavers }: ImportSchool): [name: string, count: number][] {
+function figuresOf({ people, groups, memberships, leavers, kept }: ImportSchool): [name: string, count: number][] {
   const { created, changed, restored, joined } = people;
   const figures = {
-    ...{ created, joined, restored, changed, leavers },
+    ...{ created, joined, restored, changed, leavers, kept },
     ...{ groupsCreated: groups.created, groupsRestored: groups.restored, groupsChanged: groups.changed },
     ...{ groupsCarriedOver: groups.carriedOver, groupsRemoved: groups.removed },
     memberships: memberships.created + memberships.changed + memberships.removed,
@@ -45,11 +45,12 @@ function figuresOf({ people, groups, memberships, leavers }: ImportSchool): [nam
 }
 
 /** The lists that have something to show. */
-function listsOf({ groups, memberships, leavers }: ImportSchool): string[] {
+function listsOf({ groups, memberships, leavers, kept }: ImportSchool): string[] {
   const changesGroups = Object.values(groups).some((count) => count > 0);
   const changesMembers = Object.values(memberships).some((count) => count > 0);
   return [
     ...(leavers > 0 ? ["leavers"] : []),
+    ...(kept > 0 ? ["kept"] : []),
     ...(groups.created > 0 ? ["look-alikes"] : []),
     ...(memberships.removed > 0 || groups.removed > 0 || groups.carriedOver > 0 ? ["moves"] : []),
     ...(changesGroups || changesMembers || leavers > 0 ? ["changes"] : []),

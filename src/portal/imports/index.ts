@@ -1,7 +1,7 @@
 import { makeArea } from "../frame/index.ts";
 import { showImport } from "./import.ts";
 import { handOutTemplate, handIn, showImports } from "./list.ts";
-import { showChanges, showFaults, showLeavers, showLookAlikes, showMoves, showViewChanges } from "./lists.ts";
+import { showChanges, showFaults, showKept, showLeavers, showLookAlikes, showMoves, showViewChanges } from "./lists.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 import { apply, cancel, joinGroups, setMoves } from "./steps.ts";
@@ -18,6 +18,7 @@ export const importPages = makeArea({ folder: import.meta.dirname, texts: { de: 
   pages.get(`${one}/faults`, showFaults);
   pages.get(`${one}/changes`, showChanges);
   pages.get(`${one}/leavers`, showLeavers);
+  pages.get(`${one}/kept`, showKept);
   pages.get(`${one}/look-alikes`, showLookAlikes);
   pages.post(`${one}/look-alikes`, joinGroups, showLookAlikes);
   pages.get(`${one}/moves`, showMoves);

@@ -52,12 +52,19 @@ export async function showChanges(visit: Visit): Promise<Shown> {
   return showList(visit, "changes", { changes, next });
 }
 
-export async function showLeavers(visit: Visit): Promise<Shown> {
-  const params = pageOf(visit);
+async function takeLeavers(visit: Visit, kept: boolean) {
+  const { path, query } = pageOf(visit);
+  const params = { path, query: { ...query, kept } };
   const { items, next } = await takePage(visit.api.GET("/admin/v1/imports/{importId}/leavers", { params }));
   const leavers = items.map((leaver) => ({ ...leaver, fullName: nameOf(leaver.name, visit) }));
-  return showList(visit, "leavers", { leavers, next, people: `/admin/schools/${visit.part("schoolId")}/people` });
+  return { leavers, next, people: `/admin/schools/${visit.part("schoolId")}/people` };
 }
+
+export const showLeavers = async (visit: Visit): Promise<Shown> =>
+  showList(visit, "leavers", await takeLeavers(visit, false));
+
+/** Who would be removed but stays, for what they are for the staff. */
+export const showKept = async (visit: Visit): Promise<Shown> => showList(visit, "kept", await takeLeavers(visit, true));
 
 export async function showLookAlikes(visit: Visit): Promise<Shown> {
   const params = pageOf(visit);

@@ -1,0 +1,49 @@
+import type { ClientId } from "../access/index.ts";
+import type { PersonId } from "../directory/index.ts";
+import type { RecordStore, Transaction } from "../platform/db.ts";
+import { findRows, run, sql, statement, table } from "../platform/sql.ts";
+import { findRoles, listHigherHolders, listLastOperators, type Holder, type StaffRole } from "../staff/index.ts";
+import type { SchoolPart } from "./difference.ts";
+import { i } from "./tables.ts";
+
+const r = table("staffRole", "r");
+
+const findRemovedStaff = statement(
+  () => sql`SELECT DISTINCT ${i.id} FROM ${i} JOIN ${r} ON ${r.personId} = ${i.id} WHERE ${i.change} = 'removed'`,
+);
+const keep = statement<{ ids: readonly PersonId[] }>(
+  ({ ids }) => sql`
+  UPDATE ${i} SET change = NULL, is_kept = true WHERE ${i.change} = 'removed' AND ${i.id} = ANY (${ids}::uuid[])`,
+);
+
+/**
+ * Keeps people whom the files would remove: those with a staff role that goes beyond those of an actor, and the last
+ * operators. They stay as they are, with their groups.
+ */
+export async function keepStaff(tx: Transaction, { importId, appliedBy, now }: SchoolPart): Promise<void> {
+  const found = await findRows<{ id: PersonId }>(tx, findRemovedStaff, {});
+  const personIds = found.map(({ id }) => id);
+  if (personIds.length === 0) return;
+  const kept = new Set<PersonId>();
+  const { actorId } = await tx.prisma.import.findUniqueOrThrow({ where: { id: importId }, select: { actorId: true } });
+  for (const actor of new Set([actorId, appliedBy ?? null])) {
+    const mine = await findRolesOfActor(tx, actor, now);
+    if (mine === null) continue;
+    for (const id of await listHigherHolders(tx, { personIds, mine, now })) kept.add(id);
+  }
+  const removed = personIds.filter((id) => !kept.has(id));
+  for (const id of await listLastOperators(tx, removed)) kept.add(id);
+  if (kept.size > 0) await run(tx, keep, { ids: [...kept] });
+}
+
+/** Shape: null for programs of this machine, such as the command line, which may do what an operator may. */
+async function findRolesOfActor(
+  tx: RecordStore,
+  actorId: string | null,
+  now: Date,
+): Promise<readonly StaffRole[] | null> {
+  const [, kind, id] = /^(person|app):(.*)$/.exec(actorId ?? "") ?? [];
+  if (kind === undefined || id === undefined) return null;
+  const holder: Holder = kind === "person" ? { personId: id as PersonId } : { clientId: id as ClientId };
+  return findRoles(tx, holder, now);
+}
