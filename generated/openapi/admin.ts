@@ -6388,6 +6388,11 @@ export interface components {
          */
         KeptByImport: boolean;
         /**
+         * @description With `true` only apps that the caller looks after; an operator looks after all.
+         * @example true
+         */
+        OwnApps: boolean;
+        /**
          * @description Only the call with this `X-Request-Id`.
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
          */
@@ -9784,6 +9789,11 @@ export interface operations {
                  * @example gym
                  */
                 search?: components["parameters"]["Search"];
+                /**
+                 * @description With `true` only apps that the caller looks after; an operator looks after all.
+                 * @example true
+                 */
+                own?: components["parameters"]["OwnApps"];
                 /**
                  * @description The order of the list; a cursor continues in it.
                  * @example -name

@@ -33,7 +33,8 @@ const keepOfSchool = keepLatest(sql`SELECT ${named} WHERE ${schoolIsShown(client
 // An app may have a thousand schools and list them all the time.
 const keepOfAll = keepLatest(shownSchools(client), sql`interval '1 hour'`);
 
-const mostKeys = 20_000;
+/** How much a process keeps in a minute: of all apps, and of one, so that none leaves the others without a place. */
+const mostKeys = { all: 20_000, ofApp: 2_000 };
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 type Noted = { clientId: string; schoolId: string; at: Date };
@@ -54,10 +55,16 @@ export type LastCalls = {
  */
 export function makeLastCalls({ db, clock }: { db: Pick<Db, "pool">; clock: Clock }): LastCalls {
   let noted = new Map<string, Noted>();
+  let counts = new Map<string, number>();
 
   function keep(call: Noted): void {
     const key = `${call.clientId} ${call.schoolId}`;
-    if (noted.has(key) || noted.size < mostKeys) noted.set(key, call);
+    if (!noted.has(key)) {
+      const count = counts.get(call.clientId) ?? 0;
+      if (count >= mostKeys.ofApp || noted.size >= mostKeys.all) return;
+      counts.set(call.clientId, count + 1);
+    }
+    noted.set(key, call);
   }
 
   async function write(calls: readonly Noted[]): Promise<void> {
@@ -75,6 +82,7 @@ export function makeLastCalls({ db, clock }: { db: Pick<Db, "pool">; clock: Cloc
   async function flush(): Promise<void> {
     const taken = [...noted.values()];
     noted = new Map();
+    counts = new Map();
     await write(taken).catch((error: unknown) => {
       // Written at the next flush, unless there was a later call since.
       const isReplaced = ({ clientId, schoolId }: Noted) => noted.has(`${clientId} ${schoolId}`);

@@ -29,7 +29,7 @@ import { differenceOf } from "./change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
 import { answerPage, readPage } from "./page.ts";
 import { refuseLastOperatorLeaves } from "../staff/index.ts";
-import { appsOf, reachesApp } from "./reached.ts";
+import { appsOf, ownAppsOf, reachesApp } from "./reached.ts";
 import { refuseStale, tagOf } from "./stale.ts";
 
 type Schemas = components["schemas"];
@@ -78,7 +78,8 @@ const presentCredentials = (made: { clientId: ClientId; clientSecret: string | n
 
 const listApps: AdminHandler<"listApps"> = async (deps, { query, reach, origin }) => {
   const page = readPage(deps, "listApps", query);
-  const asked = { search: query.search, among: appsOf(reach), limit: page.take, after: page.after, order: query.sort };
+  const among = query.own === true ? ownAppsOf(reach) : appsOf(reach);
+  const asked = { search: query.search, among, limit: page.take, after: page.after, order: query.sort };
   const found = await listAppsByName(deps.db, asked);
   const list = { list: "listApps" as const, path: appsPath, query, page };
   const profiles = await findProfiles(

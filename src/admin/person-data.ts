@@ -78,7 +78,7 @@ const getPersonData: AdminHandler<"getPersonData"> = async ({ db }, { path, reac
     events: (await listEventsOf(db, { subjectId: personId, limit: most })).map(({ at, clientId, action }) =>
       timeOf(clientId, at, { what: action }),
     ),
-    deliveries: (await listDeliveriesOf(db, { subjectId: personId, limit: most })).map((one) =>
+    deliveries: (await listDeliveriesOf(db.pool, { subjectId: personId, limit: most })).map((one) =>
       timeOf(one.clientId, one.at, { what: one.state, until: one.finishedAt }),
     ),
   });

@@ -22,6 +22,9 @@ export async function refuseUnknownSchool(db: Pick<Store, "prisma">, reach: Reac
 export const appsOf = ({ all, schoolIds, clientIds }: Reach): ClientId[] | undefined =>
   all || schoolIds.size > 0 ? undefined : [...clientIds];
 
+/** The apps that a caller looks after: all for operators; else a partner's own. */
+export const ownAppsOf = ({ all, clientIds }: Reach): ClientId[] | undefined => (all ? undefined : [...clientIds]);
+
 /** Whether a caller sees an app. */
 export const reachesApp = (reach: Reach, clientId: ClientId): boolean => appsOf(reach)?.includes(clientId) ?? true;
 

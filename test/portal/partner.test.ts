@@ -3,7 +3,7 @@ import { PNG } from "pngjs";
 import { expect, test } from "vitest";
 import type { ClientId } from "../../src/access/index.ts";
 import { makeMakers } from "../support/make.ts";
-import { makePortalUser, type PortalUser } from "../support/portal.ts";
+import { giveRoleTo, makePortalUser, type PortalUser } from "../support/portal.ts";
 import { answer, startReceiver } from "../support/receiver.ts";
 import { startService } from "../support/service.ts";
 import { getAppToken, postToken } from "../support/token.ts";
@@ -32,6 +32,17 @@ async function makeEndpoint({ browser, address }: Pick<PortalUser, "browser"> & 
   const [, id] = /\/webhooks\/([0-9a-f-]{36})"/.exec(made.html) ?? [];
   return { form, made, page: `${address}/webhooks/${id}` };
 }
+
+test("a partner who also runs a school finds their own apps on the first page, whatever others there are", async () => {
+  for (let n = 0; n < 51; n++) await make.app({ name: `Aaa ${n}` });
+  const { clientId } = await make.app({ name: "Zuletzt" });
+  const { browser, personId } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [await make.school()] });
+  await giveRoleTo(service, personId, "PARTNER", { clientIds: [clientId] });
+  const { html } = await browser.open("/partner");
+  expect(html).toContain(`/partner/apps/${clientId}"`);
+  expect(html).not.toContain("Aaa");
+  expect(html).not.toContain("cursor=");
+});
 
 test("a partner sees their own apps and no other", async () => {
   const { clientId, browser, address } = await makeWorld();

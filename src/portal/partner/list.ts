@@ -1,5 +1,5 @@
 import { take, takePage, type Shown, type Visit } from "../frame/index.ts";
-import { isOperator, ownApps, placeOf, refuseOthers } from "./place.ts";
+import { isOperator, placeOf, refuseOthers } from "./place.ts";
 import { scopeNames } from "./words.ts";
 
 const list = "/admin/v1/apps";
@@ -9,16 +9,13 @@ export async function listOwn(visit: Visit): Promise<Shown> {
   refuseOthers(visit);
   const { api, query, t } = visit;
   const [search, cursor] = [query("search"), query("cursor")];
-  const asked = { limit: 50, ...(search !== "" && { search }), ...(cursor !== "" && { cursor }) };
+  const asked = { own: true, limit: 50, ...(search !== "" && { search }), ...(cursor !== "" && { cursor }) };
   const [{ items, next }, waiting, today] = await Promise.all([
     takePage(api.GET(list, { params: { query: asked } })),
     take(api.GET("/admin/v1/scope-requests", { params: { query: { state: "REQUESTED", limit: 100 } } })),
     take(api.GET("/admin/v1/today")),
   ]);
-  const own = ownApps(visit);
-  const apps = items
-    .filter(({ clientId }) => own === null || own.includes(clientId))
-    .map((app) => ({ ...app, waits: waiting.some(({ clientId }) => clientId === app.clientId) }));
+  const apps = items.map((app) => ({ ...app, waits: waiting.some(({ clientId }) => clientId === app.clientId) }));
   const model = {
     ...{ apps, search, failing: today.failingEndpoints?.first ?? [] },
     more: next === null ? null : `/partner?${new URLSearchParams({ search, cursor: next }).toString()}`,

@@ -86,6 +86,10 @@ test("staff of schools see all apps, a partner their own; another one is answere
   expect(all.indexOf("Änderbar")).toBe(0);
   expect(all).toContain("Zebra");
   expect(await names(admin, "&search=ebr")).toEqual(["Zebra"]);
+  expect(await names(admin, "&own=true")).toEqual([]);
+  expect(await names(admin, "&own=false")).toEqual(all);
+  expect(await names(partner, "&own=true")).toEqual(["Änderbar"]);
+  expect(await names(operator, "&own=true")).toEqual(await names(operator));
   expect(refusalOf(await secretary.call("GET", "/apps"))).toEqual([403, "role_forbids"]);
   const first = await admin.call("GET", "/apps?limit=1");
   const next = /<\/admin\/v1([^>]+)>/.exec(first.headers.get("link")!)![1]!;

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { makeLastCalls } from "../../../src/access/index.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
@@ -154,4 +155,14 @@ test("calls that could not be written are written later, and a later one is not 
   earlier.note({ clientId: app.clientId, schoolId: school });
   await earlier.flush();
   expect(await at()).toEqual([clock()]);
+});
+
+test("an app that names thousands of schools within a minute leaves the others their place", async () => {
+  const [app, noisy] = [await make.app(), await make.app()];
+  await make.grant({ app: app.clientId, school });
+  const calls = makeLastCalls({ db: service.db, clock: makeTestClock("2026-03-01T08:00:00Z") });
+  for (let n = 0; n < 20_000; n++) calls.note({ clientId: noisy.clientId, schoolId: randomUUID() });
+  calls.note({ clientId: app.clientId, schoolId: school });
+  await calls.flush();
+  expect(await service.db.prisma.lastCall.count({ where: { clientId: app.clientId } })).toBe(1);
 });

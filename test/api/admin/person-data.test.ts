@@ -140,7 +140,7 @@ test("only who runs the school gives the answer", async () => {
   expect(await prisma.audit.count({ where: { personId, action: "person_data_read" } })).toBe(0);
 });
 
-test("neither the events of apps nor the audit log are read from end to end", async () => {
+test("neither the events of apps nor the audit log nor the deliveries are read from end to end", async () => {
   const personId = await makeKnownPerson();
   const { pool } = service.db;
   await pool.query(
@@ -153,12 +153,17 @@ test("neither the events of apps nor the audit log are read from end to end", as
      SELECT gen_random_uuid(), now() - n * interval '1 second', 'signed_in', 'app:another', gen_random_uuid()
      FROM generate_series(1, 100000) AS n`,
   );
-  await pool.query("ANALYZE app_event, audit");
+  await pool.query(
+    `INSERT INTO webhook_delivery (message_id, endpoint_id, event_type, subject_id, body, created_at)
+     SELECT gen_random_uuid(), id, 'person', gen_random_uuid(), '{}', now()
+     FROM (SELECT id FROM webhook_endpoint LIMIT 1) one, generate_series(1, 100000)`,
+  );
+  await pool.query("ANALYZE app_event, audit, webhook_delivery");
   const seen: { text: string; values: unknown[] }[] = [];
   const send = pg.Client.prototype.query;
   pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
     const { text, values } = args[0] as Partial<(typeof seen)[number]>;
-    if (text !== undefined && /^SELECT[^]*FROM "public"\."(app_event|audit)"/.test(text))
+    if (text !== undefined && /^\s*SELECT[^]*FROM ("public"\.)?"?(app_event|audit|webhook_delivery)\b/.test(text))
       seen.push({ text, values: values ?? (args[1] as unknown[] | undefined) ?? [] });
     return Reflect.apply(send, this, args) as never;
   } as typeof send;
@@ -167,7 +172,7 @@ test("neither the events of apps nor the audit log are read from end to end", as
   } finally {
     pg.Client.prototype.query = send;
   }
-  expect(seen).toHaveLength(3);
+  expect(seen).toHaveLength(4);
   const client = await pool.connect();
   try {
     for (const [n, { text, values }] of seen.entries()) {
