@@ -30,7 +30,7 @@ const listSignOnAttempts: AdminHandler<"listSignOnAttempts"> = async (deps, { pa
   const clientId = path.clientId as ClientId;
   const page = readPage(deps, "listSignOnAttempts", query);
   await refuseOthersApp(deps.db, reach, clientId);
-  const found = await listAttempts(deps.db, { clientId, limit: page.take, after: page.after });
+  const found = await listAttempts(deps.db.pool, { clientId, limit: page.take, after: page.after });
   const address = `/admin/v1/apps/${clientId}/sign-on-attempts`;
   const list = { list: "listSignOnAttempts" as const, path: address, query, page };
   return answerPage(deps, list, { found, idOf: ({ id }) => id, present: presentAttempt });

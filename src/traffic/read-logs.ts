@@ -1,5 +1,6 @@
-import type { RecordStore } from "../platform/db.ts";
-import { keptLines, type ApiRequest, type SignOnStep } from "./logs.ts";
+import type { Queryable, RecordStore } from "../platform/db.ts";
+import { fields, findRows, sql, statement, table } from "../platform/sql.ts";
+import type { ApiRequest, SignOnStep } from "./logs.ts";
 
 type RequestsAsked = {
   clientId: string;
@@ -29,20 +30,69 @@ export function listApiRequests(
 /** One sign-on with its steps in their order. Shape: `id` is that of its last step. */
 export type SignOnAttempt = { id: string; steps: SignOnStep[] };
 
+const s = table("signOnStep", "s");
+const step = fields<SignOnStep>({
+  ...{ id: s.id, clientId: s.clientId, requestId: s.requestId, at: s.at, attempt: s.attempt },
+  ...{ step: s.step, outcome: sql`${s.outcome}`, code: s.code, description: s.description },
+});
+
+type Part = { clientId: string; after: string | null; limit: number };
+
+const selectNewest = statement<Part>(
+  ({ clientId, after, limit }) => sql`
+  SELECT ${step} FROM ${s} WHERE ${s.clientId} = ${clientId} AND (${after}::uuid IS NULL OR ${s.id} < ${after})
+  ORDER BY ${s.id} DESC LIMIT ${limit}`,
+);
+
+// Worded as the index is; name by name, so that no estimate of all names together makes PostgreSQL read all of the app.
+const selectNamed = statement<{ clientId: string; names: readonly string[] }>(
+  ({ clientId, names }) => sql`
+  SELECT DISTINCT ON (${s.id}) ${step} FROM unnest(${names}::text[]) AS asked (name)
+  CROSS JOIN LATERAL (
+    SELECT * FROM ${s}
+    WHERE ${s.clientId} = ${clientId} AND string_to_array(${s.attempt}, '>') @> ARRAY[asked.name] OFFSET 0) s
+  ORDER BY ${s.id}`,
+);
+
+const namesOf = (steps: readonly SignOnStep[]): string[] => [
+  ...new Set(steps.flatMap(({ attempt }) => attempt.split(">"))),
+];
+
+/** All steps of the sign-ons that some steps are of, the oldest first. */
+async function findWhole(db: Queryable, clientId: string, some: readonly SignOnStep[]): Promise<SignOnStep[]> {
+  for (let names = namesOf(some); ;) {
+    const found = await findRows<SignOnStep, { clientId: string; names: readonly string[] }>(db, selectNamed, {
+      ...{ clientId, names },
+    });
+    const all = namesOf(found);
+    if (all.length === names.length) return found;
+    names = all;
+  }
+}
+
+/** About as many steps as one sign-on has. */
+const stepsEach = 8;
+
 /**
  * The sign-ons to an app that were noted, the one with the latest step first.
  *
  * Shape: a step that waited is left out once it was done or refused.
  */
 export async function listSignOnAttempts(
-  { prisma }: RecordStore,
+  db: Queryable,
   { clientId, limit, after }: { clientId: string; limit: number; after?: string | undefined },
 ): Promise<SignOnAttempt[]> {
-  const query = { where: { clientId }, orderBy: { id: "desc" as const }, take: keptLines.steps };
-  const found = (await prisma.signOnStep.findMany(query)).reverse() as SignOnStep[];
-  return groupSteps(found)
-    .filter(({ id }) => after === undefined || id < after)
-    .slice(0, limit);
+  const part = { clientId, limit: limit * stepsEach };
+  const attempts: SignOnAttempt[] = [];
+  for (let last = after ?? null, isMore = true; isMore && attempts.length < limit;) {
+    const steps: SignOnStep[] = await findRows<SignOnStep, Part>(db, selectNewest, { ...part, after: last });
+    const ids = new Set(steps.map(({ id }) => id));
+    // Those with later steps came before.
+    attempts.push(...groupSteps(await findWhole(db, clientId, steps)).filter(({ id }) => ids.has(id)));
+    isMore = steps.length === part.limit;
+    last = steps.at(-1)?.id ?? last;
+  }
+  return attempts.slice(0, limit);
 }
 
 /** Puts steps, the oldest first, together to sign-ons, the latest first. */

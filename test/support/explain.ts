@@ -36,6 +36,31 @@ function asText(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value as string);
 }
 
+/** The rows that a plan reads, those that it throws away too. */
+export const countRead = (plan: Plan): number =>
+  ((plan["Actual Rows"] ?? 0) + (plan["Rows Removed by Filter"] ?? 0)) * (plan["Actual Loops"] ?? 1) +
+  (plan.Plans ?? []).reduce((sum, part) => sum + countRead(part), 0);
+
+type Query = { text: string; values: unknown[] };
+
+/** What this process asks of databases meanwhile, of the queries with such a text. */
+export async function recordQueries(matching: RegExp, work: () => Promise<unknown>): Promise<Query[]> {
+  const seen: Query[] = [];
+  const send = pg.Client.prototype.query;
+  pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
+    const { text, values } = args[0] as Partial<Query>;
+    if (text !== undefined && matching.test(text))
+      seen.push({ text, values: values ?? (args[1] as unknown[] | undefined) ?? [] });
+    return Reflect.apply(send, this, args) as never;
+  } as typeof send;
+  try {
+    await work();
+  } finally {
+    pg.Client.prototype.query = send;
+  }
+  return seen;
+}
+
 /** What a run of a named statement read: pages, for how many rows or things, and tables from end to end. */
 export type Cost = { name: string; pages: number; things: number; scanned: string[] };
 

@@ -1,11 +1,10 @@
 import { hash } from "node:crypto";
-import pg from "pg";
 import { expect, test } from "vitest";
 import type { PersonId } from "../../../src/directory/index.ts";
 import { makeUuid } from "../../../src/platform/ids.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { makeStaff, refusalOf } from "../../support/admin.ts";
-import { explainPrepared, type Plan } from "../../support/explain.ts";
+import { countRead, explainPrepared, recordQueries } from "../../support/explain.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 import { getUserTokens, giveLogin } from "../../support/token.ts";
@@ -159,19 +158,10 @@ test("neither the events of apps nor the audit log nor the deliveries are read f
      FROM (SELECT id FROM webhook_endpoint LIMIT 1) one, generate_series(1, 100000)`,
   );
   await pool.query("ANALYZE app_event, audit, webhook_delivery");
-  const seen: { text: string; values: unknown[] }[] = [];
-  const send = pg.Client.prototype.query;
-  pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
-    const { text, values } = args[0] as Partial<(typeof seen)[number]>;
-    if (text !== undefined && /^\s*SELECT[^]*FROM ("public"\.)?"?(app_event|audit|webhook_delivery)\b/.test(text))
-      seen.push({ text, values: values ?? (args[1] as unknown[] | undefined) ?? [] });
-    return Reflect.apply(send, this, args) as never;
-  } as typeof send;
-  try {
+  const matching = /^\s*SELECT[^]*FROM ("public"\.)?"?(app_event|audit|webhook_delivery)\b/;
+  const seen = await recordQueries(matching, async () => {
     expect((await admin.call("GET", `/people/${personId}/data`)).status).toBe(200);
-  } finally {
-    pg.Client.prototype.query = send;
-  }
+  });
   expect(seen).toHaveLength(4);
   const client = await pool.connect();
   try {
@@ -184,8 +174,3 @@ test("neither the events of apps nor the audit log nor the deliveries are read f
     client.release(true);
   }
 });
-
-/** The rows that a plan reads, those that it throws away too. */
-const countRead = (plan: Plan): number =>
-  ((plan["Actual Rows"] ?? 0) + (plan["Rows Removed by Filter"] ?? 0)) * (plan["Actual Loops"] ?? 1) +
-  (plan.Plans ?? []).reduce((sum, part) => sum + countRead(part), 0);

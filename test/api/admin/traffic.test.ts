@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import type { ClientId } from "../../../src/access/index.ts";
+import { makeUuid } from "../../../src/platform/ids.ts";
 import { makeTraffic } from "../../../src/traffic/index.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { makeStaff, refusalOf } from "../../support/admin.ts";
+import { countRead, explainPrepared, recordQueries } from "../../support/explain.ts";
 import { makeTestClock } from "../../support/service.ts";
 import { askFor, exchange, getAppToken, postToken, signOn } from "../../support/token.ts";
 import { makeBrowser } from "../../support/browser.ts";
@@ -69,6 +71,64 @@ test("a sign-on that waits for the person, and what is refused at once, are seen
   await postToken(service, app, { grant_type: "client_credentials", scope: "nonsense" });
   const [token] = await attempts();
   expect(token!.steps).toMatchObject([{ step: "token", outcome: "refused", code: "invalid_scope" }]);
+});
+
+/** Sign-ons of four steps: all requests came first, then all codes, and so on. */
+async function makeAttempts(clientId: ClientId, count: number): Promise<void> {
+  const at = world.service.clock();
+  const name = (kind: string, n: number) => [clientId, kind, n].join("-");
+  const stepsAt = (n: number) => [
+    { attempt: name("request", n), step: "login", outcome: "refused" },
+    { attempt: [name("request", n), name("grant", n), name("code", n)].join(">"), step: "code" },
+    { attempt: name("code", n), step: "token" },
+    { attempt: name("grant", n), step: "userinfo" },
+  ];
+  const rows = Array.from({ length: count }, (_, n) =>
+    stepsAt(n).map((step, place) => ({
+      ...{ id: makeUuid(new Date(at.getTime() + place * count + n)), clientId, requestId: `request-${n}`, at },
+      ...{ outcome: "done", ...step },
+    })),
+  );
+  await world.service.db.prisma.signOnStep.createMany({ data: rows.flat() });
+}
+
+test("a page of sign-ons has each of them whole and once, however far apart their steps are", async () => {
+  const app = await world.app();
+  const { call } = await partnerOf(app.clientId);
+  await makeAttempts(app.clientId, 60);
+  const seen: Attempt[] = [];
+  for (let next: string | undefined = `/apps/${app.clientId}/sign-on-attempts?limit=7`; next !== undefined;) {
+    const { body, headers } = await call("GET", next);
+    seen.push(...(body as Attempt[]));
+    next = /<\/admin\/v1([^>]+)>/.exec(headers.get("link") ?? "")?.[1];
+  }
+  const expected = Array.from({ length: 60 }, (_, n) => `request-${59 - n}`);
+  expect(seen.map(({ steps }) => steps[0]!.requestId)).toEqual(expected);
+  for (const attempt of seen)
+    expect(stepsOf(attempt)).toEqual(["login refused", "code done", "token done", "userinfo done"]);
+});
+
+test("a page of sign-ons reads neither all steps of the app nor those of others", async () => {
+  const { service } = world;
+  const [app, other] = [await world.app(), await world.app()];
+  const { call } = await partnerOf(app.clientId);
+  await makeAttempts(app.clientId, 600);
+  await makeAttempts(other.clientId, 1500);
+  await service.db.pool.query("ANALYZE sign_on_step");
+  const asked = await recordQueries(/FROM [^ ]*sign_on_step/, () =>
+    call("GET", `/apps/${app.clientId}/sign-on-attempts?limit=2`),
+  );
+  expect(asked.length).toBeGreaterThan(1);
+  const client = await service.db.pool.connect();
+  try {
+    for (const [n, { text, values }] of asked.entries()) {
+      await client.query(`PREPARE asked_${n} AS ${text}`);
+      const plan = await explainPrepared(client, `asked_${n}`, { values, options: "ANALYZE" });
+      expect([text, countRead(plan) < 1000]).toEqual([text, true]);
+    }
+  } finally {
+    client.release(true);
+  }
 });
 
 test("calls are noted by request: refusals all, successes the first of each operation in a minute", async () => {
