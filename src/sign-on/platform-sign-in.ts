@@ -10,8 +10,8 @@ import { askNewPassword, makeNewPasswordRouter } from "./new-password/platform.t
 import { renderLoginPage } from "./pages/index.ts";
 import { isOwnForm, makeFormToken, replaceSession, signInPath } from "./platform-session.ts";
 import { readReturnPath } from "./return-path.ts";
-import { addressWith, confirmAddress, keepPending } from "./second-factor/confirm.ts";
-import { passwordAlone } from "./second-factor/methods.ts";
+import { addressWith, confirmAddress, keepConfirmed, keepPending } from "./second-factor/confirm.ts";
+import { passwordAlone, withSecondFactor, type SecondMethod } from "./second-factor/methods.ts";
 import { setUpPath } from "./second-factor/set-up.ts";
 import { findNextStep, findRefusal, findSignedIn } from "./signed-in.ts";
 import { signingIn } from "./storage/signing-in.ts";
@@ -37,7 +37,13 @@ const returnPathOf = (req: Request): string => readReturnPath(req.query["return"
 const addressOf = (req: Request, query: Record<string, string> = {}): string =>
   addressWith(signInPath, returnPathOf(req), query);
 
-type RightPassword = { personId: PersonId; generation: number; isShared?: boolean };
+type RightPassword = {
+  personId: PersonId;
+  generation: number;
+  isShared?: boolean;
+  mustChange?: boolean;
+  method?: SecondMethod;
+};
 
 async function logIn(deps: InteractionDeps, req: Request, res: Response): Promise<void> {
   const [username, password] = [fieldOf(req, "username").trim(), fieldOf(req, "password")];
@@ -63,13 +69,20 @@ async function logIn(deps: InteractionDeps, req: Request, res: Response): Promis
   if (refusal !== null) return show({ kind: refusal });
   rememberDevice(deps, req, res, check.device);
   await keepLastSignIn(deps, req, res, { personId: check.personId, isShared });
-  if (check.mustChange) askNewPassword(deps, req, res, check);
+  // The second factor comes first, so that the password alone does not get the owner locked out.
+  if (check.mustChange && (await findNextStep(deps, check.personId)) !== "confirm")
+    askNewPassword(deps, req, res, check);
   else await goOn(deps, req, res, { ...check, isShared });
 }
 
 /** What follows a right password that may stay. */
 async function goOn(deps: InteractionDeps, req: Request, res: Response, check: RightPassword): Promise<void> {
-  const { personId, isShared } = check;
+  const { personId, isShared, method } = check;
+  if (method !== undefined) {
+    await signingIn(check, () => replaceSession(deps, req, res, { personId, amr: withSecondFactor(method) }));
+    keepConfirmed(deps, req, res, personId);
+    return res.redirect(303, returnPathOf(req));
+  }
   const next = await findNextStep(deps, personId);
   if (next === "confirm") {
     keepPending(deps, req, res, check);

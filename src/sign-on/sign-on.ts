@@ -32,6 +32,7 @@ import type { Lifetimes } from "./provider/deps.ts";
 import { makeProvider } from "./provider/make-provider.ts";
 import { makeShowPages } from "./provider/pages.ts";
 import { needsSecondFactor } from "./second-factor/admin-scopes.ts";
+import { askNewPassword } from "./new-password/platform.ts";
 import { makeConfirmRouter } from "./second-factor/confirm.ts";
 import { makeSetUpRouter } from "./second-factor/set-up.ts";
 import { findSignedIn, type SignedIn } from "./signed-in.ts";
@@ -177,7 +178,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
 
 const makePlatformPages = (deps: InteractionDeps): Router[] => [
   makePlatformSignIn(deps),
-  makeConfirmRouter(deps),
+  makeConfirmRouter(deps, askNewPassword),
   makeOwnPasswordRouter(deps),
   makeSetUpRouter(deps),
 ];

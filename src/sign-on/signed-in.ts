@@ -4,7 +4,7 @@ import type { Queryable } from "../platform/db.ts";
 import { fields, findRows, sql, statement, table } from "../platform/sql.ts";
 import type { InteractionDeps, StaffSecondFactor } from "./interaction/deps.ts";
 import { sharedDevice } from "./shared-device.ts";
-import { hasSecondFactor } from "./second-factor/methods.ts";
+import { hasPassword, hasSecondFactor } from "./second-factor/methods.ts";
 
 /**
  * Who is signed in with this browser.
@@ -33,14 +33,14 @@ export async function findSignedIn(deps: FindSignedInDeps, req: Request, res: Re
   const status = await findStatus(deps.db.pool, { personId: session.accountId, now: deps.clock() });
   if (!status?.isActive || status.isBlocked) return null;
   const has = hasSecondFactor(session.amr);
-  const hasPassword = session.amr?.includes("pwd") !== false;
+  const typedPassword = hasPassword(session.amr);
   // A card alone opens nothing that the staff work with.
-  if (status.isStaff && !hasPassword) return null;
+  if (status.isStaff && !typedPassword) return null;
   return {
     personId: session.accountId as PersonId,
     sessionUid: session.uid,
-    hasPassword,
-    isFresh: hasPassword && !session.past(freshSeconds),
+    hasPassword: typedPassword,
+    isFresh: typedPassword && !session.past(freshSeconds),
     hasSecondFactor: has,
     isOnSharedDevice: session.acr === sharedDevice,
     needsSecondFactor: isNeeded(deps.staffSecondFactor, status) && !(has && status.hasFactor),

@@ -9,7 +9,7 @@ import { makeStaff } from "../support/admin.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { startService } from "../support/service.ts";
-import { askFor, exchange, giveLogin, signOn } from "../support/token.ts";
+import { askFor, exchange, getUserTokens, giveLogin, postToken, signOn } from "../support/token.ts";
 
 type Schemas = components["schemas"];
 
@@ -131,6 +131,45 @@ test("a person who is blocked, and one who holds a staff role, do not sign in by
     [403, "Your account is blocked"],
     [404, "This card is not valid any more"],
   ]);
+});
+
+test("a card opens nothing of the staff, nor scopes of the admin API, also where the role came later", async () => {
+  await setCards();
+  const scopes = ["openid", "offline_access", "admin:read"] as const;
+  const app = await make.app({ scopes: [...scopes] });
+  await make.grant({ app: app.clientId, school });
+  const personId = await makePupil();
+  const login = await giveLogin(service.db, personId);
+  const card = await makeCard(personId);
+  const browser = open();
+  await browser.submit(await browser.open(card.url!), "/card");
+  expect(await isSignedIn(browser)).toBe(true);
+  const asked = askFor(service, app, { scopes });
+  const before = await browser.open(asked.address);
+  expect(before.html).toMatch(/action="\/interaction\/[^"]+\/login"/);
+  const silent = await browser.once(askFor(service, app, { scopes, params: { prompt: "none" } }).address);
+  expect(silent.headers.get("location")).toContain("error=login_required");
+
+  const role = { role: "SECRETARY" as const, holder: { personId }, schoolIds: [school] };
+  const origin = { at: service.clock() };
+  await withPrismaTransaction(service.db, (tx) => giveRole(tx, role, { giver: null, origin }));
+  expect((await browser.once("/admin")).headers.get("location")).toMatch(/^\/sign-in/);
+  expect((await browser.open(asked.address)).html).toMatch(/action="\/interaction\/[^"]+\/login"/);
+  const done = await browser.submit(before, "/login", login);
+  const back = new URL((await browser.submit(done, "/consent")).url);
+  expect((await exchange(service, app, { browser, asked, back })).status).toBe(200);
+});
+
+test("what a card had opened before is neither exchanged nor renewed with scopes of the admin API", async () => {
+  const scopes = ["openid", "offline_access", "admin:read"] as const;
+  const app = await make.app({ scopes: [...scopes] });
+  await make.grant({ app: app.clientId, school });
+  const personId = await makePupil();
+  const tokens = await getUserTokens(service, app, await giveLogin(service.db, personId), { scopes });
+  await service.db.prisma.$executeRaw`UPDATE oidc_artifact SET payload = payload || '{"amr": ["card"]}'
+    WHERE person_id = ${personId}::uuid AND kind = 'RefreshToken'`;
+  const refresh = { grant_type: "refresh_token", refresh_token: tokens.refresh_token! };
+  expect((await postToken(service, app, refresh)).body.error).toBe("invalid_grant");
 });
 
 test("outside its hours, networks and grades a card says when and where it works", async () => {

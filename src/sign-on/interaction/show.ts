@@ -98,7 +98,7 @@ export async function renderVisit(deps: InteractionDeps, visit: Visit, req: Requ
       context,
     );
   }
-  if (prompt.name === secondFactorPrompt) return renderSecondFactor(deps, visit, req, null);
+  if (prompt.name === secondFactorPrompt) return renderSecondFactor(deps, visit, req, { problem: null });
   const right = await findSignOnRight(deps.db.pool, { clientId, personId }, deps.clock());
   if (prompt.name === "consent") {
     const claims = await findClaims(deps, { clientId, personId, right });
@@ -124,14 +124,19 @@ async function findClaims(
   return claimsAt(subject, school?.id ?? null);
 }
 
-/** Asks for the second factor, or lets the person set one up and come back. */
+/**
+ * Asks for the second factor, or lets the person set one up and come back.
+ *
+ * Shape: `before` is the person who is to choose a password after it and has no session yet.
+ */
 export async function renderSecondFactor(
   deps: InteractionDeps,
   visit: Visit,
   req: Request,
-  problem: SecondFactorModel["problem"],
+  { problem, before }: { problem: SecondFactorModel["problem"]; before?: { personId: PersonId; pending: string } },
 ): Promise<Page> {
-  const { app, personId, interaction } = visit;
+  const { app, interaction } = visit;
+  const personId = before?.personId ?? visit.personId;
   const context = contextOf(visit, req);
   const steps = stepsOf(deps, visit, "second-factor");
   if (personId === null || !(await hasSecondFactors(deps.db, personId))) {
@@ -139,7 +144,8 @@ export async function renderSecondFactor(
     return renderSetUpNeededPage({ app: { name: app.name }, steps, setUp }, context);
   }
   const question = await askSecondFactor(deps, { personId, browser: visit.browser });
-  return renderSecondFactorPage({ app: { name: app.name }, steps, problem, ...question }, context);
+  const pending = before?.pending ?? null;
+  return renderSecondFactorPage({ app: { name: app.name }, steps, problem, pending, ...question }, context);
 }
 
 /** Asks for a password of the person's own, before the sign-in goes on. */

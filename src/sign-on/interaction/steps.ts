@@ -6,11 +6,12 @@ import { withPrismaTransaction } from "../../platform/db.ts";
 import { rememberConsent, rememberSchool } from "../consent.ts";
 import { forgetLastPerson, keepLastSignIn, readLastSignIn } from "../last-sign-in.ts";
 import { endSession } from "../logout/end-session.ts";
-import { sealPending, takeNewPassword } from "../new-password/pending.ts";
+import { readPending, sealPending, takeNewPassword } from "../new-password/pending.ts";
 import { forgetSession } from "../provider/library.ts";
 import { describeRefusal, secondFactorPrompt } from "../provider/policy.ts";
 import { checkAnswer } from "../second-factor/ask.ts";
-import { hasSecondFactor, passwordAlone, withSecondFactor } from "../second-factor/methods.ts";
+import { hasSecondFactor, passwordAlone, withSecondFactor, type SecondMethod } from "../second-factor/methods.ts";
+import { hasSecondFactors } from "../second-factor/records.ts";
 import { withoutRefused } from "../staff-scopes.ts";
 import { sharedDevice } from "../shared-device.ts";
 import { signingIn } from "../storage/signing-in.ts";
@@ -40,7 +41,14 @@ export const logIn: Step = async (deps, visit, req, res) => {
   rememberDevice(deps, req, res, check.device);
   await keepLastSignIn(deps, req, res, { personId: check.personId, isShared });
   if (check.mustChange) {
-    const pending = sealPending(deps, { ...check, browser: visit.browser });
+    const { personId, generation } = check;
+    const pending = sealPending(deps, { personId, generation, browser: visit.browser });
+    // The second factor comes first, so that the password alone does not get the owner locked out.
+    if (await hasSecondFactors(deps.db, personId))
+      return sendPage(
+        res,
+        await renderSecondFactor(deps, visit, req, { problem: null, before: { personId, pending } }),
+      );
     return sendPage(res, renderNewPassword(deps, visit, req, { pending, problem: null }));
   }
   await finishLogin(deps, visit, req, res, { ...check, isShared });
@@ -59,12 +67,13 @@ export const chooseNewPassword: Step = async (deps, visit, req, res) => {
   sendPage(res, renderNewPassword(deps, visit, req, { pending: taken.pending, problem }));
 };
 
-type RightPassword = { personId: PersonId; generation: number; isShared: boolean };
+type RightPassword = { personId: PersonId; generation: number; isShared: boolean; method?: SecondMethod };
 
 async function finishLogin(...[deps, visit, req, res, check]: [...Answer, RightPassword]): Promise<void> {
   await leaveOtherSession(deps, visit, req, res, check.personId);
   const context = check.isShared ? { acr: sharedDevice } : {};
-  const login = { accountId: check.personId, remember: false, amr: [...passwordAlone], ...context };
+  const amr = check.method === undefined ? [...passwordAlone] : withSecondFactor(check.method);
+  const login = { accountId: check.personId, remember: false, amr, ...context };
   const result = asksToSwitch(visit) ? { login, hint: { answered: true } } : { login };
   await signingIn(check, () =>
     deps.provider().interactionFinished(req, res, result, { mergeWithLastSubmission: false }),
@@ -109,17 +118,33 @@ export const chooseSchool: Step = async (deps, visit, req, res) => {
 
 /** Takes the second factor, or goes on where the session has got one meanwhile. */
 export const proveSecondFactor: Step = async (deps, visit, req, res) => {
+  if (fieldOf(req, "pending") !== "") return proveBeforeNewPassword(deps, visit, req, res);
   const { personId, interaction } = visit;
   if (personId === null || interaction.prompt.name !== secondFactorPrompt) return showAgain(deps, visit, req, res);
   const session = await deps.provider().Session.get(deps.provider().createContext(req, res));
   if (session.accountId === personId && hasSecondFactor(session.amr))
     return deps.provider().interactionFinished(req, res, { second_factor: {} });
   const check = await checkAnswer(deps, req, res, { personId, browser: visit.browser });
-  if (check.kind !== "ok") return sendPage(res, await renderSecondFactor(deps, visit, req, check));
+  if (check.kind !== "ok") return sendPage(res, await renderSecondFactor(deps, visit, req, { problem: check }));
   const context = session.acr === undefined ? {} : { acr: session.acr };
   const login = { accountId: personId, remember: false, amr: withSecondFactor(check.method), ...context };
   await deps.provider().interactionFinished(req, res, { login });
 };
+
+/** Takes the second factor of a person who has no session yet, because their password is to be replaced. */
+async function proveBeforeNewPassword(...[deps, visit, req, res]: Answer): Promise<void> {
+  const { browser } = visit;
+  const pending = readPending(deps, req, browser);
+  if (pending === null) return sendPage(res, await renderLogin(deps, visit, req, res, { kind: "expired_form" }));
+  const { personId } = pending;
+  const check = await checkAnswer(deps, req, res, { personId, browser });
+  if (check.kind !== "ok") {
+    const before = { personId, pending: fieldOf(req, "pending") };
+    return sendPage(res, await renderSecondFactor(deps, visit, req, { problem: check, before }));
+  }
+  const proved = sealPending(deps, { ...pending, method: check.method });
+  sendPage(res, renderNewPassword(deps, visit, req, { pending: proved, problem: null }));
+}
 
 /** Signs the person out. The same interaction then asks for another person. */
 export const switchUser: Step = async (deps, visit, req, res) => {

@@ -134,6 +134,7 @@ export type SecondFactorModel = {
   steps: Steps;
   takesCode: boolean;
   passkey: PasskeyQuestion | null;
+  pending?: string | null;
   problem: null | { kind: "missing" | "refused" | "expired_form" } | { kind: "slowed"; retryAfterSeconds: number };
 };
 

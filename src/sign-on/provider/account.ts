@@ -5,7 +5,7 @@ import type { Every } from "../../platform/contract-types.ts";
 import { makeUuid } from "../../platform/ids.ts";
 import type { Decisions, Pair } from "../consent.ts";
 import type { TokenClaims } from "../contract.ts";
-import { lacksSecondFactor } from "../second-factor/admin-scopes.ts";
+import { lacksPassword, lacksSecondFactor } from "../second-factor/admin-scopes.ts";
 import { once, questions } from "../storage/request-memory.ts";
 import { whileConsuming } from "../storage/request.ts";
 import { recordSignIn } from "../storage/unit-of-work.ts";
@@ -66,10 +66,12 @@ export function makeFindAccount(deps: ProviderDeps) {
   };
 }
 
-// What was issued before the person had a second factor, or had to have one, gives no token for the admin API.
+// What was issued before the person had a second factor, or had to have one, gives no token for the admin API; nor does
+// what a login card opened.
 async function isTooWeak(deps: ProviderDeps, personId: PersonId, token: Token | undefined): Promise<boolean> {
   if (token?.kind !== "AuthorizationCode" && token?.kind !== "RefreshToken") return false;
-  return lacksSecondFactor(deps, { personId, scopes: token.scopes ?? [], amr: token.amr });
+  const asked = { personId, scopes: token.scopes ?? [], amr: token.amr };
+  return lacksPassword(deps, asked) || lacksSecondFactor(deps, asked);
 }
 
 // The library hashes the value given as at_hash. Both others come with every code and refresh token.

@@ -5,7 +5,7 @@ import type { PersonId } from "../../directory/index.ts";
 import { recordAudit } from "../../events/index.ts";
 import { type Bucket, takeToken } from "../../platform/token-bucket.ts";
 import type { Pair } from "../consent.ts";
-import { lacksSecondFactor } from "../second-factor/admin-scopes.ts";
+import { lacksPassword, lacksSecondFactor } from "../second-factor/admin-scopes.ts";
 import { once, questions } from "../storage/request-memory.ts";
 import { findRight, findSchool, requestIdOf } from "./account.ts";
 import type { ProviderDeps } from "./deps.ts";
@@ -23,6 +23,7 @@ const { Check, Prompt } = interactionPolicy;
 export function makePolicy(deps: ProviderDeps): interactionPolicy.DefaultPolicy {
   const policy = makeBasePolicy();
   policy.get("login")?.checks.add(makeHintCheck(deps));
+  policy.get("login")?.checks.add(makePasswordCheck(deps));
   policy.add(new Prompt({ name: "refusal", requestable: false }, ...makeRightChecks(deps)), 1);
   policy.add(new Prompt({ name: secondFactorPrompt, requestable: false }, makeSecondFactorCheck(deps)), 2);
   policy.add(new Prompt({ name: "choose_school", requestable: false }, makeSchoolCheck(deps)), 3);
@@ -89,6 +90,12 @@ function makeRightChecks(deps: ProviderDeps): interactionPolicy.Check[] {
     makeCheck("blocked", describeRefusal("person_blocked"), (reason) => reason === "person_blocked"),
     makeCheck("sign_on_right", describeRefusal("no_grant"), (reason) => reason !== "person_blocked"),
   ];
+}
+
+function makePasswordCheck(deps: ProviderDeps) {
+  const check: Checked = (ctx) =>
+    Promise.resolve(lacksPassword(deps, { scopes: ctx.oidc.requestParamScopes, amr: ctx.oidc.session?.amr }));
+  return new Check("password", "the user has to type their password", "login_required", withPerson(check));
 }
 
 function makeSecondFactorCheck(deps: ProviderDeps) {

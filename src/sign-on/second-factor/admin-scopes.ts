@@ -2,13 +2,22 @@ import { scopeFromWire } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { RecordStore } from "../../platform/db.ts";
 import type { StaffSecondFactor } from "../interaction/deps.ts";
-import { hasSecondFactor } from "./methods.ts";
+import { hasPassword, hasSecondFactor } from "./methods.ts";
 import { hasSecondFactors } from "./records.ts";
 
 type Deps = { db: RecordStore; staffSecondFactor: StaffSecondFactor };
 
 const isAdminScope = (platform: string, scope: string): boolean =>
   scopeFromWire(platform, scope)?.startsWith("admin:") === true;
+
+const asksForAdmin = (platform: string, scopes: Iterable<string>): boolean =>
+  [...scopes].some((scope) => isAdminScope(platform, scope));
+
+/** Whether scopes of the admin API are asked for by somebody who has not typed their password, as with a login card. */
+export const lacksPassword = (
+  { platform }: { platform: string },
+  { scopes, amr }: { scopes: Iterable<string>; amr: readonly string[] | undefined },
+): boolean => !hasPassword(amr) && asksForAdmin(platform, scopes);
 
 /** Whether the person may work with the admin API only after a second factor. */
 export const needsSecondFactor = async ({ db, staffSecondFactor }: Deps, personId: PersonId): Promise<boolean> =>
@@ -20,6 +29,6 @@ export async function lacksSecondFactor(
   of: { personId: PersonId; scopes: Iterable<string>; amr: readonly string[] | undefined },
 ): Promise<boolean> {
   const { personId, scopes, amr } = of;
-  if (hasSecondFactor(amr) || ![...scopes].some((scope) => isAdminScope(deps.platform, scope))) return false;
+  if (hasSecondFactor(amr) || !asksForAdmin(deps.platform, scopes)) return false;
   return needsSecondFactor(deps, personId);
 }

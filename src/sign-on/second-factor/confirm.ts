@@ -10,7 +10,7 @@ import { readReturnPath } from "../return-path.ts";
 import { findRefusal, findSignedIn } from "../signed-in.ts";
 import { signingIn } from "../storage/signing-in.ts";
 import { askSecondFactor, checkAnswer } from "./ask.ts";
-import { withSecondFactor } from "./methods.ts";
+import { withSecondFactor, type SecondMethod } from "./methods.ts";
 import { hasSecondFactors } from "./records.ts";
 import { makeSealed, type Sealed } from "./sealed.ts";
 
@@ -21,7 +21,7 @@ const pendingSeconds = 600;
 const confirmedSeconds = 600;
 
 /** A person whose password was right, before they have a session. */
-type Pending = { personId: PersonId; generation: number; browser: string };
+type Pending = { personId: PersonId; generation: number; browser: string; mustChange?: boolean };
 /** A person who has just proved a second factor with this browser. */
 type Confirmed = { personId: PersonId; browser: string };
 
@@ -47,11 +47,12 @@ export function keepPending(
   deps: Deps,
   req: Request,
   res: Response,
-  { personId, generation }: Omit<Pending, "browser">,
+  { personId, generation, mustChange = false }: Omit<Pending, "browser">,
 ): void {
   const browser = readBrowser(deps, req, res);
   if (browser === null) throw new Error("a form came without the browser's cookie");
-  setCookie(deps, req, res, pendingCookie, sealedPending(deps).write({ personId, generation, browser }, deps.clock()));
+  const pending = { personId, generation, browser, mustChange };
+  setCookie(deps, req, res, pendingCookie, sealedPending(deps).write(pending, deps.clock()));
 }
 
 function readOf<Value extends { browser: string }>(
@@ -91,8 +92,17 @@ async function findAsked(deps: Deps, req: Request, res: Response): Promise<Asked
   return { personId: signedIn.personId, pending: null };
 }
 
-/** Serves the page that asks for the second factor: after the password, and of who is signed in without one. */
-export function makeConfirmRouter(deps: Deps): Router {
+type Proved = { personId: PersonId; generation: number; method: SecondMethod };
+
+/**
+ * Serves the page that asks for the second factor: after the password, and of who is signed in without one.
+ *
+ * Shape: `askNewPassword` goes on with who has to replace their password first.
+ */
+export function makeConfirmRouter(
+  deps: Deps,
+  askNewPassword: (deps: Deps, req: Request, res: Response, proved: Proved) => void,
+): Router {
   const router = Router();
   router.get(confirmPath, async (req, res) => {
     const asked = await findAsked(deps, req, res);
@@ -109,6 +119,11 @@ export function makeConfirmRouter(deps: Deps): Router {
       browser: readBrowser(deps, req, res) ?? "",
     });
     if (check.kind !== "ok") return show(deps, req, res, { asked, problem: check });
+    if (asked.pending?.mustChange === true) {
+      const { personId, generation } = asked.pending;
+      setCookie(deps, req, res, pendingCookie, null);
+      return askNewPassword(deps, req, res, { personId, generation, method: check.method });
+    }
     if (!(await signIn(deps, req, res, { asked, amr: withSecondFactor(check.method) }))) {
       setCookie(deps, req, res, pendingCookie, null);
       return res.redirect(303, addressWith(signInPath, returnPathOf(req)));

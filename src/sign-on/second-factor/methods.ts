@@ -8,3 +8,6 @@ export const withSecondFactor = (method: SecondMethod): string[] => [...password
 
 /** Whether these methods include a second factor. */
 export const hasSecondFactor = (amr: readonly string[] | undefined): boolean => amr?.includes("mfa") === true;
+
+/** Whether these methods include the password; sessions of earlier versions say nothing and were all made with it. */
+export const hasPassword = (amr: readonly string[] | undefined): boolean => amr?.includes("pwd") !== false;

@@ -1,9 +1,12 @@
+import { decodeJwt } from "jose";
 import { expect, test } from "vitest";
 import type { PersonId } from "../../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../../src/platform/db.ts";
+import { makeUuid } from "../../../src/platform/ids.ts";
 import { putSignInSettings, setLogin } from "../../../src/sign-on/index.ts";
 import { makeBrowser, type Browser } from "../../support/browser.ts";
 import { makeMakers } from "../../support/make.ts";
+import { confirmPath, setUpTotp, totpCode } from "../../support/second-factor.ts";
 import { makeTestClock, startService } from "../../support/service.ts";
 import { askFor, exchange, getUserTokens } from "../../support/token.ts";
 
@@ -88,6 +91,78 @@ test("an app gets its code only after another password was chosen", async () => 
   const { status } = await exchange(service, app, { browser, asked, back: new URL(done.url) });
   expect(status).toBe(200);
   await getUserTokens(service, app, { username, password: chosen });
+});
+
+/** A person with an authenticator app whom staff gave a new first password. */
+async function makeEnrolled() {
+  const { personId, username } = await makePerson({ role: "TEACHER" as never });
+  const browser = makeBrowser(service.url);
+  await signIn(browser, username, first);
+  const { secret } = await setUpTotp(browser, clock);
+  clock.forwardSeconds(30);
+  await setLogin(db, { personId, username, password: first, mustChange: true }, { at: clock() });
+  const hashOf = async () => (await db.prisma.credential.findUniqueOrThrow({ where: { personId } })).passwordHash;
+  return { personId, username, code: () => totpCode(secret, clock()), hashOf };
+}
+
+const pendingOf = ({ html }: { html: string }) => /name="pending" value="([^"]+)"/.exec(html)?.[1];
+
+test("who has a second factor proves it before they replace a first password at the platform", async () => {
+  const { personId, username, code, hashOf } = await makeEnrolled();
+  const before = await hashOf();
+  const browser = makeBrowser(service.url);
+  const asked = await signIn(browser, username, first);
+  expect([new URL(asked.url).pathname, pendingOf(asked)]).toEqual([confirmPath, undefined]);
+  const wrong = await browser.submit(asked, confirmPath, { code: "000000" });
+  expect([wrong.status, await sessionsOf(personId), await hashOf()]).toEqual([422, 0, before]);
+  const shown = await browser.submit(asked, confirmPath, { code: code() });
+  expect([shown.html.includes(newPath), await sessionsOf(personId)]).toEqual([true, 0]);
+  const done = await browser.submit(shown, newPath, twice(chosen));
+  expect([new URL(done.url).pathname, await isSignedIn(browser)]).toEqual(["/docs", true]);
+  expect((await browser.open("/sign-in/second-factor")).html).toContain("Telefon");
+  expect(await hashOf()).not.toBe(before);
+});
+
+test("a password alone replaces no first password of who has a second factor, at an app neither", async () => {
+  const { personId, username, code, hashOf } = await makeEnrolled();
+  const before = await hashOf();
+  const browser = makeBrowser(service.url);
+  const asked = askFor(service, app);
+  const shown = await browser.submit(await browser.open(asked.address), "/login", { username, password: first });
+  expect(shown.html).toMatch(/action="\/interaction\/[^"]+\/second-factor"/);
+  expect(shown.html).not.toContain("/new-password");
+  const pending = pendingOf(shown)!;
+  const skipped = await browser.once(new URL(shown.url).pathname.replace(/\/login$/, "/new-password"), {
+    method: "POST",
+    body: new URLSearchParams({ csrf: /name="csrf" value="([^"]+)"/.exec(shown.html)![1]!, pending, ...twice(chosen) }),
+  });
+  expect([skipped.status, await hashOf()]).toEqual([422, before]);
+  const wrong = await browser.submit(shown, "/second-factor", { code: "000000" });
+  expect([wrong.status, pendingOf(wrong)]).toEqual([422, pending]);
+  const next = await browser.submit(wrong, "/second-factor", { code: code() });
+  expect([await sessionsOf(personId), await hashOf()]).toEqual([0, before]);
+  let done = await browser.submit(next, "/new-password", twice(chosen));
+  if (done.html.includes("/consent")) done = await browser.submit(done, "/consent");
+  const { status, body } = await exchange(service, app, { browser, asked, back: new URL(done.url) });
+  expect([status, decodeJwt(body.id_token!)["amr"]]).toEqual([200, ["pwd", "otp", "mfa"]]);
+  expect(await hashOf()).not.toBe(before);
+});
+
+test("a form from before the second factor was set up chooses no password after it", async () => {
+  const { personId, username } = await makePerson({ mustChange: true });
+  const browser = makeBrowser(service.url);
+  const asked = await signIn(browser, username, first);
+  const data = {
+    id: makeUuid(clock()),
+    personId,
+    kind: "TOTP" as const,
+    label: "x",
+    transports: [],
+    createdAt: clock(),
+  };
+  await db.prisma.secondFactor.create({ data: { ...data, secret: Buffer.from("x") } });
+  expect(new URL((await browser.submit(asked, newPath, twice(chosen))).url).pathname).toBe("/sign-in");
+  expect(await db.prisma.audit.count({ where: { personId, action: "password_changed" } })).toBe(0);
 });
 
 test("the form is good for its browser and its time only, and not after staff set another password", async () => {
