@@ -33,8 +33,12 @@ export async function startPartnerApp(app: Registered, settings: Settings): Prom
   const discover = () => {
     const authentication = clientSecret === null ? client.None() : client.ClientSecretBasic(clientSecret);
     found ??= client.discovery(new URL(issuerUrl), clientId, undefined, authentication, {
-      // eslint-disable-next-line @typescript-eslint/no-deprecated -- a development service speaks http
-      execute: issuerUrl.startsWith("http:") ? [client.allowInsecureRequests] : [],
+      execute: [
+        // Without it the library takes ID tokens of the token endpoint on trust.
+        client.enableNonRepudiationChecks,
+        // eslint-disable-next-line @typescript-eslint/no-deprecated -- a development service speaks http
+        ...(issuerUrl.startsWith("http:") ? [client.allowInsecureRequests] : []),
+      ],
     });
     found.catch(() => (found = undefined));
     return found;

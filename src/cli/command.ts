@@ -19,6 +19,8 @@ export type Result = {
   quiet?: readonly string[];
   /** The lines say why nothing was done. */
   isRefused?: boolean;
+  /** What was checked is not as it should be: exit code 1. */
+  hasFailed?: boolean;
   /** The lines are a file of ours to be saved, in which nothing is escaped. */
   isFile?: boolean;
 };

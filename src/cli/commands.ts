@@ -1,3 +1,4 @@
+import { checkApp } from "./check-app.ts";
 import { completion } from "./completion.ts";
 import type { Commands } from "./command.ts";
 import { logout } from "./logout.ts";
@@ -86,6 +87,7 @@ export const commands: Commands = {
     summary: "Remote services: log in to one, so that commands act on it with --remote.",
     load: async () => (await import("./remotes.ts")).remotes,
   },
+  "check-app": checkApp,
   logout,
   ...watchCommands,
   ...serviceCommands,

@@ -86,6 +86,7 @@ async function runCommand(
     bar.end(true);
     const text = printResult(result, globals);
     if (text !== null) terminal.out(text);
+    if (result.hasFailed) return exitCodes.failed;
     return result.isRefused ? exitCodes.refused : exitCodes.done;
   } finally {
     bar.end(false);

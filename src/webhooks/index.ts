@@ -55,3 +55,4 @@ export { listDeliveriesOf } from "./of-subject.ts";
 export { eventTypes } from "./payload.ts";
 export type { EventType } from "./payload.ts";
 export { reEncryptWebhookSecrets } from "./secret.ts";
+export { makeHeaders as makeSignatureHeaders, readSecret as readSigningSecret } from "./signature.ts";

@@ -1,0 +1,248 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { checks, type CheckId, type Outcome, type Verdict } from "../../src/cli/check-app/checks.ts";
+import { startIssuer } from "../../src/cli/check-app/issuer.ts";
+import { makeJUnitReport, makeReport } from "../../src/cli/check-app/report.ts";
+import { checkSignOn } from "../../src/cli/check-app/sign-on.ts";
+import { checkWebhook } from "../../src/cli/check-app/webhook.ts";
+import { startPartnerApp } from "../../demo/partner-app.ts";
+import demo from "../../demo/demo.json" with { type: "json" };
+import { makeDataDir } from "../support/data-dir.ts";
+import { atFileEnd } from "../support/file-end.ts";
+import { patienceMs, startApp, type Fault, type Settings } from "./check-app/app.ts";
+import { runHere } from "./program.ts";
+
+const secret = "whsec_YW4gZXhhbXBsZSBzZWNyZXQsIG5ldmVyIHVzZSBpdCE=";
+const newSecret = "whsec_YW5vdGhlciBleGFtcGxlLCBuZXZlciB1c2UgaXQhISE=";
+const [clientId, clientSecret] = ["check app", "a secret/with+signs%"];
+const quiet = () => undefined;
+
+type Given = Partial<Omit<Settings, "faults">> & { sessionPath?: string };
+
+async function signOnOf(faults: readonly Fault[], { sessionPath, ...given }: Given = {}): Promise<Verdict[]> {
+  const issuer = await startIssuer({ port: 0, clientId });
+  atFileEnd(() => issuer.close());
+  const settings = {
+    issuer: issuer.url,
+    clientId,
+    clientSecret,
+    secrets: [],
+    showsName: true,
+    verifies: "ep",
+    ...given,
+  };
+  const { url } = await startApp({ ...(settings as Omit<Settings, "faults">), faults: new Set(faults) });
+  return checkSignOn(
+    {
+      ...{ issuer, loginUrl: `${url}/login?from=tile`, redirectUri: `${url}/callback`, clientId },
+      clientSecret: settings.clientSecret,
+      sessionUrl: sessionPath === undefined ? undefined : `${url}${sessionPath}`,
+    },
+    quiet,
+  );
+}
+
+async function webhookOf(faults: readonly Fault[], verifies: Settings["verifies"]): Promise<Verdict[]> {
+  const { url } = await startApp({
+    ...{
+      issuer: "http://127.0.0.1:9",
+      clientId,
+      clientSecret,
+      secrets: [newSecret, secret],
+      showsName: true,
+      verifies,
+    },
+    faults: new Set(faults),
+  });
+  const patience = faults.includes("is slow") ? { patienceMs } : {};
+  return checkWebhook({ url: `${url}/hook`, secret, newSecret, ...patience });
+}
+
+const notPassed = (verdicts: readonly Verdict[]): [CheckId, Outcome][] =>
+  verdicts.filter(({ outcome }) => outcome !== "passed").map(({ id, outcome }) => [id, outcome]);
+
+test.each<[claim: string, given: Given]>([
+  ["names the person at the end", {}],
+  ["names nobody there", { showsName: false }],
+  ["names nobody, and has a page for people who are signed in", { showsName: false, sessionPath: "/home" }],
+  ["names the person on such a page", { sessionPath: "/home" }],
+  ["has no secret", { clientSecret: null }],
+])("an app that does everything as described and %s passes every check of the sign-on", async (_, given) => {
+  expect(notPassed(await signOnOf([], given))).toEqual([]);
+});
+
+test.each(["ep", "standard"] as const)(
+  "a receiver that verifies %s passes every check of webhooks",
+  async (verifies) => {
+    expect(notPassed(await webhookOf([], verifies))).toEqual([]);
+  },
+);
+
+type Planted = [Fault, CheckId, ...([] | [Outcome, ...others: CheckId[]])];
+
+/** Every fault fails its check and no other, but for those that are named behind it. */
+const signOnFaults: readonly Planted[] = [
+  ["answers the Login URL itself", "login-url"],
+  ["needs another click", "login-url"],
+  ["drops the hint", "login-hint"],
+  ["encodes the hint twice", "login-hint"],
+  ["asks for an ID token", "authorization-request"],
+  ["names another client", "authorization-request"],
+  ["leaves out openid", "authorization-request"],
+  ["adds a slash", "redirect-uri"],
+  ["exchanges with another redirect URI", "redirect-uri"],
+  ["fixed state", "state-random", "failed"],
+  ["short state", "state-random"],
+  ["no state", "state-random", "failed", "state-wrong"],
+  ["fixed nonce", "nonce-random"],
+  ["short nonce", "nonce-random"],
+  ["no nonce", "nonce-random", "failed", "nonce-wrong"],
+  ["no PKCE", "pkce", "warning"],
+  ["plain PKCE", "pkce"],
+  ["fixed PKCE", "pkce"],
+  ["wrong verifier", "pkce"],
+  ["no verifier", "pkce"],
+  ["secret in the body", "client-authentication"],
+  ["wrong secret", "client-authentication"],
+  ["unencoded secret", "client-authentication"],
+  ["fails at the end", "sign-in"],
+  ["forgets the session", "sign-in"],
+  ["compares the token type", "token-type-case"],
+  ["ignores the state", "state-wrong"],
+  ["ignores a missing state", "state-wrong"],
+  ["keeps the state for all", "state-other-browser"],
+  ["ignores the nonce", "nonce-wrong"],
+  ["ignores a missing nonce", "nonce-wrong"],
+  ["ignores the signature", "id-token-signature"],
+  ["takes no signature for one", "id-token-alg-none"],
+  ["ignores the audience", "id-token-audience"],
+  ["ignores the issuer", "id-token-issuer"],
+  ["ignores the end of tokens", "id-token-expired"],
+  ["ignores iss", "iss-parameter", "warning"],
+];
+
+const webhookFaults: readonly [Settings["verifies"], Fault, CheckId, ...([] | [Outcome, ...CheckId[]])][] = [
+  ["ep", "takes no event", "webhook-signed"],
+  ["ep", "is slow", "webhook-signed"],
+  ["ep", "redirects events", "webhook-signed"],
+  ["ep", "writes the JSON again", "webhook-raw-body", "failed", "webhook-body-changed"],
+  ["standard", "trims the body", "webhook-body-changed", "failed", "webhook-raw-body"],
+  [
+    ...(["ep", "ignores webhook signatures", "webhook-signature-wrong", "failed"] as const),
+    ...(["webhook-body-changed", "webhook-signature-missing", "webhook-timestamp-old"] as const),
+  ],
+  [
+    ...(["ep", "looks whether the signature is there", "webhook-signature-wrong", "failed"] as const),
+    "webhook-body-changed",
+  ],
+  ["standard", "takes unsigned", "webhook-signature-missing"],
+  ["standard", "ignores the time", "webhook-timestamp-old"],
+  ["ep", "refuses what it has", "webhook-duplicate"],
+  ["ep", "refuses gaps", "webhook-order"],
+  ["ep", "refuses unknown types", "webhook-unknown-event"],
+  ["ep", "refuses unknown actions", "webhook-unknown-event"],
+  ["ep", "refuses unknown properties", "webhook-unknown-property"],
+  ["standard", "reads the first signature", "webhook-several-signatures"],
+  ["ep", "forgets the new secret", "webhook-rotated-secret"],
+];
+
+/** What failed, and what was not passed beside what could not be tried. */
+function expectFaults(verdicts: readonly Verdict[], [, id, outcome = "failed", ...others]: Planted): void {
+  const expected = new Map<CheckId, Outcome>([...others.map((one) => [one, "failed"] as const), [id, outcome]]);
+  const found = new Map(notPassed(verdicts).filter(([, of]) => of !== "skipped"));
+  expect(found).toEqual(expected);
+  expect(verdicts.find((verdict) => verdict.id === id)!.detail).toMatch(/\.$/);
+}
+
+test.each(signOnFaults)("an app that %s fails %s", async (...planted) => {
+  expectFaults(await signOnOf([planted[0]]), planted);
+});
+
+const judged = signOnFaults.slice(signOnFaults.findIndex(([fault]) => fault === "ignores the state"));
+
+test.each(judged)("with a page that names nobody, an app that %s fails %s too", async (...planted) => {
+  expectFaults(await signOnOf([planted[0]], { showsName: false, sessionPath: "/home" }), planted);
+});
+
+test.each(webhookFaults)("a receiver of %s that %s fails %s", async (verifies, fault, id, ...expected) => {
+  expectFaults(await webhookOf([fault], verifies), [fault, id, ...(expected as [])]);
+});
+
+test("each check has an app that fails it", () => {
+  const planted = [...signOnFaults.map(([, id]) => id), ...webhookFaults.map(([, , id]) => id)];
+  expect([...new Set(planted)].sort()).toEqual(Object.keys(checks).sort());
+});
+
+test("where nobody can tell who is signed in, the check says so and tries no forgery", async () => {
+  const verdicts = await signOnOf([], { showsName: false, sessionPath: "/welcome" });
+  const signIn = verdicts.find(({ id }) => id === "sign-in")!;
+  expect(signIn).toMatchObject({ outcome: "failed", detail: expect.stringContaining("shows the same to somebody") });
+  expect(verdicts.find(({ id }) => id === "nonce-wrong")!.outcome).toBe("skipped");
+});
+
+test("the demo app passes", async () => {
+  const app = demo.apps.find((one) => one.clientId === "demo-lernapp")!;
+  const issuer = await startIssuer({ port: 0, clientId: app.clientId });
+  atFileEnd(() => issuer.close());
+  const settings = { issuerUrl: issuer.url, baseUrl: issuer.url, platform: demo.platform, demoPlatform: demo.platform };
+  const running = await startPartnerApp(app, { ...settings, port: 0 });
+  atFileEnd(() => running.close());
+  const verdicts = await checkSignOn(
+    {
+      ...{ issuer, loginUrl: `${running.url}login`, redirectUri: `${running.url}callback`, clientId: app.clientId },
+      ...{ clientSecret: app.clientSecret, sessionUrl: undefined },
+    },
+    quiet,
+  );
+  expect(notPassed(verdicts)).toEqual([]);
+});
+
+test("the command prints reasons and links, writes JUnit, and ends with 0 or 1", async () => {
+  const { url } = await startApp({
+    ...{ issuer: "http://127.0.0.1:9", clientId, clientSecret, secrets: [secret], showsName: true, verifies: "ep" },
+    faults: new Set<Fault>(["refuses what it has"]),
+  });
+  const good = await startApp({
+    ...{
+      issuer: "http://127.0.0.1:9",
+      clientId,
+      clientSecret,
+      secrets: [secret],
+      showsName: true,
+      verifies: "standard",
+    },
+    faults: new Set<Fault>(),
+  });
+  const folder = makeDataDir();
+  const file = join(folder, "junit.xml");
+  const run = runHere({ XDG_CONFIG_HOME: folder });
+  const asked = ["check-app", "--webhook-url", `${url}/hook`, "--docs", "https://id.example/docs/"];
+  const { code, out } = await run([...asked, "--junit", file]);
+  expect(code).toBe(1);
+  expect(out).toContain("FAILED   webhook-duplicate: ");
+  expect(out).toContain("See: https://id.example/docs#webhooks");
+  expect(out).toContain("10 passed, 1 failed, 0 warning, 1 skipped.");
+  expect(readFileSync(file, "utf8")).toMatch(/tests="12" failures="1" skipped="1"/);
+  expect(await run([...asked, "--quiet"])).toMatchObject({ code: 1, out: "webhook-duplicate\n" });
+  const asJson = await run(["check-app", "--webhook-url", `${good.url}/hook`, "--json"]);
+  expect(asJson.code).toBe(0);
+  expect(JSON.parse(asJson.out)).toMatchObject({ ok: true });
+});
+
+test.each<[string[], string]>([
+  [["check-app"], "--login-url, --webhook-url or both"],
+  [["check-app", "--login-url", "http://127.0.0.1/login"], "--redirect-uri is missing."],
+  [["check-app", "--webhook-url", "ftp://x"], "--webhook-url: 'ftp://x' is no address"],
+  [["check-app", "--webhook-url", "http://127.0.0.1:9", "--webhook-secret", "x"], "begins with whsec_"],
+])("%j is wrong usage", async (args, message) => {
+  const { code, err } = await runHere({})(args);
+  expect(code).toBe(2);
+  expect(err).toContain(message);
+});
+
+test("a report holds what an app answers without breaking its form", () => {
+  const verdicts: Verdict[] = [{ id: "login-hint", outcome: "failed", detail: 'a<b>&"\u0001' }];
+  expect(makeJUnitReport(verdicts, "https://id.example/docs")).toContain('message="a&lt;b&gt;&amp;&quot;?"');
+  expect(makeReport(verdicts, "https://id.example/docs")).toMatchObject({ hasFailed: true, quiet: ["login-hint"] });
+});
