@@ -52,6 +52,35 @@ export interface paths {
         patch: operations["updateSchool"];
         trace?: never;
     };
+    "/admin/v1/schools/{schoolId}/logo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the logo of a school
+         * @description The image that stands on the login cards of the school.
+         */
+        get: operations["getSchoolLogo"];
+        /**
+         * Give a school its logo
+         * @description Keeps the image as the logo of the school, in place of the one before; it stands on login cards that are printed from now on. What it
+         *     is, is read from its bytes: a whole PNG or JPEG image, at most 256 KB and 1024 pixels on each side.
+         */
+        put: operations["putSchoolLogo"];
+        post?: never;
+        /**
+         * Remove the logo of a school
+         * @description Removes the logo; a school without one stays as it is.
+         */
+        delete: operations["deleteSchoolLogo"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/schools/{schoolId}/sign-in-settings": {
         parameters: {
             query?: never;
@@ -2145,6 +2174,12 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        /**
+         * Format: binary
+         * @description The bytes of a PNG or JPEG image.
+         * @example (bytes)
+         */
+        SchoolLogo: string;
         /**
          * @description How user names are made: `mia.schmidt`, `m.schmidt`, `mia.s`, a word and a number that say nothing of the person, or the user names of the
          *     roster, and `mia.schmidt` for whom the roster has none. A number makes a name different from one that was given before.
@@ -5496,6 +5531,26 @@ export interface components {
                 "application/problem+json": components["schemas"]["PreconditionProblem"];
             };
         };
+        /** @description The school does not exist or is beyond what the caller may reach; or it has no logo. */
+        SchoolLogoUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The request does not follow this description, or the image cannot be kept. */
+        SchoolLogoRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The request does not follow this description, or holds a text that cannot be kept. */
         TextRefused: {
             headers: {
@@ -6762,6 +6817,133 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getSchoolLogo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The logo. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/png": components["schemas"]["SchoolLogo"];
+                    "image/jpeg": components["schemas"]["SchoolLogo"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolLogoUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    putSchoolLogo: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
+                 *     own takes the `ETag` of the record that it is part of.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "image/png": components["schemas"]["SchoolLogo"];
+                "image/jpeg": components["schemas"]["SchoolLogo"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETagAfter"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["SchoolLogoRefused"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteSchoolLogo: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
+                 *     own takes the `ETag` of the record that it is part of.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The id of the school.
+                 * @example a0000000-0000-4000-8000-000000000001
+                 */
+                schoolId: components["parameters"]["AdminSchoolId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -83,6 +83,11 @@ export type ViewVersion = Prisma.ViewVersionModel
  */
 export type School = Prisma.SchoolModel
 /**
+ * Model SchoolLogo
+ * 
+ */
+export type SchoolLogo = Prisma.SchoolLogoModel
+/**
  * Model Person
  * 
  */

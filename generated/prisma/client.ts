@@ -107,6 +107,11 @@ export type ViewVersion = Prisma.ViewVersionModel
  */
 export type School = Prisma.SchoolModel
 /**
+ * Model SchoolLogo
+ * 
+ */
+export type SchoolLogo = Prisma.SchoolLogoModel
+/**
  * Model Person
  * 
  */

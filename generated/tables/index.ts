@@ -145,6 +145,15 @@ export const tables = {
       updatedAt: "updated_at",
     },
   },
+  schoolLogo: {
+    name: "school_logo",
+    columns: {
+      schoolId: "school_id",
+      type: "type",
+      hash: "hash",
+      bytes: "bytes",
+    },
+  },
   person: {
     name: "person",
     columns: {
@@ -839,6 +848,12 @@ export type Rows = {
     createdAt: Date;
     updatedAt: Date;
   };
+  schoolLogo: {
+    schoolId: string;
+    type: string;
+    hash: string;
+    bytes: Buffer;
+  };
   person: {
     id: string;
     homeSchoolId: string | null;
@@ -1295,6 +1310,7 @@ export type Required = {
   announcedSignIn: "personId" | "clientId" | "at" | "snapshot";
   viewVersion: "subject" | "change" | "version";
   school: "id" | "name" | "sortKey" | "officialId" | "address" | "city" | "zipCode" | "country" | "state" | "createdAt" | "updatedAt";
+  schoolLogo: "schoolId" | "type" | "hash" | "bytes";
   person: "id" | "role" | "sortKey" | "createdAt" | "updatedAt";
   affiliation: "id" | "personId" | "schoolId";
   group: "id" | "schoolId" | "name" | "sortKey" | "type" | "createdAt" | "updatedAt";

@@ -1,12 +1,9 @@
-import { hash } from "node:crypto";
 import { recordAudit, type Origin } from "../events/index.ts";
 import type { RecordStore, Transaction } from "../platform/db.ts";
-import { AppError } from "../platform/errors.ts";
-import { readImage, type ImageType } from "../platform/image.ts";
+import type { ImageType } from "../platform/image.ts";
+import { checkLogo } from "../platform/logo.ts";
 import type { ClientId } from "./token.ts";
 
-const mostPixels = 1024;
-const mostBytes = 262_144;
 const endings: Record<ImageType, string> = { "image/png": "png", "image/jpeg": "jpg", "image/webp": "webp" };
 
 /** Where a logo is at this service: an address that another image never has. */
@@ -30,17 +27,10 @@ export async function findLogo(
  * Errors: invalid logo_refused for what is no PNG, JPEG or WebP image, and for one that is too large.
  */
 export async function putLogo(tx: Transaction, clientId: ClientId, image: Buffer, origin: Origin): Promise<void> {
-  const found = readImage(image);
-  if (found === null) throw refuse("is not a PNG, JPEG or WebP image");
-  const { type, width, height } = found;
-  if (image.length > mostBytes) throw refuse("has more than 256 KB");
-  if (width > mostPixels || height > mostPixels) throw refuse(`has more than ${mostPixels} pixels on a side`);
-  const data = { type, hash: hash("sha256", image).slice(0, 32), bytes: new Uint8Array(image) };
-  await tx.prisma.appLogo.upsert({ where: { clientId }, create: { clientId, ...data }, update: data });
+  const logo = checkLogo(image, { types: ["image/png", "image/jpeg", "image/webp"], called: "PNG, JPEG or WebP" });
+  await tx.prisma.appLogo.upsert({ where: { clientId }, create: { clientId, ...logo }, update: logo });
   await recordAudit(tx, { ...origin, action: "app_logo_set", clientId });
 }
-
-const refuse = (reason: string) => new AppError("invalid", "logo_refused", `The logo was refused. It ${reason}.`);
 
 /** Removes the logo of an app, if it has one. */
 export async function deleteLogo(tx: Transaction, clientId: ClientId, origin: Origin): Promise<void> {

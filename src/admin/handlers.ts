@@ -25,6 +25,7 @@ import { personDataHandlers } from "./person-data.ts";
 import { personImportHandlers } from "./person-imports.ts";
 import { personSchoolHandlers } from "./person-schools.ts";
 import { schoolHandlers } from "./schools.ts";
+import { schoolLogoHandlers } from "./school-logo.ts";
 import { secondFactorHandlers } from "./second-factors.ts";
 import { sessionHandlers } from "./sessions.ts";
 import { passwordHandlers } from "./passwords.ts";
@@ -37,6 +38,7 @@ import { todayHandlers } from "./today.ts";
 /** Every operation with its handler. */
 export const handlers: { [Id in OperationId]: AdminHandler<Id> } = {
   ...schoolHandlers,
+  ...schoolLogoHandlers,
   ...peopleHandlers,
   ...personSchoolHandlers,
   ...groupHandlers,

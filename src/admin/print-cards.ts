@@ -1,4 +1,5 @@
-import { findSchool, type SchoolId } from "../directory/index.ts";
+import { findSchool, findSchoolLogo, type SchoolId } from "../directory/index.ts";
+import { makePrintable } from "../platform/printable-image.ts";
 import { printUnknown, signInPath, takePrint } from "../sign-on/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { drawCards } from "./card-pdf/draw.ts";
@@ -21,9 +22,11 @@ const printLoginCards: AdminHandler<"printLoginCards"> = async (deps, { path, qu
     const { printsSecret, cards, ...made } = content as Content;
     if (made.schoolId !== schoolId) throw printUnknown();
     const signInAddress = deps.issuerUrl.replace(/\/$/, "") + signInPath;
+    const logo = await findSchoolLogo(deps.db, schoolId);
     return drawCards(
       {
         ...{ language, schoolName: school.name, signInAddress, printsSecret },
+        logo: logo && makePrintable(Buffer.from(logo.bytes)),
         cards: cards.map((card) => presentPrinted(card, language)),
       },
       origin.at,

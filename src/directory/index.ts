@@ -30,6 +30,8 @@ export { deletePerson, listPurgeable, purgePerson, restorePerson, softDeletePers
 export type { ForgetPerson } from "./person-status.ts";
 export { createSchool, updateSchool } from "./school.ts";
 export type { NewSchool, SchoolAddress, SchoolLocation, SchoolUpdate } from "./school.ts";
+export { checkSchoolLogo, deleteSchoolLogo, findSchoolLogo, putSchoolLogo } from "./school-logo.ts";
+export type { SchoolLogo } from "./school-logo.ts";
 export { makePersonSortKey, makeSortKey } from "./sort-key.ts";
 export { checkText, cleanText, findTextFault } from "./text.ts";
 export {

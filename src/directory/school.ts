@@ -80,7 +80,8 @@ const lockRow = statement<{ schoolId: SchoolId }>(
   "directory.lockSchool",
 );
 
-async function lockSchool(tx: Transaction, schoolId: SchoolId): Promise<SchoolRecord> {
+/** Lets nobody else change a school until the end of the transaction. Errors: not_found school_not_found. */
+export async function lockSchool(tx: Transaction, schoolId: SchoolId): Promise<SchoolRecord> {
   await findRows(tx, lockRow, { schoolId });
   const record = await tx.prisma.school.findUnique({
     where: { id: schoolId },

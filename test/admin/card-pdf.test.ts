@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { drawCards } from "../../src/admin/card-pdf/draw.ts";
-import { fitText } from "../../src/admin/card-pdf/fit.ts";
+import { fitText, lineHeight } from "../../src/admin/card-pdf/fit.ts";
+import { makePrintable } from "../../src/platform/printable-image.ts";
+import { makePng } from "../support/images.ts";
 import { readPdf, readQr } from "../support/read-cards.ts";
 import { layOutCards, pageSize, type PrintedCard, type PrintJob } from "../../src/admin/card-pdf/layout.ts";
 
@@ -21,6 +23,7 @@ const makeJob = (count: number, wishes: Partial<PrintJob> = {}): PrintJob => ({
   schoolName: "Goethe-Gymnasium",
   signInAddress: "https://login.example.org/sign-in",
   printsSecret: false,
+  logo: null,
   cards: Array.from({ length: count }, (_, index) => makeCard(index)),
   ...wishes,
 });
@@ -41,6 +44,29 @@ test("cards are printed eight on a page, with names in any European letters and 
     const { text, millimetres } = readQr(pictures[Math.floor(index / 8)]!, index % 8);
     expect(text).toBe(url);
     expect(millimetres).toBeGreaterThan(25);
+  }
+});
+
+test("a logo stands on every card, is in the document once and covers neither text nor QR code", async () => {
+  const job = makeJob(9, { printsSecret: true, logo: makePrintable(makePng({ width: 40, height: 40, alpha: 255 })) });
+  const drawn = await drawCards(job, now);
+  const { pages, pictures } = readPdf(drawn);
+  expect(drawn.toString("latin1").match(/\/Subtype \/Image/g)).toHaveLength(1);
+  for (const [index, { url, name, secret }] of job.cards.entries()) {
+    expect(readQr(pictures[Math.floor(index / 8)]!, index % 8).text).toBe(url);
+    for (const text of [name!, secret!]) expect(pages.join("\n").normalize("NFC")).toContain(text);
+  }
+  const measure = (text: string) => text.length * 0.6;
+  for (const url of [null, "https://login.example.org/card/x"]) {
+    const cards = [{ ...makeCard(0), url, name: "Maximiliana Wilhelmine-Karoline ".repeat(6).trim() }];
+    const [page] = layOutCards({ ...job, cards }, { plain: measure, bold: measure, mono: measure });
+    const [logo] = page!.filter((part) => part.kind === "logo");
+    const below = page!.filter((part) => part.kind === "text" && part.y < logo!.y + logo!.height);
+    for (const part of below as Extract<(typeof below)[number], { kind: "text" }>[])
+      expect(
+        part.x + measure(part.text) * part.size <= logo!.x || part.y + part.size * lineHeight <= logo!.y,
+        part.text,
+      ).toBe(true);
   }
 });
 

@@ -16,6 +16,8 @@ const publicApp = await make.app({ type: "PUBLIC" });
 await make.grant({ app: clientId, school });
 await make.signIn({ app: clientId, person });
 
+const schoolLogo = "INSERT INTO school_logo VALUES ($1, $2, $3, decode(repeat('00', $4), 'hex'))";
+const noHash = "0".repeat(32);
 const logo = "INSERT INTO app_logo VALUES ($1, $2, $3, decode(repeat('00', $4), 'hex'))";
 
 /** A change of the record that no code should ask for, and the constraint that refuses it. */
@@ -204,6 +206,14 @@ const wrongStates: [constraint: string, claim: string, sql: string, values?: unk
   ["app_logo_type_check", "a logo that is no image", logo, [clientId, "image/svg+xml", "0".repeat(32), 1]],
   ["app_logo_hash_check", "a logo whose hash could be a path", logo, [clientId, "image/png", "../x", 1]],
   ["app_logo_bytes_check", "a logo of more than 256 KB", logo, [clientId, "image/png", "0".repeat(32), 262_145]],
+  ["school_logo_type_check", "a logo of a type that is not printed", schoolLogo, [school, "image/webp", noHash, 1]],
+  ["school_logo_hash_check", "a logo whose hash is none", schoolLogo, [school, "image/png", "x", 1]],
+  [
+    "school_logo_bytes_check",
+    "a school's logo of more than 256 KB",
+    schoolLogo,
+    [school, "image/png", noHash, 262_145],
+  ],
   [
     "scope_request_state_check",
     "a request that is decided at no time",
@@ -241,6 +251,7 @@ test("every check constraint of directory, access and events has a test that bre
         "membership",
         "app",
         "app_logo",
+        "school_logo",
         "scope_request",
         '"grant"',
         "synced_group",

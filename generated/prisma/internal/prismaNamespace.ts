@@ -410,6 +410,7 @@ export const ModelName = {
   AnnouncedSignIn: 'AnnouncedSignIn',
   ViewVersion: 'ViewVersion',
   School: 'School',
+  SchoolLogo: 'SchoolLogo',
   Person: 'Person',
   Affiliation: 'Affiliation',
   Group: 'Group',
@@ -474,7 +475,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "school" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "personImport" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "knownDevice" | "cardSettings" | "loginCard" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "personImport" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "knownDevice" | "cardSettings" | "loginCard" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1437,6 +1438,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.SchoolCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.SchoolCountAggregateOutputType> | number
+        }
+      }
+    }
+    SchoolLogo: {
+      payload: Prisma.$SchoolLogoPayload<ExtArgs>
+      fields: Prisma.SchoolLogoFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SchoolLogoFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolLogoPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SchoolLogoFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolLogoPayload>
+        }
+        findFirst: {
+          args: Prisma.SchoolLogoFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolLogoPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SchoolLogoFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolLogoPayload>
+        }
+        findMany: {
+          args: Prisma.SchoolLogoFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolLogoPayload>[]
+        }
+        create: {
+          args: Prisma.SchoolLogoCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolLogoPayload>
+        }
+        createMany: {
+          args: Prisma.SchoolLogoCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SchoolLogoCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolLogoPayload>[]
+        }
+        delete: {
+          args: Prisma.SchoolLogoDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolLogoPayload>
+        }
+        update: {
+          args: Prisma.SchoolLogoUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolLogoPayload>
+        }
+        deleteMany: {
+          args: Prisma.SchoolLogoDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SchoolLogoUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SchoolLogoUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolLogoPayload>[]
+        }
+        upsert: {
+          args: Prisma.SchoolLogoUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SchoolLogoPayload>
+        }
+        aggregate: {
+          args: Prisma.SchoolLogoAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSchoolLogo>
+        }
+        groupBy: {
+          args: Prisma.SchoolLogoGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SchoolLogoGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SchoolLogoCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SchoolLogoCountAggregateOutputType> | number
         }
       }
     }
@@ -5261,6 +5336,16 @@ export const SchoolScalarFieldEnum = {
 export type SchoolScalarFieldEnum = (typeof SchoolScalarFieldEnum)[keyof typeof SchoolScalarFieldEnum]
 
 
+export const SchoolLogoScalarFieldEnum = {
+  schoolId: 'schoolId',
+  type: 'type',
+  hash: 'hash',
+  bytes: 'bytes'
+} as const
+
+export type SchoolLogoScalarFieldEnum = (typeof SchoolLogoScalarFieldEnum)[keyof typeof SchoolLogoScalarFieldEnum]
+
+
 export const PersonScalarFieldEnum = {
   id: 'id',
   homeSchoolId: 'homeSchoolId',
@@ -6456,6 +6541,7 @@ export type GlobalOmitConfig = {
   announcedSignIn?: Prisma.AnnouncedSignInOmit
   viewVersion?: Prisma.ViewVersionOmit
   school?: Prisma.SchoolOmit
+  schoolLogo?: Prisma.SchoolLogoOmit
   person?: Prisma.PersonOmit
   affiliation?: Prisma.AffiliationOmit
   group?: Prisma.GroupOmit

@@ -64,6 +64,7 @@ export const ModelName = {
   AnnouncedSignIn: 'AnnouncedSignIn',
   ViewVersion: 'ViewVersion',
   School: 'School',
+  SchoolLogo: 'SchoolLogo',
   Person: 'Person',
   Affiliation: 'Affiliation',
   Group: 'Group',
@@ -285,6 +286,16 @@ export const SchoolScalarFieldEnum = {
 } as const
 
 export type SchoolScalarFieldEnum = (typeof SchoolScalarFieldEnum)[keyof typeof SchoolScalarFieldEnum]
+
+
+export const SchoolLogoScalarFieldEnum = {
+  schoolId: 'schoolId',
+  type: 'type',
+  hash: 'hash',
+  bytes: 'bytes'
+} as const
+
+export type SchoolLogoScalarFieldEnum = (typeof SchoolLogoScalarFieldEnum)[keyof typeof SchoolLogoScalarFieldEnum]
 
 
 export const PersonScalarFieldEnum = {

@@ -256,6 +256,7 @@ export type SchoolWhereInput = {
   staffRoles?: Prisma.StaffRoleSchoolListRelationFilter
   signIn?: Prisma.XOR<Prisma.SchoolSignInNullableScalarRelationFilter, Prisma.SchoolSignInWhereInput> | null
   cardSettings?: Prisma.XOR<Prisma.CardSettingsNullableScalarRelationFilter, Prisma.CardSettingsWhereInput> | null
+  logo?: Prisma.XOR<Prisma.SchoolLogoNullableScalarRelationFilter, Prisma.SchoolLogoWhereInput> | null
 }
 
 export type SchoolOrderByWithRelationInput = {
@@ -282,6 +283,7 @@ export type SchoolOrderByWithRelationInput = {
   staffRoles?: Prisma.StaffRoleSchoolOrderByRelationAggregateInput
   signIn?: Prisma.SchoolSignInOrderByWithRelationInput
   cardSettings?: Prisma.CardSettingsOrderByWithRelationInput
+  logo?: Prisma.SchoolLogoOrderByWithRelationInput
 }
 
 export type SchoolWhereUniqueInput = Prisma.AtLeast<{
@@ -311,6 +313,7 @@ export type SchoolWhereUniqueInput = Prisma.AtLeast<{
   staffRoles?: Prisma.StaffRoleSchoolListRelationFilter
   signIn?: Prisma.XOR<Prisma.SchoolSignInNullableScalarRelationFilter, Prisma.SchoolSignInWhereInput> | null
   cardSettings?: Prisma.XOR<Prisma.CardSettingsNullableScalarRelationFilter, Prisma.CardSettingsWhereInput> | null
+  logo?: Prisma.XOR<Prisma.SchoolLogoNullableScalarRelationFilter, Prisma.SchoolLogoWhereInput> | null
 }, "id" | "officialId">
 
 export type SchoolOrderByWithAggregationInput = {
@@ -375,6 +378,7 @@ export type SchoolCreateInput = {
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateInput = {
@@ -401,6 +405,7 @@ export type SchoolUncheckedCreateInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUpdateInput = {
@@ -427,6 +432,7 @@ export type SchoolUpdateInput = {
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateInput = {
@@ -453,6 +459,7 @@ export type SchoolUncheckedUpdateInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateManyInput = {
@@ -587,6 +594,20 @@ export type SchoolUpdateOneRequiredWithoutLastCallsNestedInput = {
   upsert?: Prisma.SchoolUpsertWithoutLastCallsInput
   connect?: Prisma.SchoolWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutLastCallsInput, Prisma.SchoolUpdateWithoutLastCallsInput>, Prisma.SchoolUncheckedUpdateWithoutLastCallsInput>
+}
+
+export type SchoolCreateNestedOneWithoutLogoInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutLogoInput, Prisma.SchoolUncheckedCreateWithoutLogoInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutLogoInput
+  connect?: Prisma.SchoolWhereUniqueInput
+}
+
+export type SchoolUpdateOneRequiredWithoutLogoNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutLogoInput, Prisma.SchoolUncheckedCreateWithoutLogoInput>
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutLogoInput
+  upsert?: Prisma.SchoolUpsertWithoutLogoInput
+  connect?: Prisma.SchoolWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutLogoInput, Prisma.SchoolUpdateWithoutLogoInput>, Prisma.SchoolUncheckedUpdateWithoutLogoInput>
 }
 
 export type SchoolCreateNestedOneWithoutHomeOfInput = {
@@ -726,6 +747,7 @@ export type SchoolCreateWithoutGrantsInput = {
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutGrantsInput = {
@@ -751,6 +773,7 @@ export type SchoolUncheckedCreateWithoutGrantsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutGrantsInput = {
@@ -792,6 +815,7 @@ export type SchoolUpdateWithoutGrantsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutGrantsInput = {
@@ -817,6 +841,7 @@ export type SchoolUncheckedUpdateWithoutGrantsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutLastCallsInput = {
@@ -842,6 +867,7 @@ export type SchoolCreateWithoutLastCallsInput = {
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutLastCallsInput = {
@@ -867,6 +893,7 @@ export type SchoolUncheckedCreateWithoutLastCallsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutLastCallsInput = {
@@ -908,6 +935,7 @@ export type SchoolUpdateWithoutLastCallsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutLastCallsInput = {
@@ -927,6 +955,127 @@ export type SchoolUncheckedUpdateWithoutLastCallsInput = {
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolCreateWithoutLogoInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolUncheckedCreateWithoutLogoInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolCreateOrConnectWithoutLogoInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutLogoInput, Prisma.SchoolUncheckedCreateWithoutLogoInput>
+}
+
+export type SchoolUpsertWithoutLogoInput = {
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutLogoInput, Prisma.SchoolUncheckedUpdateWithoutLogoInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutLogoInput, Prisma.SchoolUncheckedCreateWithoutLogoInput>
+  where?: Prisma.SchoolWhereInput
+}
+
+export type SchoolUpdateToOneWithWhereWithoutLogoInput = {
+  where?: Prisma.SchoolWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutLogoInput, Prisma.SchoolUncheckedUpdateWithoutLogoInput>
+}
+
+export type SchoolUpdateWithoutLogoInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutLogoInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
   imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
@@ -958,6 +1107,7 @@ export type SchoolCreateWithoutHomeOfInput = {
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutHomeOfInput = {
@@ -983,6 +1133,7 @@ export type SchoolUncheckedCreateWithoutHomeOfInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutHomeOfInput = {
@@ -1024,6 +1175,7 @@ export type SchoolUpdateWithoutHomeOfInput = {
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutHomeOfInput = {
@@ -1049,6 +1201,7 @@ export type SchoolUncheckedUpdateWithoutHomeOfInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutAffiliationsInput = {
@@ -1074,6 +1227,7 @@ export type SchoolCreateWithoutAffiliationsInput = {
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutAffiliationsInput = {
@@ -1099,6 +1253,7 @@ export type SchoolUncheckedCreateWithoutAffiliationsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutAffiliationsInput = {
@@ -1140,6 +1295,7 @@ export type SchoolUpdateWithoutAffiliationsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
@@ -1165,6 +1321,7 @@ export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutGroupsInput = {
@@ -1190,6 +1347,7 @@ export type SchoolCreateWithoutGroupsInput = {
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutGroupsInput = {
@@ -1215,6 +1373,7 @@ export type SchoolUncheckedCreateWithoutGroupsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutGroupsInput = {
@@ -1256,6 +1415,7 @@ export type SchoolUpdateWithoutGroupsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutGroupsInput = {
@@ -1281,6 +1441,7 @@ export type SchoolUncheckedUpdateWithoutGroupsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutImportsInput = {
@@ -1306,6 +1467,7 @@ export type SchoolCreateWithoutImportsInput = {
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutImportsInput = {
@@ -1331,6 +1493,7 @@ export type SchoolUncheckedCreateWithoutImportsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutImportsInput = {
@@ -1372,6 +1535,7 @@ export type SchoolUpdateWithoutImportsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutImportsInput = {
@@ -1397,6 +1561,7 @@ export type SchoolUncheckedUpdateWithoutImportsInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutCarriedOverInput = {
@@ -1422,6 +1587,7 @@ export type SchoolCreateWithoutCarriedOverInput = {
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutCarriedOverInput = {
@@ -1447,6 +1613,7 @@ export type SchoolUncheckedCreateWithoutCarriedOverInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutCarriedOverInput = {
@@ -1488,6 +1655,7 @@ export type SchoolUpdateWithoutCarriedOverInput = {
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
@@ -1513,6 +1681,7 @@ export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutSignInInput = {
@@ -1538,6 +1707,7 @@ export type SchoolCreateWithoutSignInInput = {
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutSignInInput = {
@@ -1563,6 +1733,7 @@ export type SchoolUncheckedCreateWithoutSignInInput = {
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutSignInInput = {
@@ -1604,6 +1775,7 @@ export type SchoolUpdateWithoutSignInInput = {
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutSignInInput = {
@@ -1629,6 +1801,7 @@ export type SchoolUncheckedUpdateWithoutSignInInput = {
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutCardSettingsInput = {
@@ -1654,6 +1827,7 @@ export type SchoolCreateWithoutCardSettingsInput = {
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutCardSettingsInput = {
@@ -1679,6 +1853,7 @@ export type SchoolUncheckedCreateWithoutCardSettingsInput = {
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutCardSettingsInput = {
@@ -1720,6 +1895,7 @@ export type SchoolUpdateWithoutCardSettingsInput = {
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutCardSettingsInput = {
@@ -1745,6 +1921,7 @@ export type SchoolUncheckedUpdateWithoutCardSettingsInput = {
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
   staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolCreateWithoutStaffRolesInput = {
@@ -1770,6 +1947,7 @@ export type SchoolCreateWithoutStaffRolesInput = {
   carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolUncheckedCreateWithoutStaffRolesInput = {
@@ -1795,6 +1973,7 @@ export type SchoolUncheckedCreateWithoutStaffRolesInput = {
   carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
   signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
   cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
 }
 
 export type SchoolCreateOrConnectWithoutStaffRolesInput = {
@@ -1836,6 +2015,7 @@ export type SchoolUpdateWithoutStaffRolesInput = {
   carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
 }
 
 export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
@@ -1861,6 +2041,7 @@ export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
   carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
 }
 
 
@@ -1981,6 +2162,7 @@ export type SchoolSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   staffRoles?: boolean | Prisma.School$staffRolesArgs<ExtArgs>
   signIn?: boolean | Prisma.School$signInArgs<ExtArgs>
   cardSettings?: boolean | Prisma.School$cardSettingsArgs<ExtArgs>
+  logo?: boolean | Prisma.School$logoArgs<ExtArgs>
   _count?: boolean | Prisma.SchoolCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["school"]>
 
@@ -2044,6 +2226,7 @@ export type SchoolInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   staffRoles?: boolean | Prisma.School$staffRolesArgs<ExtArgs>
   signIn?: boolean | Prisma.School$signInArgs<ExtArgs>
   cardSettings?: boolean | Prisma.School$cardSettingsArgs<ExtArgs>
+  logo?: boolean | Prisma.School$logoArgs<ExtArgs>
   _count?: boolean | Prisma.SchoolCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type SchoolIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -2062,6 +2245,7 @@ export type $SchoolPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     staffRoles: Prisma.$StaffRoleSchoolPayload<ExtArgs>[]
     signIn: Prisma.$SchoolSignInPayload<ExtArgs> | null
     cardSettings: Prisma.$CardSettingsPayload<ExtArgs> | null
+    logo: Prisma.$SchoolLogoPayload<ExtArgs> | null
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -2481,6 +2665,7 @@ export interface Prisma__SchoolClient<T, Null = never, ExtArgs extends runtime.T
   staffRoles<T extends Prisma.School$staffRolesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$staffRolesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRoleSchoolPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   signIn<T extends Prisma.School$signInArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$signInArgs<ExtArgs>>): Prisma.Prisma__SchoolSignInClient<runtime.Types.Result.GetResult<Prisma.$SchoolSignInPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   cardSettings<T extends Prisma.School$cardSettingsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$cardSettingsArgs<ExtArgs>>): Prisma.Prisma__CardSettingsClient<runtime.Types.Result.GetResult<Prisma.$CardSettingsPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
+  logo<T extends Prisma.School$logoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$logoArgs<ExtArgs>>): Prisma.Prisma__SchoolLogoClient<runtime.Types.Result.GetResult<Prisma.$SchoolLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -3143,6 +3328,25 @@ export type School$cardSettingsArgs<ExtArgs extends runtime.Types.Extensions.Int
    */
   include?: Prisma.CardSettingsInclude<ExtArgs> | null
   where?: Prisma.CardSettingsWhereInput
+}
+
+/**
+ * School.logo
+ */
+export type School$logoArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the SchoolLogo
+   */
+  select?: Prisma.SchoolLogoSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the SchoolLogo
+   */
+  omit?: Prisma.SchoolLogoOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SchoolLogoInclude<ExtArgs> | null
+  where?: Prisma.SchoolLogoWhereInput
 }
 
 /**

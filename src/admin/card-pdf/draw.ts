@@ -30,16 +30,28 @@ export async function drawCards(job: PrintJob, now: Date): Promise<Buffer> {
       document.font(font).fontSize(1).widthOfString(text);
   const measure = { plain: measureIn("plain"), bold: measureIn("bold"), mono: measureIn("mono") };
   const drawn = buffer(document);
+  // As a text, by which pdfkit finds the image again, so that the document holds it once.
+  const logo = job.logo === null ? null : `data:image/any;base64,${job.logo.toString("base64")}`;
   const pages = layOutCards(job, measure);
   for (const page of pages.length === 0 ? [[]] : pages) {
     document.addPage();
-    for (const part of page) drawPart(document, part);
+    for (const part of page) {
+      if (part.kind !== "logo") drawPart(document, part);
+      else if (logo !== null) drawLogo(document, logo, part);
+    }
   }
   document.end();
   return drawn;
 }
 
-function drawPart(document: PDFKit.PDFDocument, part: Part): void {
+function drawLogo(document: PDFKit.PDFDocument, logo: string, part: LogoPart): void {
+  const { x, y, width, height } = part;
+  document.image(logo, x, y, { fit: [width, height], align: "center", valign: "center" });
+}
+
+type LogoPart = Extract<Part, { kind: "logo" }>;
+
+function drawPart(document: PDFKit.PDFDocument, part: Exclude<Part, LogoPart>): void {
   if (part.kind === "qr") return drawQr(document, part);
   if (part.kind === "cut") {
     const { x1, y1, x2, y2 } = part;

@@ -16,6 +16,8 @@ export type PrintJob = {
   schoolName: string;
   signInAddress: string;
   printsSecret: boolean;
+  /** A PNG image without transparency, or a JPEG. */
+  logo: Buffer | null;
   cards: readonly PrintedCard[];
 };
 
@@ -25,6 +27,7 @@ export type Font = "plain" | "bold" | "mono";
 export type Part =
   | { kind: "text"; font: Font; size: number; x: number; y: number; text: string; isQuiet: boolean }
   | { kind: "qr"; x: number; y: number; size: number; url: string }
+  | { kind: "logo"; x: number; y: number; width: number; height: number }
   | { kind: "cut"; x1: number; y1: number; x2: number; y2: number };
 
 export type Page = Part[];
@@ -37,6 +40,9 @@ const padding = 14;
 const inner = { width: card.width - 2 * padding, height: card.height - 2 * padding };
 const qrSize = 88;
 const left = inner.width - qrSize - 10;
+/** Below the QR code, or in its place. */
+const logoBelow = { x: inner.width - qrSize, y: 122, width: qrSize, height: 34 };
+const logoAlone = { x: inner.width - qrSize, y: 16, width: qrSize, height: qrSize };
 
 type Box = {
   x?: number;
@@ -63,10 +69,12 @@ export function layOutCards(job: PrintJob, measure: Record<Font, Measure>): Page
     ...some.flatMap((one, index) => {
       const originX = edge + (index % columns) * card.width + padding;
       const originY = edge + Math.floor(index / columns) * card.height + padding;
+      const logo = one.url === null ? logoAlone : logoBelow;
       return layOutCard(job, one, (text, box) => place(text, { ...box, originX, originY })).concat(
         one.url === null
           ? []
           : [{ kind: "qr", x: originX + inner.width - qrSize, y: originY + 16, size: qrSize, url: one.url }],
+        job.logo === null ? [] : [{ kind: "logo", ...logo, x: originX + logo.x, y: originY + logo.y }],
       );
     }),
   ]);
@@ -74,12 +82,12 @@ export function layOutCards(job: PrintJob, measure: Record<Font, Measure>): Page
 }
 
 function layOutCard(
-  { language, schoolName, signInAddress, printsSecret }: PrintJob,
+  { language, schoolName, signInAddress, printsSecret, logo }: PrintJob,
   { name, className, username, password, url, secret }: PrintedCard,
   put: (text: string, box: Box) => Part[],
 ): Part[] {
   const words = cardWords[language];
-  const width = url === null ? inner.width : left;
+  const width = url === null && logo === null ? inner.width : left;
   const label = (text: string, y: number) => put(text, { y, height: 10, size: 7, width, isQuiet: true });
   return [
     ...put(schoolName, { y: 0, height: 12, size: 9, isQuiet: true }),

@@ -11,7 +11,7 @@ type Described = {
 
 type BodyOf<Response> = Response extends { content: { "application/json": infer Body } }
   ? Body
-  : Response extends { content: { "application/pdf": unknown } }
+  : Response extends { content: { "application/pdf": unknown } | Record<`image/${string}`, unknown> }
     ? Buffer
     : never;
 type BodyFor<Body> = Body extends readonly (infer Item)[]

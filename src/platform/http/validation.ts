@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from "express";
 import { AppError } from "../errors.ts";
+import { readImage } from "../image.ts";
 import { resolve, type OpenApiDocument, type Parameter, type Schema } from "./document.ts";
 import { makeRequestValidator, makeSchemaChecks, type Place } from "./validator-library.ts";
 
@@ -156,6 +157,8 @@ export type BodyCheck = (body: unknown, status?: number) => void;
 /** Makes the check of a successful body against its operation: for tests and development, where it may cost time. */
 const checkPdf = (body: unknown): string[] | null =>
   Buffer.isBuffer(body) && body.subarray(0, 5).toString() === "%PDF-" ? null : ["not a PDF"];
+const checkImage = (body: unknown): string[] | null =>
+  Buffer.isBuffer(body) && readImage(body) !== null ? null : ["not an image"];
 
 export function makeResponseCheck(document: OpenApiDocument): (place: Place) => BodyCheck {
   const { json } = makeSchemaChecks(document);
@@ -165,6 +168,7 @@ export function makeResponseCheck(document: OpenApiDocument): (place: Place) => 
       successes.map(([status, response]) => {
         const { content } = resolve(document, response);
         if (content?.["application/pdf"] !== undefined) return [Number(status), checkPdf] as const;
+        if (content?.["image/png"] !== undefined) return [Number(status), checkImage] as const;
         const schema = content?.["application/json"]?.schema;
         return [Number(status), schema === undefined ? null : json(schema)] as const;
       }),

@@ -1,0 +1,64 @@
+import {
+  checkSchoolLogo,
+  deleteSchoolLogo as remove,
+  findSchoolLogo,
+  putSchoolLogo as put,
+  type SchoolId,
+} from "../directory/index.ts";
+import { recordDifference } from "../events/index.ts";
+import { withPrismaTransaction, type Transaction } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { differenceOf } from "./change.ts";
+import type { AdminHandler, AdminRequest } from "./handler.ts";
+import { refuseUnknownSchool } from "./reached.ts";
+import { refuseStale, tagOf } from "./stale.ts";
+
+const getSchoolLogo: AdminHandler<"getSchoolLogo"> = async ({ db }, { path, reach }) => {
+  const schoolId = path.schoolId as SchoolId;
+  await refuseUnknownSchool(db, reach, schoolId);
+  const logo = await findSchoolLogo(db, schoolId);
+  if (logo === null) throw new AppError("not_found", "logo_not_found", "The school has no logo.");
+  return {
+    status: 200,
+    body: Buffer.from(logo.bytes),
+    headers: { "Content-Type": logo.type, ETag: tagOf(recordOf(logo.hash)) },
+  };
+};
+
+/** What tags and audit lines say of a logo. */
+const recordOf = (hash: string) => ({ logo: hash });
+
+type Changed = Awaited<ReturnType<typeof put>>;
+
+/** Records what differs of a logo that was changed. Errors: StaleRecord, so that the change is taken back. */
+async function recordChange(
+  tx: Transaction,
+  { headers, origin }: Pick<AdminRequest<"putSchoolLogo" | "deleteSchoolLogo">, "headers" | "origin">,
+  { before, after }: Changed,
+): Promise<void> {
+  refuseStale(headers, before === null ? null : recordOf(before));
+  await recordDifference(tx, origin, differenceOf({ logo: before }, { logo: after }));
+}
+
+const putSchoolLogo: AdminHandler<"putSchoolLogo"> = async ({ db }, request) => {
+  const { path, reach, body, origin } = request;
+  const schoolId = path.schoolId as SchoolId;
+  await refuseUnknownSchool(db, reach, schoolId);
+  const logo = checkSchoolLogo(body);
+  return withPrismaTransaction(db, async (tx) => {
+    await recordChange(tx, request, await put(tx, { schoolId, logo }, origin));
+    return { status: 204, headers: { ETag: tagOf(recordOf(logo.hash)) } };
+  });
+};
+
+const deleteSchoolLogo: AdminHandler<"deleteSchoolLogo"> = async ({ db }, request) => {
+  const { path, reach, origin } = request;
+  const schoolId = path.schoolId as SchoolId;
+  await refuseUnknownSchool(db, reach, schoolId);
+  return withPrismaTransaction(db, async (tx) => {
+    await recordChange(tx, request, await remove(tx, schoolId, origin));
+    return { status: 204 };
+  });
+};
+
+export const schoolLogoHandlers = { getSchoolLogo, putSchoolLogo, deleteSchoolLogo };

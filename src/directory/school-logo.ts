@@ -1,0 +1,62 @@
+import { recordAudit, type Origin } from "../events/index.ts";
+import type { RecordStore, Transaction } from "../platform/db.ts";
+import { checkLogo, refuseLogo, type Logo } from "../platform/logo.ts";
+import { makePrintable } from "../platform/printable-image.ts";
+import type { SchoolId } from "./ids.ts";
+import { lockSchool } from "./school.ts";
+
+export type SchoolLogo = Pick<Logo, "hash" | "bytes"> & { type: "image/png" | "image/jpeg" };
+
+/** The image on the login cards of a school; null where it has none. */
+export async function findSchoolLogo({ prisma }: RecordStore, schoolId: SchoolId): Promise<SchoolLogo | null> {
+  const found = await prisma.schoolLogo.findUnique({ where: { schoolId }, omit: { schoolId: true } });
+  return found && { ...found, type: found.type as SchoolLogo["type"] };
+}
+
+/**
+ * Checks an image that is to be the logo of a school, by what it is. It takes a while for a large one.
+ *
+ * Errors: invalid logo_refused for what is no whole PNG or JPEG image, and for one that is too large.
+ */
+export function checkSchoolLogo(image: Buffer): Logo {
+  const logo = checkLogo(image, { types: ["image/png", "image/jpeg"], called: "PNG or JPEG" });
+  if (makePrintable(image) === null) throw refuseLogo("is damaged");
+  return logo;
+}
+
+type Changed = { before: string | null; after: string | null };
+
+/**
+ * Keeps a checked image as the logo of a school.
+ *
+ * Shape:  answers the hashes of the logo before and after; the same image again writes nothing.
+ * Errors: not_found school_not_found.
+ */
+export async function putSchoolLogo(
+  tx: Transaction,
+  { schoolId, logo }: { schoolId: SchoolId; logo: Logo },
+  origin: Origin,
+): Promise<Changed> {
+  const before = await lockLogo(tx, schoolId);
+  if (logo.hash !== before) {
+    await tx.prisma.schoolLogo.upsert({ where: { schoolId }, create: { schoolId, ...logo }, update: logo });
+    await recordAudit(tx, { ...origin, action: "school_logo_set", schoolId });
+  }
+  return { before, after: logo.hash };
+}
+
+/** Removes the logo of a school, if it has one. Errors: not_found school_not_found. */
+export async function deleteSchoolLogo(tx: Transaction, schoolId: SchoolId, origin: Origin): Promise<Changed> {
+  const before = await lockLogo(tx, schoolId);
+  if (before !== null) {
+    await tx.prisma.schoolLogo.delete({ where: { schoolId } });
+    await recordAudit(tx, { ...origin, action: "school_logo_removed", schoolId });
+  }
+  return { before, after: null };
+}
+
+async function lockLogo(tx: Transaction, schoolId: SchoolId): Promise<string | null> {
+  await lockSchool(tx, schoolId);
+  const found = await tx.prisma.schoolLogo.findUnique({ where: { schoolId }, select: { hash: true } });
+  return found?.hash ?? null;
+}

@@ -1,0 +1,64 @@
+import { inflateSync } from "node:zlib";
+import { PNG } from "pngjs";
+import { readImage } from "./image.ts";
+
+/**
+ * Makes an image that pdfkit prints as it is: of a PNG one without transparency, on white; a JPEG stays.
+ *
+ * pdfkit decodes transparent and interlaced PNG images in a callback of zlib, where an error would end the process.
+ *
+ * Shape:  null for what is no whole PNG or JPEG image.
+ * Source: PNG (third edition) section 5, JPEG (ITU-T T.81) annex B.
+ */
+export function makePrintable(bytes: Buffer): Buffer | null {
+  const type = readImage(bytes)?.type;
+  if (type === "image/jpeg") return isWholeJpeg(bytes) ? bytes : null;
+  return type === "image/png" && isBoundedPng(bytes) ? flatten(bytes) : null;
+}
+
+function flatten(bytes: Buffer): Buffer | null {
+  try {
+    const backgroundColor = { red: 255, green: 255, blue: 255 };
+    return PNG.sync.write(PNG.sync.read(bytes), { colorType: 2, inputHasAlpha: true, bgColor: backgroundColor });
+  } catch {
+    return null;
+  }
+}
+
+/** Of 1024 × 1024 pixels with four channels of 16 bits, and what precedes each row. */
+const mostInflated = 1024 * (1024 * 8 + 8);
+
+/** Whether a PNG has one size only, and data for no more than the largest logo: pngjs sets interlaced ones no limit. */
+function isBoundedPng(bytes: Buffer): boolean {
+  const data: Buffer[] = [];
+  for (let at = 8; at + 12 <= bytes.length;) {
+    const end = at + 8 + bytes.readUInt32BE(at);
+    const name = bytes.toString("latin1", at + 4, at + 8);
+    if (end + 4 > bytes.length || (name === "IHDR" && at !== 8)) return false;
+    if (name === "IDAT") data.push(bytes.subarray(at + 8, end));
+    at = end + 4;
+  }
+  try {
+    return inflateSync(Buffer.concat(data), { maxOutputLength: mostInflated }).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a JPEG has a frame of 8 bits, of gray, colours or CMYK, then a scan, and an end. */
+function isWholeJpeg(bytes: Buffer): boolean {
+  let hasFrame = false;
+  for (let at = 2; at + 4 <= bytes.length && bytes[at] === 0xff;) {
+    const marker = bytes[at + 1]!;
+    // A scan goes on to the end, and there may be more after it.
+    if (marker === 0xda) return hasFrame && bytes.lastIndexOf(endOfJpeg) > at;
+    if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)) {
+      if (bytes[at + 4] !== 8 || ![1, 3, 4].includes(bytes[at + 9] ?? 0)) return false;
+      hasFrame = true;
+    }
+    at += 2 + bytes.readUInt16BE(at + 2);
+  }
+  return false;
+}
+
+const endOfJpeg = Buffer.from([0xff, 0xd9]);
