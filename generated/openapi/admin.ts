@@ -2811,7 +2811,7 @@ export interface components {
          * @example openid
          * @enum {string}
          */
-        AppScope: "openid" | "offline_access" | "profile" | "school" | "role" | "groups" | "schools:read" | "users:read" | "groups:read" | "people:read" | "admin:read" | "admin:write";
+        AppScope: "openid" | "offline_access" | "profile" | "school" | "role" | "groups" | "pseudonym" | "school_name" | "school_official_id" | "school_location" | "school_address" | "schooling_level" | "schools:read" | "users:read" | "groups:read" | "people:read" | "admin:read" | "admin:write";
         /** @description What a person agreed that an app gets to know at sign-on; null where they agreed to nothing. */
         PersonConsent: {
             /** @example demo-lernapp */

@@ -51,7 +51,8 @@ export interface paths {
          * @description Exchanges an authorization code, refreshes, or issues a token to the app itself.
          *
          *     Confidential clients authenticate with HTTP Basic; public clients send `client_id` in the body and never a secret: with one, in the body or
-         *     with Basic, they are refused with `invalid_client`. One scope that the app was not granted makes the whole request fail with `invalid_scope`.
+         *     with Basic, they are refused with `invalid_client`. One scope that the app was not granted makes the whole request fail with `invalid_scope`;
+         *     `email`, `phone` and `address` are ignored.
          *     A refresh token works once; a repetition within a few seconds gets the same answer again, a later one revokes everything that came from
          *     the sign-on.
          *
@@ -296,23 +297,30 @@ export interface components {
              */
             school?: string | null;
             /**
-             * @description With the scope `school`.
+             * @description With the scope `school` or `school_name`.
              * @example Goethe-Gymnasium Musterstadt
              */
             school_name?: string | null;
             /**
-             * @description With the scope `school`.
+             * @description With the scope `school` or `school_official_id`.
              * @example DE-NI-100001
              */
             school_official_id?: string | null;
             school_location?: components["schemas"]["ClaimedLocation"];
+            school_address?: components["schemas"]["ClaimedAddress"];
             /**
-             * @description The kind of school. With the scope `school`.
+             * @description The kind of school. With the scope `school` or `schooling_level`.
              * @example GYMNASIUM
              */
             schooling_level?: string | null;
             /** @description The synced groups. With the scope `groups`. */
             groups?: components["schemas"]["PersonGroup"][];
+            /**
+             * @description A made-up name in two words, to show instead of a name. It stays the same for a person at an app, is unrelated to the person and to
+             *     their pseudonym at another app, and is not unique: recognise people by `sub`. With the scope `pseudonym`.
+             * @example Kiesel Otter
+             */
+            pseudonym?: string;
         };
         /** @description The claims of a logout token, sent to apps that registered a back-channel logout address. */
         LogoutTokenClaims: {
@@ -503,12 +511,29 @@ export interface components {
          * @enum {string}
          */
         UserRole: "STUDENT" | "TEACHER" | "OTHER";
-        /** @description Country and federal state of the school. With the scope `school`. */
+        /** @description Country and federal state of the school. With the scope `school` or `school_location`. */
         ClaimedLocation: {
             /** @example DE */
             country: string;
             /** @example NI */
             state: string;
+        } | null;
+        /** @description The postal address of the school. With the scope `school_address`. */
+        ClaimedAddress: {
+            /**
+             * @description The street line.
+             * @example Schulstraße 1
+             */
+            address: string;
+            /**
+             * @description A second line, null when there is none.
+             * @example Haus B
+             */
+            addressAddition: string | null;
+            /** @example Musterstadt */
+            city: string;
+            /** @example 26121 */
+            zipCode: string;
         } | null;
         /** @description A synced group of a person. */
         PersonGroup: {
@@ -551,23 +576,30 @@ export interface components {
              */
             school?: string | null;
             /**
-             * @description With the scope `school`.
+             * @description With the scope `school` or `school_name`.
              * @example Goethe-Gymnasium Musterstadt
              */
             school_name?: string | null;
             /**
-             * @description With the scope `school`.
+             * @description With the scope `school` or `school_official_id`.
              * @example DE-NI-100001
              */
             school_official_id?: string | null;
             school_location?: components["schemas"]["ClaimedLocation"];
+            school_address?: components["schemas"]["ClaimedAddress"];
             /**
-             * @description The kind of school. With the scope `school`.
+             * @description The kind of school. With the scope `school` or `schooling_level`.
              * @example GYMNASIUM
              */
             schooling_level?: string | null;
             /** @description The synced groups. With the scope `groups`. */
             groups?: components["schemas"]["PersonGroup"][];
+            /**
+             * @description A made-up name in two words, to show instead of a name. It stays the same for a person at an app, is unrelated to the person and to
+             *     their pseudonym at another app, and is not unique: recognise people by `sub`. With the scope `pseudonym`.
+             * @example Kiesel Otter
+             */
+            pseudonym?: string;
         };
         /**
          * @description What the token is, if you know. Another value is ignored.
@@ -707,6 +739,12 @@ export interface components {
              *       "school",
              *       "role",
              *       "groups",
+             *       "pseudonym",
+             *       "school_name",
+             *       "school_official_id",
+             *       "school_location",
+             *       "school_address",
+             *       "schooling_level",
              *       "urn:<platform>:idm:v1:schools:read",
              *       "urn:<platform>:idm:v1:users:read",
              *       "urn:<platform>:idm:v1:groups:read",
@@ -1069,7 +1107,7 @@ export interface components {
          */
         CodeChallengeMethod: "S256";
         /**
-         * @description The scopes, separated by spaces. With `openid` among them an ID token is issued.
+         * @description The scopes, separated by spaces. With `openid` among them an ID token is issued. `email`, `phone` and `address` are ignored.
          * @example openid
          */
         Scope: string;
@@ -1193,7 +1231,7 @@ export interface operations {
                  */
                 code_challenge_method?: components["parameters"]["CodeChallengeMethod"];
                 /**
-                 * @description The scopes, separated by spaces. With `openid` among them an ID token is issued.
+                 * @description The scopes, separated by spaces. With `openid` among them an ID token is issued. `email`, `phone` and `address` are ignored.
                  * @example openid
                  */
                 scope: components["parameters"]["Scope"];

@@ -9,6 +9,7 @@ type SubjectSchool = {
   name: string;
   officialId: string;
   location: { country: string; state: string };
+  address: { address: string; addressAddition: string | null; city: string; zipCode: string };
   schoolingLevel: string | null;
 };
 
@@ -37,6 +38,8 @@ export const subjectOf = (client: Value, personId: Value): Sql => sql`(
     'schools', (
       SELECT coalesce(json_agg(json_build_object('id', ${s.id}, 'name', ${s.name}, 'officialId', ${s.officialId},
         'location', json_build_object('country', ${s.country}, 'state', ${s.state}),
+        'address', json_build_object('address', ${s.address}, 'addressAddition', ${s.addressAddition},
+          'city', ${s.city}, 'zipCode', ${s.zipCode}),
         'schoolingLevel', ${s.schoolingLevel})), '[]')
       FROM ${a} JOIN ${s} ON ${s.id} = ${a.schoolId} WHERE ${a.personId} = ${p.id}),
     'groups', (

@@ -251,6 +251,7 @@ test("claims tell the name, the role, the chosen school and the groups that are 
     name: "Goetheschule",
     officialId: "DE-NI-1",
     location: { country: "DE", state: "NI" },
+    address: { address: "Seestraße 3", addressAddition: null, city: "Stade", zipCode: "21680" },
     schoolingLevel: null,
   });
   const group = await make.group({ school, name: "5a" });
@@ -267,6 +268,7 @@ test("claims tell the name, the role, the chosen school and the groups that are 
       name: "Goetheschule",
       officialId: "DE-NI-1",
       location: { country: "DE", state: "NI" },
+      address: { address: "Seestraße 3", addressAddition: null, city: "Stade", zipCode: "21680" },
       schoolingLevel: null,
     },
   });

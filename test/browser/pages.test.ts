@@ -95,6 +95,7 @@ test("what an app or a person is called is never markup", async () => {
             role: "STUDENT",
             school: null,
             groups: [{ id: "1" as GroupId, name }],
+            pseudonym: name,
           },
         },
         { locale },

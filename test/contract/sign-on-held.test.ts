@@ -90,6 +90,12 @@ test("the claims of each scope are those of the contract", () => {
     role: ["role"],
     school: ["school", "school_name", "school_official_id", "school_location", "schooling_level"],
     groups: ["groups"],
+    pseudonym: ["pseudonym"],
+    school_name: ["school_name"],
+    school_official_id: ["school_official_id"],
+    school_location: ["school_location"],
+    school_address: ["school_address"],
+    schooling_level: ["schooling_level"],
   });
 });
 

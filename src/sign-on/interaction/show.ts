@@ -11,7 +11,6 @@ import {
   scopeFromWire,
   type ScopeName,
   type SignOnRight,
-  type SubjectClaims,
 } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import { formTarget, type Page, type PageContext, readLocale } from "../../platform/pages/index.ts";
@@ -32,8 +31,10 @@ import {
 } from "../pages/index.ts";
 import { type KnownBrowser, readKnownBrowser } from "../last-sign-in.ts";
 import { listDecisions } from "../consent.ts";
+import type { ClaimsForApp } from "../provider/claims.ts";
 import { mayOverrule } from "../provider/hints.ts";
 import { secondFactorPrompt } from "../provider/policy.ts";
+import { makePseudonym } from "../pseudonym/index.ts";
 import { withoutRefused } from "../staff-scopes.ts";
 import { askSecondFactor } from "../second-factor/ask.ts";
 import { hasSecondFactors } from "../second-factor/records.ts";
@@ -114,14 +115,14 @@ export async function renderVisit(deps: InteractionDeps, visit: Visit, req: Requ
 
 /** What the app would get of the person: of the school that they chose, or of their only one. */
 async function findClaims(
-  { db: { pool } }: InteractionDeps,
+  { db: { pool }, secrets }: InteractionDeps,
   { right, ...pair }: { clientId: ClientId; personId: PersonId; right: SignOnRight },
-): Promise<SubjectClaims> {
+): Promise<ClaimsForApp> {
   const [subject, [past]] = await Promise.all([findSubject(pool, pair), listDecisions(pool, [pair])]);
   if (subject === null) throw new Error("the person vanished during the request");
   const schools = right.kind === "allowed" ? right.schools : [];
   const school = schools.length === 1 ? schools[0] : schools.find(({ id }) => id === past?.schoolId);
-  return claimsAt(subject, school?.id ?? null);
+  return { ...claimsAt(subject, school?.id ?? null), pseudonym: makePseudonym(secrets.pseudonyms, pair) };
 }
 
 /**

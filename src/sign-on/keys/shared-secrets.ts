@@ -17,6 +17,7 @@ export type SharedSecrets = {
   secondFactor: Buffer;
   lastSignIn: Buffer;
   recoveryCodes: Buffer;
+  pseudonyms: Buffer;
 };
 
 const rootName = "root";
@@ -68,5 +69,6 @@ export async function loadSharedSecrets({
     secondFactor: derive("second factor"),
     lastSignIn: derive("last sign-in"),
     recoveryCodes: derive("recovery codes"),
+    pseudonyms: derive("pseudonyms"),
   };
 }

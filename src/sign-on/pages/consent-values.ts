@@ -1,17 +1,32 @@
 import type { ScopeName, SubjectClaims } from "../../access/index.ts";
+import type { ClaimsForApp } from "../provider/claims.ts";
 import type { Translate } from "../../platform/pages/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 
 type School = NonNullable<SubjectClaims["school"]>;
 
 /** What the app gets of this person by a scope, in words; null for a scope that carries nothing of them. */
-export function describeValues(scope: ScopeName, claims: SubjectClaims, t: Translate): string | null {
+export function describeValues(scope: ScopeName, claims: ClaimsForApp, t: Translate): string | null {
   if (scope === "profile") return describeName(claims, t);
-  if (scope === "school") return claims.school ? describeSchool(claims.school, t) : t("consent.school.none");
   if (scope === "role") return t(`consent.role.${claims.role}`);
-  if (scope !== "groups") return null;
-  return claims.groups.length > 0 ? claims.groups.map(({ name }) => name).join(", ") : t("consent.groups.none");
+  if (scope === "pseudonym") return claims.pseudonym;
+  if (scope === "groups")
+    return claims.groups.length > 0 ? claims.groups.map(({ name }) => name).join(", ") : t("consent.groups.none");
+  const describe = ofSchool[scope];
+  if (describe === undefined) return null;
+  return claims.school ? describe(claims.school, t) : t("consent.school.none");
 }
+
+const ofSchool: { [Scope in ScopeName]?: (school: School, t: Translate) => string } = {
+  school: describeSchool,
+  school_name: ({ name }) => name,
+  school_official_id: ({ officialId }) => officialId,
+  school_location: describeLocation,
+  school_address: ({ address: { address, addressAddition, zipCode, city } }) =>
+    [address, addressAddition, `${zipCode} ${city}`].filter(Boolean).join(", "),
+  schooling_level: ({ schoolingLevel }, t) =>
+    schoolingLevel === null ? t("consent.school.noLevel") : spell("level", schoolingLevel, t),
+};
 
 function describeName({ name }: SubjectClaims, t: Translate): string {
   if (name === null) return t("consent.name.none");
@@ -20,10 +35,15 @@ function describeName({ name }: SubjectClaims, t: Translate): string {
   return firstCall === firstFull ? whole : t("consent.name.called", { name: whole, callName: firstCall });
 }
 
-function describeSchool({ name, officialId, schoolingLevel, location }: School, t: Translate): string {
+function describeSchool(school: School, t: Translate): string {
+  const { name, officialId, schoolingLevel } = school;
   const level = schoolingLevel !== null && spell("level", schoolingLevel, t);
-  const state = location.country === "DE" ? spell("state", location.state, t) : `${location.country}-${location.state}`;
-  return [name, t("consent.school.number", { officialId }), level, state].filter(Boolean).join(", ");
+  const number = t("consent.school.number", { officialId });
+  return [name, number, level, describeLocation(school, t)].filter(Boolean).join(", ");
+}
+
+function describeLocation({ location: { country, state } }: School, t: Translate): string {
+  return country === "DE" ? spell("state", state, t) : `${country}-${state}`;
 }
 
 const spell = (kind: "level" | "state", code: string, t: Translate): string =>

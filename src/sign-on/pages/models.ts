@@ -1,4 +1,5 @@
-import type { ScopeName, SubjectClaims } from "../../access/index.ts";
+import type { ScopeName } from "../../access/index.ts";
+import type { ClaimsForApp } from "../provider/claims.ts";
 
 /**
  * The two ways on from a page, both POST and both with the field `csrf`.
@@ -41,7 +42,7 @@ export type ConsentModel = {
   app: { name: string };
   personName: string | null;
   scopes: readonly ScopeName[];
-  claims: SubjectClaims;
+  claims: ClaimsForApp;
   steps: Steps;
   switchUser: string | null;
 };

@@ -5,6 +5,7 @@ import type { Every } from "../../platform/contract-types.ts";
 import { makeUuid } from "../../platform/ids.ts";
 import type { Decisions, Pair } from "../consent.ts";
 import type { TokenClaims } from "../contract.ts";
+import { makePseudonym } from "../pseudonym/index.ts";
 import { lacksPassword, lacksSecondFactor } from "../second-factor/admin-scopes.ts";
 import { once, questions } from "../storage/request-memory.ts";
 import { whileConsuming } from "../storage/request.ts";
@@ -58,7 +59,10 @@ export function makeFindAccount(deps: ProviderDeps) {
         if (!subject) throw new Error("the person vanished during the request");
         return {
           sub,
-          ...presentClaims(claimsAt(subject, schoolId)),
+          ...presentClaims({
+            ...claimsAt(subject, schoolId),
+            pseudonym: makePseudonym(deps.secrets.pseudonyms, pair),
+          }),
           ...(use === "id_token" ? makeTokenClaims(deps, ctx, requested) : {}),
         } as AccountClaims;
       },

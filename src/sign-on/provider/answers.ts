@@ -17,6 +17,7 @@ export function polishAnswer(ctx: KoaContextWithOIDC): void {
   if (route === "token") polishTokenAnswer(ctx);
   else if (route === "authorization" || route === "resume") {
     redirectByQuery(ctx);
+    nameScope(ctx);
     hideReason(ctx);
   } else if (ctx.status >= 400) polishError(ctx);
   else if (route === "end_session") leaveWithoutSession(ctx);
@@ -157,6 +158,15 @@ function redirectByQuery(ctx: KoaContextWithOIDC): void {
   const location = ctx.response.get("Location");
   const [address = "", fragment] = location.split("#");
   if (fragment?.includes("error=")) ctx.set("Location", `${address}${address.includes("?") ? "&" : "?"}${fragment}`);
+}
+
+// The library refuses scopes that exist but were not granted before grant.ts does, without a name.
+function nameScope(ctx: KoaContextWithOIDC): void {
+  const location = URL.parse(ctx.response.get("Location"));
+  if (location?.searchParams.get("error_description") !== "requested scope is not allowed") return;
+  const scope = location.searchParams.get("scope") ?? "";
+  location.searchParams.set("error_description", `the app was not granted the scope ${scope}`);
+  ctx.set("Location", location.href);
 }
 
 // Without a session the library would post its logout form by script.

@@ -5,6 +5,8 @@ import type { OperationId } from "../contract.ts";
 import { once, questions } from "../storage/request-memory.ts";
 import { presentClient } from "./client.ts";
 import type { ProviderDeps } from "./deps.ts";
+import { listScopes } from "./grant.ts";
+import { setParameters } from "./library.ts";
 import { checkParameters } from "./parameters.ts";
 
 const operationOf: Record<string, OperationId> = {
@@ -23,6 +25,7 @@ export function makeFindClient({ store, clock, platform, requestOf, contract }: 
     const { oidc } = (ctx ?? {}) as Partial<KoaContextWithOIDC>;
     const operation = operationOf[oidc?.route ?? ""];
     if (operation) checkParameters(contract.checkRequest[operation], oidc?.body ?? {});
+    if (operation === "issueToken") dropIgnoredScopes(ctx as KoaContextWithOIDC);
     if (!clientIdShape.test(clientId)) return undefined;
     const app = await (ctx
       ? once(requestOf(ctx).memory, questions.app(clientId), () => findAppWithToken(ctx, clientId))
@@ -38,6 +41,11 @@ export function makeFindClient({ store, clock, platform, requestOf, contract }: 
     const { app } = await once(memory, questions.token(presented), () => store.findToken({ ...presented, clientId }));
     return app;
   }
+}
+
+function dropIgnoredScopes(ctx: KoaContextWithOIDC): void {
+  const scope = ctx.oidc.params?.["scope"];
+  if (typeof scope === "string") setParameters(ctx, { scope: listScopes(scope).join(" ") || undefined });
 }
 
 function readToken({ oidc }: KoaContextWithOIDC): Key | null {

@@ -60,7 +60,7 @@ export function makeExtraParams(deps: ProviderDeps) {
 // The library drops offline_access without prompt=consent, and passes over scopes that it does not know.
 function readScope({ platform }: ProviderDeps, ctx: KoaContextWithOIDC): string {
   const asked = ctx.query["scope"];
-  const scopes = [...new Set(typeof asked === "string" ? asked.split(" ").filter(Boolean) : [])];
+  const scopes = [...new Set(typeof asked === "string" ? listScopes(asked) : [])];
   if (scopes.length === 0) throw new errors.InvalidRequest("missing required parameter(s) 'scope'");
   checkScopes(platform, ctx.oidc.client?.scope, scopes);
   return scopes.join(" ");
@@ -69,5 +69,15 @@ function readScope({ platform }: ProviderDeps, ctx: KoaContextWithOIDC): string 
 export function checkScopes(platform: string, granted: string | undefined, asked: readonly string[]): void {
   const allowed = new Set(granted?.split(" "));
   const wrong = asked.find((scope) => scopeFromWire(platform, scope) === null || !allowed.has(scope));
-  if (wrong !== undefined) throw new errors.InvalidScope("the app was not granted a scope that it asked for", wrong);
+  if (wrong !== undefined) throw new errors.InvalidScope(describeScope(platform, wrong), wrong);
 }
+
+const describeScope = (platform: string, scope: string): string =>
+  scopeFromWire(platform, scope) === null ? `there is no scope ${scope}` : `the app was not granted the scope ${scope}`;
+
+/** Scopes of OpenID Connect that do not exist here. Many clients ask for them unless they are told not to. */
+const ignoredScopes = new Set(["email", "phone", "address"]);
+
+/** The scopes of a request that count. */
+export const listScopes = (asked: string): string[] =>
+  asked.split(" ").filter((scope) => scope !== "" && !ignoredScopes.has(scope));

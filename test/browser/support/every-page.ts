@@ -19,12 +19,15 @@ const claims = {
     id: "0193f6a2-7a3c-7000-8000-000000000002" as SchoolId,
     ...{ name: "Goethe-Gymnasium", officialId: "12345", schoolingLevel: "GYMNASIUM" },
     location: { country: "DE", state: "NI" },
+    address: { address: "Schulstraße 1", addressAddition: "Haus B", city: "Musterstadt", zipCode: "26121" },
   },
+  pseudonym: "Kiesel Otter",
   groups: [{ id: "0193f6a2-7a3c-7000-8000-000000000003" as GroupId, name: "5a" }],
 };
 const longClaims = {
   name: { firstFull: "Maximiliane-Josephine Friederike", firstCall: "Maximiliane-Josephine", last: longName },
   role: "OTHER" as const,
+  pseudonym: "Schmetterling Expeditions",
   school: {
     ...claims.school,
     name: longSchool,
@@ -135,7 +138,7 @@ export const everyPage: Record<string, (context: PageContext) => Page> = {
     pages.renderConsentPage(
       {
         ...{ app, personName: null, scopes: ["openid", "profile", "school", "groups"], steps, switchUser: "/other" },
-        claims: { name: null, role: "OTHER", school: null, groups: [] },
+        claims: { name: null, role: "OTHER", school: null, groups: [], pseudonym: "Kiesel Otter" },
       },
       context,
     ),
