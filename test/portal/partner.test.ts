@@ -2,6 +2,8 @@ import { randomUUID } from "node:crypto";
 import { PNG } from "pngjs";
 import { expect, test } from "vitest";
 import type { ClientId } from "../../src/access/index.ts";
+import german from "../../src/portal/frame/locales/de.json" with { type: "json" };
+import { findBundle } from "../contract/bundles.ts";
 import { makeMakers } from "../support/make.ts";
 import { giveRoleTo, makePortalUser, type PortalUser } from "../support/portal.ts";
 import { answer, startReceiver } from "../support/receiver.ts";
@@ -18,6 +20,8 @@ async function makeWorld() {
   const { browser } = await makePortalUser(service, "PARTNER", { clientIds: [clientId] });
   return { clientId, browser, address: `/partner/apps/${clientId}` };
 }
+
+type Schema = { properties: Record<string, { enum?: string[] }> };
 
 const readApp = (clientId: string) => prisma.app.findUniqueOrThrow({ where: { clientId } });
 
@@ -238,6 +242,30 @@ test("an endpoint is changed, paused, switched on, gets a secret, and is deleted
   expect((await browser.submit(last, "/deletion")).html).toContain("Der Webhook ist gelöscht.");
   expect((await browser.submit(last, "/deletion")).status).toBe(200);
   expect(await prisma.webhookEndpoint.count({ where: { id } })).toBe(0);
+});
+
+test("the log of an app says what changed in words, in both languages", async () => {
+  const { browser, address } = await makeWorld();
+  const form = await browser.open(`${address}/registration`);
+  const url = "https://a.example/new";
+  const fields = { name: "Lernapp", redirectUris: url, descriptionDe: "Lernt", pkceRequired: "on" };
+  await browser.submit(form, "/registration", { ...fields, idTokenAlgorithm: "RS256", schulconnexSpelling: "V1_7" });
+  const { html } = await browser.open(`${address}/log?action=app_updated`);
+  expect(html).toContain(`<dt>Rücksprungadressen nach der Anmeldung</dt><dd>`);
+  expect(html).toContain("<dt>Was die App tut (de)</dt><dd>– → Lernt</dd>");
+  const english = await browser.once(`${address}/log`, { headers: { "accept-language": "en" } });
+  expect(await english.text()).toContain("<dt>What the app does (de)</dt>");
+});
+
+test("every property and state in the records of an app has words", () => {
+  const { property, value } = german.frame.difference;
+  const schemas = findBundle("admin").document.components["schemas"] as Record<string, Schema>;
+  for (const name of ["AdminApp", "WebhookEndpoint", "ScopeRequest"])
+    for (const one of Object.keys(schemas[name]!.properties).filter((key) => key !== "id"))
+      expect([name, one, one in property]).toEqual([name, one, true]);
+  for (const name of ["WebhookEndpoint", "ScopeRequest"])
+    for (const one of schemas[name]!.properties["state"]!.enum!)
+      expect([name, one, one in value]).toEqual([name, one, true]);
 });
 
 test("the log of an app names no people", async () => {

@@ -1,6 +1,6 @@
-import { take, takePage, type Shown, type Visit } from "../frame/index.ts";
+import { take, takePage, type Names, type Shown, type Visit } from "../frame/index.ts";
 import { queryOf, readFilters } from "./filters.ts";
-import { actions, describeLine, type Names } from "./words.ts";
+import { actions, describeLine } from "./words.ts";
 
 export async function listLines(visit: Visit): Promise<Shown> {
   const { api, query, part, t } = visit;

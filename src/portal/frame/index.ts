@@ -7,6 +7,7 @@
  *             form is answered only when one of our own pages sent it; what was typed is never lost.
  */
 export { makeArea, type Area, type Gone, type Handed, type Pages, type Show, type Shown } from "./area.ts";
+export { compareLine, type Difference, type Names } from "./differences.ts";
 export { listLoginCards, revokeLoginCard } from "./login-cards.ts";
 export { figureRanges, readPlots, type FigurePlot, type FigureRange } from "./figures.ts";
 export { onlyIf } from "./only-if.ts";

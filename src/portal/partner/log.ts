@@ -1,5 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { takePage, type Shown, type Visit } from "../frame/index.ts";
+import { compareLine, takePage, type Difference, type Shown, type Visit } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 import { addressOf, clientIdOf, readApp, refuseOtherApp, showAppPage } from "./place.ts";
 
@@ -28,7 +28,7 @@ export async function listLog(visit: Visit): Promise<Shown> {
       ...line,
       what: nameAction(line, t),
       by: nameActor(line, t),
-      changes: compare(line),
+      changes: differencesOf(line, t),
     })),
     more: next === null ? null : `${addressOf(visit)}/log?${following.toString()}`,
   };
@@ -43,16 +43,11 @@ function nameActor({ actor, names }: Line, t: Visit["t"]): string {
   return names.actorApp ?? actor.clientId ?? actor.program ?? t("log.somebody");
 }
 
-/** The properties that differ. Shape: values as JSON, short. */
-function compare({ before, after }: Line): { name: string; before: string; after: string }[] {
-  const [old, now] = [before ?? {}, after ?? {}];
-  return [...new Set([...Object.keys(old), ...Object.keys(now)])]
-    .map((name) => ({ name, before: write(old[name]), after: write(now[name]) }))
-    .filter((change) => change.before !== change.after);
-}
+const longest = 300;
+const shorten = (text: string): string => (text.length > longest ? `${text.slice(0, longest)} …` : text);
 
-function write(value: unknown): string {
-  if (value === undefined || value === null) return "–";
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text.length > 300 ? `${text.slice(0, 300)} …` : text;
-}
+/** What differs, in words. Shape: long values are cut. */
+const differencesOf = (line: Line, t: Visit["t"]): Difference[] =>
+  compareLine(line, { t, names: new Map() }).map(({ name, before, after }) => ({
+    ...{ name, before: shorten(before), after: shorten(after) },
+  }));

@@ -1,0 +1,60 @@
+import type { AdminSchemas } from "../../admin/index.ts";
+import german from "./locales/de.json" with { type: "json" };
+import { isStaffRole } from "./roles.ts";
+import type { Visit } from "./visit.ts";
+
+/** What ids in a line stand for. */
+export type Names = ReadonlyMap<string, string>;
+
+/** What differs. Shape: `name` is the name of a property in words, or the way to it. */
+export type Difference = { name: string; before: string; after: string };
+
+type Writing = { t: Visit["t"]; names: Names };
+
+/** What a line of the audit log says of before and after, in words. */
+export function compareLine(
+  { before, after, clientId, personId, schoolId }: AdminSchemas["AuditLine"],
+  writing: Writing,
+): Difference[] {
+  // The line itself says of whom and of what it is.
+  const ofLine: Record<string, unknown> = { clientId, personId, schoolId };
+  const [old, now] = [flatten(before ?? {}), flatten(after ?? {})];
+  return [...new Set([...old.keys(), ...now.keys()])]
+    .filter((name) => name !== "id" && !(name in ofLine && (now.get(name) ?? old.get(name)) === ofLine[name]))
+    .map((name) => ({
+      name: nameIn(name, writing),
+      before: write(old.get(name), writing),
+      after: write(now.get(name), writing),
+    }))
+    .filter(({ before: was, after: is }) => was !== is);
+}
+
+/** Writes the properties of a record beside each other: of one within another `address.city`. */
+function flatten(record: object, way = ""): Map<string, unknown> {
+  const entries = Object.entries(record).flatMap(([name, value]): [string, unknown][] =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? [...flatten(value as object, `${way}${name}.`)]
+      : [[way + name, value]],
+  );
+  return new Map(entries);
+}
+
+const known = german.frame.difference.property as Record<string, string>;
+const values = german.frame.difference.value as Record<string, string>;
+
+/** Shape: of a text in a language `What the app does (de)`. */
+function nameIn(way: string, { t }: Writing): string {
+  const [outer = "", name = ""] = ["", ...way.split(".")].slice(-2);
+  if (name in known) return t(`frame.difference.property.${name}`);
+  return outer in known ? `${t(`frame.difference.property.${outer}`)} (${name})` : way;
+}
+
+function write(value: unknown, writing: Writing): string {
+  const { t, names } = writing;
+  if (value === undefined || value === null || value === "") return "–";
+  if (Array.isArray(value)) return value.length === 0 ? "–" : value.map((one) => write(one, writing)).join(", ");
+  if (typeof value === "boolean") return t(`frame.difference.${value ? "yes" : "no"}`);
+  const text = typeof value === "object" ? JSON.stringify(value) : String(value as string | number);
+  if (isStaffRole(text)) return t(`staffRoles.${text}`);
+  return names.get(text) ?? (text in values ? t(`frame.difference.value.${text}`) : text);
+}
