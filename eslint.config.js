@@ -21,7 +21,7 @@ const ownWalks = {
 };
 
 export default tseslint.config(
-  { ignores: ["generated/", "clients/", "coverage/", ".cache/", ".data/", "**/*.cjs"] },
+  { ignores: ["generated/", "clients/*/dist/", "coverage/", ".cache/", ".data/", "**/*.cjs"] },
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
   {
     files: ["**/*.ts"],

@@ -4,7 +4,7 @@ import { fieldsOf, findLosses } from "./client-types.ts";
 import { bundleFolder, documentNames, readDocument } from "./document.ts";
 import { generateClient, languages, prepareGenerator } from "./generator.ts";
 
-const clients = join(import.meta.dirname, "../../clients");
+const clients = join(import.meta.dirname, "../../.cache/clients");
 const filled = join(import.meta.dirname, "../../.cache/bundles");
 
 /** Makes the clients of every bundle in every language and returns what their types lost. */

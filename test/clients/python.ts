@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
-const packages = join(import.meta.dirname, "../../clients/python");
+const packages = join(import.meta.dirname, "../../.cache/clients/python");
 
 /** Debian's own Python, or the PYTHON that is named, with what the generated client needs. */
 async function findPython(): Promise<string> {
