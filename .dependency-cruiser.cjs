@@ -142,12 +142,19 @@ module.exports = {
       to: { path: "\\.test\\.ts$" },
     },
     {
-      name: "partner-knows-the-contract-only",
+      name: "client-knows-the-contract-only",
       comment:
-        "The partner of the school year is an example for partners: HTTP, and types generated from what is published.",
+        "The package for partners is installed without the service, and runs where there is nothing but web standards.",
       severity: "error",
-      from: { path: "^test/flows/school-year/partner/" },
-      to: { dependencyTypesNot: ["core"], pathNot: "^test/flows/school-year/partner/|^generated/openapi/[^/]+\\.ts$" },
+      from: { path: "^clients/typescript/src/" },
+      to: { pathNot: "^clients/typescript/src/|^generated/openapi/[^/]+\\.ts$|^node_modules/openapi-fetch/" },
+    },
+    {
+      name: "client-has-one-door",
+      comment: "Only what the package exports is for others.",
+      severity: "error",
+      from: { pathNot: "^clients/" },
+      to: { path: "^clients/typescript/src/(?!(index|sqlite)\\.ts$)" },
     },
     {
       name: "no-dev-dependency-in-src",
@@ -165,7 +172,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^(clients|\\.cache|coverage)/" },
+    exclude: { path: "^(clients/[^/]+/dist|\\.cache|coverage)/" },
     tsPreCompilationDeps: true,
     combinedDependencies: false,
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "types", "default"] },

@@ -1,14 +1,11 @@
 import { beforeAll, expect, test } from "vitest";
-import type { components } from "../../generated/openapi/idm.ts";
+import { readAll, type Change } from "../../clients/typescript/src/index.ts";
 import type { Received } from "../support/receiver.ts";
 import { seed } from "../support/walks.ts";
 import { troubles } from "./school-year/line.ts";
-import { describeHeld, readShown, sortOut } from "./school-year/shown.ts";
+import { describeHeld, isSetAside, readShown, sortOut } from "./school-year/shown.ts";
 import { nameSubject, startWorld, type Partner, type PartnerName, type World } from "./school-year/world.ts";
 import { year } from "./school-year/year.ts";
-
-type ChangeList = components["schemas"]["ChangeList"];
-type Change = ChangeList["changes"][number];
 
 // Three partners who know nothing but the contract live through a school year. After each step what they hold by
 // webhooks alone is what the IDM API shows them and what they hold by the change feed, and what they were told is
@@ -20,8 +17,7 @@ let world: World;
 beforeAll(async () => {
   world = await startWorld({ start: `${year[0]!.on}T08:00:00Z`, seed });
   for (const name of ["Goethe", "Nord"]) await world.make.school({ name });
-  for (const { name, idm } of Object.values(world.partners))
-    places[name] = (await idm.read<ChangeList>("changes"))!.next;
+  for (const { name, client } of Object.values(world.partners)) places[name] = await client.getPosition();
   await world.settle("before the year");
 });
 
@@ -40,10 +36,9 @@ const describeChange = (change: Change): string =>
     .filter(Boolean)
     .join(" ");
 
-async function readChanges({ idm, name }: Partner): Promise<Change[]> {
-  const { changes, next, more } = (await idm.read<ChangeList>(`changes?after=${places[name]}&limit=1000`))!;
-  expect(more).toBe(false);
-  places[name] = next;
+async function readChanges({ client, name }: Partner): Promise<Change[]> {
+  const changes = await readAll(client.listChanges({ after: places[name] }));
+  places[name] = changes.at(-1)?.cursor ?? places[name];
   return changes;
 }
 
@@ -72,11 +67,11 @@ test.each(year)("$on: $what", async ({ what, on, act, told, holds }) => {
 
     held[name] = holds?.[name] ?? held[name];
     const shown = await readShown(partner, world.everybody());
-    await follower?.follow();
-    for (const records of [partner.told, follower?.records ?? partner.told]) {
+    await follower?.sync.follow();
+    for (const { records } of [partner.told, follower ?? partner.told]) {
       expect(describeHeld(records), name).toBe(held[name]);
       expect(sortOut(records), name).toEqual(shown.held);
-      for (const id of shown.mayReturn) expect(records.setAside.has(id), name).toBe(true);
+      for (const id of shown.mayReturn) expect(isSetAside(records, id), name).toBe(true);
     }
   }
 });
@@ -86,12 +81,12 @@ test("a follower that looked away for too long is told so, reads everything agai
   const { all, one, login } = world.partners;
   for (const { sleeper, name } of [all, one]) {
     expect(describeHeld(sleeper!.records)).not.toBe(held[name]);
-    await sleeper!.follow();
+    expect(await sleeper!.sync.follow()).toEqual({ hasLoaded: true });
     expect(describeHeld(sleeper!.records), name).toBe(held[name]);
   }
   // Its users signed in while it looked away; they are in no list, but it knows them by their sign-ins.
-  await login.sleeper!.follow();
-  for (const id of login.signedIn) await login.sleeper!.records.take({ type: "person", id, action: "update" });
+  await login.sleeper!.sync.follow();
+  for (const id of login.signedIn) await login.sleeper!.sync.refresh({ type: "person", id });
   expect(describeHeld(login.sleeper!.records)).toBe(held.login);
 });
 

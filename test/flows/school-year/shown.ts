@@ -1,35 +1,39 @@
 import { expect } from "vitest";
-import type { components } from "../../../generated/openapi/idm.ts";
-import type { Records } from "./partner/records.ts";
+import {
+  readAll,
+  type ListedGroup,
+  type ListedPerson,
+  type MemoryStore,
+  type PersonRecord,
+  type User,
+} from "../../../clients/typescript/src/index.ts";
 import type { Partner } from "./world.ts";
 
-type Schemas = components["schemas"];
 const idsOf = (list: readonly { id: string }[]) => list.map(({ id }) => id).sort();
 
 /** What the IDM API shows an app, in its lists and, by id, of everybody there ever was; both must say the same. */
-export async function readShown({ idm, signedIn }: Partner, everybody: readonly string[]) {
-  const list = async <Item>(path: string) => (await idm.read<Item[]>(path))!;
-  const schools = await list<Schemas["School"]>("schools");
+export async function readShown({ client, signedIn }: Partner, everybody: readonly string[]) {
+  const schools = await readAll(client.listSchools());
   const listed = {
-    groups: [] as Schemas["ListedGroup"][],
-    people: [] as Schemas["ListedPerson"][],
-    gone: [] as Schemas["ListedPerson"][],
-    users: [] as Schemas["User"][],
+    groups: [] as ListedGroup[],
+    people: [] as ListedPerson[],
+    gone: [] as ListedPerson[],
+    users: [] as User[],
   };
   for (const { id } of schools) {
-    listed.groups.push(...(await list<Schemas["ListedGroup"]>(`schools/${id}/groups`)));
-    listed.people.push(...(await list<Schemas["ListedPerson"]>(`schools/${id}/people`)));
+    listed.groups.push(...(await readAll(client.listSchoolGroups(id))));
+    listed.people.push(...(await readAll(client.listSchoolPeople(id))));
     listed.gone.push(
-      ...(await list<Schemas["ListedPerson"]>(`schools/${id}/people?show-deleted=true`)).filter(
+      ...(await readAll(client.listSchoolPeople(id, { showDeleted: true }))).filter(
         ({ status }) => status === "SOFT_DELETED",
       ),
     );
-    listed.users.push(...(await list<Schemas["User"]>(`schools/${id}/users`)));
+    listed.users.push(...(await readAll(client.listSchoolUsers(id))));
   }
   const found = await Promise.all(
     everybody.map(async (id) => ({
-      person: await idm.read<Schemas["Person"]>(`people/${id}`),
-      user: await idm.read<Schemas["User"]>(`users/${id}`),
+      person: await client.findPerson(id),
+      user: await client.findUser(id),
     })),
   );
   const people = found.flatMap(({ person }) => person ?? []);
@@ -41,7 +45,7 @@ export async function readShown({ idm, signedIn }: Partner, everybody: readonly 
     [...new Set([...idsOf(listed.users), ...idsOf(active.filter(({ id }) => signedIn.has(id)))])].sort(),
   );
   for (const { id } of listed.groups) {
-    const members = (await idm.read<Schemas["Group"]>(`groups/${id}`))!.members;
+    const members = (await client.findGroup(id))!.members;
     expect(idsOf(members)).toEqual(idsOf(people.filter(({ groups }) => groups.some((group) => group.id === id))));
   }
   const mayReturn = new Set(
@@ -57,19 +61,28 @@ export async function readShown({ idm, signedIn }: Partner, everybody: readonly 
   return { held, mayReturn };
 }
 
+const isActive = ({ status }: PersonRecord): boolean => status === "ACTIVE";
+
 /** What an app holds, in a form to be compared: without the order in which it came. */
-export function sortOut({ school, group, person }: Pick<Records, "school" | "group" | "person">) {
+export function sortOut({ school, group, person }: MemoryStore) {
   return {
-    school,
-    group,
-    person: new Map([...person].map(([id, { groups, ...rest }]) => [id, { ...rest, groups: groups.toSorted() }])),
+    school: new Map([...school].map(([id, { type: _, ...rest }]) => [id, rest])),
+    group: new Map([...group].map(([id, { name }]) => [id, { name }])),
+    person: new Map(
+      [...person.values()]
+        .filter(isActive)
+        .map(({ id, name, role, groups }) => [id, { name, role, groups: groups.toSorted() }]),
+    ),
   };
 }
+
+/** Whether the app holds somebody who may come back. */
+export const isSetAside = ({ person }: MemoryStore, id: string): boolean => person.get(id)?.status === "SOFT_DELETED";
 
 /**
  * What an app holds, by the names that it has for it: schools | groups | people with their groups | who was set aside.
  */
-export function describeHeld({ school, group, person, setAside }: Records): string {
+export function describeHeld({ school, group, person }: MemoryStore): string {
   const groupNames = (ids: string[]) =>
     ids
       .map((id) => group.get(id)?.name ?? "?")
@@ -78,10 +91,12 @@ export function describeHeld({ school, group, person, setAside }: Records): stri
   const parts = [
     [...school.values()].map(({ name }) => name.toLowerCase()),
     [...group.values()].map(({ name }) => name),
-    [...person.values()].map(
-      ({ name, groups }) => `${name!.firstCall.toLowerCase()}${groups.length > 0 ? `[${groupNames(groups)}]` : ""}`,
-    ),
-    [...setAside.values()].map(({ name }) => name!.firstCall.toLowerCase()),
+    [...person.values()]
+      .filter(isActive)
+      .map(
+        ({ name, groups }) => `${name!.firstCall.toLowerCase()}${groups.length > 0 ? `[${groupNames(groups)}]` : ""}`,
+      ),
+    [...person.values()].filter((one) => !isActive(one)).map(({ name }) => name!.firstCall.toLowerCase()),
   ];
   return parts.map((part) => part.sort().join(" ") || "-").join(" | ");
 }

@@ -1,3 +1,12 @@
+import {
+  createClient,
+  makeMemoryStore,
+  makeSync,
+  type Client,
+  type MemoryStore,
+  type Sync,
+} from "../../../clients/typescript/src/index.ts";
+import { expect } from "vitest";
 import { changeDirectory, scopeToWire } from "../../../src/access/index.ts";
 import type { Change, GroupId, PersonId, SchoolId } from "../../../src/directory/index.ts";
 import { applyImport, previewImport, type NewImport } from "../../../src/imports/index.ts";
@@ -7,15 +16,13 @@ import { rules, writeRoster } from "../../imports/rosters.ts";
 import { idmScopes } from "../../support/api.ts";
 import { chanceOf } from "../../support/chance.ts";
 import { makeMakers } from "../../support/make.ts";
+import { atFileEnd } from "../../support/file-end.ts";
 import type { Received } from "../../support/receiver.ts";
 import { makeTestClock, startService, type TestService } from "../../support/service.ts";
 import { getUserTokens, giveLogin } from "../../support/token.ts";
 import { inside } from "../../support/webhooks.ts";
+import { makeListener } from "./listener.ts";
 import { startLine, troubles, type Line, type Trouble } from "./line.ts";
-import { makeFollower, type Follower } from "./partner/follower.ts";
-import { makeIdm, type Idm } from "./partner/idm.ts";
-import { makeReceiver } from "./partner/receiver.ts";
-import { makeRecords, type Records } from "./partner/records.ts";
 import { serve } from "./serve.ts";
 
 /**
@@ -25,19 +32,19 @@ import { serve } from "./serve.ts";
 export const partnerNames = ["all", "one", "login"] as const;
 export type PartnerName = (typeof partnerNames)[number];
 
-type Following = Follower & { records: Records };
+/** A copy, and what keeps it. */
+type Copy = { sync: Sync; records: MemoryStore };
 
 /** An app with all that it has; `told` is kept by webhooks alone, what the followers have by the change feed. */
 export type Partner = {
   name: PartnerName;
   app: Awaited<ReturnType<ReturnType<typeof makeMakers>["app"]>>;
-  idm: Idm;
+  client: Client;
   line: Line;
-  told: Records;
-  settled(): Promise<void>;
-  follower: Following | null;
+  told: Copy;
+  follower: Copy | null;
   /** Begins when the other one does, and then looks away. */
-  sleeper: Following | null;
+  sleeper: Copy | null;
   signedIn: Set<string>;
 };
 
@@ -67,7 +74,7 @@ export async function startWorld({ start, seed }: { start: string; seed: number 
   };
   const run = (job: string): Promise<void> =>
     service.jobs.find(({ name }) => name === job)!.run(new AbortController().signal);
-  const settled = () => Promise.all(partnerNames.map((name) => partners[name].settled()));
+  const settled = () => Promise.all(partnerNames.map((name) => partners[name].told.sync.settled()));
 
   /** Carries every event to its receivers, over all tries that it needs. */
   async function settle(what: string): Promise<void> {
@@ -104,16 +111,15 @@ export async function startWorld({ start, seed }: { start: string; seed: number 
    */
   async function beginToFollow(meanwhile: () => Promise<unknown>): Promise<void> {
     let isFirst = true;
-    const beginOne = async ({ idm }: Partner): Promise<Following> => {
-      const records = makeRecords(idm);
-      const readAll = async () => {
+    const beginOne = async ({ client }: Partner): Promise<Copy> => {
+      const listSchools: Client["listSchools"] = async function* (options) {
         if (isFirst) await meanwhile();
         isFirst = false;
-        await records.readAll();
+        yield* client.listSchools(options);
       };
-      const follower = makeFollower({ idm, records: { ...records, readAll } });
-      await follower.begin();
-      return { ...follower, records };
+      const copy = makeCopy({ ...client, listSchools });
+      expect(await copy.sync.follow()).toEqual({ hasLoaded: true });
+      return copy;
     };
     for (const name of partnerNames)
       Object.assign(partners[name], {
@@ -147,9 +153,14 @@ async function startPartner(
   choose: (call: Received, attempt: number) => Trouble,
 ): Promise<Partner> {
   const app = await makeMakers(service.db, service.clock()).app();
-  const scope = idmScopes.map((one) => scopeToWire("schultor", one)).join(" ");
-  const idm = makeIdm({ serviceUrl: service.url, clientId: app.clientId, clientSecret: app.clientSecret!, scope });
-  const told = makeRecords(idm);
+  const scopes = idmScopes.map((one) => scopeToWire("schultor", one));
+  const client = createClient({
+    issuer: service.url,
+    clientId: app.clientId,
+    clientSecret: app.clientSecret!,
+    scopes,
+  });
+  const told = makeCopy(client);
   const target = { url: "", secret: "" };
   const line = await startLine(target, choose);
   const { encryptionKeys: keys } = readConfig({ NODE_ENV: "test" });
@@ -157,9 +168,15 @@ async function startPartner(
   target.secret = (
     await registerEndpoint(service.db, wish, { origin: { at: service.clock() }, keys, policy: inside })
   ).secret;
-  const { listener, settled } = makeReceiver({ secret: target.secret, take: told.take });
-  target.url = await serve(listener);
-  return { name, app, idm, line, told, settled, follower: null, sleeper: null, signedIn: new Set() };
+  target.url = await serve(makeListener({ sync: told.sync, secret: target.secret, clock: service.clock }));
+  return { name, app, client, line, told, follower: null, sleeper: null, signedIn: new Set() };
+}
+
+function makeCopy(client: Client): Copy {
+  const records = makeMemoryStore();
+  const sync = makeSync({ client, store: records });
+  atFileEnd(() => sync.close());
+  return { sync, records };
 }
 
 /** One request in five has its trouble, and only its first two attempts do, so that every event arrives. */

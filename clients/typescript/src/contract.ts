@@ -1,0 +1,27 @@
+import type { components as Idm, paths as IdmPaths } from "../../../generated/openapi/idm.ts";
+import type { components as Schulconnex, paths as SchulconnexPaths } from "../../../generated/openapi/schulconnex.ts";
+import type { components as Webhooks } from "../../../generated/openapi/webhooks.ts";
+
+export type { IdmPaths, SchulconnexPaths };
+
+type Schemas = Idm["schemas"];
+
+export type School = Schemas["School"];
+export type User = Schemas["User"];
+export type ListedGroup = Schemas["ListedGroup"];
+export type Group = Schemas["Group"];
+export type ListedPerson = Schemas["ListedPerson"];
+export type Person = Schemas["Person"];
+export type PersonName = Schemas["PersonName"];
+export type Change = Schemas["Change"];
+export type ChangeList = Schemas["ChangeList"];
+export type EventAction = Schemas["EventAction"];
+export type Personendatensatz = Schulconnex["schemas"]["Personendatensatz"];
+
+/** What a webhook tells: ids only, by `event` of a person, a group or a school. */
+export type WebhookEvent = Webhooks["schemas"]["PersonEvent" | "GroupEvent" | "SchoolEvent"];
+
+/** The filters of the list of Schulconnex records. */
+export type PersonenInfoFilter = NonNullable<
+  SchulconnexPaths["/idm/schulconnex/v1/personen-info"]["get"]["parameters"]["query"]
+>;

@@ -1,0 +1,75 @@
+import type { ReceivedWebhook, Store, StoredRecord } from "./sync/store.ts";
+
+/** What `DatabaseSync` of node:sqlite, and `Database` of better-sqlite3 and bun:sqlite, have in common. */
+export type SqliteDatabase = {
+  exec(sql: string): unknown;
+  prepare(sql: string): {
+    run(...values: (string | number)[]): unknown;
+    get(...values: (string | number)[]): unknown;
+    all(...values: (string | number)[]): unknown[];
+  };
+};
+
+const tables = `
+  CREATE TABLE IF NOT EXISTS sync_record (type TEXT, id TEXT, body TEXT NOT NULL, PRIMARY KEY (type, id));
+  CREATE TABLE IF NOT EXISTS sync_position (one INTEGER PRIMARY KEY CHECK (one = 1), position TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS sync_webhook (
+    nr INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, hint TEXT NOT NULL, done_at INTEGER
+  );
+`;
+const dayMs = 86_400_000;
+
+/** Keeps the copy in three tables of a SQLite database, which it makes; a record is JSON in the column `body`. */
+export function makeSqliteStore(database: SqliteDatabase): Store {
+  database.exec(tables);
+  const statements = {
+    put: database.prepare("INSERT OR REPLACE INTO sync_record (type, id, body) VALUES (?, ?, ?)"),
+    remove: database.prepare("DELETE FROM sync_record WHERE type = ? AND id = ?"),
+    get: database.prepare("SELECT body FROM sync_record WHERE type = ? AND id = ?"),
+    ids: database.prepare("SELECT id FROM sync_record WHERE type = ?"),
+    move: database.prepare("INSERT OR REPLACE INTO sync_position (one, position) VALUES (1, ?)"),
+    position: database.prepare("SELECT position FROM sync_position"),
+    add: database.prepare("INSERT OR IGNORE INTO sync_webhook (id, hint) VALUES (?, ?)"),
+    finish: database.prepare("UPDATE sync_webhook SET done_at = ? WHERE id = ?"),
+    forget: database.prepare("DELETE FROM sync_webhook WHERE done_at < ?"),
+    waiting: database.prepare("SELECT id, hint FROM sync_webhook WHERE done_at IS NULL ORDER BY nr LIMIT ?"),
+  };
+
+  /** Nothing else can come between, because nothing in `work` waits. */
+  function inTransaction(work: () => void): void {
+    database.exec("BEGIN IMMEDIATE");
+    try {
+      work();
+      database.exec("COMMIT");
+    } catch (error) {
+      database.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  return {
+    async write({ put = [], remove = [], position, done = [] }) {
+      inTransaction(() => {
+        for (const record of put) statements.put.run(record.type, record.id, JSON.stringify(record));
+        for (const { type, id } of remove) statements.remove.run(type, id);
+        if (position !== undefined) statements.move.run(position);
+        for (const id of done) statements.finish.run(Date.now(), id);
+      });
+    },
+    async get({ type, id }) {
+      const row = statements.get.get(type, id) as { body: string } | null | undefined;
+      return row ? (JSON.parse(row.body) as StoredRecord) : null;
+    },
+    listIds: async (type) => (statements.ids.all(type) as { id: string }[]).map(({ id }) => id),
+    getPosition: async () => (statements.position.get() as { position: string } | null | undefined)?.position ?? null,
+    async addWebhook({ id, hint }) {
+      statements.forget.run(Date.now() - dayMs);
+      statements.add.run(id, JSON.stringify(hint));
+    },
+    listWebhooks: async (limit) =>
+      (statements.waiting.all(limit) as { id: string; hint: string }[]).map(({ id, hint }) => ({
+        id,
+        hint: JSON.parse(hint) as ReceivedWebhook["hint"],
+      })),
+  };
+}
