@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
 import type { Shown } from "../support/browser.ts";
+import { jpeg } from "../support/images.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser, type PortalUser } from "../support/portal.ts";
 import { startService } from "../support/service.ts";
@@ -193,6 +194,20 @@ describe("the logins of a class", () => {
     expect(textOf(made.html)).not.toContain("http");
     const { headers, html: pdf } = await office.submit(made, "/cards");
     expect([headers.get("content-type"), pdf.slice(0, 5)]).toEqual(["application/pdf", "%PDF-"]);
+  });
+
+  test("cards have the logo of the school, which a class teacher may see, and none where there is none", async () => {
+    const world = await makeClass();
+    const source = `/admin/schools/${world.school}/logo`;
+    expect((await makeCard(world)).html).not.toContain(source);
+    const data = { type: "image/jpeg", hash: "0".repeat(32), bytes: new Uint8Array(jpeg) };
+    await prisma.schoolLogo.create({ data: { schoolId: world.school, ...data } });
+    expect((await makeCard(world)).html).toContain(`<img class="school-logo" src="${source}" alt="">`);
+    const { browser } = await makeTeacher(world);
+    expect((await browser.once(source)).headers.get("content-type")).toBe("image/jpeg");
+    const office = await makeOffice(world);
+    const form = await office.open(`${world.base}/passwords`);
+    expect((await office.submit(form, "/passwords", { role: "STUDENT" })).status).toBe(200);
   });
 
   test("the page with the cards of 30 pupils is small enough for a slow network", async () => {

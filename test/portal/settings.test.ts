@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { makeMakers } from "../support/make.ts";
+import { jpeg, makePng } from "../support/images.ts";
 import { makePortalUser } from "../support/portal.ts";
 import { startService } from "../support/service.ts";
 
@@ -50,6 +51,39 @@ test("a school sets when and where its cards sign in; a wrong network is refused
   expect(done.html).toContain("Die Einstellungen der Zugangskarten sind gespeichert.");
   expect(done.html).toContain('value="07:30"');
   expect(done.html).toContain(">192.0.2.0/24</textarea>");
+});
+
+test("a school uploads its logo, sees it and removes it; what is no PNG or JPEG image is refused", async () => {
+  const { school, browser, address } = await makeWorld();
+  const page = await browser.open(address);
+  expect(page.html).toContain("Die Schule hat noch kein Logo.");
+  const send = (content: string | Buffer) => browser.sendFile(page, "/settings/logo", { name: "logo.png", content });
+  for (const content of ["<svg xmlns='http://www.w3.org/2000/svg'/>", "<!doctype html>", makePng().subarray(0, 50)]) {
+    const refused = await send(content);
+    expect([refused.status, refused.html]).toEqual([400, expect.stringContaining("ein unbeschädigtes PNG oder JPEG")]);
+  }
+  expect((await send(Buffer.alloc(300_000))).html).toContain("größer als 256 KB");
+  const kept = await send(jpeg);
+  expect(kept.html).toContain("Das Logo ist gespeichert.");
+  const source = `/admin/schools/${school}/logo`;
+  expect(kept.html).toContain(`src="${source}"`);
+  const image = await browser.once(source);
+  expect(Buffer.from(await image.arrayBuffer()).equals(jpeg)).toBe(true);
+  expect(Object.fromEntries(image.headers)).toMatchObject({
+    ...{ "content-type": "image/jpeg", "cache-control": "private, no-cache", "x-content-type-options": "nosniff" },
+    "content-security-policy": "default-src 'none'",
+  });
+  const again = { headers: { "if-none-match": image.headers.get("etag")!, "cache-control": "max-age=0" } };
+  expect((await browser.once(source, again)).status).toBe(304);
+  const { browser: stranger } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [await make.school()] });
+  expect((await stranger.once(source, again)).status).toBe(404);
+  expect((await fetch(service.url + source, { redirect: "manual" })).status).toBe(303);
+  const { browser: secretary } = await makePortalUser(service, "SECRETARY", { schoolIds: [school] });
+  const read = await secretary.open(address);
+  expect(read.html).toContain(`src="${source}"`);
+  expect(read.html).not.toContain("Logo hochladen");
+  expect((await browser.submit(kept, "/logo/deletion")).html).toContain("Das Logo ist entfernt.");
+  expect((await browser.once(source)).status).toBe(404);
 });
 
 test("nobody gets around it", async () => {

@@ -1,5 +1,14 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { take, takeIfThere, type Gone, type Handed, type Shown, type Visit } from "../frame/index.ts";
+import {
+  findSchoolLogo,
+  schoolLogoAddress,
+  take,
+  takeIfThere,
+  type Gone,
+  type Handed,
+  type Shown,
+  type Visit,
+} from "../frame/index.ts";
 import { drawQrPath, type QrPath } from "./qr-path.ts";
 import { groupAddress, mayChange, nameOf, pathOf, placeOf, readGroup } from "./words.ts";
 
@@ -80,10 +89,15 @@ async function givePasswords(
 
 type Made = { cards: Printed[]; skipped: { name: string; reason: string }[]; printId: string | null };
 
-const showCards = (visit: Visit, made: Made): Shown => ({
-  ...{ title: visit.t("cards.title"), view: "cards", model: { ...made, base: groupAddress(visit) } },
-  place: placeOf(visit),
-});
+async function showCards(visit: Visit, made: Made): Promise<Shown> {
+  const model = { ...made, base: groupAddress(visit), logo: await logoFor(visit) };
+  return { title: visit.t("cards.title"), view: "cards", model, place: placeOf(visit) };
+}
+
+/** Where the logo for printed cards is; null for a school without one, and where it cannot be read now. */
+export const logoFor = async (visit: Visit): Promise<string | null> =>
+  // The passwords are made by now and shown this one time.
+  (await findSchoolLogo(visit).catch(() => null)) && schoolLogoAddress(visit);
 
 /** Ends all cards of the members. */
 export async function revokeCards(visit: Visit): Promise<Gone> {

@@ -1,6 +1,7 @@
 import { stringify } from "csv-stringify/sync";
 import type { AdminSchemas } from "../../admin/index.ts";
 import { Refused, take, takePage, type Handed, type Shown, type Visit } from "../frame/index.ts";
+import { logoFor } from "./logins.ts";
 import { listAddress, nameOf, placeOf } from "./words.ts";
 
 type Role = AdminSchemas["SchoolRole"];
@@ -66,7 +67,8 @@ const readPeople = ({ api }: Visit, query: { school: string; limit: number; curs
 export async function giveSchoolPasswords(visit: Visit): Promise<Shown> {
   const rows = await make(visit);
   const cards = rows.map((row) => ({ ...row, code: null, answer: null }));
-  const made = { cards, skipped: [], printId: null, base: listAddress(visit), csvRoles: readRoles(visit) };
+  const page = { base: listAddress(visit), csvRoles: readRoles(visit), logo: await logoFor(visit) };
+  const made = { cards, skipped: [], printId: null, ...page };
   return { title: visit.t("cards.title"), view: "cards", model: made, place: placeOf(visit) };
 }
 

@@ -28,8 +28,10 @@ export type Shown = {
 export type Gone = { to: string; done?: string; count?: number };
 /** A file to be kept or printed. */
 export type Handed = { file: Buffer | string | Readable; type: string; name: string };
+/** An image of a page, for its reader only. Shape: `tag` is its ETag. */
+export type Pictured = { image: Buffer; type: string; tag: string };
 
-export type Show = (visit: Visit) => Promise<Shown | Gone | Handed>;
+export type Show = (visit: Visit) => Promise<Shown | Gone | Handed | Pictured>;
 
 /** Adds pages to the router. */
 export type Pages = {
@@ -111,6 +113,7 @@ async function answer(visit: Visit, { work, again }: Serving, framing: Framed): 
     const answered = await work(visit);
     if ("to" in answered) return res.redirect(303, addDone(answered));
     if ("file" in answered) return await sendFile(res, answered);
+    if ("image" in answered) return sendImage(res, answered);
     send(res, renderFramed(visit, answered, framing));
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
@@ -194,6 +197,12 @@ async function sendFile(res: Response, { file, type, name }: Handed): Promise<vo
     .type(type);
   if (file instanceof Readable) await pipeline(file, res);
   else res.send(file);
+}
+
+/** A browser keeps the image and asks each time whether it still holds, so that its reader may still see it. */
+function sendImage(res: Response, { image, type, tag }: Pictured): void {
+  res.set({ "Content-Type": type, "Cache-Control": "private, no-cache", ETag: tag });
+  res.set({ "Content-Security-Policy": "default-src 'none'", "X-Content-Type-Options": "nosniff" }).send(image);
 }
 
 const send = (res: Response, page: { status: number; headers: Record<string, string>; html: string }): void =>

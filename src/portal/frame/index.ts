@@ -6,12 +6,22 @@
  * Invariants: a page does nothing by itself, it calls operations of the admin API as the person who is signed in; a
  *             form is answered only when one of our own pages sent it; what was typed is never lost.
  */
-export { makeArea, type Area, type Gone, type Handed, type Pages, type Show, type Shown } from "./area.ts";
+export {
+  makeArea,
+  type Area,
+  type Gone,
+  type Handed,
+  type Pages,
+  type Pictured,
+  type Show,
+  type Shown,
+} from "./area.ts";
 export { compareLine, type Difference, type Names } from "./differences.ts";
 export { listLoginCards, revokeLoginCard } from "./login-cards.ts";
+export { findSchoolLogo, schoolLogoAddress } from "./school-logo.ts";
 export { figureRanges, readPlots, type FigurePlot, type FigureRange } from "./figures.ts";
 export { onlyIf } from "./only-if.ts";
 export { Refused, take, takeIfThere, takePage, takeRecord, takeUnlessDone } from "./refused.ts";
 export { isStaffRole, managers, mayAt, office, type Role } from "./roles.ts";
-export type { Upload } from "./upload.ts";
+export { readImageUpload, type Upload } from "./upload.ts";
 export type { FrameDeps, Me, Visit, Visitor } from "./visit.ts";

@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import busboy from "busboy";
 import type { Request } from "express";
+import { Refused } from "./refused.ts";
 
 /** A file that is uploaded with a form: read it to its end, or destroy it. */
 export type Upload = { stream: Readable; fileName: string };
@@ -37,4 +38,19 @@ export function readUpload(req: Request): Promise<{ fields: Record<string, strin
       refuse(error);
     }
   });
+}
+
+const largestImage = 262_144;
+
+/** Reads an image that was uploaded. Errors: Refused logo_missing for no file, logo_too_large. */
+export async function readImageUpload({ upload }: { upload: Upload | null }): Promise<Buffer> {
+  if (upload === null) throw new Refused(400, { code: "logo_missing" });
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of upload.stream as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > largestImage) throw new Refused(400, { code: "logo_too_large" });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }

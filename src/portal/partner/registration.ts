@@ -1,8 +1,15 @@
-import { Refused, take, takeRecord, takeUnlessDone, type Gone, type Shown, type Visit } from "../frame/index.ts";
+import {
+  readImageUpload,
+  take,
+  takeRecord,
+  takeUnlessDone,
+  type Gone,
+  type Shown,
+  type Visit,
+} from "../frame/index.ts";
 import { addressOf, appPath, refuseOtherApp, showAppPage } from "./place.ts";
 
 const app = "/admin/v1/apps/{clientId}";
-const largestLogo = 262_144;
 
 const linesOf = (text: string): string[] => [
   ...new Set(
@@ -54,22 +61,9 @@ export async function changeRegistration(visit: Visit): Promise<Gone> {
   return { to: `${addressOf(visit)}/registration`, done: "registrationChanged" };
 }
 
-/** Errors: Refused logo_refused for no file or one that is too large. */
-async function readLogo({ upload }: Visit): Promise<Buffer> {
-  if (upload === null) throw new Refused(400, { code: "logo_missing" });
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of upload.stream as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > largestLogo) throw new Refused(400, { code: "logo_too_large" });
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}
-
 export async function putLogo(visit: Visit): Promise<Gone> {
   refuseOtherApp(visit);
-  const bytes = await readLogo(visit);
+  const bytes = await readImageUpload(visit);
   const sent = visit.api.PUT(`${app}/logo`, {
     params: { path: appPath(visit) },
     // What it is, is read from its bytes.

@@ -1,4 +1,14 @@
-import { managers, mayAt, takeRecord, takeUnlessDone, type Gone, type Shown, type Visit } from "../frame/index.ts";
+import {
+  findSchoolLogo,
+  managers,
+  mayAt,
+  schoolLogoAddress,
+  takeRecord,
+  takeUnlessDone,
+  type Gone,
+  type Shown,
+  type Visit,
+} from "../frame/index.ts";
 import { readCards, readSchool, readSignIn } from "./read-forms.ts";
 
 const addressOf = ({ part }: Visit): string => `/admin/schools/${part("schoolId")}/settings`;
@@ -9,14 +19,16 @@ const withTag = (visit: Visit) => ({ ...paramsOf(visit), header: { "If-Match": v
 export async function showSettings(visit: Visit): Promise<Shown> {
   const { api, me, part, t, field } = visit;
   const params = paramsOf(visit);
-  const [school, signIn, cards] = await Promise.all([
+  const [school, signIn, cards, logo] = await Promise.all([
     takeRecord(api.GET("/admin/v1/schools/{schoolId}", { params })),
     takeRecord(api.GET("/admin/v1/schools/{schoolId}/sign-in-settings", { params })),
     takeRecord(api.GET("/admin/v1/schools/{schoolId}/card-settings", { params })),
+    findSchoolLogo(visit),
   ]);
   const typed = field("form");
   const model = {
     address: addressOf(visit),
+    logo: logo && schoolLogoAddress(visit),
     school: typed === "school" ? { ...school, record: { ...school.record, ...readSchool(visit) } } : school,
     signIn: typed === "sign-in" ? { ...signIn, record: readSignIn(visit) } : signIn,
     cards: typed === "cards" ? { ...cards, record: readCards(visit) } : cards,

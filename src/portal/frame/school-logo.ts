@@ -1,0 +1,20 @@
+import { Refused } from "./refused.ts";
+import type { Visit } from "./visit.ts";
+
+/** Where the logo of the school of a page is, for those who may see the school. */
+export const schoolLogoAddress = ({ part }: Visit): string => `/admin/schools/${part("schoolId")}/logo`;
+
+/** The logo of the school of a page; null where it has none, or is not seen. Errors: Refused. */
+export async function findSchoolLogo({
+  api,
+  part,
+}: Visit): Promise<{ image: Buffer; type: string; tag: string } | null> {
+  const params = { path: { schoolId: part("schoolId") } };
+  const { data, error, response } = await api.GET("/admin/v1/schools/{schoolId}/logo", {
+    ...{ params, parseAs: "arrayBuffer" },
+  });
+  if (response.status === 404) return null;
+  if (!response.ok) throw new Refused(response.status, error ?? {});
+  const [type, tag] = [response.headers.get("content-type") ?? "", response.headers.get("etag") ?? ""];
+  return { image: Buffer.from(data as ArrayBuffer), type, tag };
+}
