@@ -1,9 +1,7 @@
-import type { GroupId, PersonId, SchoolId } from "../directory/index.ts";
+import type { GroupId, SchoolId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
-import type { Transaction } from "../platform/db.ts";
-import { AppError } from "../platform/errors.ts";
 import { makePasswords, type MadeLogin, type PasswordsFor } from "../sign-on/index.ts";
-import { refuseHigherHolder } from "../staff/index.ts";
+import { listHigherHolders } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
 import { readGroup } from "./group-record.ts";
@@ -15,26 +13,13 @@ type Request = Pick<AdminRequest<"createGroupPasswords">, "origin" | "keep" | "c
 function makeFor({ db }: Pick<AdminDeps, "db">, { origin, keep, caller }: Request, asked: PasswordsFor) {
   return makePasswords(db, asked, {
     origin,
-    isAllowed: (tx, personId) => isBelow(tx, { personId, mine: caller.roles, now: origin.at }),
+    listRefused: (tx, personIds) => listHigherHolders(tx, { personIds, mine: caller.roles, now: origin.at }),
     finish: async (tx, made: MadeLogin[]) => {
       const answer = { status: 200 as const, body: made.map((login) => present<NamedLoginSecret>(login)) };
       await keep(tx, answer);
       return answer;
     },
   });
-}
-
-type Holder = Parameters<typeof refuseHigherHolder>[1] & { personId: PersonId };
-
-/** Whether a person holds no staff role beyond those of the caller. */
-async function isBelow(tx: Transaction, holder: Holder): Promise<boolean> {
-  try {
-    await refuseHigherHolder(tx, holder);
-    return true;
-  } catch (error) {
-    if (error instanceof AppError && error.code === "role_forbids") return false;
-    throw error;
-  }
 }
 
 const createSchoolPasswords: AdminHandler<"createSchoolPasswords"> = (deps, request) => {

@@ -65,7 +65,7 @@ export const login: Noun = {
         const made = await withDatabase(({ db }) =>
           makePasswords(db, asked, {
             origin: origin(),
-            isAllowed: () => Promise.resolve(true),
+            listRefused: () => Promise.resolve(new Set()),
             finish: (_tx, logins) => Promise.resolve(logins),
           }),
         );

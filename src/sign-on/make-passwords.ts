@@ -62,13 +62,13 @@ async function hashMany(count: number, kind: PasswordKind): Promise<Hashed[]> {
  * Makes new passwords of the kind of the school, and user names for whom they are missing; with an audit line for each
  * person. Their earlier sign-ins end.
  *
- * Shape:  in the order of names. `isAllowed` is asked for each person, in the transaction; `finish` runs at its end.
+ * Shape:  in the order of names. `listRefused` says in the transaction who of them gets none; `finish` runs at its end.
  * Errors: not_found school_not_found; conflict too_many_people.
  */
 export async function makePasswords<T>(
   db: PrismaDb,
   asked: PasswordsFor,
-  { origin, isAllowed, finish }: Made<T>,
+  { origin, listRefused, finish }: Made<T>,
 ): Promise<T> {
   const settings = await findSignInSettings(db, asked.schoolId);
   if (settings === null) throw new AppError("not_found", "school_not_found", "The school does not exist.");
@@ -79,9 +79,9 @@ export async function makePasswords<T>(
       const locked = new Set(
         (await findRows<{ id: PersonId }, People>(tx, lockPeople, { people: candidates })).map(({ id }) => id),
       );
-      const allowed: PersonId[] = [];
-      for (const personId of candidates)
-        if (locked.has(personId) && (await isAllowed(tx, personId))) allowed.push(personId);
+      const there = candidates.filter((id) => locked.has(id));
+      const refused = await listRefused(tx, there);
+      const allowed = there.filter((id) => !refused.has(id));
       await giveUserNames(tx, { schoolId: asked.schoolId, people: allowed }, origin.at);
       const made = await writePasswords(tx, allowed, {
         hashed,
@@ -96,7 +96,7 @@ export async function makePasswords<T>(
 
 type Made<T> = {
   origin: Origin;
-  isAllowed: (tx: Transaction, personId: PersonId) => Promise<boolean>;
+  listRefused: (tx: Transaction, personIds: readonly PersonId[]) => Promise<ReadonlySet<PersonId>>;
   finish: (tx: Transaction, made: MadeLogin[]) => Promise<T>;
 };
 

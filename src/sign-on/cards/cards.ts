@@ -1,6 +1,6 @@
 import type { Prisma } from "../../../generated/prisma/client.ts";
 import type { PersonId, PersonName, SchoolId } from "../../directory/index.ts";
-import { recordAudit, type Origin } from "../../events/index.ts";
+import { recordAudit, recordAuditLines, type Origin } from "../../events/index.ts";
 import type { RecordStore, Transaction } from "../../platform/db.ts";
 import type { MadeCard } from "./make-card.ts";
 import { taughtIn } from "./places.ts";
@@ -45,10 +45,11 @@ export async function revokeCardsIn(
     where: { id: { in: ids }, revokedAt: null },
     data: { revokedAt: origin.at },
   });
-  for (const card of found) {
-    const subject = { personId: card.personId, schoolId, detail: { cardId: card.id } };
-    await recordAudit(tx, { ...origin, action: "login_card_revoked", ...subject });
-  }
+  const line = { ...origin, action: "login_card_revoked", schoolId };
+  await recordAuditLines(
+    tx,
+    found.map((card) => ({ ...line, personId: card.personId, detail: { cardId: card.id } })),
+  );
   return count;
 }
 

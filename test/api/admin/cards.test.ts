@@ -3,8 +3,10 @@ import { expect, test } from "vitest";
 import type { components } from "../../../generated/openapi/admin.ts";
 import type { PersonId } from "../../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../../src/platform/db.ts";
+import { revokeCardsIn } from "../../../src/sign-on/index.ts";
 import { giveRole } from "../../../src/staff/index.ts";
 import { makeAdminClient, makeStaff, refusalOf, withoutRequest } from "../../support/admin.ts";
+import { interceptStatements } from "../../support/intercept.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 import { getAppToken, getUserTokens, giveLogin } from "../../support/token.ts";
@@ -204,6 +206,19 @@ test("a card is revoked alone, for a person, a class or the whole school", async
   expect(await alive()).toEqual([]);
   for (const body of [{}, { personIds: [ada], groupId: class5 }, { everybody: true, groupId: class5 }])
     expect(await revoke(body)).toMatchObject({ code: "card_holders_invalid" });
+});
+
+test("the audit lines of all cards that are revoked together are written in one statement", async () => {
+  await setCards();
+  const body = { personIds: [ada, bo, older], newPasswords: false, withQr: true };
+  await secretary.call("POST", cardsPath(), { body });
+  const asked: string[] = [];
+  const watched = interceptStatements(service.db, (text) => Promise.resolve(void asked.push(text)));
+  const origin = { at: service.clock() };
+  const revoked = await withPrismaTransaction(watched, (tx) =>
+    revokeCardsIn(tx, { schoolId: school, personIds: [ada, bo] }, origin),
+  );
+  expect([revoked, asked.filter((text) => /INSERT INTO "[^"]+"."audit"/.test(text)).length]).toEqual([2, 1]);
 });
 
 test("people, groups and cards of another school are answered as those that do not exist", async () => {

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import type { SchoolId } from "../../../src/directory/index.ts";
 import { withPrismaTransaction } from "../../../src/platform/db.ts";
-import { setLogin } from "../../../src/sign-on/index.ts";
-import { giveRole } from "../../../src/staff/index.ts";
+import { makePasswords, setLogin } from "../../../src/sign-on/index.ts";
+import { giveRole, listHigherHolders } from "../../../src/staff/index.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { idsOf, makeAdminClient, makeStaff, refusalOf, withoutRequest, type Sent } from "../../support/admin.ts";
+import { interceptStatements } from "../../support/intercept.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
 import { getUserTokens, giveLogin } from "../../support/token.ts";
@@ -119,4 +120,22 @@ test("a class teacher makes them for the own classes; what is not reached is not
     404,
     "school_not_found",
   ]);
+});
+
+test("the roles of all people are asked in one statement", async () => {
+  const at = await make.school();
+  await make.people({ school: at, count: 12, groups: [await make.group({ school: at })] });
+  const asked: string[] = [];
+  const watched = interceptStatements(db, (text) => Promise.resolve(void asked.push(text)));
+  const origin = { at: service.clock() };
+  const made = await makePasswords(
+    watched,
+    { schoolId: at, onlyMissing: false, roles: ["STUDENT"] },
+    {
+      origin,
+      listRefused: (tx, personIds) => listHigherHolders(tx, { personIds, mine: [], now: origin.at }),
+      finish: (_tx, all) => Promise.resolve(all),
+    },
+  );
+  expect([made.length, asked.filter((text) => text.includes('"staff_role"')).length]).toEqual([12, 1]);
 });
