@@ -1400,6 +1400,9 @@ export interface paths {
          * @description Asks the IDM API or Schulconnex as the app does, and answers what it gets: status, tag and the very text of the body. Of `group`, `user`
          *     and `person` the school has to be the one of the path.
          *
+         *     A record of a person names all their groups and schools that the app sees. Staff of a school get none of a person who is also at a school
+         *     that they do not reach, and `leftOut` says how many these are.
+         *
          *     A partner is told how many people there are, and gets the text of `school` and `groups` only.
          */
         get: operations["getAppView"];
@@ -4562,7 +4565,14 @@ export interface components {
              */
             count: number | null;
             /**
-             * @description The text of the body, byte by byte; null where it names people whom the caller may not see.
+             * Format: int32
+             * @description How many records are left out of the body: those of people who are also at another school that the app sees and the caller does not reach.
+             *     `etag` is null then.
+             * @example 0
+             */
+            leftOut: number;
+            /**
+             * @description The text of the body, byte by byte; null where it names people whom the caller may not see, and where the only record is left out.
              * @example []
              */
             body: string | null;

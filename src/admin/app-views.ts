@@ -4,7 +4,7 @@ import { present } from "../platform/contract-types.ts";
 import type { PrismaDb } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { innerOrigin } from "../platform/http/index.ts";
-import { isReached } from "../staff/index.ts";
+import { isReached, type Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { reachesSchool } from "./grants.ts";
 import type { AdminHandler } from "./handler.ts";
@@ -37,6 +37,8 @@ const pathOf: Record<AppViewResource, (asked: Asked) => string> = {
 const single: readonly AppViewResource[] = ["group", "user", "person"];
 const withDeleted: readonly AppViewResource[] = ["groups", "people"];
 const withoutPeople: readonly AppViewResource[] = ["school", "groups"];
+/** Whose records name all schools or groups of a person that the app sees. */
+const ofPeople: readonly AppViewResource[] = ["users", "people", "user", "person", "personen-info"];
 
 /** Errors: invalid invalid_request for a parameter that is missing, or not one of the resource. */
 function refuseOthers(resource: AppViewResource, { id, search }: { id: string | undefined; search: string }): void {
@@ -69,6 +71,37 @@ const count = (body: string): number => {
   return Array.isArray(read) ? read.length : 1;
 };
 
+/** Who is also at a school that the app sees and the caller does not; their records say more than the caller sees. */
+async function listOfOthers(
+  { prisma }: PrismaDb,
+  reach: Reach,
+  { schoolId, clientId }: { schoolId: SchoolId; clientId: ClientId },
+): Promise<ReadonlySet<string>> {
+  if (reach.all) return new Set();
+  const beyond = {
+    schoolId: { notIn: [...reach.schoolIds] },
+    school: { grants: { some: { clientId, sync: true } } },
+  };
+  const found = await prisma.affiliation.findMany({
+    where: { schoolId, person: { affiliations: { some: beyond } } },
+    select: { personId: true },
+  });
+  return new Set(found.map(({ personId }) => personId));
+}
+
+type NamedRecord = { id?: string; pid?: string };
+
+/** Leaves such records out. Shape: the text stays byte by byte where there are none. */
+function leaveOut(body: string, others: ReadonlySet<string>): { body: string | null; leftOut: number } {
+  if (others.size === 0) return { body, leftOut: 0 };
+  const read = JSON.parse(body) as NamedRecord | NamedRecord[];
+  const isOther = (record: NamedRecord) => others.has(record.id ?? record.pid ?? "");
+  if (!Array.isArray(read)) return isOther(read) ? { body: null, leftOut: 1 } : { body, leftOut: 0 };
+  const kept = read.filter((record) => !isOther(record));
+  const leftOut = read.length - kept.length;
+  return { body: leftOut === 0 ? body : JSON.stringify(kept), leftOut };
+}
+
 const getAppView: AdminHandler<"getAppView"> = async ({ db, fetchAsApp }, { path, query, reach, requestId }) => {
   const [schoolId, clientId] = [path.schoolId as SchoolId, path.clientId as ClientId];
   const { resource, id } = query;
@@ -86,13 +119,17 @@ const getAppView: AdminHandler<"getAppView"> = async ({ db, fetchAsApp }, { path
   const answer = await fetchAsApp({ clientId, scopes: scopesOf(app) }, requestId)(new Request(innerOrigin + asked));
   const body = await answer.text();
   const isSeen = isOfSchool || withoutPeople.includes(resource);
+  const ofOthers = isSeen && answer.status === 200 && ofPeople.includes(resource);
+  const others = ofOthers ? await listOfOthers(db, reach, { schoolId, clientId }) : new Set<string>();
+  const { leftOut, body: text } = leaveOut(body, others);
   const shown = present<AppView>({
     path: asked,
     status: answer.status,
-    etag: isSeen ? answer.headers.get("etag") : null,
+    etag: isSeen && leftOut === 0 ? answer.headers.get("etag") : null,
     contentType: answer.headers.get("content-type") ?? "",
     count: answer.status === 200 ? count(body) : null,
-    body: isSeen || answer.status !== 200 ? body : null,
+    leftOut,
+    body: isSeen || answer.status !== 200 ? text : null,
   });
   return { status: 200, body: shown, headers: { ETag: tagOf(shown) } };
 };

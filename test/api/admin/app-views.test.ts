@@ -28,7 +28,7 @@ async function look(path: string, call: AdminClient = operator.call): Promise<Ap
   return body as AppView;
 }
 
-async function askAsApp(token: string, path: string): Promise<Omit<AppView, "path" | "count">> {
+async function askAsApp(token: string, path: string): Promise<Omit<AppView, "path" | "count" | "leftOut">> {
   const answer = await fetch(service.url + path, { headers: { authorization: `Bearer ${token}` } });
   const { status, headers } = answer;
   const [etag, contentType] = [headers.get("etag"), headers.get("content-type") ?? ""];
@@ -39,7 +39,7 @@ const withoutRequestId = (text: string | null) => text?.replace(/"requestId":"[^
 
 async function expectSame(token: string, path: string): Promise<AppView> {
   const view = await look(path);
-  const { count: _count, path: asked, ...shown } = view;
+  const { count: _count, leftOut: _none, path: asked, ...shown } = view;
   const real = await askAsApp(token, asked);
   // A refusal carries the id of its own request.
   const ofRequest = shown.status === 200 ? {} : { body: withoutRequestId(shown.body) };
@@ -124,6 +124,35 @@ test("a school admin and support see it for their school, and for no other", asy
     403,
     "role_forbids",
   ]);
+});
+
+test("staff of a school see no groups or schools of another one in the records of who is at both", async () => {
+  const [here, there, apart] = [await make.school(), await make.school(), await make.school()];
+  const [ours, theirs] = [await make.group({ school: here }), await make.group({ school: there })];
+  const guest = await make.person({ schools: [here, there], groups: [ours, theirs] });
+  const only = await make.person({ schools: [here, apart], groups: [ours] });
+  const app = await make.app();
+  await make.grant({ app: app.clientId, school: here, groups: [ours] });
+  await make.grant({ app: app.clientId, school: there, groups: [theirs] });
+  const { call } = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [here] });
+  for (const resource of ["user", "person"] as const) {
+    const hidden = await look(viewPath(here, app.clientId, resource, `&id=${guest}`), call);
+    expect(hidden).toMatchObject({ status: 200, count: 1, leftOut: 1, body: null, etag: null });
+    const seen = viewPath(here, app.clientId, resource, `&id=${only}`);
+    expect(await look(seen, call)).toEqual(await look(seen));
+  }
+  for (const resource of ["users", "people", "personen-info"] as const) {
+    const path = viewPath(here, app.clientId, resource);
+    const [whole, part] = [await look(path), await look(path, call)];
+    expect([whole.leftOut, whole.count, whole.body!.includes(theirs)]).toEqual([0, 2, true]);
+    expect(part).toMatchObject({ count: 2, leftOut: 1, etag: null });
+    const records = JSON.parse(whole.body!) as { id?: string; pid?: string }[];
+    expect(part.body).toBe(JSON.stringify(records.filter((one) => (one.id ?? one.pid) === only)));
+    expect(whole.body).toContain(part.body!.slice(1, -1));
+  }
+  const both = await makeStaff(service, "DISTRICT", { schoolIds: [here, there] });
+  const path = viewPath(here, app.clientId, "people");
+  expect(await look(path, both.call)).toEqual(await look(path));
 });
 
 test("a partner is told the number of people and never who they are", async () => {
