@@ -1011,7 +1011,7 @@ export type $AffiliationPayload<ExtArgs extends runtime.Types.Extensions.Interna
 export type AffiliationGetPayload<S extends boolean | null | undefined | AffiliationDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$AffiliationPayload, S>
 
 export type AffiliationCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<AffiliationFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<AffiliationFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: AffiliationCountAggregateInputType | true
   }
 
@@ -1461,6 +1461,7 @@ export type AffiliationFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter, which Affiliation to fetch.
    */
   where: Prisma.AffiliationWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1483,6 +1484,7 @@ export type AffiliationFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Exten
    * Filter, which Affiliation to fetch.
    */
   where: Prisma.AffiliationWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1535,6 +1537,7 @@ export type AffiliationFindFirstArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter by unique combinations of Affiliations.
    */
   distinct?: Prisma.AffiliationScalarFieldEnum | Prisma.AffiliationScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1587,6 +1590,7 @@ export type AffiliationFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extens
    * Filter by unique combinations of Affiliations.
    */
   distinct?: Prisma.AffiliationScalarFieldEnum | Prisma.AffiliationScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1639,6 +1643,7 @@ export type AffiliationFindManyArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Filter by unique combinations of Affiliations.
    */
   distinct?: Prisma.AffiliationScalarFieldEnum | Prisma.AffiliationScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1661,6 +1666,7 @@ export type AffiliationCreateArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * The data needed to create a Affiliation.
    */
   data: Prisma.XOR<Prisma.AffiliationCreateInput, Prisma.AffiliationUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1721,6 +1727,7 @@ export type AffiliationUpdateArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Choose, which Affiliation to update.
    */
   where: Prisma.AffiliationWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1799,6 +1806,7 @@ export type AffiliationUpsertArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * In case the Affiliation was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.AffiliationUpdateInput, Prisma.AffiliationUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1821,6 +1829,7 @@ export type AffiliationDeleteArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Filter which Affiliation to delete.
    */
   where: Prisma.AffiliationWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

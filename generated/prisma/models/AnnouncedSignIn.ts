@@ -330,7 +330,7 @@ export type $AnnouncedSignInPayload<ExtArgs extends runtime.Types.Extensions.Int
 export type AnnouncedSignInGetPayload<S extends boolean | null | undefined | AnnouncedSignInDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$AnnouncedSignInPayload, S>
 
 export type AnnouncedSignInCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<AnnouncedSignInFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<AnnouncedSignInFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: AnnouncedSignInCountAggregateInputType | true
   }
 
@@ -770,6 +770,7 @@ export type AnnouncedSignInFindUniqueArgs<ExtArgs extends runtime.Types.Extensio
    * Filter, which AnnouncedSignIn to fetch.
    */
   where: Prisma.AnnouncedSignInWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -788,6 +789,7 @@ export type AnnouncedSignInFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.E
    * Filter, which AnnouncedSignIn to fetch.
    */
   where: Prisma.AnnouncedSignInWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -836,6 +838,7 @@ export type AnnouncedSignInFindFirstArgs<ExtArgs extends runtime.Types.Extension
    * Filter by unique combinations of AnnouncedSignIns.
    */
   distinct?: Prisma.AnnouncedSignInScalarFieldEnum | Prisma.AnnouncedSignInScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -884,6 +887,7 @@ export type AnnouncedSignInFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Ex
    * Filter by unique combinations of AnnouncedSignIns.
    */
   distinct?: Prisma.AnnouncedSignInScalarFieldEnum | Prisma.AnnouncedSignInScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -932,6 +936,7 @@ export type AnnouncedSignInFindManyArgs<ExtArgs extends runtime.Types.Extensions
    * Filter by unique combinations of AnnouncedSignIns.
    */
   distinct?: Prisma.AnnouncedSignInScalarFieldEnum | Prisma.AnnouncedSignInScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -950,6 +955,7 @@ export type AnnouncedSignInCreateArgs<ExtArgs extends runtime.Types.Extensions.I
    * The data needed to create a AnnouncedSignIn.
    */
   data: Prisma.XOR<Prisma.AnnouncedSignInCreateInput, Prisma.AnnouncedSignInUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1002,6 +1008,7 @@ export type AnnouncedSignInUpdateArgs<ExtArgs extends runtime.Types.Extensions.I
    * Choose, which AnnouncedSignIn to update.
    */
   where: Prisma.AnnouncedSignInWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1072,6 +1079,7 @@ export type AnnouncedSignInUpsertArgs<ExtArgs extends runtime.Types.Extensions.I
    * In case the AnnouncedSignIn was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.AnnouncedSignInUpdateInput, Prisma.AnnouncedSignInUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1090,6 +1098,7 @@ export type AnnouncedSignInDeleteArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter which AnnouncedSignIn to delete.
    */
   where: Prisma.AnnouncedSignInWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -656,7 +656,7 @@ export type $ApiRequestPayload<ExtArgs extends runtime.Types.Extensions.Internal
 export type ApiRequestGetPayload<S extends boolean | null | undefined | ApiRequestDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$ApiRequestPayload, S>
 
 export type ApiRequestCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<ApiRequestFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<ApiRequestFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: ApiRequestCountAggregateInputType | true
   }
 
@@ -1105,6 +1105,7 @@ export type ApiRequestFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter, which ApiRequest to fetch.
    */
   where: Prisma.ApiRequestWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1127,6 +1128,7 @@ export type ApiRequestFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extens
    * Filter, which ApiRequest to fetch.
    */
   where: Prisma.ApiRequestWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1179,6 +1181,7 @@ export type ApiRequestFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Filter by unique combinations of ApiRequests.
    */
   distinct?: Prisma.ApiRequestScalarFieldEnum | Prisma.ApiRequestScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1231,6 +1234,7 @@ export type ApiRequestFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensi
    * Filter by unique combinations of ApiRequests.
    */
   distinct?: Prisma.ApiRequestScalarFieldEnum | Prisma.ApiRequestScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1283,6 +1287,7 @@ export type ApiRequestFindManyArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter by unique combinations of ApiRequests.
    */
   distinct?: Prisma.ApiRequestScalarFieldEnum | Prisma.ApiRequestScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1305,6 +1310,7 @@ export type ApiRequestCreateArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * The data needed to create a ApiRequest.
    */
   data: Prisma.XOR<Prisma.ApiRequestCreateInput, Prisma.ApiRequestUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1365,6 +1371,7 @@ export type ApiRequestUpdateArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Choose, which ApiRequest to update.
    */
   where: Prisma.ApiRequestWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1443,6 +1450,7 @@ export type ApiRequestUpsertArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * In case the ApiRequest was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.ApiRequestUpdateInput, Prisma.ApiRequestUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1465,6 +1473,7 @@ export type ApiRequestDeleteArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Filter which ApiRequest to delete.
    */
   where: Prisma.ApiRequestWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

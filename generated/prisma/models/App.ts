@@ -3206,7 +3206,7 @@ export type $AppPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
 export type AppGetPayload<S extends boolean | null | undefined | AppDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$AppPayload, S>
 
 export type AppCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<AppFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<AppFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: AppCountAggregateInputType | true
   }
 
@@ -3676,6 +3676,7 @@ export type AppFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.InternalA
    * Filter, which App to fetch.
    */
   where: Prisma.AppWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -3698,6 +3699,7 @@ export type AppFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter, which App to fetch.
    */
   where: Prisma.AppWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -3750,6 +3752,7 @@ export type AppFindFirstArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * Filter by unique combinations of Apps.
    */
   distinct?: Prisma.AppScalarFieldEnum | Prisma.AppScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -3802,6 +3805,7 @@ export type AppFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Filter by unique combinations of Apps.
    */
   distinct?: Prisma.AppScalarFieldEnum | Prisma.AppScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -3854,6 +3858,7 @@ export type AppFindManyArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
    * Filter by unique combinations of Apps.
    */
   distinct?: Prisma.AppScalarFieldEnum | Prisma.AppScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -3876,6 +3881,7 @@ export type AppCreateArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs 
    * The data needed to create a App.
    */
   data: Prisma.XOR<Prisma.AppCreateInput, Prisma.AppUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -3932,6 +3938,7 @@ export type AppUpdateArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs 
    * Choose, which App to update.
    */
   where: Prisma.AppWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -4006,6 +4013,7 @@ export type AppUpsertArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs 
    * In case the App was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.AppUpdateInput, Prisma.AppUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -4028,6 +4036,7 @@ export type AppDeleteArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs 
    * Filter which App to delete.
    */
   where: Prisma.AppWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -607,7 +607,7 @@ export type $AppEventPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
 export type AppEventGetPayload<S extends boolean | null | undefined | AppEventDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$AppEventPayload, S>
 
 export type AppEventCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<AppEventFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<AppEventFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: AppEventCountAggregateInputType | true
   }
 
@@ -1055,6 +1055,7 @@ export type AppEventFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter, which AppEvent to fetch.
    */
   where: Prisma.AppEventWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1073,6 +1074,7 @@ export type AppEventFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensio
    * Filter, which AppEvent to fetch.
    */
   where: Prisma.AppEventWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1121,6 +1123,7 @@ export type AppEventFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Filter by unique combinations of AppEvents.
    */
   distinct?: Prisma.AppEventScalarFieldEnum | Prisma.AppEventScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1169,6 +1172,7 @@ export type AppEventFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extension
    * Filter by unique combinations of AppEvents.
    */
   distinct?: Prisma.AppEventScalarFieldEnum | Prisma.AppEventScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1217,6 +1221,7 @@ export type AppEventFindManyArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Filter by unique combinations of AppEvents.
    */
   distinct?: Prisma.AppEventScalarFieldEnum | Prisma.AppEventScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1235,6 +1240,7 @@ export type AppEventCreateArgs<ExtArgs extends runtime.Types.Extensions.Internal
    * The data needed to create a AppEvent.
    */
   data: Prisma.XOR<Prisma.AppEventCreateInput, Prisma.AppEventUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1287,6 +1293,7 @@ export type AppEventUpdateArgs<ExtArgs extends runtime.Types.Extensions.Internal
    * Choose, which AppEvent to update.
    */
   where: Prisma.AppEventWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1357,6 +1364,7 @@ export type AppEventUpsertArgs<ExtArgs extends runtime.Types.Extensions.Internal
    * In case the AppEvent was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.AppEventUpdateInput, Prisma.AppEventUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1375,6 +1383,7 @@ export type AppEventDeleteArgs<ExtArgs extends runtime.Types.Extensions.Internal
    * Filter which AppEvent to delete.
    */
   where: Prisma.AppEventWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -427,7 +427,7 @@ export type $AppLogoPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
 export type AppLogoGetPayload<S extends boolean | null | undefined | AppLogoDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$AppLogoPayload, S>
 
 export type AppLogoCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<AppLogoFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<AppLogoFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: AppLogoCountAggregateInputType | true
   }
 
@@ -872,6 +872,7 @@ export type AppLogoFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Filter, which AppLogo to fetch.
    */
   where: Prisma.AppLogoWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -894,6 +895,7 @@ export type AppLogoFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extension
    * Filter, which AppLogo to fetch.
    */
   where: Prisma.AppLogoWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -946,6 +948,7 @@ export type AppLogoFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Filter by unique combinations of AppLogos.
    */
   distinct?: Prisma.AppLogoScalarFieldEnum | Prisma.AppLogoScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -998,6 +1001,7 @@ export type AppLogoFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensions
    * Filter by unique combinations of AppLogos.
    */
   distinct?: Prisma.AppLogoScalarFieldEnum | Prisma.AppLogoScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1050,6 +1054,7 @@ export type AppLogoFindManyArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Filter by unique combinations of AppLogos.
    */
   distinct?: Prisma.AppLogoScalarFieldEnum | Prisma.AppLogoScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1072,6 +1077,7 @@ export type AppLogoCreateArgs<ExtArgs extends runtime.Types.Extensions.InternalA
    * The data needed to create a AppLogo.
    */
   data: Prisma.XOR<Prisma.AppLogoCreateInput, Prisma.AppLogoUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1132,6 +1138,7 @@ export type AppLogoUpdateArgs<ExtArgs extends runtime.Types.Extensions.InternalA
    * Choose, which AppLogo to update.
    */
   where: Prisma.AppLogoWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1210,6 +1217,7 @@ export type AppLogoUpsertArgs<ExtArgs extends runtime.Types.Extensions.InternalA
    * In case the AppLogo was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.AppLogoUpdateInput, Prisma.AppLogoUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1232,6 +1240,7 @@ export type AppLogoDeleteArgs<ExtArgs extends runtime.Types.Extensions.InternalA
    * Filter which AppLogo to delete.
    */
   where: Prisma.AppLogoWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

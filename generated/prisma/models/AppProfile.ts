@@ -547,7 +547,7 @@ export type $AppProfilePayload<ExtArgs extends runtime.Types.Extensions.Internal
 export type AppProfileGetPayload<S extends boolean | null | undefined | AppProfileDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$AppProfilePayload, S>
 
 export type AppProfileCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<AppProfileFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<AppProfileFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: AppProfileCountAggregateInputType | true
   }
 
@@ -996,6 +996,7 @@ export type AppProfileFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter, which AppProfile to fetch.
    */
   where: Prisma.AppProfileWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1018,6 +1019,7 @@ export type AppProfileFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extens
    * Filter, which AppProfile to fetch.
    */
   where: Prisma.AppProfileWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1070,6 +1072,7 @@ export type AppProfileFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Filter by unique combinations of AppProfiles.
    */
   distinct?: Prisma.AppProfileScalarFieldEnum | Prisma.AppProfileScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1122,6 +1125,7 @@ export type AppProfileFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensi
    * Filter by unique combinations of AppProfiles.
    */
   distinct?: Prisma.AppProfileScalarFieldEnum | Prisma.AppProfileScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1174,6 +1178,7 @@ export type AppProfileFindManyArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter by unique combinations of AppProfiles.
    */
   distinct?: Prisma.AppProfileScalarFieldEnum | Prisma.AppProfileScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1196,6 +1201,7 @@ export type AppProfileCreateArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * The data needed to create a AppProfile.
    */
   data: Prisma.XOR<Prisma.AppProfileCreateInput, Prisma.AppProfileUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1256,6 +1262,7 @@ export type AppProfileUpdateArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Choose, which AppProfile to update.
    */
   where: Prisma.AppProfileWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1334,6 +1341,7 @@ export type AppProfileUpsertArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * In case the AppProfile was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.AppProfileUpdateInput, Prisma.AppProfileUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1356,6 +1364,7 @@ export type AppProfileDeleteArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Filter which AppProfile to delete.
    */
   where: Prisma.AppProfileWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -528,7 +528,7 @@ export type $AuditPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
 export type AuditGetPayload<S extends boolean | null | undefined | AuditDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$AuditPayload, S>
 
 export type AuditCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<AuditFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<AuditFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: AuditCountAggregateInputType | true
   }
 
@@ -976,6 +976,7 @@ export type AuditFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Filter, which Audit to fetch.
    */
   where: Prisma.AuditWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -994,6 +995,7 @@ export type AuditFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter, which Audit to fetch.
    */
   where: Prisma.AuditWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1042,6 +1044,7 @@ export type AuditFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Internal
    * Filter by unique combinations of Audits.
    */
   distinct?: Prisma.AuditScalarFieldEnum | Prisma.AuditScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1090,6 +1093,7 @@ export type AuditFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter by unique combinations of Audits.
    */
   distinct?: Prisma.AuditScalarFieldEnum | Prisma.AuditScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1138,6 +1142,7 @@ export type AuditFindManyArgs<ExtArgs extends runtime.Types.Extensions.InternalA
    * Filter by unique combinations of Audits.
    */
   distinct?: Prisma.AuditScalarFieldEnum | Prisma.AuditScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1156,6 +1161,7 @@ export type AuditCreateArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
    * The data needed to create a Audit.
    */
   data: Prisma.XOR<Prisma.AuditCreateInput, Prisma.AuditUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1208,6 +1214,7 @@ export type AuditUpdateArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
    * Choose, which Audit to update.
    */
   where: Prisma.AuditWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1278,6 +1285,7 @@ export type AuditUpsertArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
    * In case the Audit was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.AuditUpdateInput, Prisma.AuditUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1296,6 +1304,7 @@ export type AuditDeleteArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
    * Filter which Audit to delete.
    */
   where: Prisma.AuditWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -330,7 +330,7 @@ export type $CardPrintPayload<ExtArgs extends runtime.Types.Extensions.InternalA
 export type CardPrintGetPayload<S extends boolean | null | undefined | CardPrintDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$CardPrintPayload, S>
 
 export type CardPrintCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<CardPrintFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<CardPrintFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: CardPrintCountAggregateInputType | true
   }
 
@@ -770,6 +770,7 @@ export type CardPrintFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Filter, which CardPrint to fetch.
    */
   where: Prisma.CardPrintWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -788,6 +789,7 @@ export type CardPrintFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensi
    * Filter, which CardPrint to fetch.
    */
   where: Prisma.CardPrintWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -836,6 +838,7 @@ export type CardPrintFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter by unique combinations of CardPrints.
    */
   distinct?: Prisma.CardPrintScalarFieldEnum | Prisma.CardPrintScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -884,6 +887,7 @@ export type CardPrintFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensio
    * Filter by unique combinations of CardPrints.
    */
   distinct?: Prisma.CardPrintScalarFieldEnum | Prisma.CardPrintScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -932,6 +936,7 @@ export type CardPrintFindManyArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Filter by unique combinations of CardPrints.
    */
   distinct?: Prisma.CardPrintScalarFieldEnum | Prisma.CardPrintScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -950,6 +955,7 @@ export type CardPrintCreateArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * The data needed to create a CardPrint.
    */
   data: Prisma.XOR<Prisma.CardPrintCreateInput, Prisma.CardPrintUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1002,6 +1008,7 @@ export type CardPrintUpdateArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Choose, which CardPrint to update.
    */
   where: Prisma.CardPrintWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1072,6 +1079,7 @@ export type CardPrintUpsertArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * In case the CardPrint was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.CardPrintUpdateInput, Prisma.CardPrintUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1090,6 +1098,7 @@ export type CardPrintDeleteArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Filter which CardPrint to delete.
    */
   where: Prisma.CardPrintWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -680,7 +680,7 @@ export type $CardSettingsPayload<ExtArgs extends runtime.Types.Extensions.Intern
 export type CardSettingsGetPayload<S extends boolean | null | undefined | CardSettingsDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$CardSettingsPayload, S>
 
 export type CardSettingsCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<CardSettingsFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<CardSettingsFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: CardSettingsCountAggregateInputType | true
   }
 
@@ -1131,6 +1131,7 @@ export type CardSettingsFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter, which CardSettings to fetch.
    */
   where: Prisma.CardSettingsWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1153,6 +1154,7 @@ export type CardSettingsFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Exte
    * Filter, which CardSettings to fetch.
    */
   where: Prisma.CardSettingsWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1205,6 +1207,7 @@ export type CardSettingsFindFirstArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter by unique combinations of CardSettings.
    */
   distinct?: Prisma.CardSettingsScalarFieldEnum | Prisma.CardSettingsScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1257,6 +1260,7 @@ export type CardSettingsFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Exten
    * Filter by unique combinations of CardSettings.
    */
   distinct?: Prisma.CardSettingsScalarFieldEnum | Prisma.CardSettingsScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1309,6 +1313,7 @@ export type CardSettingsFindManyArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter by unique combinations of CardSettings.
    */
   distinct?: Prisma.CardSettingsScalarFieldEnum | Prisma.CardSettingsScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1331,6 +1336,7 @@ export type CardSettingsCreateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * The data needed to create a CardSettings.
    */
   data: Prisma.XOR<Prisma.CardSettingsCreateInput, Prisma.CardSettingsUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1391,6 +1397,7 @@ export type CardSettingsUpdateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Choose, which CardSettings to update.
    */
   where: Prisma.CardSettingsWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1469,6 +1476,7 @@ export type CardSettingsUpsertArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * In case the CardSettings was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.CardSettingsUpdateInput, Prisma.CardSettingsUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1491,6 +1499,7 @@ export type CardSettingsDeleteArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter which CardSettings to delete.
    */
   where: Prisma.CardSettingsWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -592,7 +592,7 @@ export type $ConsentPayload<ExtArgs extends runtime.Types.Extensions.InternalArg
 export type ConsentGetPayload<S extends boolean | null | undefined | ConsentDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$ConsentPayload, S>
 
 export type ConsentCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<ConsentFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<ConsentFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: ConsentCountAggregateInputType | true
   }
 
@@ -1038,6 +1038,7 @@ export type ConsentFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Filter, which Consent to fetch.
    */
   where: Prisma.ConsentWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1060,6 +1061,7 @@ export type ConsentFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extension
    * Filter, which Consent to fetch.
    */
   where: Prisma.ConsentWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1112,6 +1114,7 @@ export type ConsentFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Filter by unique combinations of Consents.
    */
   distinct?: Prisma.ConsentScalarFieldEnum | Prisma.ConsentScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1164,6 +1167,7 @@ export type ConsentFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensions
    * Filter by unique combinations of Consents.
    */
   distinct?: Prisma.ConsentScalarFieldEnum | Prisma.ConsentScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1216,6 +1220,7 @@ export type ConsentFindManyArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Filter by unique combinations of Consents.
    */
   distinct?: Prisma.ConsentScalarFieldEnum | Prisma.ConsentScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1238,6 +1243,7 @@ export type ConsentCreateArgs<ExtArgs extends runtime.Types.Extensions.InternalA
    * The data needed to create a Consent.
    */
   data: Prisma.XOR<Prisma.ConsentCreateInput, Prisma.ConsentUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1298,6 +1304,7 @@ export type ConsentUpdateArgs<ExtArgs extends runtime.Types.Extensions.InternalA
    * Choose, which Consent to update.
    */
   where: Prisma.ConsentWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1376,6 +1383,7 @@ export type ConsentUpsertArgs<ExtArgs extends runtime.Types.Extensions.InternalA
    * In case the Consent was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.ConsentUpdateInput, Prisma.ConsentUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1398,6 +1406,7 @@ export type ConsentDeleteArgs<ExtArgs extends runtime.Types.Extensions.InternalA
    * Filter which Consent to delete.
    */
   where: Prisma.ConsentWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

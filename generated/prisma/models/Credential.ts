@@ -529,7 +529,7 @@ export type $CredentialPayload<ExtArgs extends runtime.Types.Extensions.Internal
 export type CredentialGetPayload<S extends boolean | null | undefined | CredentialDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$CredentialPayload, S>
 
 export type CredentialCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<CredentialFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<CredentialFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: CredentialCountAggregateInputType | true
   }
 
@@ -976,6 +976,7 @@ export type CredentialFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter, which Credential to fetch.
    */
   where: Prisma.CredentialWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -998,6 +999,7 @@ export type CredentialFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extens
    * Filter, which Credential to fetch.
    */
   where: Prisma.CredentialWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1050,6 +1052,7 @@ export type CredentialFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Filter by unique combinations of Credentials.
    */
   distinct?: Prisma.CredentialScalarFieldEnum | Prisma.CredentialScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1102,6 +1105,7 @@ export type CredentialFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensi
    * Filter by unique combinations of Credentials.
    */
   distinct?: Prisma.CredentialScalarFieldEnum | Prisma.CredentialScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1154,6 +1158,7 @@ export type CredentialFindManyArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter by unique combinations of Credentials.
    */
   distinct?: Prisma.CredentialScalarFieldEnum | Prisma.CredentialScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1176,6 +1181,7 @@ export type CredentialCreateArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * The data needed to create a Credential.
    */
   data: Prisma.XOR<Prisma.CredentialCreateInput, Prisma.CredentialUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1236,6 +1242,7 @@ export type CredentialUpdateArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Choose, which Credential to update.
    */
   where: Prisma.CredentialWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1314,6 +1321,7 @@ export type CredentialUpsertArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * In case the Credential was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.CredentialUpdateInput, Prisma.CredentialUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1336,6 +1344,7 @@ export type CredentialDeleteArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Filter which Credential to delete.
    */
   where: Prisma.CredentialWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

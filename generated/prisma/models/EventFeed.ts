@@ -367,7 +367,7 @@ export type $EventFeedPayload<ExtArgs extends runtime.Types.Extensions.InternalA
 export type EventFeedGetPayload<S extends boolean | null | undefined | EventFeedDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$EventFeedPayload, S>
 
 export type EventFeedCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<EventFeedFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<EventFeedFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: EventFeedCountAggregateInputType | true
   }
 
@@ -806,6 +806,7 @@ export type EventFeedFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Filter, which EventFeed to fetch.
    */
   where: Prisma.EventFeedWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -824,6 +825,7 @@ export type EventFeedFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensi
    * Filter, which EventFeed to fetch.
    */
   where: Prisma.EventFeedWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -872,6 +874,7 @@ export type EventFeedFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter by unique combinations of EventFeeds.
    */
   distinct?: Prisma.EventFeedScalarFieldEnum | Prisma.EventFeedScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -920,6 +923,7 @@ export type EventFeedFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensio
    * Filter by unique combinations of EventFeeds.
    */
   distinct?: Prisma.EventFeedScalarFieldEnum | Prisma.EventFeedScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -968,6 +972,7 @@ export type EventFeedFindManyArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Filter by unique combinations of EventFeeds.
    */
   distinct?: Prisma.EventFeedScalarFieldEnum | Prisma.EventFeedScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -986,6 +991,7 @@ export type EventFeedCreateArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * The data needed to create a EventFeed.
    */
   data: Prisma.XOR<Prisma.EventFeedCreateInput, Prisma.EventFeedUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1038,6 +1044,7 @@ export type EventFeedUpdateArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Choose, which EventFeed to update.
    */
   where: Prisma.EventFeedWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1108,6 +1115,7 @@ export type EventFeedUpsertArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * In case the EventFeed was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.EventFeedUpdateInput, Prisma.EventFeedUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1126,6 +1134,7 @@ export type EventFeedDeleteArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Filter which EventFeed to delete.
    */
   where: Prisma.EventFeedWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

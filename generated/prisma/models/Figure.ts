@@ -437,7 +437,7 @@ export type $FigurePayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
 export type FigureGetPayload<S extends boolean | null | undefined | FigureDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$FigurePayload, S>
 
 export type FigureCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<FigureFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<FigureFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: FigureCountAggregateInputType | true
   }
 
@@ -879,6 +879,7 @@ export type FigureFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Filter, which Figure to fetch.
    */
   where: Prisma.FigureWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -897,6 +898,7 @@ export type FigureFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensions
    * Filter, which Figure to fetch.
    */
   where: Prisma.FigureWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -945,6 +947,7 @@ export type FigureFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Filter by unique combinations of Figures.
    */
   distinct?: Prisma.FigureScalarFieldEnum | Prisma.FigureScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -993,6 +996,7 @@ export type FigureFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter by unique combinations of Figures.
    */
   distinct?: Prisma.FigureScalarFieldEnum | Prisma.FigureScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1041,6 +1045,7 @@ export type FigureFindManyArgs<ExtArgs extends runtime.Types.Extensions.Internal
    * Filter by unique combinations of Figures.
    */
   distinct?: Prisma.FigureScalarFieldEnum | Prisma.FigureScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1059,6 +1064,7 @@ export type FigureCreateArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * The data needed to create a Figure.
    */
   data: Prisma.XOR<Prisma.FigureCreateInput, Prisma.FigureUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1111,6 +1117,7 @@ export type FigureUpdateArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * Choose, which Figure to update.
    */
   where: Prisma.FigureWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1181,6 +1188,7 @@ export type FigureUpsertArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * In case the Figure was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.FigureUpdateInput, Prisma.FigureUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1199,6 +1207,7 @@ export type FigureDeleteArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * Filter which Figure to delete.
    */
   where: Prisma.FigureWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -953,7 +953,7 @@ export type $GrantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
 export type GrantGetPayload<S extends boolean | null | undefined | GrantDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$GrantPayload, S>
 
 export type GrantCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<GrantFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<GrantFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: GrantCountAggregateInputType | true
   }
 
@@ -1404,6 +1404,7 @@ export type GrantFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Filter, which Grant to fetch.
    */
   where: Prisma.GrantWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1426,6 +1427,7 @@ export type GrantFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter, which Grant to fetch.
    */
   where: Prisma.GrantWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1478,6 +1480,7 @@ export type GrantFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Internal
    * Filter by unique combinations of Grants.
    */
   distinct?: Prisma.GrantScalarFieldEnum | Prisma.GrantScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1530,6 +1533,7 @@ export type GrantFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter by unique combinations of Grants.
    */
   distinct?: Prisma.GrantScalarFieldEnum | Prisma.GrantScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1582,6 +1586,7 @@ export type GrantFindManyArgs<ExtArgs extends runtime.Types.Extensions.InternalA
    * Filter by unique combinations of Grants.
    */
   distinct?: Prisma.GrantScalarFieldEnum | Prisma.GrantScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1604,6 +1609,7 @@ export type GrantCreateArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
    * The data needed to create a Grant.
    */
   data: Prisma.XOR<Prisma.GrantCreateInput, Prisma.GrantUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1664,6 +1670,7 @@ export type GrantUpdateArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
    * Choose, which Grant to update.
    */
   where: Prisma.GrantWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1742,6 +1749,7 @@ export type GrantUpsertArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
    * In case the Grant was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.GrantUpdateInput, Prisma.GrantUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1764,6 +1772,7 @@ export type GrantDeleteArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
    * Filter which Grant to delete.
    */
   where: Prisma.GrantWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -535,7 +535,7 @@ export type $GrantSignOnGroupPayload<ExtArgs extends runtime.Types.Extensions.In
 export type GrantSignOnGroupGetPayload<S extends boolean | null | undefined | GrantSignOnGroupDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$GrantSignOnGroupPayload, S>
 
 export type GrantSignOnGroupCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<GrantSignOnGroupFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<GrantSignOnGroupFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: GrantSignOnGroupCountAggregateInputType | true
   }
 
@@ -980,6 +980,7 @@ export type GrantSignOnGroupFindUniqueArgs<ExtArgs extends runtime.Types.Extensi
    * Filter, which GrantSignOnGroup to fetch.
    */
   where: Prisma.GrantSignOnGroupWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1002,6 +1003,7 @@ export type GrantSignOnGroupFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.
    * Filter, which GrantSignOnGroup to fetch.
    */
   where: Prisma.GrantSignOnGroupWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1054,6 +1056,7 @@ export type GrantSignOnGroupFindFirstArgs<ExtArgs extends runtime.Types.Extensio
    * Filter by unique combinations of GrantSignOnGroups.
    */
   distinct?: Prisma.GrantSignOnGroupScalarFieldEnum | Prisma.GrantSignOnGroupScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1106,6 +1109,7 @@ export type GrantSignOnGroupFindFirstOrThrowArgs<ExtArgs extends runtime.Types.E
    * Filter by unique combinations of GrantSignOnGroups.
    */
   distinct?: Prisma.GrantSignOnGroupScalarFieldEnum | Prisma.GrantSignOnGroupScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1158,6 +1162,7 @@ export type GrantSignOnGroupFindManyArgs<ExtArgs extends runtime.Types.Extension
    * Filter by unique combinations of GrantSignOnGroups.
    */
   distinct?: Prisma.GrantSignOnGroupScalarFieldEnum | Prisma.GrantSignOnGroupScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1180,6 +1185,7 @@ export type GrantSignOnGroupCreateArgs<ExtArgs extends runtime.Types.Extensions.
    * The data needed to create a GrantSignOnGroup.
    */
   data: Prisma.XOR<Prisma.GrantSignOnGroupCreateInput, Prisma.GrantSignOnGroupUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1240,6 +1246,7 @@ export type GrantSignOnGroupUpdateArgs<ExtArgs extends runtime.Types.Extensions.
    * Choose, which GrantSignOnGroup to update.
    */
   where: Prisma.GrantSignOnGroupWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1318,6 +1325,7 @@ export type GrantSignOnGroupUpsertArgs<ExtArgs extends runtime.Types.Extensions.
    * In case the GrantSignOnGroup was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.GrantSignOnGroupUpdateInput, Prisma.GrantSignOnGroupUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1340,6 +1348,7 @@ export type GrantSignOnGroupDeleteArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter which GrantSignOnGroup to delete.
    */
   where: Prisma.GrantSignOnGroupWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -1060,7 +1060,7 @@ export type $GroupPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
 export type GroupGetPayload<S extends boolean | null | undefined | GroupDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$GroupPayload, S>
 
 export type GroupCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<GroupFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<GroupFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: GroupCountAggregateInputType | true
   }
 
@@ -1514,6 +1514,7 @@ export type GroupFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Filter, which Group to fetch.
    */
   where: Prisma.GroupWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1536,6 +1537,7 @@ export type GroupFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter, which Group to fetch.
    */
   where: Prisma.GroupWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1588,6 +1590,7 @@ export type GroupFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Internal
    * Filter by unique combinations of Groups.
    */
   distinct?: Prisma.GroupScalarFieldEnum | Prisma.GroupScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1640,6 +1643,7 @@ export type GroupFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter by unique combinations of Groups.
    */
   distinct?: Prisma.GroupScalarFieldEnum | Prisma.GroupScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1692,6 +1696,7 @@ export type GroupFindManyArgs<ExtArgs extends runtime.Types.Extensions.InternalA
    * Filter by unique combinations of Groups.
    */
   distinct?: Prisma.GroupScalarFieldEnum | Prisma.GroupScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1714,6 +1719,7 @@ export type GroupCreateArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
    * The data needed to create a Group.
    */
   data: Prisma.XOR<Prisma.GroupCreateInput, Prisma.GroupUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1774,6 +1780,7 @@ export type GroupUpdateArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
    * Choose, which Group to update.
    */
   where: Prisma.GroupWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1852,6 +1859,7 @@ export type GroupUpsertArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
    * In case the Group was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.GroupUpdateInput, Prisma.GroupUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1874,6 +1882,7 @@ export type GroupDeleteArgs<ExtArgs extends runtime.Types.Extensions.InternalArg
    * Filter which Group to delete.
    */
   where: Prisma.GroupWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

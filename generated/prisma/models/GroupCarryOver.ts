@@ -512,7 +512,7 @@ export type $GroupCarryOverPayload<ExtArgs extends runtime.Types.Extensions.Inte
 export type GroupCarryOverGetPayload<S extends boolean | null | undefined | GroupCarryOverDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$GroupCarryOverPayload, S>
 
 export type GroupCarryOverCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<GroupCarryOverFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<GroupCarryOverFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: GroupCarryOverCountAggregateInputType | true
   }
 
@@ -958,6 +958,7 @@ export type GroupCarryOverFindUniqueArgs<ExtArgs extends runtime.Types.Extension
    * Filter, which GroupCarryOver to fetch.
    */
   where: Prisma.GroupCarryOverWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -980,6 +981,7 @@ export type GroupCarryOverFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Ex
    * Filter, which GroupCarryOver to fetch.
    */
   where: Prisma.GroupCarryOverWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1032,6 +1034,7 @@ export type GroupCarryOverFindFirstArgs<ExtArgs extends runtime.Types.Extensions
    * Filter by unique combinations of GroupCarryOvers.
    */
   distinct?: Prisma.GroupCarryOverScalarFieldEnum | Prisma.GroupCarryOverScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1084,6 +1087,7 @@ export type GroupCarryOverFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Ext
    * Filter by unique combinations of GroupCarryOvers.
    */
   distinct?: Prisma.GroupCarryOverScalarFieldEnum | Prisma.GroupCarryOverScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1136,6 +1140,7 @@ export type GroupCarryOverFindManyArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter by unique combinations of GroupCarryOvers.
    */
   distinct?: Prisma.GroupCarryOverScalarFieldEnum | Prisma.GroupCarryOverScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1158,6 +1163,7 @@ export type GroupCarryOverCreateArgs<ExtArgs extends runtime.Types.Extensions.In
    * The data needed to create a GroupCarryOver.
    */
   data: Prisma.XOR<Prisma.GroupCarryOverCreateInput, Prisma.GroupCarryOverUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1218,6 +1224,7 @@ export type GroupCarryOverUpdateArgs<ExtArgs extends runtime.Types.Extensions.In
    * Choose, which GroupCarryOver to update.
    */
   where: Prisma.GroupCarryOverWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1296,6 +1303,7 @@ export type GroupCarryOverUpsertArgs<ExtArgs extends runtime.Types.Extensions.In
    * In case the GroupCarryOver was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.GroupCarryOverUpdateInput, Prisma.GroupCarryOverUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1318,6 +1326,7 @@ export type GroupCarryOverDeleteArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter which GroupCarryOver to delete.
    */
   where: Prisma.GroupCarryOverWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -434,7 +434,7 @@ export type $IdempotencyKeyPayload<ExtArgs extends runtime.Types.Extensions.Inte
 export type IdempotencyKeyGetPayload<S extends boolean | null | undefined | IdempotencyKeyDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$IdempotencyKeyPayload, S>
 
 export type IdempotencyKeyCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<IdempotencyKeyFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<IdempotencyKeyFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: IdempotencyKeyCountAggregateInputType | true
   }
 
@@ -876,6 +876,7 @@ export type IdempotencyKeyFindUniqueArgs<ExtArgs extends runtime.Types.Extension
    * Filter, which IdempotencyKey to fetch.
    */
   where: Prisma.IdempotencyKeyWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -894,6 +895,7 @@ export type IdempotencyKeyFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Ex
    * Filter, which IdempotencyKey to fetch.
    */
   where: Prisma.IdempotencyKeyWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -942,6 +944,7 @@ export type IdempotencyKeyFindFirstArgs<ExtArgs extends runtime.Types.Extensions
    * Filter by unique combinations of IdempotencyKeys.
    */
   distinct?: Prisma.IdempotencyKeyScalarFieldEnum | Prisma.IdempotencyKeyScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -990,6 +993,7 @@ export type IdempotencyKeyFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Ext
    * Filter by unique combinations of IdempotencyKeys.
    */
   distinct?: Prisma.IdempotencyKeyScalarFieldEnum | Prisma.IdempotencyKeyScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1038,6 +1042,7 @@ export type IdempotencyKeyFindManyArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter by unique combinations of IdempotencyKeys.
    */
   distinct?: Prisma.IdempotencyKeyScalarFieldEnum | Prisma.IdempotencyKeyScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1056,6 +1061,7 @@ export type IdempotencyKeyCreateArgs<ExtArgs extends runtime.Types.Extensions.In
    * The data needed to create a IdempotencyKey.
    */
   data: Prisma.XOR<Prisma.IdempotencyKeyCreateInput, Prisma.IdempotencyKeyUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1108,6 +1114,7 @@ export type IdempotencyKeyUpdateArgs<ExtArgs extends runtime.Types.Extensions.In
    * Choose, which IdempotencyKey to update.
    */
   where: Prisma.IdempotencyKeyWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1178,6 +1185,7 @@ export type IdempotencyKeyUpsertArgs<ExtArgs extends runtime.Types.Extensions.In
    * In case the IdempotencyKey was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.IdempotencyKeyUpdateInput, Prisma.IdempotencyKeyUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1196,6 +1204,7 @@ export type IdempotencyKeyDeleteArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter which IdempotencyKey to delete.
    */
   where: Prisma.IdempotencyKeyWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

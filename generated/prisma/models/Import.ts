@@ -1034,7 +1034,7 @@ export type $ImportPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
 export type ImportGetPayload<S extends boolean | null | undefined | ImportDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$ImportPayload, S>
 
 export type ImportCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<ImportFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<ImportFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: ImportCountAggregateInputType | true
   }
 
@@ -1493,6 +1493,7 @@ export type ImportFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Filter, which Import to fetch.
    */
   where: Prisma.ImportWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1515,6 +1516,7 @@ export type ImportFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensions
    * Filter, which Import to fetch.
    */
   where: Prisma.ImportWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1567,6 +1569,7 @@ export type ImportFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Filter by unique combinations of Imports.
    */
   distinct?: Prisma.ImportScalarFieldEnum | Prisma.ImportScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1619,6 +1622,7 @@ export type ImportFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter by unique combinations of Imports.
    */
   distinct?: Prisma.ImportScalarFieldEnum | Prisma.ImportScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1671,6 +1675,7 @@ export type ImportFindManyArgs<ExtArgs extends runtime.Types.Extensions.Internal
    * Filter by unique combinations of Imports.
    */
   distinct?: Prisma.ImportScalarFieldEnum | Prisma.ImportScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1693,6 +1698,7 @@ export type ImportCreateArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * The data needed to create a Import.
    */
   data: Prisma.XOR<Prisma.ImportCreateInput, Prisma.ImportUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1749,6 +1755,7 @@ export type ImportUpdateArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * Choose, which Import to update.
    */
   where: Prisma.ImportWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1823,6 +1830,7 @@ export type ImportUpsertArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * In case the Import was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.ImportUpdateInput, Prisma.ImportUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1845,6 +1853,7 @@ export type ImportDeleteArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * Filter which Import to delete.
    */
   where: Prisma.ImportWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

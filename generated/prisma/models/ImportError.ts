@@ -702,7 +702,7 @@ export type $ImportErrorPayload<ExtArgs extends runtime.Types.Extensions.Interna
 export type ImportErrorGetPayload<S extends boolean | null | undefined | ImportErrorDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$ImportErrorPayload, S>
 
 export type ImportErrorCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<ImportErrorFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<ImportErrorFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: ImportErrorCountAggregateInputType | true
   }
 
@@ -1152,6 +1152,7 @@ export type ImportErrorFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter, which ImportError to fetch.
    */
   where: Prisma.ImportErrorWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1174,6 +1175,7 @@ export type ImportErrorFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Exten
    * Filter, which ImportError to fetch.
    */
   where: Prisma.ImportErrorWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1226,6 +1228,7 @@ export type ImportErrorFindFirstArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter by unique combinations of ImportErrors.
    */
   distinct?: Prisma.ImportErrorScalarFieldEnum | Prisma.ImportErrorScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1278,6 +1281,7 @@ export type ImportErrorFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extens
    * Filter by unique combinations of ImportErrors.
    */
   distinct?: Prisma.ImportErrorScalarFieldEnum | Prisma.ImportErrorScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1330,6 +1334,7 @@ export type ImportErrorFindManyArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Filter by unique combinations of ImportErrors.
    */
   distinct?: Prisma.ImportErrorScalarFieldEnum | Prisma.ImportErrorScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1352,6 +1357,7 @@ export type ImportErrorCreateArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * The data needed to create a ImportError.
    */
   data: Prisma.XOR<Prisma.ImportErrorCreateInput, Prisma.ImportErrorUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1412,6 +1418,7 @@ export type ImportErrorUpdateArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Choose, which ImportError to update.
    */
   where: Prisma.ImportErrorWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1490,6 +1497,7 @@ export type ImportErrorUpsertArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * In case the ImportError was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.ImportErrorUpdateInput, Prisma.ImportErrorUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1512,6 +1520,7 @@ export type ImportErrorDeleteArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Filter which ImportError to delete.
    */
   where: Prisma.ImportErrorWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

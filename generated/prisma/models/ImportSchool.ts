@@ -753,7 +753,7 @@ export type $ImportSchoolPayload<ExtArgs extends runtime.Types.Extensions.Intern
 export type ImportSchoolGetPayload<S extends boolean | null | undefined | ImportSchoolDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$ImportSchoolPayload, S>
 
 export type ImportSchoolCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<ImportSchoolFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<ImportSchoolFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: ImportSchoolCountAggregateInputType | true
   }
 
@@ -1202,6 +1202,7 @@ export type ImportSchoolFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter, which ImportSchool to fetch.
    */
   where: Prisma.ImportSchoolWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1224,6 +1225,7 @@ export type ImportSchoolFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Exte
    * Filter, which ImportSchool to fetch.
    */
   where: Prisma.ImportSchoolWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1276,6 +1278,7 @@ export type ImportSchoolFindFirstArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter by unique combinations of ImportSchools.
    */
   distinct?: Prisma.ImportSchoolScalarFieldEnum | Prisma.ImportSchoolScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1328,6 +1331,7 @@ export type ImportSchoolFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Exten
    * Filter by unique combinations of ImportSchools.
    */
   distinct?: Prisma.ImportSchoolScalarFieldEnum | Prisma.ImportSchoolScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1380,6 +1384,7 @@ export type ImportSchoolFindManyArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter by unique combinations of ImportSchools.
    */
   distinct?: Prisma.ImportSchoolScalarFieldEnum | Prisma.ImportSchoolScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1402,6 +1407,7 @@ export type ImportSchoolCreateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * The data needed to create a ImportSchool.
    */
   data: Prisma.XOR<Prisma.ImportSchoolCreateInput, Prisma.ImportSchoolUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1462,6 +1468,7 @@ export type ImportSchoolUpdateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Choose, which ImportSchool to update.
    */
   where: Prisma.ImportSchoolWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1540,6 +1547,7 @@ export type ImportSchoolUpsertArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * In case the ImportSchool was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.ImportSchoolUpdateInput, Prisma.ImportSchoolUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1562,6 +1570,7 @@ export type ImportSchoolDeleteArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter which ImportSchool to delete.
    */
   where: Prisma.ImportSchoolWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -374,7 +374,7 @@ export type $JobRunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
 export type JobRunGetPayload<S extends boolean | null | undefined | JobRunDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$JobRunPayload, S>
 
 export type JobRunCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<JobRunFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<JobRunFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: JobRunCountAggregateInputType | true
   }
 
@@ -814,6 +814,7 @@ export type JobRunFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Filter, which JobRun to fetch.
    */
   where: Prisma.JobRunWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -832,6 +833,7 @@ export type JobRunFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensions
    * Filter, which JobRun to fetch.
    */
   where: Prisma.JobRunWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -880,6 +882,7 @@ export type JobRunFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Filter by unique combinations of JobRuns.
    */
   distinct?: Prisma.JobRunScalarFieldEnum | Prisma.JobRunScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -928,6 +931,7 @@ export type JobRunFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter by unique combinations of JobRuns.
    */
   distinct?: Prisma.JobRunScalarFieldEnum | Prisma.JobRunScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -976,6 +980,7 @@ export type JobRunFindManyArgs<ExtArgs extends runtime.Types.Extensions.Internal
    * Filter by unique combinations of JobRuns.
    */
   distinct?: Prisma.JobRunScalarFieldEnum | Prisma.JobRunScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -994,6 +999,7 @@ export type JobRunCreateArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * The data needed to create a JobRun.
    */
   data: Prisma.XOR<Prisma.JobRunCreateInput, Prisma.JobRunUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1046,6 +1052,7 @@ export type JobRunUpdateArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * Choose, which JobRun to update.
    */
   where: Prisma.JobRunWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1116,6 +1123,7 @@ export type JobRunUpsertArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * In case the JobRun was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.JobRunUpdateInput, Prisma.JobRunUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1134,6 +1142,7 @@ export type JobRunDeleteArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * Filter which JobRun to delete.
    */
   where: Prisma.JobRunWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -442,7 +442,7 @@ export type $KnownDevicePayload<ExtArgs extends runtime.Types.Extensions.Interna
 export type KnownDeviceGetPayload<S extends boolean | null | undefined | KnownDeviceDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$KnownDevicePayload, S>
 
 export type KnownDeviceCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<KnownDeviceFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<KnownDeviceFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: KnownDeviceCountAggregateInputType | true
   }
 
@@ -886,6 +886,7 @@ export type KnownDeviceFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter, which KnownDevice to fetch.
    */
   where: Prisma.KnownDeviceWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -908,6 +909,7 @@ export type KnownDeviceFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Exten
    * Filter, which KnownDevice to fetch.
    */
   where: Prisma.KnownDeviceWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -960,6 +962,7 @@ export type KnownDeviceFindFirstArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter by unique combinations of KnownDevices.
    */
   distinct?: Prisma.KnownDeviceScalarFieldEnum | Prisma.KnownDeviceScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1012,6 +1015,7 @@ export type KnownDeviceFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extens
    * Filter by unique combinations of KnownDevices.
    */
   distinct?: Prisma.KnownDeviceScalarFieldEnum | Prisma.KnownDeviceScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1064,6 +1068,7 @@ export type KnownDeviceFindManyArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Filter by unique combinations of KnownDevices.
    */
   distinct?: Prisma.KnownDeviceScalarFieldEnum | Prisma.KnownDeviceScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1086,6 +1091,7 @@ export type KnownDeviceCreateArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * The data needed to create a KnownDevice.
    */
   data: Prisma.XOR<Prisma.KnownDeviceCreateInput, Prisma.KnownDeviceUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1146,6 +1152,7 @@ export type KnownDeviceUpdateArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Choose, which KnownDevice to update.
    */
   where: Prisma.KnownDeviceWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1224,6 +1231,7 @@ export type KnownDeviceUpsertArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * In case the KnownDevice was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.KnownDeviceUpdateInput, Prisma.KnownDeviceUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1246,6 +1254,7 @@ export type KnownDeviceDeleteArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Filter which KnownDevice to delete.
    */
   where: Prisma.KnownDeviceWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -549,7 +549,7 @@ export type $LastCallPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
 export type LastCallGetPayload<S extends boolean | null | undefined | LastCallDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$LastCallPayload, S>
 
 export type LastCallCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<LastCallFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<LastCallFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: LastCallCountAggregateInputType | true
   }
 
@@ -994,6 +994,7 @@ export type LastCallFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter, which LastCall to fetch.
    */
   where: Prisma.LastCallWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1016,6 +1017,7 @@ export type LastCallFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensio
    * Filter, which LastCall to fetch.
    */
   where: Prisma.LastCallWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1068,6 +1070,7 @@ export type LastCallFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Filter by unique combinations of LastCalls.
    */
   distinct?: Prisma.LastCallScalarFieldEnum | Prisma.LastCallScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1120,6 +1123,7 @@ export type LastCallFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extension
    * Filter by unique combinations of LastCalls.
    */
   distinct?: Prisma.LastCallScalarFieldEnum | Prisma.LastCallScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1172,6 +1176,7 @@ export type LastCallFindManyArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Filter by unique combinations of LastCalls.
    */
   distinct?: Prisma.LastCallScalarFieldEnum | Prisma.LastCallScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1194,6 +1199,7 @@ export type LastCallCreateArgs<ExtArgs extends runtime.Types.Extensions.Internal
    * The data needed to create a LastCall.
    */
   data: Prisma.XOR<Prisma.LastCallCreateInput, Prisma.LastCallUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1254,6 +1260,7 @@ export type LastCallUpdateArgs<ExtArgs extends runtime.Types.Extensions.Internal
    * Choose, which LastCall to update.
    */
   where: Prisma.LastCallWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1332,6 +1339,7 @@ export type LastCallUpsertArgs<ExtArgs extends runtime.Types.Extensions.Internal
    * In case the LastCall was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.LastCallUpdateInput, Prisma.LastCallUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1354,6 +1362,7 @@ export type LastCallDeleteArgs<ExtArgs extends runtime.Types.Extensions.Internal
    * Filter which LastCall to delete.
    */
   where: Prisma.LastCallWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -743,7 +743,7 @@ export type $LoginCardPayload<ExtArgs extends runtime.Types.Extensions.InternalA
 export type LoginCardGetPayload<S extends boolean | null | undefined | LoginCardDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$LoginCardPayload, S>
 
 export type LoginCardCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<LoginCardFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<LoginCardFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: LoginCardCountAggregateInputType | true
   }
 
@@ -1195,6 +1195,7 @@ export type LoginCardFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Filter, which LoginCard to fetch.
    */
   where: Prisma.LoginCardWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1217,6 +1218,7 @@ export type LoginCardFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensi
    * Filter, which LoginCard to fetch.
    */
   where: Prisma.LoginCardWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1269,6 +1271,7 @@ export type LoginCardFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter by unique combinations of LoginCards.
    */
   distinct?: Prisma.LoginCardScalarFieldEnum | Prisma.LoginCardScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1321,6 +1324,7 @@ export type LoginCardFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensio
    * Filter by unique combinations of LoginCards.
    */
   distinct?: Prisma.LoginCardScalarFieldEnum | Prisma.LoginCardScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1373,6 +1377,7 @@ export type LoginCardFindManyArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Filter by unique combinations of LoginCards.
    */
   distinct?: Prisma.LoginCardScalarFieldEnum | Prisma.LoginCardScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1395,6 +1400,7 @@ export type LoginCardCreateArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * The data needed to create a LoginCard.
    */
   data: Prisma.XOR<Prisma.LoginCardCreateInput, Prisma.LoginCardUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1455,6 +1461,7 @@ export type LoginCardUpdateArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Choose, which LoginCard to update.
    */
   where: Prisma.LoginCardWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1533,6 +1540,7 @@ export type LoginCardUpsertArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * In case the LoginCard was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.LoginCardUpdateInput, Prisma.LoginCardUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1555,6 +1563,7 @@ export type LoginCardDeleteArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Filter which LoginCard to delete.
    */
   where: Prisma.LoginCardWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -616,7 +616,7 @@ export type $LogoutNoticePayload<ExtArgs extends runtime.Types.Extensions.Intern
 export type LogoutNoticeGetPayload<S extends boolean | null | undefined | LogoutNoticeDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$LogoutNoticePayload, S>
 
 export type LogoutNoticeCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<LogoutNoticeFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<LogoutNoticeFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: LogoutNoticeCountAggregateInputType | true
   }
 
@@ -1064,6 +1064,7 @@ export type LogoutNoticeFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter, which LogoutNotice to fetch.
    */
   where: Prisma.LogoutNoticeWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1086,6 +1087,7 @@ export type LogoutNoticeFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Exte
    * Filter, which LogoutNotice to fetch.
    */
   where: Prisma.LogoutNoticeWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1138,6 +1140,7 @@ export type LogoutNoticeFindFirstArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter by unique combinations of LogoutNotices.
    */
   distinct?: Prisma.LogoutNoticeScalarFieldEnum | Prisma.LogoutNoticeScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1190,6 +1193,7 @@ export type LogoutNoticeFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Exten
    * Filter by unique combinations of LogoutNotices.
    */
   distinct?: Prisma.LogoutNoticeScalarFieldEnum | Prisma.LogoutNoticeScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1242,6 +1246,7 @@ export type LogoutNoticeFindManyArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter by unique combinations of LogoutNotices.
    */
   distinct?: Prisma.LogoutNoticeScalarFieldEnum | Prisma.LogoutNoticeScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1264,6 +1269,7 @@ export type LogoutNoticeCreateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * The data needed to create a LogoutNotice.
    */
   data: Prisma.XOR<Prisma.LogoutNoticeCreateInput, Prisma.LogoutNoticeUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1324,6 +1330,7 @@ export type LogoutNoticeUpdateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Choose, which LogoutNotice to update.
    */
   where: Prisma.LogoutNoticeWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1402,6 +1409,7 @@ export type LogoutNoticeUpsertArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * In case the LogoutNotice was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.LogoutNoticeUpdateInput, Prisma.LogoutNoticeUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1424,6 +1432,7 @@ export type LogoutNoticeDeleteArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter which LogoutNotice to delete.
    */
   where: Prisma.LogoutNoticeWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

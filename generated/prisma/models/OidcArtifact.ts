@@ -563,7 +563,7 @@ export type $OidcArtifactPayload<ExtArgs extends runtime.Types.Extensions.Intern
 export type OidcArtifactGetPayload<S extends boolean | null | undefined | OidcArtifactDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$OidcArtifactPayload, S>
 
 export type OidcArtifactCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<OidcArtifactFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<OidcArtifactFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: OidcArtifactCountAggregateInputType | true
   }
 
@@ -1010,6 +1010,7 @@ export type OidcArtifactFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter, which OidcArtifact to fetch.
    */
   where: Prisma.OidcArtifactWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1028,6 +1029,7 @@ export type OidcArtifactFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Exte
    * Filter, which OidcArtifact to fetch.
    */
   where: Prisma.OidcArtifactWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1076,6 +1078,7 @@ export type OidcArtifactFindFirstArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter by unique combinations of OidcArtifacts.
    */
   distinct?: Prisma.OidcArtifactScalarFieldEnum | Prisma.OidcArtifactScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1124,6 +1127,7 @@ export type OidcArtifactFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Exten
    * Filter by unique combinations of OidcArtifacts.
    */
   distinct?: Prisma.OidcArtifactScalarFieldEnum | Prisma.OidcArtifactScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1172,6 +1176,7 @@ export type OidcArtifactFindManyArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter by unique combinations of OidcArtifacts.
    */
   distinct?: Prisma.OidcArtifactScalarFieldEnum | Prisma.OidcArtifactScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1190,6 +1195,7 @@ export type OidcArtifactCreateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * The data needed to create a OidcArtifact.
    */
   data: Prisma.XOR<Prisma.OidcArtifactCreateInput, Prisma.OidcArtifactUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1242,6 +1248,7 @@ export type OidcArtifactUpdateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Choose, which OidcArtifact to update.
    */
   where: Prisma.OidcArtifactWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1312,6 +1319,7 @@ export type OidcArtifactUpsertArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * In case the OidcArtifact was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.OidcArtifactUpdateInput, Prisma.OidcArtifactUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1330,6 +1338,7 @@ export type OidcArtifactDeleteArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter which OidcArtifact to delete.
    */
   where: Prisma.OidcArtifactWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -2704,7 +2704,7 @@ export type $PersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
 export type PersonGetPayload<S extends boolean | null | undefined | PersonDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$PersonPayload, S>
 
 export type PersonCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<PersonFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<PersonFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: PersonCountAggregateInputType | true
   }
 
@@ -3171,6 +3171,7 @@ export type PersonFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Filter, which Person to fetch.
    */
   where: Prisma.PersonWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -3193,6 +3194,7 @@ export type PersonFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensions
    * Filter, which Person to fetch.
    */
   where: Prisma.PersonWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -3245,6 +3247,7 @@ export type PersonFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Filter by unique combinations of People.
    */
   distinct?: Prisma.PersonScalarFieldEnum | Prisma.PersonScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -3297,6 +3300,7 @@ export type PersonFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter by unique combinations of People.
    */
   distinct?: Prisma.PersonScalarFieldEnum | Prisma.PersonScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -3349,6 +3353,7 @@ export type PersonFindManyArgs<ExtArgs extends runtime.Types.Extensions.Internal
    * Filter by unique combinations of People.
    */
   distinct?: Prisma.PersonScalarFieldEnum | Prisma.PersonScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -3371,6 +3376,7 @@ export type PersonCreateArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * The data needed to create a Person.
    */
   data: Prisma.XOR<Prisma.PersonCreateInput, Prisma.PersonUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -3431,6 +3437,7 @@ export type PersonUpdateArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * Choose, which Person to update.
    */
   where: Prisma.PersonWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -3509,6 +3516,7 @@ export type PersonUpsertArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * In case the Person was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.PersonUpdateInput, Prisma.PersonUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -3531,6 +3539,7 @@ export type PersonDeleteArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * Filter which Person to delete.
    */
   where: Prisma.PersonWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -612,7 +612,7 @@ export type $PersonImportPayload<ExtArgs extends runtime.Types.Extensions.Intern
 export type PersonImportGetPayload<S extends boolean | null | undefined | PersonImportDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$PersonImportPayload, S>
 
 export type PersonImportCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<PersonImportFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<PersonImportFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: PersonImportCountAggregateInputType | true
   }
 
@@ -1061,6 +1061,7 @@ export type PersonImportFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter, which PersonImport to fetch.
    */
   where: Prisma.PersonImportWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1083,6 +1084,7 @@ export type PersonImportFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Exte
    * Filter, which PersonImport to fetch.
    */
   where: Prisma.PersonImportWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1135,6 +1137,7 @@ export type PersonImportFindFirstArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter by unique combinations of PersonImports.
    */
   distinct?: Prisma.PersonImportScalarFieldEnum | Prisma.PersonImportScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1187,6 +1190,7 @@ export type PersonImportFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Exten
    * Filter by unique combinations of PersonImports.
    */
   distinct?: Prisma.PersonImportScalarFieldEnum | Prisma.PersonImportScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1239,6 +1243,7 @@ export type PersonImportFindManyArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter by unique combinations of PersonImports.
    */
   distinct?: Prisma.PersonImportScalarFieldEnum | Prisma.PersonImportScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1261,6 +1266,7 @@ export type PersonImportCreateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * The data needed to create a PersonImport.
    */
   data: Prisma.XOR<Prisma.PersonImportCreateInput, Prisma.PersonImportUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1321,6 +1327,7 @@ export type PersonImportUpdateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Choose, which PersonImport to update.
    */
   where: Prisma.PersonImportWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1399,6 +1406,7 @@ export type PersonImportUpsertArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * In case the PersonImport was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.PersonImportUpdateInput, Prisma.PersonImportUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1421,6 +1429,7 @@ export type PersonImportDeleteArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter which PersonImport to delete.
    */
   where: Prisma.PersonImportWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -276,7 +276,7 @@ export type $RateLimitPayload<ExtArgs extends runtime.Types.Extensions.InternalA
 export type RateLimitGetPayload<S extends boolean | null | undefined | RateLimitDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$RateLimitPayload, S>
 
 export type RateLimitCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<RateLimitFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<RateLimitFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: RateLimitCountAggregateInputType | true
   }
 
@@ -714,6 +714,7 @@ export type RateLimitFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Filter, which RateLimit to fetch.
    */
   where: Prisma.RateLimitWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -732,6 +733,7 @@ export type RateLimitFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensi
    * Filter, which RateLimit to fetch.
    */
   where: Prisma.RateLimitWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -780,6 +782,7 @@ export type RateLimitFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter by unique combinations of RateLimits.
    */
   distinct?: Prisma.RateLimitScalarFieldEnum | Prisma.RateLimitScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -828,6 +831,7 @@ export type RateLimitFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensio
    * Filter by unique combinations of RateLimits.
    */
   distinct?: Prisma.RateLimitScalarFieldEnum | Prisma.RateLimitScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -876,6 +880,7 @@ export type RateLimitFindManyArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Filter by unique combinations of RateLimits.
    */
   distinct?: Prisma.RateLimitScalarFieldEnum | Prisma.RateLimitScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -894,6 +899,7 @@ export type RateLimitCreateArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * The data needed to create a RateLimit.
    */
   data: Prisma.XOR<Prisma.RateLimitCreateInput, Prisma.RateLimitUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -946,6 +952,7 @@ export type RateLimitUpdateArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Choose, which RateLimit to update.
    */
   where: Prisma.RateLimitWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1016,6 +1023,7 @@ export type RateLimitUpsertArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * In case the RateLimit was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.RateLimitUpdateInput, Prisma.RateLimitUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1034,6 +1042,7 @@ export type RateLimitDeleteArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Filter which RateLimit to delete.
    */
   where: Prisma.RateLimitWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -408,7 +408,7 @@ export type $RecoveryCodePayload<ExtArgs extends runtime.Types.Extensions.Intern
 export type RecoveryCodeGetPayload<S extends boolean | null | undefined | RecoveryCodeDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$RecoveryCodePayload, S>
 
 export type RecoveryCodeCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<RecoveryCodeFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<RecoveryCodeFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: RecoveryCodeCountAggregateInputType | true
   }
 
@@ -851,6 +851,7 @@ export type RecoveryCodeFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter, which RecoveryCode to fetch.
    */
   where: Prisma.RecoveryCodeWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -873,6 +874,7 @@ export type RecoveryCodeFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Exte
    * Filter, which RecoveryCode to fetch.
    */
   where: Prisma.RecoveryCodeWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -925,6 +927,7 @@ export type RecoveryCodeFindFirstArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter by unique combinations of RecoveryCodes.
    */
   distinct?: Prisma.RecoveryCodeScalarFieldEnum | Prisma.RecoveryCodeScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -977,6 +980,7 @@ export type RecoveryCodeFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Exten
    * Filter by unique combinations of RecoveryCodes.
    */
   distinct?: Prisma.RecoveryCodeScalarFieldEnum | Prisma.RecoveryCodeScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1029,6 +1033,7 @@ export type RecoveryCodeFindManyArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter by unique combinations of RecoveryCodes.
    */
   distinct?: Prisma.RecoveryCodeScalarFieldEnum | Prisma.RecoveryCodeScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1051,6 +1056,7 @@ export type RecoveryCodeCreateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * The data needed to create a RecoveryCode.
    */
   data: Prisma.XOR<Prisma.RecoveryCodeCreateInput, Prisma.RecoveryCodeUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1111,6 +1117,7 @@ export type RecoveryCodeUpdateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Choose, which RecoveryCode to update.
    */
   where: Prisma.RecoveryCodeWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1189,6 +1196,7 @@ export type RecoveryCodeUpsertArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * In case the RecoveryCode was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.RecoveryCodeUpdateInput, Prisma.RecoveryCodeUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1211,6 +1219,7 @@ export type RecoveryCodeDeleteArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter which RecoveryCode to delete.
    */
   where: Prisma.RecoveryCodeWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

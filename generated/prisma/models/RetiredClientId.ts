@@ -276,7 +276,7 @@ export type $RetiredClientIdPayload<ExtArgs extends runtime.Types.Extensions.Int
 export type RetiredClientIdGetPayload<S extends boolean | null | undefined | RetiredClientIdDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$RetiredClientIdPayload, S>
 
 export type RetiredClientIdCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<RetiredClientIdFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<RetiredClientIdFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: RetiredClientIdCountAggregateInputType | true
   }
 
@@ -714,6 +714,7 @@ export type RetiredClientIdFindUniqueArgs<ExtArgs extends runtime.Types.Extensio
    * Filter, which RetiredClientId to fetch.
    */
   where: Prisma.RetiredClientIdWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -732,6 +733,7 @@ export type RetiredClientIdFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.E
    * Filter, which RetiredClientId to fetch.
    */
   where: Prisma.RetiredClientIdWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -780,6 +782,7 @@ export type RetiredClientIdFindFirstArgs<ExtArgs extends runtime.Types.Extension
    * Filter by unique combinations of RetiredClientIds.
    */
   distinct?: Prisma.RetiredClientIdScalarFieldEnum | Prisma.RetiredClientIdScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -828,6 +831,7 @@ export type RetiredClientIdFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Ex
    * Filter by unique combinations of RetiredClientIds.
    */
   distinct?: Prisma.RetiredClientIdScalarFieldEnum | Prisma.RetiredClientIdScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -876,6 +880,7 @@ export type RetiredClientIdFindManyArgs<ExtArgs extends runtime.Types.Extensions
    * Filter by unique combinations of RetiredClientIds.
    */
   distinct?: Prisma.RetiredClientIdScalarFieldEnum | Prisma.RetiredClientIdScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -894,6 +899,7 @@ export type RetiredClientIdCreateArgs<ExtArgs extends runtime.Types.Extensions.I
    * The data needed to create a RetiredClientId.
    */
   data: Prisma.XOR<Prisma.RetiredClientIdCreateInput, Prisma.RetiredClientIdUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -946,6 +952,7 @@ export type RetiredClientIdUpdateArgs<ExtArgs extends runtime.Types.Extensions.I
    * Choose, which RetiredClientId to update.
    */
   where: Prisma.RetiredClientIdWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1016,6 +1023,7 @@ export type RetiredClientIdUpsertArgs<ExtArgs extends runtime.Types.Extensions.I
    * In case the RetiredClientId was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.RetiredClientIdUpdateInput, Prisma.RetiredClientIdUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1034,6 +1042,7 @@ export type RetiredClientIdDeleteArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter which RetiredClientId to delete.
    */
   where: Prisma.RetiredClientIdWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

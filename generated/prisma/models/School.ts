@@ -2268,7 +2268,7 @@ export type $SchoolPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
 export type SchoolGetPayload<S extends boolean | null | undefined | SchoolDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$SchoolPayload, S>
 
 export type SchoolCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<SchoolFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<SchoolFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: SchoolCountAggregateInputType | true
   }
 
@@ -2732,6 +2732,7 @@ export type SchoolFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Filter, which School to fetch.
    */
   where: Prisma.SchoolWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -2754,6 +2755,7 @@ export type SchoolFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensions
    * Filter, which School to fetch.
    */
   where: Prisma.SchoolWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -2806,6 +2808,7 @@ export type SchoolFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Filter by unique combinations of Schools.
    */
   distinct?: Prisma.SchoolScalarFieldEnum | Prisma.SchoolScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -2858,6 +2861,7 @@ export type SchoolFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter by unique combinations of Schools.
    */
   distinct?: Prisma.SchoolScalarFieldEnum | Prisma.SchoolScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -2910,6 +2914,7 @@ export type SchoolFindManyArgs<ExtArgs extends runtime.Types.Extensions.Internal
    * Filter by unique combinations of Schools.
    */
   distinct?: Prisma.SchoolScalarFieldEnum | Prisma.SchoolScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -2932,6 +2937,7 @@ export type SchoolCreateArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * The data needed to create a School.
    */
   data: Prisma.XOR<Prisma.SchoolCreateInput, Prisma.SchoolUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -2988,6 +2994,7 @@ export type SchoolUpdateArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * Choose, which School to update.
    */
   where: Prisma.SchoolWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -3062,6 +3069,7 @@ export type SchoolUpsertArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * In case the School was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.SchoolUpdateInput, Prisma.SchoolUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -3084,6 +3092,7 @@ export type SchoolDeleteArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * Filter which School to delete.
    */
   where: Prisma.SchoolWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

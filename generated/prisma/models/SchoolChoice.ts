@@ -539,7 +539,7 @@ export type $SchoolChoicePayload<ExtArgs extends runtime.Types.Extensions.Intern
 export type SchoolChoiceGetPayload<S extends boolean | null | undefined | SchoolChoiceDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$SchoolChoicePayload, S>
 
 export type SchoolChoiceCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<SchoolChoiceFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<SchoolChoiceFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: SchoolChoiceCountAggregateInputType | true
   }
 
@@ -984,6 +984,7 @@ export type SchoolChoiceFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter, which SchoolChoice to fetch.
    */
   where: Prisma.SchoolChoiceWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1006,6 +1007,7 @@ export type SchoolChoiceFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Exte
    * Filter, which SchoolChoice to fetch.
    */
   where: Prisma.SchoolChoiceWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1058,6 +1060,7 @@ export type SchoolChoiceFindFirstArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter by unique combinations of SchoolChoices.
    */
   distinct?: Prisma.SchoolChoiceScalarFieldEnum | Prisma.SchoolChoiceScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1110,6 +1113,7 @@ export type SchoolChoiceFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Exten
    * Filter by unique combinations of SchoolChoices.
    */
   distinct?: Prisma.SchoolChoiceScalarFieldEnum | Prisma.SchoolChoiceScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1162,6 +1166,7 @@ export type SchoolChoiceFindManyArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter by unique combinations of SchoolChoices.
    */
   distinct?: Prisma.SchoolChoiceScalarFieldEnum | Prisma.SchoolChoiceScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1184,6 +1189,7 @@ export type SchoolChoiceCreateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * The data needed to create a SchoolChoice.
    */
   data: Prisma.XOR<Prisma.SchoolChoiceCreateInput, Prisma.SchoolChoiceUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1244,6 +1250,7 @@ export type SchoolChoiceUpdateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Choose, which SchoolChoice to update.
    */
   where: Prisma.SchoolChoiceWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1322,6 +1329,7 @@ export type SchoolChoiceUpsertArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * In case the SchoolChoice was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.SchoolChoiceUpdateInput, Prisma.SchoolChoiceUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1344,6 +1352,7 @@ export type SchoolChoiceDeleteArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter which SchoolChoice to delete.
    */
   where: Prisma.SchoolChoiceWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -423,7 +423,7 @@ export type $SchoolLogoPayload<ExtArgs extends runtime.Types.Extensions.Internal
 export type SchoolLogoGetPayload<S extends boolean | null | undefined | SchoolLogoDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$SchoolLogoPayload, S>
 
 export type SchoolLogoCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<SchoolLogoFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<SchoolLogoFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: SchoolLogoCountAggregateInputType | true
   }
 
@@ -868,6 +868,7 @@ export type SchoolLogoFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter, which SchoolLogo to fetch.
    */
   where: Prisma.SchoolLogoWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -890,6 +891,7 @@ export type SchoolLogoFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extens
    * Filter, which SchoolLogo to fetch.
    */
   where: Prisma.SchoolLogoWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -942,6 +944,7 @@ export type SchoolLogoFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Filter by unique combinations of SchoolLogos.
    */
   distinct?: Prisma.SchoolLogoScalarFieldEnum | Prisma.SchoolLogoScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -994,6 +997,7 @@ export type SchoolLogoFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensi
    * Filter by unique combinations of SchoolLogos.
    */
   distinct?: Prisma.SchoolLogoScalarFieldEnum | Prisma.SchoolLogoScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1046,6 +1050,7 @@ export type SchoolLogoFindManyArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter by unique combinations of SchoolLogos.
    */
   distinct?: Prisma.SchoolLogoScalarFieldEnum | Prisma.SchoolLogoScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1068,6 +1073,7 @@ export type SchoolLogoCreateArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * The data needed to create a SchoolLogo.
    */
   data: Prisma.XOR<Prisma.SchoolLogoCreateInput, Prisma.SchoolLogoUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1128,6 +1134,7 @@ export type SchoolLogoUpdateArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Choose, which SchoolLogo to update.
    */
   where: Prisma.SchoolLogoWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1206,6 +1213,7 @@ export type SchoolLogoUpsertArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * In case the SchoolLogo was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.SchoolLogoUpdateInput, Prisma.SchoolLogoUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1228,6 +1236,7 @@ export type SchoolLogoDeleteArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Filter which SchoolLogo to delete.
    */
   where: Prisma.SchoolLogoWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -537,7 +537,7 @@ export type $SchoolSignInPayload<ExtArgs extends runtime.Types.Extensions.Intern
 export type SchoolSignInGetPayload<S extends boolean | null | undefined | SchoolSignInDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$SchoolSignInPayload, S>
 
 export type SchoolSignInCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<SchoolSignInFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<SchoolSignInFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: SchoolSignInCountAggregateInputType | true
   }
 
@@ -984,6 +984,7 @@ export type SchoolSignInFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter, which SchoolSignIn to fetch.
    */
   where: Prisma.SchoolSignInWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1006,6 +1007,7 @@ export type SchoolSignInFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Exte
    * Filter, which SchoolSignIn to fetch.
    */
   where: Prisma.SchoolSignInWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1058,6 +1060,7 @@ export type SchoolSignInFindFirstArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter by unique combinations of SchoolSignIns.
    */
   distinct?: Prisma.SchoolSignInScalarFieldEnum | Prisma.SchoolSignInScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1110,6 +1113,7 @@ export type SchoolSignInFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Exten
    * Filter by unique combinations of SchoolSignIns.
    */
   distinct?: Prisma.SchoolSignInScalarFieldEnum | Prisma.SchoolSignInScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1162,6 +1166,7 @@ export type SchoolSignInFindManyArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter by unique combinations of SchoolSignIns.
    */
   distinct?: Prisma.SchoolSignInScalarFieldEnum | Prisma.SchoolSignInScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1184,6 +1189,7 @@ export type SchoolSignInCreateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * The data needed to create a SchoolSignIn.
    */
   data: Prisma.XOR<Prisma.SchoolSignInCreateInput, Prisma.SchoolSignInUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1244,6 +1250,7 @@ export type SchoolSignInUpdateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Choose, which SchoolSignIn to update.
    */
   where: Prisma.SchoolSignInWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1322,6 +1329,7 @@ export type SchoolSignInUpsertArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * In case the SchoolSignIn was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.SchoolSignInUpdateInput, Prisma.SchoolSignInUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1344,6 +1352,7 @@ export type SchoolSignInDeleteArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter which SchoolSignIn to delete.
    */
   where: Prisma.SchoolSignInWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -613,7 +613,7 @@ export type $ScopeRequestPayload<ExtArgs extends runtime.Types.Extensions.Intern
 export type ScopeRequestGetPayload<S extends boolean | null | undefined | ScopeRequestDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$ScopeRequestPayload, S>
 
 export type ScopeRequestCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<ScopeRequestFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<ScopeRequestFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: ScopeRequestCountAggregateInputType | true
   }
 
@@ -1062,6 +1062,7 @@ export type ScopeRequestFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter, which ScopeRequest to fetch.
    */
   where: Prisma.ScopeRequestWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1084,6 +1085,7 @@ export type ScopeRequestFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Exte
    * Filter, which ScopeRequest to fetch.
    */
   where: Prisma.ScopeRequestWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1136,6 +1138,7 @@ export type ScopeRequestFindFirstArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter by unique combinations of ScopeRequests.
    */
   distinct?: Prisma.ScopeRequestScalarFieldEnum | Prisma.ScopeRequestScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1188,6 +1191,7 @@ export type ScopeRequestFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Exten
    * Filter by unique combinations of ScopeRequests.
    */
   distinct?: Prisma.ScopeRequestScalarFieldEnum | Prisma.ScopeRequestScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1240,6 +1244,7 @@ export type ScopeRequestFindManyArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter by unique combinations of ScopeRequests.
    */
   distinct?: Prisma.ScopeRequestScalarFieldEnum | Prisma.ScopeRequestScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1262,6 +1267,7 @@ export type ScopeRequestCreateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * The data needed to create a ScopeRequest.
    */
   data: Prisma.XOR<Prisma.ScopeRequestCreateInput, Prisma.ScopeRequestUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1322,6 +1328,7 @@ export type ScopeRequestUpdateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Choose, which ScopeRequest to update.
    */
   where: Prisma.ScopeRequestWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1400,6 +1407,7 @@ export type ScopeRequestUpsertArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * In case the ScopeRequest was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.ScopeRequestUpdateInput, Prisma.ScopeRequestUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1422,6 +1430,7 @@ export type ScopeRequestDeleteArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter which ScopeRequest to delete.
    */
   where: Prisma.ScopeRequestWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

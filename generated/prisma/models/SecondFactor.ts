@@ -799,7 +799,7 @@ export type $SecondFactorPayload<ExtArgs extends runtime.Types.Extensions.Intern
 export type SecondFactorGetPayload<S extends boolean | null | undefined | SecondFactorDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$SecondFactorPayload, S>
 
 export type SecondFactorCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<SecondFactorFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<SecondFactorFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: SecondFactorCountAggregateInputType | true
   }
 
@@ -1252,6 +1252,7 @@ export type SecondFactorFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter, which SecondFactor to fetch.
    */
   where: Prisma.SecondFactorWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1274,6 +1275,7 @@ export type SecondFactorFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Exte
    * Filter, which SecondFactor to fetch.
    */
   where: Prisma.SecondFactorWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1326,6 +1328,7 @@ export type SecondFactorFindFirstArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter by unique combinations of SecondFactors.
    */
   distinct?: Prisma.SecondFactorScalarFieldEnum | Prisma.SecondFactorScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1378,6 +1381,7 @@ export type SecondFactorFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Exten
    * Filter by unique combinations of SecondFactors.
    */
   distinct?: Prisma.SecondFactorScalarFieldEnum | Prisma.SecondFactorScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1430,6 +1434,7 @@ export type SecondFactorFindManyArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter by unique combinations of SecondFactors.
    */
   distinct?: Prisma.SecondFactorScalarFieldEnum | Prisma.SecondFactorScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1452,6 +1457,7 @@ export type SecondFactorCreateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * The data needed to create a SecondFactor.
    */
   data: Prisma.XOR<Prisma.SecondFactorCreateInput, Prisma.SecondFactorUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1512,6 +1518,7 @@ export type SecondFactorUpdateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Choose, which SecondFactor to update.
    */
   where: Prisma.SecondFactorWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1590,6 +1597,7 @@ export type SecondFactorUpsertArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * In case the SecondFactor was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.SecondFactorUpdateInput, Prisma.SecondFactorUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1612,6 +1620,7 @@ export type SecondFactorDeleteArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter which SecondFactor to delete.
    */
   where: Prisma.SecondFactorWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -303,7 +303,7 @@ export type $SharedSecretPayload<ExtArgs extends runtime.Types.Extensions.Intern
 export type SharedSecretGetPayload<S extends boolean | null | undefined | SharedSecretDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$SharedSecretPayload, S>
 
 export type SharedSecretCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<SharedSecretFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<SharedSecretFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: SharedSecretCountAggregateInputType | true
   }
 
@@ -742,6 +742,7 @@ export type SharedSecretFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter, which SharedSecret to fetch.
    */
   where: Prisma.SharedSecretWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -760,6 +761,7 @@ export type SharedSecretFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Exte
    * Filter, which SharedSecret to fetch.
    */
   where: Prisma.SharedSecretWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -808,6 +810,7 @@ export type SharedSecretFindFirstArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter by unique combinations of SharedSecrets.
    */
   distinct?: Prisma.SharedSecretScalarFieldEnum | Prisma.SharedSecretScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -856,6 +859,7 @@ export type SharedSecretFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Exten
    * Filter by unique combinations of SharedSecrets.
    */
   distinct?: Prisma.SharedSecretScalarFieldEnum | Prisma.SharedSecretScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -904,6 +908,7 @@ export type SharedSecretFindManyArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter by unique combinations of SharedSecrets.
    */
   distinct?: Prisma.SharedSecretScalarFieldEnum | Prisma.SharedSecretScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -922,6 +927,7 @@ export type SharedSecretCreateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * The data needed to create a SharedSecret.
    */
   data: Prisma.XOR<Prisma.SharedSecretCreateInput, Prisma.SharedSecretUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -974,6 +980,7 @@ export type SharedSecretUpdateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Choose, which SharedSecret to update.
    */
   where: Prisma.SharedSecretWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1044,6 +1051,7 @@ export type SharedSecretUpsertArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * In case the SharedSecret was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.SharedSecretUpdateInput, Prisma.SharedSecretUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1062,6 +1070,7 @@ export type SharedSecretDeleteArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter which SharedSecret to delete.
    */
   where: Prisma.SharedSecretWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -589,7 +589,7 @@ export type $SignInPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
 export type SignInGetPayload<S extends boolean | null | undefined | SignInDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$SignInPayload, S>
 
 export type SignInCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<SignInFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<SignInFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: SignInCountAggregateInputType | true
   }
 
@@ -1035,6 +1035,7 @@ export type SignInFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Filter, which SignIn to fetch.
    */
   where: Prisma.SignInWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1057,6 +1058,7 @@ export type SignInFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensions
    * Filter, which SignIn to fetch.
    */
   where: Prisma.SignInWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1109,6 +1111,7 @@ export type SignInFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Filter by unique combinations of SignIns.
    */
   distinct?: Prisma.SignInScalarFieldEnum | Prisma.SignInScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1161,6 +1164,7 @@ export type SignInFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter by unique combinations of SignIns.
    */
   distinct?: Prisma.SignInScalarFieldEnum | Prisma.SignInScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1213,6 +1217,7 @@ export type SignInFindManyArgs<ExtArgs extends runtime.Types.Extensions.Internal
    * Filter by unique combinations of SignIns.
    */
   distinct?: Prisma.SignInScalarFieldEnum | Prisma.SignInScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1235,6 +1240,7 @@ export type SignInCreateArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * The data needed to create a SignIn.
    */
   data: Prisma.XOR<Prisma.SignInCreateInput, Prisma.SignInUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1295,6 +1301,7 @@ export type SignInUpdateArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * Choose, which SignIn to update.
    */
   where: Prisma.SignInWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1373,6 +1380,7 @@ export type SignInUpsertArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * In case the SignIn was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.SignInUpdateInput, Prisma.SignInUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1395,6 +1403,7 @@ export type SignInDeleteArgs<ExtArgs extends runtime.Types.Extensions.InternalAr
    * Filter which SignIn to delete.
    */
   where: Prisma.SignInWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

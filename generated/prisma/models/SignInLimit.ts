@@ -428,7 +428,7 @@ export type $SignInLimitPayload<ExtArgs extends runtime.Types.Extensions.Interna
 export type SignInLimitGetPayload<S extends boolean | null | undefined | SignInLimitDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$SignInLimitPayload, S>
 
 export type SignInLimitCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<SignInLimitFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<SignInLimitFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: SignInLimitCountAggregateInputType | true
   }
 
@@ -870,6 +870,7 @@ export type SignInLimitFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter, which SignInLimit to fetch.
    */
   where: Prisma.SignInLimitWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -888,6 +889,7 @@ export type SignInLimitFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Exten
    * Filter, which SignInLimit to fetch.
    */
   where: Prisma.SignInLimitWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -936,6 +938,7 @@ export type SignInLimitFindFirstArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter by unique combinations of SignInLimits.
    */
   distinct?: Prisma.SignInLimitScalarFieldEnum | Prisma.SignInLimitScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -984,6 +987,7 @@ export type SignInLimitFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extens
    * Filter by unique combinations of SignInLimits.
    */
   distinct?: Prisma.SignInLimitScalarFieldEnum | Prisma.SignInLimitScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1032,6 +1036,7 @@ export type SignInLimitFindManyArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Filter by unique combinations of SignInLimits.
    */
   distinct?: Prisma.SignInLimitScalarFieldEnum | Prisma.SignInLimitScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1050,6 +1055,7 @@ export type SignInLimitCreateArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * The data needed to create a SignInLimit.
    */
   data: Prisma.XOR<Prisma.SignInLimitCreateInput, Prisma.SignInLimitUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1102,6 +1108,7 @@ export type SignInLimitUpdateArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Choose, which SignInLimit to update.
    */
   where: Prisma.SignInLimitWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1172,6 +1179,7 @@ export type SignInLimitUpsertArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * In case the SignInLimit was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.SignInLimitUpdateInput, Prisma.SignInLimitUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1190,6 +1198,7 @@ export type SignInLimitDeleteArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Filter which SignInLimit to delete.
    */
   where: Prisma.SignInLimitWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -640,7 +640,7 @@ export type $SignOnStepPayload<ExtArgs extends runtime.Types.Extensions.Internal
 export type SignOnStepGetPayload<S extends boolean | null | undefined | SignOnStepDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$SignOnStepPayload, S>
 
 export type SignOnStepCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<SignOnStepFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<SignOnStepFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: SignOnStepCountAggregateInputType | true
   }
 
@@ -1090,6 +1090,7 @@ export type SignOnStepFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter, which SignOnStep to fetch.
    */
   where: Prisma.SignOnStepWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1112,6 +1113,7 @@ export type SignOnStepFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extens
    * Filter, which SignOnStep to fetch.
    */
   where: Prisma.SignOnStepWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1164,6 +1166,7 @@ export type SignOnStepFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Filter by unique combinations of SignOnSteps.
    */
   distinct?: Prisma.SignOnStepScalarFieldEnum | Prisma.SignOnStepScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1216,6 +1219,7 @@ export type SignOnStepFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensi
    * Filter by unique combinations of SignOnSteps.
    */
   distinct?: Prisma.SignOnStepScalarFieldEnum | Prisma.SignOnStepScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1268,6 +1272,7 @@ export type SignOnStepFindManyArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter by unique combinations of SignOnSteps.
    */
   distinct?: Prisma.SignOnStepScalarFieldEnum | Prisma.SignOnStepScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1290,6 +1295,7 @@ export type SignOnStepCreateArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * The data needed to create a SignOnStep.
    */
   data: Prisma.XOR<Prisma.SignOnStepCreateInput, Prisma.SignOnStepUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1350,6 +1356,7 @@ export type SignOnStepUpdateArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Choose, which SignOnStep to update.
    */
   where: Prisma.SignOnStepWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1428,6 +1435,7 @@ export type SignOnStepUpsertArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * In case the SignOnStep was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.SignOnStepUpdateInput, Prisma.SignOnStepUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1450,6 +1458,7 @@ export type SignOnStepDeleteArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Filter which SignOnStep to delete.
    */
   where: Prisma.SignOnStepWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

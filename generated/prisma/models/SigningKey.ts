@@ -436,7 +436,7 @@ export type $SigningKeyPayload<ExtArgs extends runtime.Types.Extensions.Internal
 export type SigningKeyGetPayload<S extends boolean | null | undefined | SigningKeyDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$SigningKeyPayload, S>
 
 export type SigningKeyCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<SigningKeyFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<SigningKeyFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: SigningKeyCountAggregateInputType | true
   }
 
@@ -880,6 +880,7 @@ export type SigningKeyFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter, which SigningKey to fetch.
    */
   where: Prisma.SigningKeyWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -898,6 +899,7 @@ export type SigningKeyFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extens
    * Filter, which SigningKey to fetch.
    */
   where: Prisma.SigningKeyWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -946,6 +948,7 @@ export type SigningKeyFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Filter by unique combinations of SigningKeys.
    */
   distinct?: Prisma.SigningKeyScalarFieldEnum | Prisma.SigningKeyScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -994,6 +997,7 @@ export type SigningKeyFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensi
    * Filter by unique combinations of SigningKeys.
    */
   distinct?: Prisma.SigningKeyScalarFieldEnum | Prisma.SigningKeyScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1042,6 +1046,7 @@ export type SigningKeyFindManyArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter by unique combinations of SigningKeys.
    */
   distinct?: Prisma.SigningKeyScalarFieldEnum | Prisma.SigningKeyScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1060,6 +1065,7 @@ export type SigningKeyCreateArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * The data needed to create a SigningKey.
    */
   data: Prisma.XOR<Prisma.SigningKeyCreateInput, Prisma.SigningKeyUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1112,6 +1118,7 @@ export type SigningKeyUpdateArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Choose, which SigningKey to update.
    */
   where: Prisma.SigningKeyWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1182,6 +1189,7 @@ export type SigningKeyUpsertArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * In case the SigningKey was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.SigningKeyUpdateInput, Prisma.SigningKeyUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1200,6 +1208,7 @@ export type SigningKeyDeleteArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Filter which SigningKey to delete.
    */
   where: Prisma.SigningKeyWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -936,7 +936,7 @@ export type $StaffRolePayload<ExtArgs extends runtime.Types.Extensions.InternalA
 export type StaffRoleGetPayload<S extends boolean | null | undefined | StaffRoleDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$StaffRolePayload, S>
 
 export type StaffRoleCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<StaffRoleFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<StaffRoleFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: StaffRoleCountAggregateInputType | true
   }
 
@@ -1387,6 +1387,7 @@ export type StaffRoleFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Filter, which StaffRole to fetch.
    */
   where: Prisma.StaffRoleWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1409,6 +1410,7 @@ export type StaffRoleFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensi
    * Filter, which StaffRole to fetch.
    */
   where: Prisma.StaffRoleWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1461,6 +1463,7 @@ export type StaffRoleFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter by unique combinations of StaffRoles.
    */
   distinct?: Prisma.StaffRoleScalarFieldEnum | Prisma.StaffRoleScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1513,6 +1516,7 @@ export type StaffRoleFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensio
    * Filter by unique combinations of StaffRoles.
    */
   distinct?: Prisma.StaffRoleScalarFieldEnum | Prisma.StaffRoleScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1565,6 +1569,7 @@ export type StaffRoleFindManyArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Filter by unique combinations of StaffRoles.
    */
   distinct?: Prisma.StaffRoleScalarFieldEnum | Prisma.StaffRoleScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1587,6 +1592,7 @@ export type StaffRoleCreateArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * The data needed to create a StaffRole.
    */
   data: Prisma.XOR<Prisma.StaffRoleCreateInput, Prisma.StaffRoleUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1647,6 +1653,7 @@ export type StaffRoleUpdateArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Choose, which StaffRole to update.
    */
   where: Prisma.StaffRoleWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1725,6 +1732,7 @@ export type StaffRoleUpsertArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * In case the StaffRole was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.StaffRoleUpdateInput, Prisma.StaffRoleUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1747,6 +1755,7 @@ export type StaffRoleDeleteArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Filter which StaffRole to delete.
    */
   where: Prisma.StaffRoleWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

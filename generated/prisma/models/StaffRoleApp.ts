@@ -510,7 +510,7 @@ export type $StaffRoleAppPayload<ExtArgs extends runtime.Types.Extensions.Intern
 export type StaffRoleAppGetPayload<S extends boolean | null | undefined | StaffRoleAppDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$StaffRoleAppPayload, S>
 
 export type StaffRoleAppCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<StaffRoleAppFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<StaffRoleAppFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: StaffRoleAppCountAggregateInputType | true
   }
 
@@ -954,6 +954,7 @@ export type StaffRoleAppFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter, which StaffRoleApp to fetch.
    */
   where: Prisma.StaffRoleAppWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -976,6 +977,7 @@ export type StaffRoleAppFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Exte
    * Filter, which StaffRoleApp to fetch.
    */
   where: Prisma.StaffRoleAppWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1028,6 +1030,7 @@ export type StaffRoleAppFindFirstArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter by unique combinations of StaffRoleApps.
    */
   distinct?: Prisma.StaffRoleAppScalarFieldEnum | Prisma.StaffRoleAppScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1080,6 +1083,7 @@ export type StaffRoleAppFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Exten
    * Filter by unique combinations of StaffRoleApps.
    */
   distinct?: Prisma.StaffRoleAppScalarFieldEnum | Prisma.StaffRoleAppScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1132,6 +1136,7 @@ export type StaffRoleAppFindManyArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter by unique combinations of StaffRoleApps.
    */
   distinct?: Prisma.StaffRoleAppScalarFieldEnum | Prisma.StaffRoleAppScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1154,6 +1159,7 @@ export type StaffRoleAppCreateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * The data needed to create a StaffRoleApp.
    */
   data: Prisma.XOR<Prisma.StaffRoleAppCreateInput, Prisma.StaffRoleAppUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1214,6 +1220,7 @@ export type StaffRoleAppUpdateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Choose, which StaffRoleApp to update.
    */
   where: Prisma.StaffRoleAppWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1292,6 +1299,7 @@ export type StaffRoleAppUpsertArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * In case the StaffRoleApp was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.StaffRoleAppUpdateInput, Prisma.StaffRoleAppUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1314,6 +1322,7 @@ export type StaffRoleAppDeleteArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter which StaffRoleApp to delete.
    */
   where: Prisma.StaffRoleAppWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -510,7 +510,7 @@ export type $StaffRoleSchoolPayload<ExtArgs extends runtime.Types.Extensions.Int
 export type StaffRoleSchoolGetPayload<S extends boolean | null | undefined | StaffRoleSchoolDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$StaffRoleSchoolPayload, S>
 
 export type StaffRoleSchoolCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<StaffRoleSchoolFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<StaffRoleSchoolFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: StaffRoleSchoolCountAggregateInputType | true
   }
 
@@ -954,6 +954,7 @@ export type StaffRoleSchoolFindUniqueArgs<ExtArgs extends runtime.Types.Extensio
    * Filter, which StaffRoleSchool to fetch.
    */
   where: Prisma.StaffRoleSchoolWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -976,6 +977,7 @@ export type StaffRoleSchoolFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.E
    * Filter, which StaffRoleSchool to fetch.
    */
   where: Prisma.StaffRoleSchoolWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1028,6 +1030,7 @@ export type StaffRoleSchoolFindFirstArgs<ExtArgs extends runtime.Types.Extension
    * Filter by unique combinations of StaffRoleSchools.
    */
   distinct?: Prisma.StaffRoleSchoolScalarFieldEnum | Prisma.StaffRoleSchoolScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1080,6 +1083,7 @@ export type StaffRoleSchoolFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Ex
    * Filter by unique combinations of StaffRoleSchools.
    */
   distinct?: Prisma.StaffRoleSchoolScalarFieldEnum | Prisma.StaffRoleSchoolScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1132,6 +1136,7 @@ export type StaffRoleSchoolFindManyArgs<ExtArgs extends runtime.Types.Extensions
    * Filter by unique combinations of StaffRoleSchools.
    */
   distinct?: Prisma.StaffRoleSchoolScalarFieldEnum | Prisma.StaffRoleSchoolScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1154,6 +1159,7 @@ export type StaffRoleSchoolCreateArgs<ExtArgs extends runtime.Types.Extensions.I
    * The data needed to create a StaffRoleSchool.
    */
   data: Prisma.XOR<Prisma.StaffRoleSchoolCreateInput, Prisma.StaffRoleSchoolUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1214,6 +1220,7 @@ export type StaffRoleSchoolUpdateArgs<ExtArgs extends runtime.Types.Extensions.I
    * Choose, which StaffRoleSchool to update.
    */
   where: Prisma.StaffRoleSchoolWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1292,6 +1299,7 @@ export type StaffRoleSchoolUpsertArgs<ExtArgs extends runtime.Types.Extensions.I
    * In case the StaffRoleSchool was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.StaffRoleSchoolUpdateInput, Prisma.StaffRoleSchoolUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1314,6 +1322,7 @@ export type StaffRoleSchoolDeleteArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter which StaffRoleSchool to delete.
    */
   where: Prisma.StaffRoleSchoolWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

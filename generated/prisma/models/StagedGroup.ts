@@ -581,7 +581,7 @@ export type $StagedGroupPayload<ExtArgs extends runtime.Types.Extensions.Interna
 export type StagedGroupGetPayload<S extends boolean | null | undefined | StagedGroupDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$StagedGroupPayload, S>
 
 export type StagedGroupCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<StagedGroupFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<StagedGroupFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: StagedGroupCountAggregateInputType | true
   }
 
@@ -1028,6 +1028,7 @@ export type StagedGroupFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter, which StagedGroup to fetch.
    */
   where: Prisma.StagedGroupWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1046,6 +1047,7 @@ export type StagedGroupFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Exten
    * Filter, which StagedGroup to fetch.
    */
   where: Prisma.StagedGroupWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1094,6 +1096,7 @@ export type StagedGroupFindFirstArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter by unique combinations of StagedGroups.
    */
   distinct?: Prisma.StagedGroupScalarFieldEnum | Prisma.StagedGroupScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1142,6 +1145,7 @@ export type StagedGroupFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extens
    * Filter by unique combinations of StagedGroups.
    */
   distinct?: Prisma.StagedGroupScalarFieldEnum | Prisma.StagedGroupScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1190,6 +1194,7 @@ export type StagedGroupFindManyArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Filter by unique combinations of StagedGroups.
    */
   distinct?: Prisma.StagedGroupScalarFieldEnum | Prisma.StagedGroupScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1208,6 +1213,7 @@ export type StagedGroupCreateArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * The data needed to create a StagedGroup.
    */
   data: Prisma.XOR<Prisma.StagedGroupCreateInput, Prisma.StagedGroupUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1260,6 +1266,7 @@ export type StagedGroupUpdateArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Choose, which StagedGroup to update.
    */
   where: Prisma.StagedGroupWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1330,6 +1337,7 @@ export type StagedGroupUpsertArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * In case the StagedGroup was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.StagedGroupUpdateInput, Prisma.StagedGroupUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1348,6 +1356,7 @@ export type StagedGroupDeleteArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Filter which StagedGroup to delete.
    */
   where: Prisma.StagedGroupWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

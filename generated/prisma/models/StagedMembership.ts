@@ -560,7 +560,7 @@ export type $StagedMembershipPayload<ExtArgs extends runtime.Types.Extensions.In
 export type StagedMembershipGetPayload<S extends boolean | null | undefined | StagedMembershipDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$StagedMembershipPayload, S>
 
 export type StagedMembershipCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<StagedMembershipFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<StagedMembershipFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: StagedMembershipCountAggregateInputType | true
   }
 
@@ -1006,6 +1006,7 @@ export type StagedMembershipFindUniqueArgs<ExtArgs extends runtime.Types.Extensi
    * Filter, which StagedMembership to fetch.
    */
   where: Prisma.StagedMembershipWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1024,6 +1025,7 @@ export type StagedMembershipFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.
    * Filter, which StagedMembership to fetch.
    */
   where: Prisma.StagedMembershipWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1072,6 +1074,7 @@ export type StagedMembershipFindFirstArgs<ExtArgs extends runtime.Types.Extensio
    * Filter by unique combinations of StagedMemberships.
    */
   distinct?: Prisma.StagedMembershipScalarFieldEnum | Prisma.StagedMembershipScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1120,6 +1123,7 @@ export type StagedMembershipFindFirstOrThrowArgs<ExtArgs extends runtime.Types.E
    * Filter by unique combinations of StagedMemberships.
    */
   distinct?: Prisma.StagedMembershipScalarFieldEnum | Prisma.StagedMembershipScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1168,6 +1172,7 @@ export type StagedMembershipFindManyArgs<ExtArgs extends runtime.Types.Extension
    * Filter by unique combinations of StagedMemberships.
    */
   distinct?: Prisma.StagedMembershipScalarFieldEnum | Prisma.StagedMembershipScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1186,6 +1191,7 @@ export type StagedMembershipCreateArgs<ExtArgs extends runtime.Types.Extensions.
    * The data needed to create a StagedMembership.
    */
   data: Prisma.XOR<Prisma.StagedMembershipCreateInput, Prisma.StagedMembershipUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1238,6 +1244,7 @@ export type StagedMembershipUpdateArgs<ExtArgs extends runtime.Types.Extensions.
    * Choose, which StagedMembership to update.
    */
   where: Prisma.StagedMembershipWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1308,6 +1315,7 @@ export type StagedMembershipUpsertArgs<ExtArgs extends runtime.Types.Extensions.
    * In case the StagedMembership was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.StagedMembershipUpdateInput, Prisma.StagedMembershipUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1326,6 +1334,7 @@ export type StagedMembershipDeleteArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter which StagedMembership to delete.
    */
   where: Prisma.StagedMembershipWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

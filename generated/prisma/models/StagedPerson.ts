@@ -662,7 +662,7 @@ export type $StagedPersonPayload<ExtArgs extends runtime.Types.Extensions.Intern
 export type StagedPersonGetPayload<S extends boolean | null | undefined | StagedPersonDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$StagedPersonPayload, S>
 
 export type StagedPersonCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<StagedPersonFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<StagedPersonFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: StagedPersonCountAggregateInputType | true
   }
 
@@ -1112,6 +1112,7 @@ export type StagedPersonFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter, which StagedPerson to fetch.
    */
   where: Prisma.StagedPersonWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1130,6 +1131,7 @@ export type StagedPersonFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Exte
    * Filter, which StagedPerson to fetch.
    */
   where: Prisma.StagedPersonWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1178,6 +1180,7 @@ export type StagedPersonFindFirstArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter by unique combinations of StagedPeople.
    */
   distinct?: Prisma.StagedPersonScalarFieldEnum | Prisma.StagedPersonScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1226,6 +1229,7 @@ export type StagedPersonFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Exten
    * Filter by unique combinations of StagedPeople.
    */
   distinct?: Prisma.StagedPersonScalarFieldEnum | Prisma.StagedPersonScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1274,6 +1278,7 @@ export type StagedPersonFindManyArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter by unique combinations of StagedPeople.
    */
   distinct?: Prisma.StagedPersonScalarFieldEnum | Prisma.StagedPersonScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1292,6 +1297,7 @@ export type StagedPersonCreateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * The data needed to create a StagedPerson.
    */
   data: Prisma.XOR<Prisma.StagedPersonCreateInput, Prisma.StagedPersonUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1344,6 +1350,7 @@ export type StagedPersonUpdateArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Choose, which StagedPerson to update.
    */
   where: Prisma.StagedPersonWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1414,6 +1421,7 @@ export type StagedPersonUpsertArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * In case the StagedPerson was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.StagedPersonUpdateInput, Prisma.StagedPersonUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1432,6 +1440,7 @@ export type StagedPersonDeleteArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter which StagedPerson to delete.
    */
   where: Prisma.StagedPersonWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -527,7 +527,7 @@ export type $StagedRolePayload<ExtArgs extends runtime.Types.Extensions.Internal
 export type StagedRoleGetPayload<S extends boolean | null | undefined | StagedRoleDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$StagedRolePayload, S>
 
 export type StagedRoleCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<StagedRoleFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<StagedRoleFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: StagedRoleCountAggregateInputType | true
   }
 
@@ -972,6 +972,7 @@ export type StagedRoleFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter, which StagedRole to fetch.
    */
   where: Prisma.StagedRoleWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -990,6 +991,7 @@ export type StagedRoleFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extens
    * Filter, which StagedRole to fetch.
    */
   where: Prisma.StagedRoleWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1038,6 +1040,7 @@ export type StagedRoleFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Filter by unique combinations of StagedRoles.
    */
   distinct?: Prisma.StagedRoleScalarFieldEnum | Prisma.StagedRoleScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1086,6 +1089,7 @@ export type StagedRoleFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensi
    * Filter by unique combinations of StagedRoles.
    */
   distinct?: Prisma.StagedRoleScalarFieldEnum | Prisma.StagedRoleScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1134,6 +1138,7 @@ export type StagedRoleFindManyArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter by unique combinations of StagedRoles.
    */
   distinct?: Prisma.StagedRoleScalarFieldEnum | Prisma.StagedRoleScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1152,6 +1157,7 @@ export type StagedRoleCreateArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * The data needed to create a StagedRole.
    */
   data: Prisma.XOR<Prisma.StagedRoleCreateInput, Prisma.StagedRoleUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1204,6 +1210,7 @@ export type StagedRoleUpdateArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Choose, which StagedRole to update.
    */
   where: Prisma.StagedRoleWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1274,6 +1281,7 @@ export type StagedRoleUpsertArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * In case the StagedRole was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.StagedRoleUpdateInput, Prisma.StagedRoleUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1292,6 +1300,7 @@ export type StagedRoleDeleteArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Filter which StagedRole to delete.
    */
   where: Prisma.StagedRoleWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -535,7 +535,7 @@ export type $SyncedGroupPayload<ExtArgs extends runtime.Types.Extensions.Interna
 export type SyncedGroupGetPayload<S extends boolean | null | undefined | SyncedGroupDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$SyncedGroupPayload, S>
 
 export type SyncedGroupCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<SyncedGroupFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<SyncedGroupFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: SyncedGroupCountAggregateInputType | true
   }
 
@@ -980,6 +980,7 @@ export type SyncedGroupFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter, which SyncedGroup to fetch.
    */
   where: Prisma.SyncedGroupWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1002,6 +1003,7 @@ export type SyncedGroupFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Exten
    * Filter, which SyncedGroup to fetch.
    */
   where: Prisma.SyncedGroupWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1054,6 +1056,7 @@ export type SyncedGroupFindFirstArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter by unique combinations of SyncedGroups.
    */
   distinct?: Prisma.SyncedGroupScalarFieldEnum | Prisma.SyncedGroupScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1106,6 +1109,7 @@ export type SyncedGroupFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extens
    * Filter by unique combinations of SyncedGroups.
    */
   distinct?: Prisma.SyncedGroupScalarFieldEnum | Prisma.SyncedGroupScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1158,6 +1162,7 @@ export type SyncedGroupFindManyArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Filter by unique combinations of SyncedGroups.
    */
   distinct?: Prisma.SyncedGroupScalarFieldEnum | Prisma.SyncedGroupScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1180,6 +1185,7 @@ export type SyncedGroupCreateArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * The data needed to create a SyncedGroup.
    */
   data: Prisma.XOR<Prisma.SyncedGroupCreateInput, Prisma.SyncedGroupUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1240,6 +1246,7 @@ export type SyncedGroupUpdateArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Choose, which SyncedGroup to update.
    */
   where: Prisma.SyncedGroupWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1318,6 +1325,7 @@ export type SyncedGroupUpsertArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * In case the SyncedGroup was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.SyncedGroupUpdateInput, Prisma.SyncedGroupUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1340,6 +1348,7 @@ export type SyncedGroupDeleteArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Filter which SyncedGroup to delete.
    */
   where: Prisma.SyncedGroupWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -276,7 +276,7 @@ export type $TombstonePayload<ExtArgs extends runtime.Types.Extensions.InternalA
 export type TombstoneGetPayload<S extends boolean | null | undefined | TombstoneDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$TombstonePayload, S>
 
 export type TombstoneCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<TombstoneFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<TombstoneFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: TombstoneCountAggregateInputType | true
   }
 
@@ -714,6 +714,7 @@ export type TombstoneFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Filter, which Tombstone to fetch.
    */
   where: Prisma.TombstoneWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -732,6 +733,7 @@ export type TombstoneFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensi
    * Filter, which Tombstone to fetch.
    */
   where: Prisma.TombstoneWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -780,6 +782,7 @@ export type TombstoneFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter by unique combinations of Tombstones.
    */
   distinct?: Prisma.TombstoneScalarFieldEnum | Prisma.TombstoneScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -828,6 +831,7 @@ export type TombstoneFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extensio
    * Filter by unique combinations of Tombstones.
    */
   distinct?: Prisma.TombstoneScalarFieldEnum | Prisma.TombstoneScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -876,6 +880,7 @@ export type TombstoneFindManyArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Filter by unique combinations of Tombstones.
    */
   distinct?: Prisma.TombstoneScalarFieldEnum | Prisma.TombstoneScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -894,6 +899,7 @@ export type TombstoneCreateArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * The data needed to create a Tombstone.
    */
   data: Prisma.XOR<Prisma.TombstoneCreateInput, Prisma.TombstoneUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -946,6 +952,7 @@ export type TombstoneUpdateArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Choose, which Tombstone to update.
    */
   where: Prisma.TombstoneWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1016,6 +1023,7 @@ export type TombstoneUpsertArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * In case the Tombstone was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.TombstoneUpdateInput, Prisma.TombstoneUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1034,6 +1042,7 @@ export type TombstoneDeleteArgs<ExtArgs extends runtime.Types.Extensions.Interna
    * Filter which Tombstone to delete.
    */
   where: Prisma.TombstoneWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

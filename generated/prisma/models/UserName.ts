@@ -402,7 +402,7 @@ export type $UserNamePayload<ExtArgs extends runtime.Types.Extensions.InternalAr
 export type UserNameGetPayload<S extends boolean | null | undefined | UserNameDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$UserNamePayload, S>
 
 export type UserNameCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<UserNameFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<UserNameFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: UserNameCountAggregateInputType | true
   }
 
@@ -845,6 +845,7 @@ export type UserNameFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.Inte
    * Filter, which UserName to fetch.
    */
   where: Prisma.UserNameWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -867,6 +868,7 @@ export type UserNameFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Extensio
    * Filter, which UserName to fetch.
    */
   where: Prisma.UserNameWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -919,6 +921,7 @@ export type UserNameFindFirstArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Filter by unique combinations of UserNames.
    */
   distinct?: Prisma.UserNameScalarFieldEnum | Prisma.UserNameScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -971,6 +974,7 @@ export type UserNameFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extension
    * Filter by unique combinations of UserNames.
    */
   distinct?: Prisma.UserNameScalarFieldEnum | Prisma.UserNameScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1023,6 +1027,7 @@ export type UserNameFindManyArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Filter by unique combinations of UserNames.
    */
   distinct?: Prisma.UserNameScalarFieldEnum | Prisma.UserNameScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1045,6 +1050,7 @@ export type UserNameCreateArgs<ExtArgs extends runtime.Types.Extensions.Internal
    * The data needed to create a UserName.
    */
   data: Prisma.XOR<Prisma.UserNameCreateInput, Prisma.UserNameUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1105,6 +1111,7 @@ export type UserNameUpdateArgs<ExtArgs extends runtime.Types.Extensions.Internal
    * Choose, which UserName to update.
    */
   where: Prisma.UserNameWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1183,6 +1190,7 @@ export type UserNameUpsertArgs<ExtArgs extends runtime.Types.Extensions.Internal
    * In case the UserName was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.UserNameUpdateInput, Prisma.UserNameUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1205,6 +1213,7 @@ export type UserNameDeleteArgs<ExtArgs extends runtime.Types.Extensions.Internal
    * Filter which UserName to delete.
    */
   where: Prisma.UserNameWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

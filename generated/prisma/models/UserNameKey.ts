@@ -320,7 +320,7 @@ export type $UserNameKeyPayload<ExtArgs extends runtime.Types.Extensions.Interna
 export type UserNameKeyGetPayload<S extends boolean | null | undefined | UserNameKeyDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$UserNameKeyPayload, S>
 
 export type UserNameKeyCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<UserNameKeyFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<UserNameKeyFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: UserNameKeyCountAggregateInputType | true
   }
 
@@ -758,6 +758,7 @@ export type UserNameKeyFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter, which UserNameKey to fetch.
    */
   where: Prisma.UserNameKeyWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -776,6 +777,7 @@ export type UserNameKeyFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Exten
    * Filter, which UserNameKey to fetch.
    */
   where: Prisma.UserNameKeyWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -824,6 +826,7 @@ export type UserNameKeyFindFirstArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter by unique combinations of UserNameKeys.
    */
   distinct?: Prisma.UserNameKeyScalarFieldEnum | Prisma.UserNameKeyScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -872,6 +875,7 @@ export type UserNameKeyFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extens
    * Filter by unique combinations of UserNameKeys.
    */
   distinct?: Prisma.UserNameKeyScalarFieldEnum | Prisma.UserNameKeyScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -920,6 +924,7 @@ export type UserNameKeyFindManyArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Filter by unique combinations of UserNameKeys.
    */
   distinct?: Prisma.UserNameKeyScalarFieldEnum | Prisma.UserNameKeyScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -938,6 +943,7 @@ export type UserNameKeyCreateArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * The data needed to create a UserNameKey.
    */
   data: Prisma.XOR<Prisma.UserNameKeyCreateInput, Prisma.UserNameKeyUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -990,6 +996,7 @@ export type UserNameKeyUpdateArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Choose, which UserNameKey to update.
    */
   where: Prisma.UserNameKeyWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1060,6 +1067,7 @@ export type UserNameKeyUpsertArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * In case the UserNameKey was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.UserNameKeyUpdateInput, Prisma.UserNameKeyUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1078,6 +1086,7 @@ export type UserNameKeyDeleteArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Filter which UserNameKey to delete.
    */
   where: Prisma.UserNameKeyWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -320,7 +320,7 @@ export type $UserNameNumberPayload<ExtArgs extends runtime.Types.Extensions.Inte
 export type UserNameNumberGetPayload<S extends boolean | null | undefined | UserNameNumberDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$UserNameNumberPayload, S>
 
 export type UserNameNumberCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<UserNameNumberFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<UserNameNumberFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: UserNameNumberCountAggregateInputType | true
   }
 
@@ -758,6 +758,7 @@ export type UserNameNumberFindUniqueArgs<ExtArgs extends runtime.Types.Extension
    * Filter, which UserNameNumber to fetch.
    */
   where: Prisma.UserNameNumberWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -776,6 +777,7 @@ export type UserNameNumberFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Ex
    * Filter, which UserNameNumber to fetch.
    */
   where: Prisma.UserNameNumberWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -824,6 +826,7 @@ export type UserNameNumberFindFirstArgs<ExtArgs extends runtime.Types.Extensions
    * Filter by unique combinations of UserNameNumbers.
    */
   distinct?: Prisma.UserNameNumberScalarFieldEnum | Prisma.UserNameNumberScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -872,6 +875,7 @@ export type UserNameNumberFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Ext
    * Filter by unique combinations of UserNameNumbers.
    */
   distinct?: Prisma.UserNameNumberScalarFieldEnum | Prisma.UserNameNumberScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -920,6 +924,7 @@ export type UserNameNumberFindManyArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter by unique combinations of UserNameNumbers.
    */
   distinct?: Prisma.UserNameNumberScalarFieldEnum | Prisma.UserNameNumberScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -938,6 +943,7 @@ export type UserNameNumberCreateArgs<ExtArgs extends runtime.Types.Extensions.In
    * The data needed to create a UserNameNumber.
    */
   data: Prisma.XOR<Prisma.UserNameNumberCreateInput, Prisma.UserNameNumberUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -990,6 +996,7 @@ export type UserNameNumberUpdateArgs<ExtArgs extends runtime.Types.Extensions.In
    * Choose, which UserNameNumber to update.
    */
   where: Prisma.UserNameNumberWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1060,6 +1067,7 @@ export type UserNameNumberUpsertArgs<ExtArgs extends runtime.Types.Extensions.In
    * In case the UserNameNumber was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.UserNameNumberUpdateInput, Prisma.UserNameNumberUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1078,6 +1086,7 @@ export type UserNameNumberDeleteArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter which UserNameNumber to delete.
    */
   where: Prisma.UserNameNumberWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -361,7 +361,7 @@ export type $ViewVersionPayload<ExtArgs extends runtime.Types.Extensions.Interna
 export type ViewVersionGetPayload<S extends boolean | null | undefined | ViewVersionDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$ViewVersionPayload, S>
 
 export type ViewVersionCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<ViewVersionFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<ViewVersionFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: ViewVersionCountAggregateInputType | true
   }
 
@@ -800,6 +800,7 @@ export type ViewVersionFindUniqueArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter, which ViewVersion to fetch.
    */
   where: Prisma.ViewVersionWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -818,6 +819,7 @@ export type ViewVersionFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Exten
    * Filter, which ViewVersion to fetch.
    */
   where: Prisma.ViewVersionWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -866,6 +868,7 @@ export type ViewVersionFindFirstArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter by unique combinations of ViewVersions.
    */
   distinct?: Prisma.ViewVersionScalarFieldEnum | Prisma.ViewVersionScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -914,6 +917,7 @@ export type ViewVersionFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Extens
    * Filter by unique combinations of ViewVersions.
    */
   distinct?: Prisma.ViewVersionScalarFieldEnum | Prisma.ViewVersionScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -962,6 +966,7 @@ export type ViewVersionFindManyArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Filter by unique combinations of ViewVersions.
    */
   distinct?: Prisma.ViewVersionScalarFieldEnum | Prisma.ViewVersionScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -980,6 +985,7 @@ export type ViewVersionCreateArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * The data needed to create a ViewVersion.
    */
   data: Prisma.XOR<Prisma.ViewVersionCreateInput, Prisma.ViewVersionUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1032,6 +1038,7 @@ export type ViewVersionUpdateArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Choose, which ViewVersion to update.
    */
   where: Prisma.ViewVersionWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1102,6 +1109,7 @@ export type ViewVersionUpsertArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * In case the ViewVersion was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.ViewVersionUpdateInput, Prisma.ViewVersionUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1120,6 +1128,7 @@ export type ViewVersionDeleteArgs<ExtArgs extends runtime.Types.Extensions.Inter
    * Filter which ViewVersion to delete.
    */
   where: Prisma.ViewVersionWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -479,7 +479,7 @@ export type $WebhookAttemptPayload<ExtArgs extends runtime.Types.Extensions.Inte
 export type WebhookAttemptGetPayload<S extends boolean | null | undefined | WebhookAttemptDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$WebhookAttemptPayload, S>
 
 export type WebhookAttemptCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<WebhookAttemptFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<WebhookAttemptFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: WebhookAttemptCountAggregateInputType | true
   }
 
@@ -922,6 +922,7 @@ export type WebhookAttemptFindUniqueArgs<ExtArgs extends runtime.Types.Extension
    * Filter, which WebhookAttempt to fetch.
    */
   where: Prisma.WebhookAttemptWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -940,6 +941,7 @@ export type WebhookAttemptFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Ex
    * Filter, which WebhookAttempt to fetch.
    */
   where: Prisma.WebhookAttemptWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -988,6 +990,7 @@ export type WebhookAttemptFindFirstArgs<ExtArgs extends runtime.Types.Extensions
    * Filter by unique combinations of WebhookAttempts.
    */
   distinct?: Prisma.WebhookAttemptScalarFieldEnum | Prisma.WebhookAttemptScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1036,6 +1039,7 @@ export type WebhookAttemptFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Ext
    * Filter by unique combinations of WebhookAttempts.
    */
   distinct?: Prisma.WebhookAttemptScalarFieldEnum | Prisma.WebhookAttemptScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1084,6 +1088,7 @@ export type WebhookAttemptFindManyArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter by unique combinations of WebhookAttempts.
    */
   distinct?: Prisma.WebhookAttemptScalarFieldEnum | Prisma.WebhookAttemptScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1102,6 +1107,7 @@ export type WebhookAttemptCreateArgs<ExtArgs extends runtime.Types.Extensions.In
    * The data needed to create a WebhookAttempt.
    */
   data: Prisma.XOR<Prisma.WebhookAttemptCreateInput, Prisma.WebhookAttemptUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1154,6 +1160,7 @@ export type WebhookAttemptUpdateArgs<ExtArgs extends runtime.Types.Extensions.In
    * Choose, which WebhookAttempt to update.
    */
   where: Prisma.WebhookAttemptWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1224,6 +1231,7 @@ export type WebhookAttemptUpsertArgs<ExtArgs extends runtime.Types.Extensions.In
    * In case the WebhookAttempt was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.WebhookAttemptUpdateInput, Prisma.WebhookAttemptUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1242,6 +1250,7 @@ export type WebhookAttemptDeleteArgs<ExtArgs extends runtime.Types.Extensions.In
    * Filter which WebhookAttempt to delete.
    */
   where: Prisma.WebhookAttemptWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

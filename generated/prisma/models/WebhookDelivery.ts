@@ -633,7 +633,7 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
 export type WebhookDeliveryGetPayload<S extends boolean | null | undefined | WebhookDeliveryDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$WebhookDeliveryPayload, S>
 
 export type WebhookDeliveryCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<WebhookDeliveryFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<WebhookDeliveryFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: WebhookDeliveryCountAggregateInputType | true
   }
 
@@ -1082,6 +1082,7 @@ export type WebhookDeliveryFindUniqueArgs<ExtArgs extends runtime.Types.Extensio
    * Filter, which WebhookDelivery to fetch.
    */
   where: Prisma.WebhookDeliveryWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1100,6 +1101,7 @@ export type WebhookDeliveryFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.E
    * Filter, which WebhookDelivery to fetch.
    */
   where: Prisma.WebhookDeliveryWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1148,6 +1150,7 @@ export type WebhookDeliveryFindFirstArgs<ExtArgs extends runtime.Types.Extension
    * Filter by unique combinations of WebhookDeliveries.
    */
   distinct?: Prisma.WebhookDeliveryScalarFieldEnum | Prisma.WebhookDeliveryScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1196,6 +1199,7 @@ export type WebhookDeliveryFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Ex
    * Filter by unique combinations of WebhookDeliveries.
    */
   distinct?: Prisma.WebhookDeliveryScalarFieldEnum | Prisma.WebhookDeliveryScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1244,6 +1248,7 @@ export type WebhookDeliveryFindManyArgs<ExtArgs extends runtime.Types.Extensions
    * Filter by unique combinations of WebhookDeliveries.
    */
   distinct?: Prisma.WebhookDeliveryScalarFieldEnum | Prisma.WebhookDeliveryScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1262,6 +1267,7 @@ export type WebhookDeliveryCreateArgs<ExtArgs extends runtime.Types.Extensions.I
    * The data needed to create a WebhookDelivery.
    */
   data: Prisma.XOR<Prisma.WebhookDeliveryCreateInput, Prisma.WebhookDeliveryUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1314,6 +1320,7 @@ export type WebhookDeliveryUpdateArgs<ExtArgs extends runtime.Types.Extensions.I
    * Choose, which WebhookDelivery to update.
    */
   where: Prisma.WebhookDeliveryWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1384,6 +1391,7 @@ export type WebhookDeliveryUpsertArgs<ExtArgs extends runtime.Types.Extensions.I
    * In case the WebhookDelivery was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.WebhookDeliveryUpdateInput, Prisma.WebhookDeliveryUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1402,6 +1410,7 @@ export type WebhookDeliveryDeleteArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter which WebhookDelivery to delete.
    */
   where: Prisma.WebhookDeliveryWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

@@ -326,7 +326,7 @@ export type $WebhookFanOutPayload<ExtArgs extends runtime.Types.Extensions.Inter
 export type WebhookFanOutGetPayload<S extends boolean | null | undefined | WebhookFanOutDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$WebhookFanOutPayload, S>
 
 export type WebhookFanOutCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<WebhookFanOutFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<WebhookFanOutFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: WebhookFanOutCountAggregateInputType | true
   }
 
@@ -764,6 +764,7 @@ export type WebhookFanOutFindUniqueArgs<ExtArgs extends runtime.Types.Extensions
    * Filter, which WebhookFanOut to fetch.
    */
   where: Prisma.WebhookFanOutWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -782,6 +783,7 @@ export type WebhookFanOutFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Ext
    * Filter, which WebhookFanOut to fetch.
    */
   where: Prisma.WebhookFanOutWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -830,6 +832,7 @@ export type WebhookFanOutFindFirstArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter by unique combinations of WebhookFanOuts.
    */
   distinct?: Prisma.WebhookFanOutScalarFieldEnum | Prisma.WebhookFanOutScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -878,6 +881,7 @@ export type WebhookFanOutFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Exte
    * Filter by unique combinations of WebhookFanOuts.
    */
   distinct?: Prisma.WebhookFanOutScalarFieldEnum | Prisma.WebhookFanOutScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -926,6 +930,7 @@ export type WebhookFanOutFindManyArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter by unique combinations of WebhookFanOuts.
    */
   distinct?: Prisma.WebhookFanOutScalarFieldEnum | Prisma.WebhookFanOutScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -944,6 +949,7 @@ export type WebhookFanOutCreateArgs<ExtArgs extends runtime.Types.Extensions.Int
    * The data needed to create a WebhookFanOut.
    */
   data: Prisma.XOR<Prisma.WebhookFanOutCreateInput, Prisma.WebhookFanOutUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -996,6 +1002,7 @@ export type WebhookFanOutUpdateArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Choose, which WebhookFanOut to update.
    */
   where: Prisma.WebhookFanOutWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1066,6 +1073,7 @@ export type WebhookFanOutUpsertArgs<ExtArgs extends runtime.Types.Extensions.Int
    * In case the WebhookFanOut was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.WebhookFanOutUpdateInput, Prisma.WebhookFanOutUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1084,6 +1092,7 @@ export type WebhookFanOutDeleteArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Filter which WebhookFanOut to delete.
    */
   where: Prisma.WebhookFanOutWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**

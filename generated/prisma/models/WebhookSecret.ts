@@ -504,7 +504,7 @@ export type $WebhookSecretPayload<ExtArgs extends runtime.Types.Extensions.Inter
 export type WebhookSecretGetPayload<S extends boolean | null | undefined | WebhookSecretDefaultArgs> = runtime.Types.Result.GetResult<Prisma.$WebhookSecretPayload, S>
 
 export type WebhookSecretCountArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> =
-  Omit<WebhookSecretFindManyArgs, 'select' | 'include' | 'distinct' | 'omit'> & {
+  Omit<WebhookSecretFindManyArgs, 'select' | 'include' | 'distinct' | 'omit' | 'relationLoadStrategy'> & {
     select?: WebhookSecretCountAggregateInputType | true
   }
 
@@ -950,6 +950,7 @@ export type WebhookSecretFindUniqueArgs<ExtArgs extends runtime.Types.Extensions
    * Filter, which WebhookSecret to fetch.
    */
   where: Prisma.WebhookSecretWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -972,6 +973,7 @@ export type WebhookSecretFindUniqueOrThrowArgs<ExtArgs extends runtime.Types.Ext
    * Filter, which WebhookSecret to fetch.
    */
   where: Prisma.WebhookSecretWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1024,6 +1026,7 @@ export type WebhookSecretFindFirstArgs<ExtArgs extends runtime.Types.Extensions.
    * Filter by unique combinations of WebhookSecrets.
    */
   distinct?: Prisma.WebhookSecretScalarFieldEnum | Prisma.WebhookSecretScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1076,6 +1079,7 @@ export type WebhookSecretFindFirstOrThrowArgs<ExtArgs extends runtime.Types.Exte
    * Filter by unique combinations of WebhookSecrets.
    */
   distinct?: Prisma.WebhookSecretScalarFieldEnum | Prisma.WebhookSecretScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1128,6 +1132,7 @@ export type WebhookSecretFindManyArgs<ExtArgs extends runtime.Types.Extensions.I
    * Filter by unique combinations of WebhookSecrets.
    */
   distinct?: Prisma.WebhookSecretScalarFieldEnum | Prisma.WebhookSecretScalarFieldEnum[]
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1150,6 +1155,7 @@ export type WebhookSecretCreateArgs<ExtArgs extends runtime.Types.Extensions.Int
    * The data needed to create a WebhookSecret.
    */
   data: Prisma.XOR<Prisma.WebhookSecretCreateInput, Prisma.WebhookSecretUncheckedCreateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1210,6 +1216,7 @@ export type WebhookSecretUpdateArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Choose, which WebhookSecret to update.
    */
   where: Prisma.WebhookSecretWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1288,6 +1295,7 @@ export type WebhookSecretUpsertArgs<ExtArgs extends runtime.Types.Extensions.Int
    * In case the WebhookSecret was found with the provided `where` argument, update it with this data.
    */
   update: Prisma.XOR<Prisma.WebhookSecretUpdateInput, Prisma.WebhookSecretUncheckedUpdateInput>
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
@@ -1310,6 +1318,7 @@ export type WebhookSecretDeleteArgs<ExtArgs extends runtime.Types.Extensions.Int
    * Filter which WebhookSecret to delete.
    */
   where: Prisma.WebhookSecretWhereUniqueInput
+  relationLoadStrategy?: Prisma.RelationLoadStrategy
 }
 
 /**
