@@ -3,6 +3,7 @@ import type { Router } from "express";
 import createClient, { type Client } from "openapi-fetch";
 import type { PersonId } from "../directory/index.ts";
 import { innerOrigin, makeInnerCalls } from "../platform/http/index.ts";
+import type { SharedReads } from "../platform/shared-reads.ts";
 import type { StaffRole } from "../staff/index.ts";
 import type { paths } from "../../generated/openapi/admin.ts";
 
@@ -32,23 +33,28 @@ export function makeInnerClients(): {
   };
 }
 
+/** Shape: `reads` is null where nothing that was read before may be used. */
+export type HeldReads = { roles: StaffRole[]; reads: SharedReads | null };
+
 /**
- * The roles of an inner caller, read once for all that a page reads. Whatever changes something has them read again,
- * and so has what is read after it.
+ * The roles of an inner caller and the records that a page reads, each read once for all that the page asks for.
+ * A change reads all anew, and so does every read after it.
  */
-export function makeHeldRoles(): (
+export function makeHeldReads(): (
   caller: InnerCaller,
   method: string | undefined,
-  read: () => Promise<StaffRole[]>,
-) => Promise<StaffRole[]> {
-  const held = new WeakMap<InnerCaller, Promise<StaffRole[]>>();
-  return (caller, method, read) => {
+  readRoles: () => Promise<StaffRole[]>,
+) => Promise<HeldReads> {
+  const held = new WeakMap<InnerCaller, { roles: Promise<StaffRole[]>; reads: SharedReads | null }>();
+  const changing = new WeakSet<InnerCaller>();
+  return async (caller, method, readRoles) => {
     if (method !== "GET") {
       held.delete(caller);
-      return read();
+      changing.add(caller);
+      return { roles: await readRoles(), reads: null };
     }
-    const roles = held.get(caller) ?? read();
-    held.set(caller, roles);
-    return roles;
+    const { roles, reads } = held.get(caller) ?? { roles: readRoles(), reads: changing.has(caller) ? null : new Map() };
+    held.set(caller, { roles, reads });
+    return { roles: await roles, reads };
   };
 }

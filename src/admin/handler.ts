@@ -7,6 +7,7 @@ import type { HealthCheck } from "../platform/health.ts";
 import type { OutboundPolicy } from "../platform/guarded-request.ts";
 import type { ChangeAnswer, ChangeRequest, InnerFetch } from "../platform/http/index.ts";
 import type { EncryptionKeys } from "../platform/seal.ts";
+import type { SharedReads } from "../platform/shared-reads.ts";
 import type { MakeCard } from "../sign-on/index.ts";
 import type { Holder, Reach, StaffRole } from "../staff/index.ts";
 import type { operations } from "../../generated/openapi/admin.ts";
@@ -33,7 +34,12 @@ export type AdminDeps = {
 };
 
 /** Who calls, with the roles that hold at this moment. */
-export type AdminCaller = AccessToken & { holder: Holder; roles: readonly StaffRole[] };
+export type AdminCaller = AccessToken & {
+  holder: Holder;
+  roles: readonly StaffRole[];
+  /** What was read before for the same page; null for all who call with a token, and for changes. */
+  reads: SharedReads | null;
+};
 
 export type Operations = operations;
 export type OperationId = keyof operations;

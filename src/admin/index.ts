@@ -21,8 +21,9 @@ import {
   Upload,
 } from "../platform/http/index.ts";
 import type { Log } from "../platform/log.ts";
+import { sharedReads } from "../platform/shared-reads.ts";
 import { findRoles } from "../staff/index.ts";
-import { makeHeldRoles, makeInnerClients, type AdminClient, type InnerCaller } from "./client.ts";
+import { makeHeldReads, makeInnerClients, type AdminClient, type InnerCaller } from "./client.ts";
 import { takes } from "./contract.ts";
 import { renderProblem } from "./failure.ts";
 import { handlers } from "./handlers.ts";
@@ -61,7 +62,7 @@ export function makeAdmin(options: AdminOptions): Admin {
     guard(options, id as OperationId, handler as AdminHandler<OperationId>),
   ]);
   const inner = makeInnerClients();
-  const rolesOfCaller = makeHeldRoles();
+  const readFor = makeHeldReads();
   const router = bindOperations<Operations, AdminCaller>({
     document,
     takes,
@@ -73,17 +74,17 @@ export function makeAdmin(options: AdminOptions): Admin {
       const holder = personId === null ? { clientId } : { personId };
       // Without a scope the answer is 403: what an app has to do is sign the person on again.
       if (personId !== null && !hasSecondFactor && (await options.needsSecondFactor(personId)))
-        return { kind: "valid", token: { ...check.token, scopes: noScopes, holder, roles: [] } };
+        return { kind: "valid", token: { ...check.token, scopes: noScopes, holder, roles: [], reads: null } };
       const roles = await findRoles(options.db, holder, options.clock());
-      return { kind: "valid", token: { ...check.token, holder, roles } };
+      return { kind: "valid", token: { ...check.token, holder, roles, reads: null } };
     },
     findInnerCaller: async (req) => {
       const caller = inner.findCaller(req);
       if (caller === null) return null;
       const { personId } = caller;
       const holder = { personId };
-      const roles = await rolesOfCaller(caller, req.method, () => findRoles(options.db, holder, options.clock()));
-      return { clientId: pagesClientId, personId, scopes: bothScopes, holder, roles, hasSecondFactor: true };
+      const held = await readFor(caller, req.method, () => findRoles(options.db, holder, options.clock()));
+      return { clientId: pagesClientId, personId, scopes: bothScopes, holder, hasSecondFactor: true, ...held };
     },
     scopeName: scopeOfContract,
     reading,
@@ -112,7 +113,7 @@ function guard<Id extends OperationId>(deps: AdminDeps, id: Id, handler: AdminHa
       if (body instanceof Upload) await body.receive();
       const key = (headers as { "Idempotency-Key"?: string })["Idempotency-Key"];
       return doOnce(deps, { caller: actorId, key, request: [id, path, query, body] }, (keep) =>
-        handler(deps, { ...request, reach, origin, keep }),
+        sharedReads.run(caller.reads, () => handler(deps, { ...request, reach, origin, keep })),
       ).finally(() => (body instanceof Upload ? body.drop() : undefined));
     });
 }

@@ -48,8 +48,7 @@ export async function makePresenter(
   people: readonly Person[],
 ): Promise<(person: Person) => AdminPerson> {
   const ids = people.map(({ id }) => id);
-  const logins = await listUserNames(db, ids);
-  const times = await listSignInTimes(db, ids);
+  const [logins, times] = await Promise.all([listUserNames(db, ids), listSignInTimes(db, ids)]);
   return (person) => presentPerson(person, reach, { login: logins.get(person.id), times: times.get(person.id) });
 }
 

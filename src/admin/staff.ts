@@ -33,10 +33,12 @@ export const presentRole = ({ id, role, holder, schoolIds, clientIds, reason, en
 
 const getMe: AdminHandler<"getMe"> = async ({ db }, { caller }) => {
   const { personId, clientId, roles } = caller;
-  const person = personId === null ? null : await findPerson(db, personId);
   const { all, schoolIds } = joinReach(roles);
   const among = [...schoolIds];
-  const schools = all || among.length === 0 ? [] : await listSchools(storeOf(db), { limit: among.length, among });
+  const [person, schools] = await Promise.all([
+    personId === null ? null : findPerson(db, personId),
+    all || among.length === 0 ? [] : listSchools(storeOf(db), { limit: among.length, among }),
+  ]);
   const body = present<Schemas["Me"]>({
     personId,
     clientId,

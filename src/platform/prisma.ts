@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
 import { PrismaClient, type Prisma } from "../../generated/prisma/client.ts";
+import { readOnce, sharedReads } from "./shared-reads.ts";
 
 /** Prisma Client, or Prisma Client within a transaction. */
 export type Records = Prisma.TransactionClient;
@@ -26,9 +27,9 @@ export function makePrisma(pool: pg.Pool): PrismaClient {
   });
   const extended = client.$extends({
     query: {
-      async $allOperations({ args, query }) {
+      async $allOperations({ model, operation, args, query }) {
         try {
-          return (await query(args)) as unknown;
+          return await readOnce({ model, operation, args }, async () => (await query(args)) as unknown);
         } catch (error) {
           throw asDatabaseError(error);
         }
@@ -81,7 +82,9 @@ export async function inPrismaTransaction<T>(
 ): Promise<T> {
   const slot: Connected = {};
   try {
-    return await starting.run(slot, () => prisma.$transaction((records) => work(records, slot.client!)));
+    return await sharedReads.run(null, () =>
+      starting.run(slot, () => prisma.$transaction((records) => work(records, slot.client!))),
+    );
   } catch (error) {
     throw asDatabaseError(error);
   }

@@ -9,6 +9,7 @@ import {
   type PrismaDb,
   type Transaction,
 } from "../../src/platform/db.ts";
+import { sharedReads, type SharedReads } from "../../src/platform/shared-reads.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { asOthers } from "../support/one-connection.ts";
@@ -122,10 +123,28 @@ test("a server that is not there and a pool that is full count as unavailable", 
   ];
   const nowhere = openDatabase({ url: "postgresql://nobody@127.0.0.1:1/nothing" });
   const full = openDatabase({ url: db.url, poolSize: 1 });
-  full.pool.options.connectionTimeoutMillis = 50;
   const held = await full.pool.connect();
+  full.pool.options.connectionTimeoutMillis = 50;
   const errors = await Promise.all([...count(nowhere), ...count(full)]);
   expect(errors.map(isDatabaseUnavailable)).toEqual(errors.map(() => true));
   held.release();
   for (const own of [nowhere, full]) await own.close();
+});
+
+test("what a page reads twice is asked once, and asked anew for another page and in a transaction", async () => {
+  const school = await make.school();
+  const before = await nameOf(school);
+  const page: SharedReads = new Map();
+  const inPage = <T>(work: () => Promise<T>, of = page) => sharedReads.run(of, work);
+
+  expect(await inPage(async () => Promise.all([nameOf(school), nameOf(school)]))).toEqual([before, before]);
+  expect(page.size).toBe(1);
+  await inPage(() => withPrismaTransaction(db, (tx) => rename(tx, school, "changed")));
+
+  expect(await inPage(() => nameOf(school))).toBe(before);
+  expect(await inPage(() => nameOf(school), new Map())).toBe("changed");
+  expect(await nameOf(school)).toBe("changed");
+  const inTransaction = (tx: Transaction) => tx.prisma.school.findUniqueOrThrow({ where: { id: school } });
+  expect((await inPage(() => withPrismaTransaction(db, inTransaction))).name).toBe("changed");
+  expect(page.size).toBe(1);
 });

@@ -1,6 +1,7 @@
 import { subscribe } from "node:diagnostics_channel";
 import type { ClientRequest } from "node:http";
-import { beforeAll, expect, test } from "vitest";
+import pg from "pg";
+import { beforeAll, expect, test, vi } from "vitest";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser, type PortalUser } from "../support/portal.ts";
 import { startService } from "../support/service.ts";
@@ -12,9 +13,11 @@ subscribe("http.client.request.start", (message) => {
   calls.push(`${method} ${path.split("?")[0]!}`);
 });
 
+const query = vi.spyOn(pg.Client.prototype, "query");
+
 const service = await startService();
 const make = makeMakers(service.db);
-const [people, classes, mostBytes, mostCalls] = [2000, 80, 60_000, 7];
+const [people, classes, mostBytes, mostCalls, mostStatements] = [2000, 80, 60_000, 7, 30];
 
 let admin: PortalUser;
 let pages: Record<string, string>;
@@ -33,12 +36,18 @@ beforeAll(async () => {
   };
 });
 
+const describe = (asked: unknown): string =>
+  typeof asked === "string" ? asked : (asked as { text: string }).text.replace(/\s+/g, " ").slice(0, 200);
+
 test.each(["people", "sorted", "person", "classes", "class", "member", "logins"])(
-  "the page %s of a large school is small and asks the admin API a few times only, beside who the reader is",
+  "the page %s of a large school is small, sends few statements, and asks the admin API a few times only, beside who the reader is",
   async (name) => {
     calls.length = 0;
+    query.mockClear();
     const { html, status } = await admin.browser.open(pages[name]!);
+    const statements = query.mock.calls.map(([asked]) => describe(asked));
     expect(status).toBe(200);
+    expect(statements.length, statements.join("\n")).toBeLessThanOrEqual(mostStatements);
     expect(Buffer.byteLength(html)).toBeLessThan(mostBytes);
     const asked = calls.filter((call) => call !== "GET /admin/v1/me");
     expect(calls.length).toBeGreaterThan(asked.length);

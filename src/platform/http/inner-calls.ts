@@ -60,7 +60,7 @@ async function send(request: Request, connect: () => Duplex): Promise<Response> 
   const chunks: Buffer[] = [];
   for await (const chunk of answer) chunks.push(chunk as Buffer);
   const { statusCode: status = 500, headers } = answer;
-  const body = chunks.length === 0 ? null : new Uint8Array(Buffer.concat(chunks));
+  const body = chunks.length === 0 ? null : Buffer.concat(chunks);
   const kept = Object.entries(headers).filter(([name]) => name !== "transfer-encoding");
   return new Response(body, { status, headers: kept.map(([name, value]) => [name, String(value)]) });
 }
