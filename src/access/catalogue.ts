@@ -60,11 +60,13 @@ export async function findInCatalogue(
 
 async function describeApps<T extends App>(db: Store, schoolId: SchoolId, apps: readonly T[]) {
   const clientIds = apps.map(({ clientId }) => clientId);
-  const profiles = await findProfiles(db, clientIds);
-  const grants = await findGrants(db, { schoolId, clientIds });
+  const [profiles, grants, lastSignIns, lastCalls] = await Promise.all([
+    findProfiles(db, clientIds),
+    findGrants(db, { schoolId, clientIds }),
+    findLastSignIns(db, { schoolId, clientIds }),
+    findLastCalls(db, { schoolId, clientIds }),
+  ]);
   const names = await nameGroups(db, grants);
-  const lastSignIns = await findLastSignIns(db, { schoolId, clientIds });
-  const lastCalls = await findLastCalls(db, { schoolId, clientIds });
   return apps.map((app) => {
     const grant = grants.find(({ clientId }) => clientId === app.clientId);
     return {

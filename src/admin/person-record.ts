@@ -48,7 +48,8 @@ export async function makePresenter(
   people: readonly Person[],
 ): Promise<(person: Person) => AdminPerson> {
   const ids = people.map(({ id }) => id);
-  const [logins, times] = await Promise.all([listUserNames(db, ids), listSignInTimes(db, ids)]);
+  const logins = await listUserNames(db, ids);
+  const times = await listSignInTimes(db, ids);
   return (person) => presentPerson(person, reach, { login: logins.get(person.id), times: times.get(person.id) });
 }
 
