@@ -177,7 +177,7 @@ function checkNoSecret({ clientAuthMethod }: Client, body: Record<string, unknow
 // RFC 6749 section 2.3: one way to authenticate per request.
 function checkOneMechanism(): void {
   const { oidc } = Provider.ctx ?? {};
-  if (oidc?.body?.["client_secret"] !== undefined) {
+  if (oidc?.body?.["client_secret"]) {
     throw new errors.InvalidRequest("client authentication must only be provided using one mechanism");
   }
 }

@@ -12,7 +12,7 @@ import { makeFindClient, readClientId } from "./find-client.ts";
 import { checkLibrary, replaceMethods } from "./library.ts";
 import { nameClientOfHint } from "./logout-hint.ts";
 import { dropIdleNonce } from "./nonce.ts";
-import { refuseOtherModes } from "./response-mode.ts";
+import { dropEmpty, refuseOtherModes } from "./query.ts";
 import { auditLogout, notifyOfLogout } from "./logout.ts";
 import type { ShowPages } from "./pages.ts";
 import { noteRefusedSession } from "./refused-session.ts";
@@ -52,6 +52,7 @@ export function makeProvider(given: Omit<ProviderDeps, "requestOf">, pages: Show
   ];
   provider.use((ctx, next) => (ctx.path === tokenPath ? workAtTokenEndpoint(next) : next()));
   provider.use(async (ctx, next) => {
+    if (ctx.path === logoutPath || ctx.path === authorizationPath) dropEmpty(ctx);
     if (ctx.path === logoutPath) await nameClientOfHint(provider, ctx);
     if (ctx.path === authorizationPath) {
       refuseOtherModes(ctx);
