@@ -138,6 +138,7 @@ describe.each(each(offered))("$id", (place) => {
         ? { status: 403, body: { code: "wrong_context" } }
         : { status: 401, body: { code: "401", subcode: "03" } };
     expect(read).toMatchObject(expected);
+    expect(read.headers.get("www-authenticate")).toMatch(/^Bearer error="(insufficient_scope|invalid_token)"/);
     expectDescribed(place, read);
   });
 

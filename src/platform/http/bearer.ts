@@ -25,7 +25,9 @@ export function refuseScope(res: Response, scope: string): AppError {
   return new AppError("forbidden", "insufficient_scope", "The access token lacks the scope that this operation needs.");
 }
 
-export function refuseContext(context: "app" | "user"): AppError {
+export function refuseContext(res: Response, context: "app" | "user"): AppError {
   const wanted = context === "app" ? "of the app itself (client credentials)" : "from a person's sign-on";
-  return new AppError("forbidden", "wrong_context", `This operation needs an access token ${wanted}.`);
+  const message = `This operation needs an access token ${wanted}.`;
+  res.setHeader("WWW-Authenticate", `Bearer error="insufficient_scope", error_description="${message}"`);
+  return new AppError("forbidden", "wrong_context", message);
 }

@@ -164,7 +164,7 @@ function makeGuard<Caller extends Token>(
     if (token === null) return;
     res.locals["clientId"] = token.clientId;
     const context = token.personId === null ? "app" : "user";
-    if (!contexts.has(context)) throw refuseContext(context === "app" ? "user" : "app");
+    if (!contexts.has(context)) throw refuseContext(res, context === "app" ? "user" : "app");
     if (!wanted.some((scope) => token.scopes.has(scope))) throw refuseScope(res, scopes.join(" "));
     res.locals["caller"] = token;
     next();

@@ -14,6 +14,7 @@ import { hideReason } from "./hints.ts";
 /** Gives the library's answers the form that the contract promises, route by route. */
 export function polishAnswer(ctx: KoaContextWithOIDC): void {
   const { route } = ctx.oidc;
+  if (ctx.status >= 400) explainAuthentication(ctx);
   if (route === "token") polishTokenAnswer(ctx);
   else if (route === "authorization" || route === "resume") {
     redirectByQuery(ctx);
@@ -33,6 +34,28 @@ function polishError(ctx: KoaContextWithOIDC): void {
   if (ctx.status === 401 && !ctx.response.get("WWW-Authenticate"))
     ctx.set("WWW-Authenticate", `Basic realm="${ctx.oidc.issuer}", error="invalid_client"`);
 }
+
+const basicOnly = "client ID and secret, both form-urlencoded, in the header Authorization";
+
+/** Tells a client that authenticates in a way which does not exist here what to do instead. */
+function explainAuthentication(ctx: KoaContextWithOIDC): void {
+  const { client, body, route } = ctx.oidc;
+  if (!clientRoutes.has(route) || client?.clientAuthMethod === "none") return;
+  if (/^basic /i.test(ctx.get("authorization"))) return;
+  const error = (ctx.body ?? {}) as LibraryError;
+  if (error.error !== "invalid_client" && !authenticationFaults.has(error.error_description ?? "")) return;
+  const given = ["client_assertion", "client_secret"].find((name) => body?.[name]);
+  const what = given === undefined ? "client authentication is missing" : `${given} is not taken here`;
+  ctx.body = { ...error, error_description: `${what}: use HTTP Basic (${basicOnly})` };
+}
+
+/** What the library calls an invalid request. */
+const authenticationFaults = new Set([
+  "no client authentication mechanism provided",
+  "invalid authorization header value format",
+]);
+
+const clientRoutes = new Set(["token", "introspection", "revocation"]);
 
 type LibraryError = { error?: string; error_description?: string | undefined; scope?: string | undefined };
 type LibraryTokens = {
