@@ -648,7 +648,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The request does not follow this description. */
+        /** @description The request does not follow this description. `beschreibung` names the parameter that is wrong. */
         SchulconnexBadRequest: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];

@@ -1,6 +1,6 @@
 import type { AppError } from "../platform/errors.ts";
 import { present } from "../platform/contract-types.ts";
-import type { RenderFailure } from "../platform/http/index.ts";
+import { ParameterError, type RenderFailure } from "../platform/http/index.ts";
 import type { components } from "../../generated/openapi/schulconnex.ts";
 
 type SchulconnexError = components["schemas"]["SchulconnexError"];
@@ -8,7 +8,6 @@ type SchulconnexError = components["schemas"]["SchulconnexError"];
 type Words = [status: number, subcode: string, titel: string, beschreibung: string];
 
 const byCode: Record<string, Words> = {
-  repeated_parameter: [400, "17", "Filter mehrfach angegeben", "Ein Filter darf nur einmal angegeben werden."],
   missing_token: [401, "00", "Autorisierung fehlt", "Die Anfrage braucht ein Zugriffstoken im Header Authorization."],
   invalid_token: [401, "02", "Zugriffstoken ungültig", "Das Zugriffstoken ist unbekannt oder widerrufen."],
   expired_token: [401, "01", "Zugriffstoken abgelaufen", "Das Zugriffstoken ist abgelaufen."],
@@ -33,7 +32,15 @@ const byStatus: Record<number, Words> = {
 
 const unknown: Words = [500, "00", "Interner Fehler", "Bei uns ist ein Fehler aufgetreten."];
 
-function wordsFor({ code, internal, status }: AppError): Words {
+const byFault: Record<ParameterError["fault"], (parameter: string) => Words> = {
+  unknown: (name) => [400, "00", "Fehlerhafte Anfrage", `Den Parameter ${name} gibt es hier nicht.`],
+  wrong: (name) => [400, "00", "Fehlerhafte Anfrage", `Der Parameter ${name} hat keinen gültigen Wert.`],
+  repeated: (name) => [400, "17", "Filter mehrfach angegeben", `Der Filter ${name} darf nur einmal angegeben werden.`],
+};
+
+function wordsFor(failure: AppError): Words {
+  if (failure instanceof ParameterError) return byFault[failure.fault](failure.parameter);
+  const { code, internal, status } = failure;
   return (
     byCode[code === "invalid_token" && internal === "expired" ? "expired_token" : code] ?? byStatus[status] ?? unknown
   );

@@ -1,6 +1,5 @@
 import { personIsSynced, shownSchools, viewVersion } from "../access/index.ts";
-import { AppError } from "../platform/errors.ts";
-import { answerList, makeListQuery, type ListQuery } from "../platform/http/index.ts";
+import { answerList, makeListQuery, ParameterError, type ListQuery } from "../platform/http/index.ts";
 import { join, table, type Parameters } from "../platform/sql.ts";
 import { allPeople, filterNames, filters, type FilterName } from "./people.ts";
 import type { SchulconnexHandler } from "./handler.ts";
@@ -43,7 +42,7 @@ function readParts(asked: string[] | undefined): Parts {
   const names = new Set(asked.map((name) => name.trim().toLowerCase()));
   for (const name of names) {
     if (Object.hasOwn(allParts, name) || name === "beziehungen") continue;
-    throw new AppError("invalid", "invalid_request", "The query parameter vollstaendig names an unknown part.");
+    throw new ParameterError("wrong", "vollstaendig", "The query parameter vollstaendig names an unknown part.");
   }
   const has = (name: keyof Parts) => names.has(name);
   return {

@@ -33,3 +33,4 @@ export {
 } from "./operation-types.ts";
 export { etagOf } from "./etag.ts";
 export { makeUploadSweep, Upload } from "./upload.ts";
+export { ParameterError } from "./validation.ts";

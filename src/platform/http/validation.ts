@@ -94,19 +94,28 @@ function checkNames(req: Request, known: ReadonlyMap<string, Parameter>): void {
   }
 }
 
+/** A refusal because of one parameter, for audiences with words of their own. Shape: `parameter` is safe to show. */
+export class ParameterError extends AppError {
+  readonly parameter: string;
+  readonly fault: "unknown" | "wrong" | "repeated";
+
+  constructor(fault: ParameterError["fault"], parameter: string, publicMessage: string) {
+    super("invalid", fault === "repeated" ? "repeated_parameter" : "invalid_request", publicMessage);
+    this.parameter = parameter;
+    this.fault = fault;
+  }
+}
+
+const showName = (name: string) => name.replace(/[^\w.-]/g, "?").slice(0, 40);
+
 const unknownParameter = (name: string) =>
-  invalid(`Unknown query parameter: ${name.replace(/[^\w.-]/g, "?").slice(0, 40)}.`);
+  new ParameterError("unknown", showName(name), `Unknown query parameter: ${showName(name)}.`);
 
 const wrongParameter = ({ name, in: place, schema }: Parameter) =>
-  invalid(`The ${place} parameter ${name} must be ${wordsFor(schema)}.`);
+  new ParameterError("wrong", name, `The ${place} parameter ${name} must be ${wordsFor(schema)}.`);
 
-/** An error of its own, as one audience has a code for it. */
 const repeatedParameter = (name: string) =>
-  new AppError(
-    "invalid",
-    "repeated_parameter",
-    `The query parameter ${name.replace(/[^\w.-]/g, "?").slice(0, 40)} is given more than once.`,
-  );
+  new ParameterError("repeated", showName(name), `The query parameter ${showName(name)} is given more than once.`);
 
 function decode(part: string): string {
   try {

@@ -140,14 +140,17 @@ test.each([
 });
 
 test.each([
-  ["?pid=x", "00"],
-  ["?vollstaendig=alles", "00"],
-  ["?vollstaendig=constructor", "00"],
-  ["?vollstaendig=", "00"],
-  ["?limit=1", "00"],
-  [`?pid=${person(1)}&pid=${person(2)}`, "17"],
-])("%s is refused with 400/%s", async (query, subcode) => {
-  expect(await read(path + query)).toMatchObject({ status: 400, body: { code: "400", subcode } });
+  ["?pid=x", "00", "Der Parameter pid hat keinen gültigen Wert."],
+  ["?organisation.id=1", "00", "Der Parameter organisation.id hat keinen gültigen Wert."],
+  ["?vollstaendig=alles", "00", "Der Parameter vollstaendig hat keinen gültigen Wert."],
+  ["?vollstaendig=constructor", "00", "Der Parameter vollstaendig hat keinen gültigen Wert."],
+  ["?vollstaendig=", "00", "Der Parameter vollstaendig hat keinen gültigen Wert."],
+  ["?limit=1", "00", "Den Parameter limit gibt es hier nicht."],
+  ["?%3Cb%3E=1", "00", "Den Parameter ?b? gibt es hier nicht."],
+  [`?pid=${person(1)}&pid=${person(2)}`, "17", "Der Filter pid darf nur einmal angegeben werden."],
+  [`?gruppe.id=${group(1)}&gruppe.id=${group(1)}`, "17", "Der Filter gruppe.id darf nur einmal angegeben werden."],
+])("%s is refused with 400/%s, and the answer names the parameter", async (query, subcode, beschreibung) => {
+  expect(await read(path + query)).toMatchObject({ status: 400, body: { code: "400", subcode, beschreibung } });
 });
 
 test("the home organisation comes first where the app may see it, else the first it may see", async () => {
