@@ -1,5 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { Refused, take, takePage, takeUnlessDone, type Gone, type Shown, type Visit } from "../frame/index.ts";
+import { makeChoices, readChosen, Refused, searchOf, take, takePage, takeUnlessDone } from "../frame/index.ts";
+import type { Choices, Gone, Shown, Visit } from "../frame/index.ts";
 import { addressOf, pathOf, readApp } from "./app.ts";
 import { wordsOf, type CatalogueApp } from "./words.ts";
 
@@ -14,17 +15,32 @@ const route = "/admin/v1/schools/{schoolId}/grants/{clientId}";
 export async function showForm(visit: Visit): Promise<Shown> {
   const [app, groups, tag] = await Promise.all([readApp(visit), listGroups(visit), readTag(visit)]);
   const isTyped = Object.keys(visit.typed).length > 0;
+  const given = isTyped ? readSettings(visit) : settingsOf(app);
   const model = {
-    ...{ app, groups, tag, address: addressOf(visit), kinds, roleNames, words: wordsOf(visit) },
-    given: isTyped ? readSettings(visit) : settingsOf(app),
+    ...{ app, tag, address: addressOf(visit), kinds, roleNames, words: wordsOf(visit), given },
+    hasGroups: groups.length > 0,
+    signOnGroups: choose(visit, "signOnGroup", groups, given.signOn.groupIds ?? []),
+    syncedGroups: choose(visit, "syncedGroup", groups, given.syncedGroupIds),
   };
   return shown(visit, { title: visit.t("apps.form.title", { app: app.name }), view: "form", model });
+}
+
+function choose(visit: Visit, name: string, groups: readonly NamedGroup[], chosen: readonly string[]): Choices {
+  const search = searchOf(visit, name);
+  const fold = (text: string) => text.toLocaleLowerCase("de");
+  const found = groups.filter((group) => fold(group.name).includes(fold(search)));
+  const present = new Set(groups.map(({ id }) => id));
+  return makeChoices(
+    search,
+    found,
+    chosen.filter((id) => present.has(id)),
+  );
 }
 
 /** What the form does: it is looked at first, then confirmed, or gone back to. */
 export async function changeGrant(visit: Visit): Promise<Shown | Gone> {
   const step = visit.field("step");
-  if (step === "edit") return showForm(visit);
+  if (step === "edit" || step === "search") return showForm(visit);
   const settings = checkSettings(readSettings(visit));
   return step === "confirm" ? confirm(visit, settings) : preview(visit, settings);
 }
@@ -103,11 +119,12 @@ const settingsOf = ({ grant }: CatalogueApp): Settings =>
     : { signOn: grant.signOn, sync: grant.sync, syncedGroupIds: grant.syncedGroups.map(({ id }) => id) };
 
 /** What the form says. Shape: what belongs to another kind of audience is kept for the form alone. */
-function readSettings({ typed, field }: Visit): Settings {
+function readSettings(visit: Visit): Settings {
+  const { typed, field } = visit;
   const kind = kinds.find((one) => one === field("signOn")) ?? "NOBODY";
   const roles = roleNames.filter((role) => typed["role"]?.includes(role));
-  const signOn = { kind, roles, groupIds: [...(typed["signOnGroup"] ?? [])] };
-  return { signOn, sync: field("sync") === "on", syncedGroupIds: [...(typed["syncedGroup"] ?? [])] };
+  const signOn = { kind, roles, groupIds: readChosen(visit, "signOnGroup") };
+  return { signOn, sync: field("sync") === "on", syncedGroupIds: readChosen(visit, "syncedGroup") };
 }
 
 /** What is asked of the admin API. Errors: Refused roles_missing, groups_missing. */
@@ -124,7 +141,7 @@ function checkSettings({ signOn: { kind, roles = [], groupIds = [] }, ...rest }:
 const fieldsOf = ({ signOn, sync, syncedGroupIds }: Settings): { name: string; value: string }[] => [
   { name: "signOn", value: signOn.kind },
   ...(signOn.roles ?? []).map((value) => ({ name: "role", value })),
-  ...(signOn.groupIds ?? []).map((value) => ({ name: "signOnGroup", value })),
+  { name: "kept-signOnGroup", value: (signOn.groupIds ?? []).join(",") },
   ...(sync ? [{ name: "sync", value: "on" }] : []),
-  ...syncedGroupIds.map((value) => ({ name: "syncedGroup", value })),
+  { name: "kept-syncedGroup", value: syncedGroupIds.join(",") },
 ];

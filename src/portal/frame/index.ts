@@ -16,6 +16,7 @@ export {
   type Show,
   type Shown,
 } from "./area.ts";
+export { makeChoices, mostChoices, readChosen, searchOf, type Choices } from "./choices.ts";
 export { compareLine, type Difference, type Names } from "./differences.ts";
 export { listLoginCards, revokeLoginCard } from "./login-cards.ts";
 export { findSchoolLogo, schoolLogoAddress } from "./school-logo.ts";

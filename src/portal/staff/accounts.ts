@@ -1,6 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
 import { take, takePage, type Gone, type Shown, type Visit } from "../frame/index.ts";
-import { findChoices, readRole } from "./give.ts";
+import { findChoices, isSearch, readRole } from "./give.ts";
 import { nameOf, staffOf } from "./place.ts";
 
 const address = "/admin/staff/accounts";
@@ -25,7 +25,7 @@ export async function listAccounts(visit: Visit): Promise<Shown> {
 export async function showNewAccount(visit: Visit): Promise<Shown> {
   const { t } = visit;
   const { given, place } = staffOf(visit);
-  const model = { address, given, ...(await findChoices(visit)) };
+  const model = { address, formAddress: address, given, ...(await findChoices(visit)) };
   return { title: t("accounts.new"), view: "new-account", model, place };
 }
 
@@ -35,6 +35,7 @@ const showSecret = (visit: Visit, title: string, secret: AdminSchemas["LoginSecr
 });
 
 export async function addAccount(visit: Visit): Promise<Shown> {
+  if (isSearch(visit)) return showNewAccount(visit);
   const { api, field, once } = visit;
   const first = field("firstCall");
   const name = { firstCall: first, firstFull: first, last: field("last") };

@@ -1,5 +1,6 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { take, takePage, type Gone, type Shown, type Visit } from "../frame/index.ts";
+import { makeChoices, mostChoices, readChosen, searchOf, take, takePage } from "../frame/index.ts";
+import type { Choices, Gone, Shown, Visit } from "../frame/index.ts";
 import { nameOf, staffOf, type RoleName } from "./place.ts";
 
 type NewStaffRole = AdminSchemas["NewStaffRole"];
@@ -33,30 +34,39 @@ async function showForm(visit: Visit): Promise<Shown> {
     take(api.GET("/admin/v1/people/{personId}", { params: { path: { personId } } })),
     findChoices(visit),
   ]);
-  const model = { address, person, name: nameOf(person.name, visit), given, ...choices };
+  const model = { address, formAddress: `${address}/new`, person, name: nameOf(person.name, visit), given, ...choices };
   return { title: t("give.title"), view: "give", model, place };
 }
 
-/** What a role can be for, and what of it was chosen before. */
-export async function findChoices(visit: Visit) {
-  const { api, typed } = visit;
-  const { schoolId } = staffOf(visit);
-  const limit = 1000;
+/** What a role can be for: what is searched for, and what of it was chosen before. */
+export async function findChoices(visit: Visit): Promise<{ choices: Record<"school" | "app", Choices> | null }> {
+  const { api } = visit;
+  if (staffOf(visit).schoolId !== null) return { choices: null };
+  const asked = (name: string) => {
+    const search = searchOf(visit, name);
+    return { params: { query: { limit: mostChoices + 1, ...(search !== "" && { search }) } } };
+  };
   const [schools, apps] = await Promise.all([
-    schoolId === null ? take(api.GET("/admin/v1/schools", { params: { query: { limit } } })) : [],
-    schoolId === null ? take(api.GET("/admin/v1/apps", { params: { query: { limit } } })) : [],
+    take(api.GET("/admin/v1/schools", asked("school"))),
+    take(api.GET("/admin/v1/apps", asked("app"))),
   ]);
-  return { schools, apps, chosen: { schools: typed["school"] ?? [], apps: typed["app"] ?? [] } };
+  const ids = apps.map(({ clientId, name }) => ({ id: clientId, name }));
+  const choose = (name: string, found: typeof ids) =>
+    makeChoices(searchOf(visit, name), found, readChosen(visit, name));
+  return { choices: { school: choose("school", schools), app: choose("app", ids) } };
 }
+
+/** Whether the form was sent to search in it, not to do what it is for. */
+export const isSearch = ({ field }: Pick<Visit, "field">): boolean => field("step") === "search";
 
 /** The role as it stands in the form. */
 export function readRole(visit: Visit): Omit<NewStaffRole, "holder"> {
-  const { field, times, typed } = visit;
+  const { field, times } = visit;
   const { schoolId } = staffOf(visit);
   const [role, reason] = [field("role") as RoleName, field("reason")];
   const endsAt = times.startOf(field("endsOn"), 1);
-  const schoolIds = schoolId === null ? [...(typed["school"] ?? [])] : [schoolId];
-  const clientIds = [...(typed["app"] ?? [])];
+  const schoolIds = schoolId === null ? readChosen(visit, "school") : [schoolId];
+  const clientIds = readChosen(visit, "app");
   return {
     role,
     ...(role !== "OPERATOR" && role !== "PARTNER" && schoolIds.length > 0 && { schoolIds }),
@@ -66,7 +76,8 @@ export function readRole(visit: Visit): Omit<NewStaffRole, "holder"> {
   };
 }
 
-export async function giveRole(visit: Visit): Promise<Gone> {
+export async function giveRole(visit: Visit): Promise<Gone | Shown> {
+  if (isSearch(visit)) return showForm(visit);
   const { api, field, once } = visit;
   const { address } = staffOf(visit);
   const body: NewStaffRole = { holder: { personId: field("person") }, ...readRole(visit) };
