@@ -20,6 +20,7 @@ import type { Origin } from "../events/index.ts";
 import type { OpenDb } from "../platform/db.ts";
 import { inDatabase } from "./change.ts";
 import { makeCommand, type Noun, type Result } from "./command.ts";
+import { debugSignature } from "./debug-signature.ts";
 import { done, alignColumns, counted, defaultLimit, recordLines, timeOf, wholeList, type Columns } from "./lines.ts";
 import { argument, option, required } from "./option.ts";
 import { policyOf, withPolicyHint } from "./outbound-policy.ts";
@@ -288,5 +289,6 @@ export const webhook: Noun = {
       remote: async (remote, { given, options: { type = "person" } }) =>
         testQueued(given.endpoint, await far.sendTestEvent(remote, given.endpoint, type)),
     }),
+    "debug-signature": debugSignature,
   },
 };

@@ -21,7 +21,7 @@ const remoteOnly: Readonly<Record<string, string>> = {
 
 /** The commands that need neither a database nor a service. */
 const own = [
-  ...["import template", "check-app"],
+  ...["import template", "webhook debug-signature", "check-app"],
   ...["remote login", "remote list", "remote use", "remote logout", "remote show", "logout", "completion"],
 ];
 

@@ -1,9 +1,10 @@
-import { randomUUID } from "node:crypto";
+import { createHmac, randomUUID } from "node:crypto";
 import { PNG } from "pngjs";
 import { expect, test } from "vitest";
 import type { ClientId } from "../../src/access/index.ts";
 import german from "../../src/portal/frame/locales/de.json" with { type: "json" };
 import { findBundle } from "../contract/bundles.ts";
+import { makeBrowser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { giveRoleTo, makePortalUser, type PortalUser } from "../support/portal.ts";
 import { answer, startReceiver } from "../support/receiver.ts";
@@ -62,6 +63,7 @@ test("a partner sees their own apps and no other", async () => {
     "/scopes",
     "/webhooks",
     "/webhooks/new",
+    "/webhooks/signature",
     "/sign-ons",
     "/requests",
     "/log",
@@ -266,6 +268,26 @@ test("every property and state in the records of an app has words", () => {
   for (const name of ["WebhookEndpoint", "ScopeRequest"])
     for (const one of schemas[name]!.properties["state"]!.enum!)
       expect([name, one, one in value]).toEqual([name, one, true]);
+});
+
+test("a signature is examined, and the secret stands on no page, not even where the form is offered again", async () => {
+  const { browser, address } = await makeWorld();
+  const secret = "whsec_YW4gZXhhbXBsZSBzZWNyZXQsIG5ldmVyIHVzZSBpdCE=";
+  const body = '{"event":"person"}';
+  const ep = createHmac("sha256", secret).update(body).digest("hex");
+  const form = await browser.open(`${address}/webhooks/signature`);
+  const examine = (fields: Record<string, string>) =>
+    browser.submit(form, "/webhooks/signature", { ep, body, secret, ...fields });
+  const good = await examine({});
+  expect(good.html).toContain("Die Signatur passt");
+  const bad = await examine({ body: '{ "event": "person" }', computed: `sha256=${ep}` });
+  expect(bad.html).toContain("Das passt nicht");
+  expect(bad.html).toContain("neu geschrieben");
+  const offered = await examine({ token: "another" });
+  expect(offered.html).toContain(ep);
+  const ended = await makeBrowser(service.url).submit(form, "/webhooks/signature", { ep, body, secret });
+  expect(ended.html).toContain(ep);
+  for (const { html } of [good, bad, offered, ended]) expect(html).not.toContain(secret.slice(6, 30));
 });
 
 test("the log of an app names no people", async () => {

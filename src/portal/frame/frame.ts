@@ -96,7 +96,8 @@ export function renderSessionEnded(
   return renderPage({ title, body, status: 401, width: "narrow", stylesheets: [style] }, { locale });
 }
 
-const fieldsOf = (typed: Typed): { name: string; value: string }[] =>
+/** What is offered to be sent again; a secret is typed again, so that it stands on no page. */
+const fieldsOf = ({ secret: _, ...typed }: Typed): { name: string; value: string }[] =>
   Object.entries(typed).flatMap(([name, values]) => values.map((value) => ({ name, value })));
 
 /** A refusal in words. Shape: by its code, else by its status. */

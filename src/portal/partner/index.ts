@@ -1,3 +1,4 @@
+import { signatureFaultTexts } from "../../platform/signature/index.ts";
 import { makeArea } from "../frame/index.ts";
 import { redeliver, showDelivery } from "./deliveries.ts";
 import {
@@ -18,6 +19,7 @@ import { listRequests } from "./requests.ts";
 import { listSchools } from "./schools.ts";
 import { requestScopes, setScopes, showScopes } from "./scopes.ts";
 import { endOldSecret, rotateSecret, showSecret } from "./secret.ts";
+import { debugSignature, showSignature } from "./signature.ts";
 import { listSignOns } from "./sign-ons.ts";
 import { createEndpoint, listEndpoints, showEndpoint, showNewEndpoint } from "./webhooks.ts";
 
@@ -25,8 +27,13 @@ const app = "/partner/apps/:clientId";
 const endpoint = `${app}/webhooks/:endpointId`;
 const delivery = `${endpoint}/deliveries/:deliveryId`;
 
+const texts = {
+  de: { ...german, signatureFault: signatureFaultTexts.de },
+  en: { ...english, signatureFault: signatureFaultTexts.en },
+};
+
 /** `/partner`: what partners do for their apps themselves, and operators for all. */
-export const partnerPages = makeArea({ folder: import.meta.dirname, texts: { de: german, en: english } }, (pages) => {
+export const partnerPages = makeArea({ folder: import.meta.dirname, texts }, (pages) => {
   pages.get("/partner", listOwn);
   pages.get("/partner/new", showNew);
   pages.post("/partner/new", createApp, showNew);
@@ -46,6 +53,8 @@ export const partnerPages = makeArea({ folder: import.meta.dirname, texts: { de:
   pages.get(`${app}/webhooks`, listEndpoints);
   pages.get(`${app}/webhooks/new`, showNewEndpoint);
   pages.post(`${app}/webhooks/new`, createEndpoint, showNewEndpoint);
+  pages.get(`${app}/webhooks/signature`, showSignature);
+  pages.post(`${app}/webhooks/signature`, debugSignature, showSignature);
   pages.get(endpoint, showEndpoint);
   pages.post(`${endpoint}/change`, changeEndpoint, showEndpoint);
   pages.post(`${endpoint}/state`, setState, showEndpoint);

@@ -1,0 +1,65 @@
+import { readFile } from "node:fs/promises";
+import { explainSignature, signatureFaultTexts, type ComparedSignature } from "../platform/signature/index.ts";
+import { makeOwnCommand, type OwnTools, type Result } from "./command.ts";
+import { option, required, UsageError } from "./option.ts";
+
+const schemes = { ep: "X-EP-Signature-Sha256", standard: "webhook-signature" } as const;
+
+/** Errors: UsageError for a line that is no header. */
+function readHeaders(lines: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [, name, value] = /^([\w-]+):(.*)$/.exec(line.trim()) ?? [];
+      if (name === undefined) throw new UsageError(`'${line}' is no header such as 'webhook-id: 019a1f2e-…'.`);
+      return [name.toLowerCase(), value!.trim()];
+    }),
+  );
+}
+
+async function readSecret({ askSecret }: OwnTools, file: string | undefined): Promise<string> {
+  const secret = file !== undefined ? await readFile(file, "utf8") : await askSecret?.("Webhook secret (not shown): ");
+  if (secret?.trim()) return secret;
+  throw new UsageError("The secret is missing: give --secret-file <path>.");
+}
+
+function linesOf({ scheme, source, given, expected, isGood, faults }: ComparedSignature): string[] {
+  const name = source === "header" ? schemes[scheme] : `What your app computed, read as ${schemes[scheme]},`;
+  if (isGood) return [`${name} fits.`];
+  const means =
+    faults === null
+      ? ["  Nothing known makes the one of the other: the secret or the body is another one."]
+      : faults.map((fault) => `  ${signatureFaultTexts.en[fault]}`);
+  return [`${name} does not fit.`, `  given:    ${given}`, `  expected: ${expected}`, ...means];
+}
+
+/** Explains why a signature does not fit; the secret is kept and printed nowhere. */
+export const debugSignature = makeOwnCommand({
+  summary:
+    "Find out why the signature of an event does not fit: which byte, form or step differs. Ends with 1 where one does not. The secret is asked for.",
+  options: {
+    header: option.texts("A header of the request as it came: 'webhook-id: 019a1f2e-…'.", "name: value"),
+    headersFile: option.text("A file with the headers, one in each line.", "path"),
+    bodyFile: required(option.text("A file with the bytes of the body.", "path")),
+    secretFile: option.text("A file with the secret; /dev/stdin for what is piped.", "path"),
+    computed: option.text("The signature that your app makes of the same.", "signature"),
+  },
+  own: async (tools, { options: { header = [], headersFile, bodyFile, secretFile, computed } }): Promise<Result> => {
+    const written = headersFile === undefined ? "" : await readFile(headersFile, "utf8");
+    // The first line of a whole request is none of its headers.
+    const lines = written.split(/\r?\n/).filter((line) => line.trim() !== "" && !/^(POST |HTTP\/)/.test(line));
+    const headers = readHeaders([...lines, ...header]);
+    const body = await readFile(bodyFile);
+    const secret = await readSecret(tools, secretFile);
+    const report = explainSignature({ headers, body, secret, computed, now: new Date() });
+    return {
+      lines: [
+        ...report.compared.flatMap(linesOf),
+        ...report.faults.map((fault) => signatureFaultTexts.en[fault]),
+        `The body has ${report.bodyBytes} bytes.`,
+      ],
+      quiet: [...new Set([...report.compared.flatMap(({ faults }) => faults ?? ["unknown"]), ...report.faults])],
+      data: report,
+      hasFailed: !report.isGood,
+    };
+  },
+});
