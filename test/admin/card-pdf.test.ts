@@ -1,9 +1,11 @@
+import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { drawCards } from "../../src/admin/card-pdf/draw.ts";
 import { fitText, lineHeight } from "../../src/admin/card-pdf/fit.ts";
 import { makePrintable } from "../../src/platform/printable-image.ts";
 import { makePng } from "../support/images.ts";
 import { readPdf, readQr } from "../support/read-cards.ts";
+import { drawDocument } from "../../src/portal/people/data-document.ts";
 import { layOutCards, pageSize, type PrintedCard, type PrintJob } from "../../src/admin/card-pdf/layout.ts";
 
 const now = new Date("2026-02-03T08:00:00Z");
@@ -59,7 +61,7 @@ test("a logo stands on every card, is in the document once and covers neither te
   const measure = (text: string) => text.length * 0.6;
   for (const url of [null, "https://login.example.org/card/x"]) {
     const cards = [{ ...makeCard(0), url, name: "Maximiliana Wilhelmine-Karoline ".repeat(6).trim() }];
-    const [page] = layOutCards({ ...job, cards }, { plain: measure, bold: measure, mono: measure });
+    const [page] = [...layOutCards({ ...job, cards }, { plain: measure, bold: measure, mono: measure })];
     const [logo] = page!.filter((part) => part.kind === "logo");
     const below = page!.filter((part) => part.kind === "text" && part.y < logo!.y + logo!.height);
     for (const part of below as Extract<(typeof below)[number], { kind: "text" }>[])
@@ -74,6 +76,23 @@ test("the PIN stands on the card where the school has it printed there, and then
   const { pages } = readPdf(await drawCards(makeJob(2, { printsSecret: true }), now));
   expect(pages).toHaveLength(1);
   for (const secret of ["1000", "1001"]) expect(pages[0]).toContain(secret);
+});
+
+test("other work has its turn between the pages of a long document", async () => {
+  const lines = Array.from({ length: 2000 }, (_, index) => `line ${index}`);
+  const documents = {
+    cards: () => drawCards(makeJob(40, { printsSecret: true }), now),
+    data: () => drawDocument({ title: "t", subtitle: "s", sections: [{ heading: "h", lines }] }, { locale: "de", now }),
+  };
+  for (const draw of Object.values(documents)) {
+    let turns = 0;
+    let isDrawn = false;
+    const count = async () => {
+      for (; !isDrawn; turns++) await setImmediate();
+    };
+    await Promise.all([draw().then(() => (isDrawn = true)), count()]);
+    expect(turns).toBeGreaterThan(4);
+  }
 });
 
 test("cards are printed in English too", async () => {
@@ -95,8 +114,8 @@ test("the same cards give the same layout, and no text leaves its card, however 
     password: "p".repeat(120),
   };
   const job = makeJob(0, { schoolName: "Schule ".repeat(28).trim(), cards: Array.from({ length: 9 }, () => long) });
-  const pages = layOutCards(job, measure);
-  expect(layOutCards(job, measure)).toEqual(pages);
+  const pages = [...layOutCards(job, measure)];
+  expect([...layOutCards(job, measure)]).toEqual(pages);
   expect(pages).toHaveLength(3);
   const [edge, columns, rows] = [20, 2, 4];
   const cell = { width: (pageSize.width - 2 * edge) / columns, height: (pageSize.height - 2 * edge) / rows };

@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import { buffer } from "node:stream/consumers";
+import { setImmediate } from "node:timers/promises";
 import PDFDocument from "pdfkit";
 import { create } from "qrcode";
 import type { Measure } from "./fit.ts";
@@ -14,7 +15,7 @@ const fonts: readonly [Font, string][] = [
   ["mono", "DejaVuSansMono"],
 ];
 
-/** Draws login cards as a PDF. Shape: `now` is the date that the document names. */
+/** Draws login cards as a PDF; other work has its turn after each page. Shape: `now` is the date it names. */
 export async function drawCards(job: PrintJob, now: Date): Promise<Buffer> {
   const document = new PDFDocument({
     size: [pageSize.width, pageSize.height],
@@ -32,14 +33,17 @@ export async function drawCards(job: PrintJob, now: Date): Promise<Buffer> {
   const drawn = buffer(document);
   // As a text, by which pdfkit finds the image again, so that the document holds it once.
   const logo = job.logo === null ? null : `data:image/any;base64,${job.logo.toString("base64")}`;
-  const pages = layOutCards(job, measure);
-  for (const page of pages.length === 0 ? [[]] : pages) {
+  let isEmpty = true;
+  for (const page of layOutCards(job, measure)) {
+    await setImmediate();
+    isEmpty = false;
     document.addPage();
     for (const part of page) {
       if (part.kind !== "logo") drawPart(document, part);
       else if (logo !== null) drawLogo(document, logo, part);
     }
   }
+  if (isEmpty) document.addPage();
   document.end();
   return drawn;
 }

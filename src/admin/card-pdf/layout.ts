@@ -54,8 +54,12 @@ type Box = {
   isQuiet?: boolean;
 };
 
-/** Lays cards out, eight on a page, with the lines to cut along. Shape: the same cards give the same pages. */
-export function layOutCards(job: PrintJob, measure: Record<Font, Measure>): Page[] {
+/**
+ * Lays cards out, eight on a page, with the lines to cut along, a page whenever one is asked for.
+ *
+ * Shape: the same cards give the same pages.
+ */
+export function* layOutCards(job: PrintJob, measure: Record<Font, Measure>): Generator<Page> {
   const place = (text: string, at: Box & { originX: number; originY: number }): Part[] => {
     const { x = 0, width = inner.width, font = "plain", isQuiet = false } = at;
     const { size, lines } = fitText(text, { width, height: at.height, size: at.size }, measure[font]);
@@ -64,7 +68,7 @@ export function layOutCards(job: PrintJob, measure: Record<Font, Measure>): Page
       ...{ x: at.originX + x, y: at.originY + at.y + index * size * lineHeight },
     }));
   };
-  const pages = chunksOf(job.cards, columns * rows).map((some) => [
+  const layOutPage = (some: readonly PrintedCard[]): Page => [
     ...cutLines,
     ...some.flatMap((one, index) => {
       const originX = edge + (index % columns) * card.width + padding;
@@ -77,8 +81,9 @@ export function layOutCards(job: PrintJob, measure: Record<Font, Measure>): Page
         job.logo === null ? [] : [{ kind: "logo", ...logo, x: originX + logo.x, y: originY + logo.y }],
       );
     }),
-  ]);
-  return job.printsSecret ? pages : [...pages, ...layOutList(job, place)];
+  ];
+  for (const some of chunksOf(job.cards, columns * rows)) yield layOutPage(some);
+  if (!job.printsSecret) yield* layOutList(job, place);
 }
 
 function layOutCard(

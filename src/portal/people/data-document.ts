@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import { buffer } from "node:stream/consumers";
+import { setImmediate } from "node:timers/promises";
 import PDFDocument from "pdfkit";
 import type { Locale } from "../../platform/pages/index.ts";
 
@@ -8,9 +9,10 @@ export type Section = { heading: string; lines: string[] };
 const { resolve } = createRequire(import.meta.url);
 const fontFile = (name: string): string => resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`);
 const margin = 56;
+const linesInTurn = 50;
 
 /**
- * Draws a document of headings and lines as PDF, A4, with an embedded font.
+ * Draws a document of headings and lines as PDF, A4, with an embedded font; other work has its turn meanwhile.
  *
  * Shape: `now` is the date that the document names.
  */
@@ -28,7 +30,10 @@ export async function drawDocument(
   for (const { heading, lines } of sections) {
     document.moveDown().font("bold").fontSize(13).text(heading);
     document.font("plain").fontSize(10);
-    for (const line of lines) document.text(line, { paragraphGap: 3 });
+    for (const [index, line] of lines.entries()) {
+      if (index % linesInTurn === 0) await setImmediate();
+      document.text(line, { paragraphGap: 3 });
+    }
   }
   document.end();
   return drawn;
