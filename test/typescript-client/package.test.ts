@@ -1,0 +1,212 @@
+import { execFile, spawn } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { createContext, runInContext } from "node:vm";
+import { gzipSync } from "node:zlib";
+import { build } from "vite";
+import { beforeAll, expect, test } from "vitest";
+import { startDemo } from "../support/api.ts";
+import { atFileEnd } from "../support/file-end.ts";
+
+// The package as a partner has it: packed, installed without a network in an empty folder, and used from there.
+
+const root = join(import.meta.dirname, "../..");
+const source = join(root, "clients/typescript");
+const readme = readFileSync(join(source, "README.md"), "utf8");
+const app = mkdtempSync(join(tmpdir(), "typescript-client-"));
+const installed = join(app, "node_modules/@schultor/client");
+const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env["PATH"] ?? ""}` };
+let url: string;
+let packed: string;
+
+const run = promisify(execFile);
+const runIn = async (cwd: string, program: string, ...args: string[]): Promise<string> => {
+  try {
+    return (await run(program, args, { cwd, env })).stdout;
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${program} ${args.join(" ")}\n${stdout ?? ""}${stderr ?? ""}`, { cause: error });
+  }
+};
+const bin = (name: string): string => join(root, "node_modules/.bin", name);
+
+/** The blocks of the README that are files, with the address of the service that runs here. */
+function snippets(): { name: string; text: string }[] {
+  return [...readme.matchAll(/^```ts\n\/\/ (\S+)\n([^]*?)^```$/gm)].map(([, name, text]) => ({
+    name: name!,
+    text: text!.replace("http://localhost:3000", url),
+  }));
+}
+
+beforeAll(async () => {
+  atFileEnd(() => rmSync(app, { recursive: true }));
+  ({ url } = await startDemo());
+  for (const folder of [
+    source,
+    ...["openapi-fetch", "openapi-typescript-helpers"].map((name) => join(root, "node_modules", name)),
+  ])
+    await runIn(
+      folder,
+      "npm",
+      "pack",
+      "--silent",
+      "--pack-destination",
+      app,
+      ...(folder === source ? [] : ["--ignore-scripts"]),
+    );
+  const tarballs = readdirSync(app).map((name) => join(app, name));
+  packed = tarballs.find((name) => basename(name).startsWith("schultor-client-"))!;
+  writeFileSync(join(app, "package.json"), JSON.stringify({ private: true, type: "module" }));
+  await runIn(app, "npm", "install", "--offline", "--no-audit", "--no-fund", ...tarballs);
+  for (const { name, text } of snippets()) writeFileSync(join(app, name), text);
+});
+
+test("holds what is built and nothing else, and its code imports openapi-fetch alone", async () => {
+  const files = readdirSync(installed, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const names = files.map(({ parentPath, name }) => join(parentPath, name).slice(installed.length + 1));
+  const others = names.filter((name) => !/^dist\/.*\.(d\.ts|js)$/.test(name));
+  expect(others.sort()).toEqual(["README.md", "package.json"]);
+  const code = names.filter((name) => name.endsWith(".js")).map((name) => readFileSync(join(installed, name), "utf8"));
+  const imported = code.flatMap((text) =>
+    [...text.matchAll(/\bfrom "([^"]+)"|\bimport\(?"([^"]+)"/g)].map(([, from, bare]) => from ?? bare!),
+  );
+  expect(new Set(imported.filter((name) => !name.startsWith("./") && !name.startsWith("../")))).toEqual(
+    new Set(["openapi-fetch"]),
+  );
+});
+
+test("resolves, with its types, by the rules of publint and of arethetypeswrong", async () => {
+  expect(await runIn(app, bin("publint"), "run", installed, "--strict", "--pack", "false")).toContain("All good!");
+  const text = await runIn(
+    app,
+    bin("attw"),
+    packed,
+    "--profile",
+    "esm-only",
+    "--no-definitely-typed",
+    "--no-color",
+    "--no-emoji",
+  );
+  expect(text).toContain("OK (ESM)");
+});
+
+test.each([
+  ["nodenext", "nodenext"],
+  ["esnext", "bundler"],
+])("the snippets of its README fit its types with module %s", async (module, moduleResolution) => {
+  const compilerOptions = {
+    ...{ module, moduleResolution, target: "es2022", lib: ["es2022", "dom", "dom.iterable"], strict: true },
+    ...{
+      noEmit: true,
+      allowImportingTsExtensions: true,
+      types: ["node"],
+      typeRoots: [join(root, "node_modules/@types")],
+    },
+  };
+  const files = snippets().map(({ name }) => name);
+  const project = join(app, `tsconfig.${module}.json`);
+  writeFileSync(project, JSON.stringify({ compilerOptions, files }));
+  await runIn(app, bin("tsc"), "-p", project);
+});
+
+/** What each snippet prints; the one that goes on running has a test of its own. */
+const printed: Record<string, RegExp> = {
+  "client.ts": /^$/,
+  "first-read.ts": /^Förderzentrum Süd\n[^]*Goethe-Gymnasium Musterstadt\n- TEACHER Ada\n[^]*- STUDENT \(no name\)\n$/,
+  "errors.ts": /^400 invalid_request true\n$/,
+  "copy.ts":
+    /^\{ hasLoaded: true \}\n[^]*type: 'group', records: [1-9][^]*type: 'person', records: [1-9][^]*type: 'school', records: 2/,
+};
+
+test("each snippet of its README does what it says", async () => {
+  expect(
+    snippets()
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual([...Object.keys(printed), "webhooks.ts"].sort());
+  for (const [name, text] of Object.entries(printed))
+    expect(await runIn(app, process.execPath, name), name).toMatch(text);
+  expect(await runIn(app, process.execPath, "copy.ts")).toMatch(/^\{ hasLoaded: false \}/);
+});
+
+test("the receiver of its README confirms what is genuine and refuses the rest", async () => {
+  const secret = `whsec_${Buffer.from("a secret of a test").toString("base64")}`;
+  const port = await findPort();
+  const child = spawn(process.execPath, ["webhooks.ts"], {
+    cwd: app,
+    env: { ...env, PORT: `${port}`, WEBHOOK_SECRET: secret },
+  });
+  atFileEnd(() => child.kill());
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text: Buffer) => (output += text.toString()));
+  await expect.poll(() => output).toBe("listening\n");
+  const body = '{"event":"person","action":"update","personId":"c0000000-0000-4000-8000-000000000002"}';
+  const time = `${Math.floor(Date.now() / 1000)}`;
+  const signature = createHmac("sha256", Buffer.from(secret.slice(6), "base64"))
+    .update(`an-id.${time}.${body}`)
+    .digest("base64");
+  const post = async (text: string) =>
+    (
+      await fetch(`http://127.0.0.1:${port}`, {
+        method: "POST",
+        headers: { "webhook-id": "an-id", "webhook-timestamp": time, "webhook-signature": `v1,${signature}` },
+        body: text,
+      })
+    ).status;
+  expect([await post(body), await post(`${body} `)]).toEqual([204, 401]);
+  expect(output).toBe("listening\n");
+});
+
+async function findPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** All that the package exports and openapi-fetch in one minified script. */
+async function bundle(): Promise<string> {
+  const entry = join(app, "all.js");
+  writeFileSync(entry, 'export * from "@schultor/client"; export * from "@schultor/client/sqlite";');
+  const result = await build({
+    ...{ root: app, configFile: false, logLevel: "silent" },
+    build: { write: false, minify: true, target: "es2022", lib: { entry, formats: ["iife"], name: "schultor" } },
+  });
+  const [output] = Array.isArray(result) ? result : [result];
+  if (!output || !("output" in output)) throw new Error("nothing was built");
+  return output.output[0].code;
+}
+
+test("is as small as its README says", async () => {
+  const size = gzipSync(await bundle()).length;
+  const stated = Number(/compressed, all of it .* is ([\d.]+) kB/.exec(readme.replaceAll("\n", " "))![1]);
+  expect(size / 1000).toBeLessThanOrEqual(stated);
+  expect(size / 1000).toBeGreaterThan(stated - 1);
+  expect(stated).toBeLessThanOrEqual(10);
+});
+
+test("reads and verifies where there is nothing but web standards", async () => {
+  const web = {
+    ...{ fetch, Request, Response, Headers, FormData, URL, URLSearchParams, AbortController, AbortSignal },
+    ...{ crypto, TextEncoder, TextDecoder, setTimeout, clearTimeout, atob, btoa, Uint8Array, ArrayBuffer },
+  };
+  const client = snippets()
+    .find(({ name }) => name === "client.ts")!
+    .text.match(/createClient\([^]*\)/)![0];
+  const program = `(async () => {
+    const client = schultor.${client};
+    const store = schultor.makeMemoryStore();
+    await schultor.makeSync({ client, store }).follow();
+    const error = await schultor.verifyWebhook("{}", new Headers(), "whsec_AAAA").catch((thrown) => thrown.code);
+    return [store.school.size, store.person.size > 0, error, typeof process, typeof Buffer].join(" ");
+  })()`;
+  const context = createContext(web);
+  runInContext(await bundle(), context);
+  expect(await runInContext(program, context)).toBe("2 true missing_header undefined undefined");
+});
