@@ -10,6 +10,7 @@ import {
   updateApp,
 } from "../access/index.ts";
 import type { App, ClientId, Registration } from "../access/index.ts";
+import { adviseSignOn, signOnAdviceTexts, signOnDocs } from "../platform/sign-on-advice/index.ts";
 import { withPrismaTransaction } from "../platform/db.ts";
 import type { Transaction } from "../platform/db.ts";
 import { found, inDatabase } from "./change.ts";
@@ -171,6 +172,28 @@ const shownView = (view: Schemas["AppView"]): Result => ({
   data: view,
 });
 
+/** Shape: fields in the order in which they are printed. */
+function showSignOns(attempts: readonly far.SignOnAttempt[]): Result {
+  const signOns = attempts.map(({ id, steps }) => {
+    const advised = adviseSignOn(steps);
+    return {
+      ...{ id, advice: advised === null ? null : signOnAdviceTexts.en[advised.advice] },
+      steps: steps.map(({ at, step, outcome, code, description, requestId }) => ({
+        ...{ at, step, outcome, code, description, requestId },
+      })),
+    };
+  });
+  const lines = signOns.flatMap(({ advice, steps }) => [
+    ...steps.map(({ at, step, outcome, ...of }) =>
+      [at, step, outcome, of.code, of.description, of.requestId].filter((part) => part !== null).join("  "),
+    ),
+    ...(advice === null ? [] : [`  ${advice} See ${signOnDocs}.`]),
+    "",
+  ]);
+  const empty = ["Nobody signed in during the last seven days."];
+  return { lines: signOns.length === 0 ? empty : lines, data: { signOns } };
+}
+
 export const app: Noun = {
   verbs: {
     create: makeCommand({
@@ -265,6 +288,25 @@ export const app: Noun = {
         await far.deleteApp(remote, given.app);
         return deleted(given.app);
       },
+    }),
+    "sign-ons": makeCommand({
+      summary: "Show the last sign-ons to an app: where each stopped, and how to mend it. Nobody's name is in them.",
+      takes,
+      options: { limit: option.count("How many at most; 20 if left out.") },
+      run: async (tools, { given, options: { limit = 20 } }) => {
+        const { listSignOnAttempts } = await import("../traffic/index.ts");
+        const attempts = await inDatabase(tools, async (db, { pool }) => {
+          found(await findApp(db, given.app), "app_not_found", "The app does not exist.");
+          return listSignOnAttempts(pool, { clientId: given.app, limit });
+        });
+        const shown = attempts.map(({ id, steps }) => ({
+          id,
+          steps: steps.map(({ at, ...step }) => ({ ...step, at: at.toISOString() })),
+        }));
+        return showSignOns(shown);
+      },
+      remote: async (remote, { given, options: { limit = 20 } }) =>
+        showSignOns(await far.listSignOns(remote, given.app, limit)),
     }),
     view: makeCommand({
       summary: "Show exactly what an app gets when it asks for something of a school.",

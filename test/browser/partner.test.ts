@@ -91,7 +91,17 @@ test("a partner rotates a secret, makes an endpoint and sees a delivery", async 
 
 test.each(looks)("the pages of an app are accessible and fit: $colorScheme, $size", async (look) => {
   const page = await enter(look, "");
-  const ofApp = ["", "?range=day", "/registration", "/secret", "/schools", "/scopes", "/webhooks", "/sign-ons"];
+  const ofApp = [
+    "",
+    "?range=day",
+    "/registration",
+    "/secret",
+    "/schools",
+    "/scopes",
+    "/webhooks",
+    "/webhooks/signature",
+    "/sign-ons",
+  ];
   const paths = [...ofApp, "/requests", "/log"].map((path) => base + path);
   for (const [index, path] of [`${service.url}/partner`, `${service.url}/partner/new`, ...paths].entries()) {
     await page.goto(path);

@@ -41,6 +41,21 @@ test("sessions and consents of a person", async () => {
   for (const noun of ["session", "consent"]) await expectSameReading(noun, "list", crypto.randomUUID());
 });
 
+test("the last sign-ons to an app, with what stopped them", async () => {
+  const tried = await make.app({ name: "Versuch", scopes: ["openid"] });
+  const asked = new URLSearchParams({
+    client_id: tried.clientId,
+    response_type: "code",
+    redirect_uri: "https://a.example",
+  });
+  await fetch(`${service.url}/oauth2/auth?${asked.toString()}`, { redirect: "manual" });
+  await service.jobs.find(({ name }) => name === "traffic.flushLogs")!.run(new AbortController().signal);
+  await expectSameReading("app", "sign-ons", tried.clientId);
+  expect(await remote.ask("app", "sign-ons", tried.clientId)).toMatchObject({
+    signOns: [{ advice: expect.stringContaining("not a registered one"), steps: [{ outcome: "refused" }] }],
+  });
+});
+
 test("requests of scopes", async () => {
   const request = async (scope: "groups:read" | "users:read") => {
     const { clientId } = await make.app({ scopes: ["openid"] });

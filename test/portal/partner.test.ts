@@ -316,6 +316,8 @@ test("sign-ons stand there step by step, calls are found by the id of the reques
   const signOns = await browser.open(`${address}/sign-ons`);
   expect(signOns.html).toContain("Abholen des Tokens (token)");
   expect(signOns.html).toContain("<code>invalid_scope</code>");
+  expect(signOns.html).toContain("Berechtigung gefragt, die sie nicht hat");
+  expect(signOns.html).toContain('href="/docs/sign-on"');
   const found = await browser.open(`${address}/requests?request=my-request-1&refused=yes`);
   expect(found.html).toContain("<code>school_not_found</code>");
   for (const other of ["another-request", "%3Cscript%3E"])

@@ -1,5 +1,5 @@
 import type { App, ClientId, Registration } from "../../access/index.ts";
-import { bodyOf, dateOf, everyEntry, given, once, type Remote, type Schemas } from "./remote.ts";
+import { bodyOf, dateOf, everyEntry, firstEntries, given, once, type Remote, type Schemas } from "./remote.ts";
 
 /** A registration as it is shown: without the hashes of secrets. */
 export type ShownApp = Omit<App, "secretHash" | "oldSecretHash" | "backchannelLogoutUri"> & {
@@ -22,6 +22,13 @@ const of = (clientId: ClientId) => ({ params: { path: { clientId } } });
 
 export const findApp = async ({ api }: Remote, clientId: ClientId): Promise<ShownApp> =>
   appOf(await bodyOf(api.GET(oneApp, of(clientId))));
+
+export type SignOnAttempt = Schemas["SignOnAttempt"];
+
+export const listSignOns = async ({ api }: Remote, clientId: ClientId, limit: number): Promise<SignOnAttempt[]> =>
+  firstEntries((page) => api.GET(`${oneApp}/sign-on-attempts`, { params: { path: { clientId }, query: page } }), {
+    limit,
+  });
 
 export async function listApps({ api }: Remote): Promise<ShownApp[]> {
   const apps: ShownApp[] = [];

@@ -1,3 +1,4 @@
+import { signOnAdviceTexts } from "../../platform/sign-on-advice/index.ts";
 import { signatureFaultTexts } from "../../platform/signature/index.ts";
 import { makeArea } from "../frame/index.ts";
 import { redeliver, showDelivery } from "./deliveries.ts";
@@ -28,8 +29,8 @@ const endpoint = `${app}/webhooks/:endpointId`;
 const delivery = `${endpoint}/deliveries/:deliveryId`;
 
 const texts = {
-  de: { ...german, signatureFault: signatureFaultTexts.de },
-  en: { ...english, signatureFault: signatureFaultTexts.en },
+  de: { ...german, signatureFault: signatureFaultTexts.de, signOnAdvice: signOnAdviceTexts.de },
+  en: { ...english, signatureFault: signatureFaultTexts.en, signOnAdvice: signOnAdviceTexts.en },
 };
 
 /** `/partner`: what partners do for their apps themselves, and operators for all. */

@@ -1,4 +1,5 @@
 import type { AdminSchemas } from "../../admin/index.ts";
+import { adviseSignOn, signOnDocs } from "../../platform/sign-on-advice/index.ts";
 import { takePage, type Shown, type Visit } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 import { addressOf, appPath, readApp, refuseOtherApp, showAppPage } from "./place.ts";
@@ -17,16 +18,20 @@ export async function listSignOns(visit: Visit): Promise<Shown> {
     readApp(visit),
     takePage(api.GET("/admin/v1/apps/{clientId}/sign-on-attempts", { params: { path: appPath(visit), query: asked } })),
   ]);
-  const attempts = items.map(({ steps }) => ({
-    ...{ outcome: outcomeOf(steps), at: steps[0]!.at },
-    steps: steps.map((step) => ({
-      ...step,
-      name: knownSteps.includes(step.step) ? t(`signOns.step.${step.step}`) : step.step,
-    })),
-  }));
+  const attempts = items.map(({ steps }) => {
+    const advised = adviseSignOn(steps);
+    return {
+      ...{ outcome: outcomeOf(steps), at: steps[0]!.at },
+      steps: steps.map((step, index) => ({
+        ...step,
+        name: knownSteps.includes(step.step) ? t(`signOns.step.${step.step}`) : step.step,
+        advice: advised?.index === index ? advised.advice : null,
+      })),
+    };
+  });
   const address = addressOf(visit);
   const more = next === null ? null : `${address}/sign-ons?${new URLSearchParams({ cursor: next }).toString()}`;
-  return showAppPage(visit, { app, page: "sign-ons", view: "sign-ons", model: { attempts, more } });
+  return showAppPage(visit, { app, page: "sign-ons", view: "sign-ons", model: { attempts, more, docs: signOnDocs } });
 }
 
 /** How a sign-on ended as far as is known. */

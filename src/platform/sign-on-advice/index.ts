@@ -1,0 +1,47 @@
+import german from "./de.json" with { type: "json" };
+import english from "./en.json" with { type: "json" };
+
+export type SignOnAdvice = keyof typeof english;
+type Step = { step: string; outcome: "done" | "waiting" | "refused"; code: string | null };
+
+/** What each advice says, and where the documentation says more. */
+export const signOnAdviceTexts: Record<"de" | "en", Readonly<Record<SignOnAdvice, string>>> = {
+  de: german,
+  en: english,
+};
+export const signOnDocs = "/docs/sign-on";
+
+const byCode: Readonly<Record<string, SignOnAdvice>> = {
+  invalid_redirect_uri: "redirect_uri",
+  invalid_client: "client",
+  invalid_scope: "scope",
+  unauthorized_client: "flow",
+  unsupported_response_type: "flow",
+  unsupported_grant_type: "flow",
+  access_denied: "denied",
+  login_required: "silent",
+  consent_required: "silent",
+  interaction_required: "silent",
+  account_selection_required: "silent",
+  server_error: "ours",
+  temporarily_unavailable: "ours",
+};
+
+/**
+ * Says how an app mends what stopped a sign-on; null where nothing is to be mended as far as is known.
+ *
+ * Shape: `steps` in their order; `index` is that of the step where it stopped.
+ */
+export function adviseSignOn(steps: readonly Step[]): { index: number; advice: SignOnAdvice } | null {
+  const index = steps.length - 1;
+  const last = steps[index];
+  if (last === undefined) return null;
+  if (last.outcome === "waiting") return { index, advice: "waiting" };
+  if (last.outcome === "done") return last.step === "code" ? { index, advice: "not_exchanged" } : null;
+  if (last.code === "invalid_grant" || last.code === "invalid_request")
+    return {
+      index,
+      advice: last.step === "token" ? (last.code === "invalid_grant" ? "grant" : "token_request") : "request",
+    };
+  return { index, advice: byCode[last.code ?? ""] ?? "other" };
+}
