@@ -181,6 +181,12 @@ test("where nobody can tell who is signed in, the check says so and tries no for
   expect(verdicts.find(({ id }) => id === "nonce-wrong")!.outcome).toBe("skipped");
 });
 
+test("an app that breaks off without an answer has refused nothing", async () => {
+  const verdicts = await signOnOf(["breaks off at another nonce"]);
+  const { outcome, detail } = verdicts.find(({ id }) => id === "nonce-wrong")!;
+  expect([outcome, detail]).toEqual(["failed", expect.stringContaining("could not be tried")]);
+});
+
 test("the demo app passes", async () => {
   const app = demo.apps.find((one) => one.clientId === "demo-lernapp")!;
   const issuer = await startIssuer({ port: 0, clientId: app.clientId });

@@ -14,7 +14,7 @@ export type SignOnSettings = {
   sessionUrl: string | undefined;
 };
 
-/** Shape: `fault` says why the sign-on did not reach the app's redirect URI. */
+/** Shape: `fault` says why the browser did not get to the end of the sign-on, so that nothing is known. */
 type Tried = { attempt: Attempt; hint: string; jar: CookieJar; end: Visited | null; fault: string | null };
 
 const randomText = (): string => randomBytes(12).toString("base64url");
@@ -39,7 +39,7 @@ async function trySignOn(
       attempt.request === null ? `It never got to ${issuer.url}/oauth2/auth: ${way} (${end.status}).` : null;
     return { attempt, hint, jar, end, fault };
   } catch (error) {
-    return { attempt, hint, jar, end: null, fault: attempt.request === null ? reasonOf(error) : null };
+    return { attempt, hint, jar, end: null, fault: reasonOf(error) };
   }
 }
 
@@ -65,7 +65,7 @@ async function openSession(issuer: Issuer, sessionUrl: string, jar: CookieJar): 
  */
 async function makeJudge(settings: SignOnSettings, good: Tried): Promise<Judge | string> {
   const { attempt, end } = good;
-  if (end === null) return "The browser got no answer after the sign-on.";
+  if (end === null) return good.fault ?? "The browser got no answer.";
   const where = `${end.url.origin}${end.url.pathname}`;
   if (end.status >= 400) return `The sign-on ended at ${where} with ${end.status}.`;
   if (attempt.tokenRequest === null) return `The code was not exchanged; the sign-on ended at ${where}.`;
@@ -129,7 +129,7 @@ const forgeries: readonly Forgery[] = [
 export async function checkSignOn(settings: SignOnSettings, tell: (line: string) => void): Promise<Verdict[]> {
   const ids = Object.keys(signOnChecks) as (keyof typeof signOnChecks)[];
   const first = await trySignOn(settings);
-  if (first.fault !== null)
+  if (first.attempt.request === null)
     return ids.map((id) => (id === "login-url" ? failed(id, first.fault!) : skipped(id, "No sign-on began.")));
   const second = await trySignOn(settings);
   const judge = await makeJudge(settings, first);

@@ -14,7 +14,7 @@ export type Fault =
   | ("secret in the body" | "wrong secret" | "unencoded secret")
   | ("fails at the end" | "forgets the session" | "compares the token type")
   | ("ignores the state" | "ignores a missing state" | "keeps the state for all")
-  | ("ignores the nonce" | "ignores a missing nonce")
+  | ("ignores the nonce" | "breaks off at another nonce" | "ignores a missing nonce")
   | ("ignores the signature" | "takes no signature for one" | "ignores the audience" | "ignores the issuer")
   | ("ignores the end of tokens" | "ignores iss")
   | ("takes no event" | "is slow" | "redirects events" | "writes the JSON again" | "ignores webhook signatures")
@@ -112,6 +112,7 @@ export async function startApp(settings: Settings) {
     if ((has("compares the token type") ? type : type.toLowerCase().replace("b", "B")) !== "Bearer")
       return send(res, 502, "The token type is unknown");
     const claims = await verifyIdToken(String(tokens["id_token"]), own).catch(() => null);
+    if (claims === null && has("breaks off at another nonce")) return void res.destroy();
     if (claims === null) return send(res, 403, "The ID token is not good");
     if (has("fails at the end")) return send(res, 500, "A fault");
     const key = random();
