@@ -9,7 +9,7 @@ import { drawDocument } from "../../src/portal/people/data-document.ts";
 import { layOutCards, pageSize, type PrintedCard, type PrintJob } from "../../src/admin/card-pdf/layout.ts";
 
 const now = new Date("2026-02-03T08:00:00Z");
-const token = "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789-_AbCdE";
+const token = "AbCdEfGhIjKlMnOpQr012-_A";
 const names = ["Bo Muster", "Łucja Żółć", "İlayda Öztürk", "Nguyễn Thị Hồng", "Zoë Groß", "Жанна Ильина"];
 
 const makeCard = (index: number): PrintedCard => ({
@@ -17,7 +17,7 @@ const makeCard = (index: number): PrintedCard => ({
   className: "5a",
   username: `bo.muster${index}`,
   password: `Il1O0-${index}`,
-  url: `https://login.example.org/card/${token.slice(0, 41)}${String(index).padStart(2, "0")}`,
+  url: `https://login.example.org/card/${token.slice(0, 22)}${String(index).padStart(2, "0")}`,
   secret: String(1000 + index),
 });
 const makeJob = (count: number, wishes: Partial<PrintJob> = {}): PrintJob => ({

@@ -216,7 +216,7 @@ describe("the logins of a class", () => {
       await make.person({ school: world.school, groups: [world.group], ...named("Maximilian", `Mustermann ${more}`) });
     const made = await makeCard(world);
     expect(passwordsOf(made)).toHaveLength(30);
-    expect(Buffer.byteLength(made.html)).toBeLessThan(65_000);
+    expect(Buffer.byteLength(made.html)).toBeLessThan(60_000);
   });
 
   const isRevoked = async (personId: PersonId) =>

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { drawQrPath, type QrPath } from "./qr-path.ts";
 
 const address = (index: number) =>
-  `https://login.example.org/card/${String(index).padStart(43, "AbCdEfGhIjKlMnOpQrSt")}`;
+  `https://login.example.org/card/${String(index).padStart(24, "AbCdEfGhIjKlMnOpQrSt")}`;
 
 /** The pen as a browser moves it; a scanner reads what it leaves, with a light edge around it. */
 function read({ size, path }: QrPath): string | undefined {
