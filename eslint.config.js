@@ -14,6 +14,11 @@ const visibleCast = {
   message: "Only src/access/visibility.ts says what an app may see; compose its rules.",
 };
 
+const wholeTable = {
+  selector: "CallExpression[callee.name='table'][arguments.0.value=/^(person|school|affiliation)$/]",
+  message: "What apps read comes from readTable(), which leaves out what is granted one by one.",
+};
+
 const ownWalks = {
   selector:
     "CallExpression[callee.object.name='fc'][callee.property.name='assert']:not([arguments.1.callee.name='walks'])",
@@ -81,6 +86,12 @@ export default tseslint.config(
     ignores: ["src/access/visibility.ts"],
     rules: {
       "no-restricted-syntax": ["error", visibleCast],
+    },
+  },
+  {
+    files: ["src/{idm,schulconnex}/**/*.ts", "src/access/subject-claims.ts", "src/access/change-tracking/snapshot.ts"],
+    rules: {
+      "no-restricted-syntax": ["error", visibleCast, wholeTable],
     },
   },
   {

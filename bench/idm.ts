@@ -80,7 +80,7 @@ async function recordStatements(db: PrismaDb, { app, user, people }: World): Pro
     changes: { pool },
     checkAccessToken: async () => ({
       kind: "valid",
-      token: { clientId: app.clientId, personId: null, hasSecondFactor: false, scopes },
+      token: { clientId: app.clientId, personId: null, hasSecondFactor: false, readsNames: true, scopes },
     }),
     document: await loadDocument("idm", "bench"),
     cursorKeys: [],

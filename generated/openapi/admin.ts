@@ -1864,7 +1864,7 @@ export interface components {
          */
         NameOrder: "name" | "-name";
         /** @description The postal address of a school. */
-        SchoolAddress: {
+        AdminSchoolAddress: {
             /**
              * @description The street line.
              * @example Schulstraße 1
@@ -1881,7 +1881,7 @@ export interface components {
             zipCode: string;
         };
         /** @description Country and federal state of a school. */
-        SchoolLocation: {
+        AdminSchoolLocation: {
             /**
              * @description The country, as a rule a two-letter code.
              * @example DE
@@ -1907,8 +1907,8 @@ export interface components {
              * @example DE-NI-100001
              */
             officialId: string;
-            address: components["schemas"]["SchoolAddress"];
-            location: components["schemas"]["SchoolLocation"];
+            address: components["schemas"]["AdminSchoolAddress"];
+            location: components["schemas"]["AdminSchoolLocation"];
             /**
              * @description The kind of school, a code in capitals; null when it is not known.
              * @example GYMNASIUM
@@ -2089,7 +2089,7 @@ export interface components {
             enter: components["schemas"]["RoleCounts"];
             leave: components["schemas"]["RoleCounts"];
         };
-        /** @description The name of a person; null where the school keeps none. */
+        /** @description The name of a person; null where the school keeps none or the app was not granted names. */
         PersonName: {
             /**
              * @description All first names.
@@ -3987,6 +3987,12 @@ export interface components {
          */
         AppType: "CONFIDENTIAL" | "PUBLIC";
         /**
+         * @description What an app may be granted to read beside the rest of a record: of schools `SCHOOL_ADDRESS`, `SCHOOL_LOCATION`, `SCHOOL_OFFICIAL_ID` and `SCHOOLING_LEVEL`, of people `PERSON_NAME` and `SOURCE_SYSTEM_IDENTIFIER`.
+         * @example PERSON_NAME
+         * @enum {string}
+         */
+        AppAttribute: "SCHOOL_ADDRESS" | "SCHOOL_LOCATION" | "SCHOOL_OFFICIAL_ID" | "SCHOOLING_LEVEL" | "PERSON_NAME" | "SOURCE_SYSTEM_IDENTIFIER";
+        /**
          * @description How the ID tokens of an app are signed.
          * @example RS256
          * @enum {string}
@@ -4054,6 +4060,8 @@ export interface components {
             backchannelLogoutUri: string | null;
             /** @description The scopes that the app may ask for. */
             scopes: components["schemas"]["AppScope"][];
+            /** @description What the app may read of schools and people beside the rest of their records; anything else is null for it. */
+            attributes: components["schemas"]["AppAttribute"][];
             idTokenAlgorithm: components["schemas"]["IdTokenAlgorithm"];
             schulconnexSpelling: components["schemas"]["SchulconnexSpelling"];
             /**
@@ -4147,6 +4155,8 @@ export interface components {
             backchannelLogoutUri?: string | null;
             /** @description The scopes that the app may ask for. None if it is left out. */
             scopes?: components["schemas"]["AppScope"][];
+            /** @description What the app may read of schools and people beside the rest of their records; anything else is null for it. Everything if it is left out. Given by an operator only. */
+            attributes?: components["schemas"]["AppAttribute"][];
             /** @default RS256 */
             idTokenAlgorithm: components["schemas"]["IdTokenAlgorithm"];
             /** @default V1_4 */
@@ -4226,6 +4236,8 @@ export interface components {
             backchannelLogoutUri?: string | null;
             /** @description The scopes that the app may ask for. Tokens lose a scope that is taken away at once. */
             scopes?: components["schemas"]["AppScope"][];
+            /** @description What the app may read of schools and people beside the rest of their records; anything else is null for it from then on. Given by an operator only. No event says so: the app has to read everything again. */
+            attributes?: components["schemas"]["AppAttribute"][];
             idTokenAlgorithm?: components["schemas"]["IdTokenAlgorithm"];
             schulconnexSpelling?: components["schemas"]["SchulconnexSpelling"];
             /**
@@ -4515,6 +4527,8 @@ export interface components {
             hasTile: boolean;
             /** @description The data that the app may ask for. `openid` is sign-on; those that end in `:read` are read with sync. */
             scopes: components["schemas"]["AppScope"][];
+            /** @description What it may read of schools and people beside the rest of their records; anything else is null for it. */
+            attributes: components["schemas"]["AppAttribute"][];
             grant: components["schemas"]["CatalogueGrant"];
             /**
              * Format: date-time

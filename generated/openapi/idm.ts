@@ -213,7 +213,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description The postal address of a school. */
+        /** @description The postal address of a school; null where the app was not granted it. */
         SchoolAddress: {
             /**
              * @description The street line.
@@ -229,8 +229,8 @@ export interface components {
             city: string;
             /** @example 26121 */
             zipCode: string;
-        };
-        /** @description Country and federal state of a school. */
+        } | null;
+        /** @description Country and federal state of a school; null where the app was not granted them. */
         SchoolLocation: {
             /**
              * @description The country, as a rule a two-letter code.
@@ -242,7 +242,7 @@ export interface components {
              * @example NI
              */
             state: string;
-        };
+        } | null;
         /** @description A school that syncs to the app. */
         School: {
             /**
@@ -255,12 +255,12 @@ export interface components {
             address: components["schemas"]["SchoolAddress"];
             location: components["schemas"]["SchoolLocation"];
             /**
-             * @description The official identifier of the school.
+             * @description The official identifier of the school; null where the app was not granted it.
              * @example DE-NI-100001
              */
-            officialId: string;
+            officialId: string | null;
             /**
-             * @description The kind of school, as the school's data names it; null when it is not known.
+             * @description The kind of school, as the school's data names it; null when it is not known or the app was not granted it.
              * @example GYMNASIUM
              */
             schoolingLevel: string | null;
@@ -303,7 +303,7 @@ export interface components {
              */
             requestId: string;
         };
-        /** @description The name of a person; null where the school keeps none. */
+        /** @description The name of a person; null where the school keeps none or the app was not granted names. */
         PersonName: {
             /**
              * @description All first names.
@@ -424,7 +424,7 @@ export interface components {
             role: components["schemas"]["PersonRole"];
             name: components["schemas"]["PersonName"];
             /**
-             * @description The identifier of the person in the source system of the school.
+             * @description The identifier of the person in the source system of the school; null where there is none or the app was not granted it.
              * @example src-t-1
              */
             sourceSystemIdentifier: string | null;
@@ -444,7 +444,7 @@ export interface components {
             role: components["schemas"]["PersonRole"];
             name: components["schemas"]["PersonName"];
             /**
-             * @description The identifier of the person in the source system of the school.
+             * @description The identifier of the person in the source system of the school; null where there is none or the app was not granted it.
              * @example src-t-1
              */
             sourceSystemIdentifier: string | null;
@@ -901,7 +901,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The users, ordered by last name and first name. */
+            /** @description The users, ordered by last name and first name; by id for an app that was not granted names. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -1107,7 +1107,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The people, ordered by last name and first name. */
+            /** @description The people, ordered by last name and first name; by id for an app that was not granted names. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

@@ -488,7 +488,7 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description The name of the person; null where the school keeps none. */
+        /** @description The name of the person; null where the school keeps none or the app was not granted names. */
         SchulconnexName: {
             /**
              * @description All first names.
@@ -498,13 +498,13 @@ export interface components {
             /** @example Beispiel */
             familienname: string;
         } | null;
-        /** @description Where the school is. */
+        /** @description Where the school is; null where the app was not granted the address. */
         Anschrift: {
             /** @example 26121 */
             postleitzahl: string;
             /** @example Musterstadt */
             ort: string;
-        };
+        } | null;
         /**
          * @description The kind of organisation.
          * @example SCHULE
@@ -519,10 +519,10 @@ export interface components {
              */
             id: string;
             /**
-             * @description The official identifier of the school.
+             * @description The official identifier of the school; null where the app was not granted it.
              * @example DE-NI-100001
              */
-            kennung?: string;
+            kennung?: string | null;
             /** @example Goethe-Gymnasium Musterstadt */
             name?: string;
             anschrift?: components["schemas"]["Anschrift"];
@@ -920,7 +920,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The records, ordered by last name and first name. */
+            /** @description The records, ordered by last name and first name; by pid for an app that was not granted names. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

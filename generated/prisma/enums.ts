@@ -34,6 +34,18 @@ export const SchulconnexSpelling = {
 export type SchulconnexSpelling = (typeof SchulconnexSpelling)[keyof typeof SchulconnexSpelling]
 
 
+export const AppAttribute = {
+  SCHOOL_ADDRESS: 'SCHOOL_ADDRESS',
+  SCHOOL_LOCATION: 'SCHOOL_LOCATION',
+  SCHOOL_OFFICIAL_ID: 'SCHOOL_OFFICIAL_ID',
+  SCHOOLING_LEVEL: 'SCHOOLING_LEVEL',
+  PERSON_NAME: 'PERSON_NAME',
+  SOURCE_SYSTEM_IDENTIFIER: 'SOURCE_SYSTEM_IDENTIFIER'
+} as const
+
+export type AppAttribute = (typeof AppAttribute)[keyof typeof AppAttribute]
+
+
 export const SignOnAudience = {
   NOBODY: 'NOBODY',
   EVERYBODY: 'EVERYBODY',

@@ -17,6 +17,7 @@ export const tables = {
       loginUrl: "login_url",
       backchannelLogoutUri: "backchannel_logout_uri",
       scopes: "scopes",
+      attributes: "attributes",
       idTokenAlgorithm: "id_token_algorithm",
       schulconnexSpelling: "schulconnex_spelling",
       createdAt: "created_at",
@@ -757,6 +758,7 @@ export type Rows = {
     loginUrl: string | null;
     backchannelLogoutUri: string | null;
     scopes: string[];
+    attributes: ("SCHOOL_ADDRESS" | "SCHOOL_LOCATION" | "SCHOOL_OFFICIAL_ID" | "SCHOOLING_LEVEL" | "PERSON_NAME" | "SOURCE_SYSTEM_IDENTIFIER")[];
     idTokenAlgorithm: "RS256" | "ES256" | "EdDSA";
     schulconnexSpelling: "V1_4" | "V1_7";
     createdAt: Date;

@@ -4,6 +4,7 @@ import type { Origin } from "../events/index.ts";
 import type { Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/ids.ts";
+import { appAttributes } from "./attributes.ts";
 import { writeProfile, type ProfileUpdate } from "./app-profile.ts";
 import { hashSecret, makeSecret } from "./client-secret.ts";
 import { findApp, lockApp, type App, type Registration } from "./find-app.ts";
@@ -66,6 +67,7 @@ const fillRegistration = (app: NewApp & { clientId: ClientId }): Registration =>
   loginUrl: app.loginUrl ?? null,
   backchannelLogoutUri: app.backchannelLogoutUri ?? null,
   scopes: app.scopes,
+  attributes: appAttributes.filter((name) => app.attributes?.includes(name) ?? true),
   idTokenAlgorithm: app.idTokenAlgorithm ?? "RS256",
   schulconnexSpelling: app.schulconnexSpelling ?? "V1_4",
 });

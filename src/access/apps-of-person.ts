@@ -1,6 +1,7 @@
 import { makeSortKey, type GroupId, type PersonId, type SchoolId } from "../directory/index.ts";
 import type { Queryable } from "../platform/db.ts";
 import { fields, findRows, sql, statement, table } from "../platform/sql.ts";
+import type { AppAttribute } from "./attributes.ts";
 import { decideSignOnRight, signOnFactsOf, type SignOnFacts } from "./sign-on-right.ts";
 import type { ClientId, ScopeName } from "./token.ts";
 import { fromShownGroupsOf, fromShownSchoolsOf, personIsSynced, userIsShown } from "./visibility.ts";
@@ -10,6 +11,7 @@ export type AppOfPerson = {
   clientId: ClientId;
   name: string;
   scopes: ScopeName[];
+  granted: AppAttribute[];
   /** The person may sign in at this moment. */
   maySignIn: boolean;
   /** The app has them among its users, by id at least. */
@@ -42,6 +44,7 @@ const selectApps = statement<Asked>(({ personId, now }) => {
       clientId: client,
       name: app.name,
       scopes: app.scopes,
+      granted: sql`${app.attributes}::text[]`,
       facts: signOnFactsOf(client, sql`${personId}::uuid`, now),
       isUser: userIsShown(client, p),
       isPerson: personIsSynced(client, p),
@@ -96,7 +99,7 @@ const byClaim: Partial<Record<ScopeName, PersonAttribute>> = {
 };
 
 /** What an app gets to know of a person, through sign-on and through the APIs together; ids apart. */
-export function attributesOf({ scopes, maySignIn, isUser, isPerson, groups }: AppOfPerson): PersonAttribute[] {
+export function attributesOf({ scopes, granted, maySignIn, isUser, isPerson, groups }: AppOfPerson): PersonAttribute[] {
   const has = (scope: ScopeName) => scopes.includes(scope);
   const known = new Set<PersonAttribute>();
   const add = (...names: PersonAttribute[]) => names.forEach((name) => known.add(name));
@@ -104,7 +107,13 @@ export function attributesOf({ scopes, maySignIn, isUser, isPerson, groups }: Ap
   if (isUser && has("users:read")) add("name", "role", "status", "groups");
   if (isPerson && has("people:read")) add("name", "role", "status", "groups", "schools", "sourceSystemIdentifier");
   if (isPerson && has("groups:read") && groups.length > 0) add("name", "role", "groups");
-  return personAttributes.filter((name) => known.has(name));
+  const isGranted = (name: PersonAttribute) => byGrant[name] === undefined || granted.includes(byGrant[name]);
+  return personAttributes.filter((name) => known.has(name) && isGranted(name));
 }
+
+const byGrant: Partial<Record<PersonAttribute, AppAttribute>> = {
+  name: "PERSON_NAME",
+  sourceSystemIdentifier: "SOURCE_SYSTEM_IDENTIFIER",
+};
 
 const personAttributes = ["name", "role", "status", "groups", "schools", "sourceSystemIdentifier"] as const;

@@ -10,7 +10,7 @@ import { scopeNames, type ClientId, type ScopeName } from "./token.ts";
 export type NamedGroup = { id: GroupId; name: string };
 
 /** An app as a school sees it that chooses among all, with what it gave it. */
-export type CatalogueApp = Pick<App, "clientId" | "name" | "loginUrl"> &
+export type CatalogueApp = Pick<App, "clientId" | "name" | "loginUrl" | "attributes"> &
   AppProfile & {
     /** What it may ask for of people's data; the scopes of the staff are not for schools. */
     scopes: ScopeName[];

@@ -38,6 +38,7 @@ const selectApp = (clientId: Value): Sql => sql`
     loginUrl: registered.loginUrl,
     backchannelLogoutUri: registered.backchannelLogoutUri,
     scopes: registered.scopes,
+    attributes: sql`${registered.attributes}::text[]`,
     idTokenAlgorithm: registered.idTokenAlgorithm,
     schulconnexSpelling: registered.schulconnexSpelling,
   })}

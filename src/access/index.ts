@@ -50,6 +50,7 @@ export {
   signOnFactsOf,
 } from "./sign-on-right.ts";
 export type { SignOnFacts, SignOnRight } from "./sign-on-right.ts";
+export * from "./attributes.ts";
 export { attributesOf, listAppsOfPerson } from "./apps-of-person.ts";
 export type { AppOfPerson, PersonAttribute } from "./apps-of-person.ts";
 export { personFactsOf } from "./sign-on-explanation.ts";

@@ -1,15 +1,17 @@
 import type { GroupId, PersonId, PersonName, PersonRole, SchoolId } from "../directory/index.ts";
 import type { Queryable } from "../platform/db.ts";
-import { findRows, sql, statement, table, type Sql, type Value } from "../platform/sql.ts";
+import { findRows, sql, statement, table, type Columns, type Sql, type Value } from "../platform/sql.ts";
+import { granted, readTable } from "./attributes.ts";
 import type { ClientId } from "./token.ts";
 import { fromShownGroupsOf } from "./visibility.ts";
 
 type SubjectSchool = {
   id: SchoolId;
   name: string;
-  officialId: string;
-  location: { country: string; state: string };
-  address: { address: string; addressAddition: string | null; city: string; zipCode: string };
+  /** Null, as the others, where the app was not granted it. */
+  officialId: string | null;
+  location: { country: string; state: string } | null;
+  address: { address: string; addressAddition: string | null; city: string; zipCode: string } | null;
   schoolingLevel: string | null;
 };
 
@@ -25,22 +27,30 @@ export type SubjectClaims = {
 /** A person as an app may know them, whichever of their schools the sign-on is for. */
 export type Subject = Omit<SubjectClaims, "school"> & { schools: SubjectSchool[] };
 
-const p = table("person", "p");
-const a = table("affiliation", "a");
-const s = table("school", "s");
+const p = readTable("person", "p");
+const a = readTable("affiliation", "a");
+const s = readTable("school", "s");
 const g = table("group", "g");
+
+const nameOf = ({ firstFull, firstCall, last }: Columns<"firstFull" | "firstCall" | "last">): Sql =>
+  sql`CASE WHEN ${last} IS NOT NULL
+    THEN json_build_object('firstFull', ${firstFull}, 'firstCall', ${firstCall}, 'last', ${last}) END`;
+const locationOf = ({ country, state }: Columns<"country" | "state">): Sql =>
+  sql`json_build_object('country', ${country}, 'state', ${state})`;
+const addressOf = (s: Columns<"address" | "addressAddition" | "city" | "zipCode">): Sql =>
+  sql`json_build_object('address', ${s.address}, 'addressAddition', ${s.addressAddition}, 'city', ${s.city},
+    'zipCode', ${s.zipCode})`;
 
 /** The `Subject` of a person and an app as one value, for statements that ask for more than it. */
 export const subjectOf = (client: Value, personId: Value): Sql => sql`(
   SELECT json_build_object('role', ${p.role},
-    'name', CASE WHEN ${p.last} IS NOT NULL
-      THEN json_build_object('firstFull', ${p.firstFull}, 'firstCall', ${p.firstCall}, 'last', ${p.last}) END,
+    'name', ${granted(client, "PERSON_NAME", p, nameOf)},
     'schools', (
-      SELECT coalesce(json_agg(json_build_object('id', ${s.id}, 'name', ${s.name}, 'officialId', ${s.officialId},
-        'location', json_build_object('country', ${s.country}, 'state', ${s.state}),
-        'address', json_build_object('address', ${s.address}, 'addressAddition', ${s.addressAddition},
-          'city', ${s.city}, 'zipCode', ${s.zipCode}),
-        'schoolingLevel', ${s.schoolingLevel})), '[]')
+      SELECT coalesce(json_agg(json_build_object('id', ${s.id}, 'name', ${s.name},
+        'officialId', ${granted(client, "SCHOOL_OFFICIAL_ID", s, ({ officialId }) => officialId)},
+        'location', ${granted(client, "SCHOOL_LOCATION", s, locationOf)},
+        'address', ${granted(client, "SCHOOL_ADDRESS", s, addressOf)},
+        'schoolingLevel', ${granted(client, "SCHOOLING_LEVEL", s, ({ schoolingLevel }) => schoolingLevel)})), '[]')
       FROM ${a} JOIN ${s} ON ${s.id} = ${a.schoolId} WHERE ${a.personId} = ${p.id}),
     'groups', (
       SELECT

@@ -40,6 +40,8 @@ export type AccessToken = {
   personId: PersonId | null;
   scopes: ReadonlySet<ScopeName>;
   hasSecondFactor: boolean;
+  /** The app was granted the names of people. */
+  readsNames: boolean;
 };
 
 /** `unknown` covers revoked, malformed and never issued. */

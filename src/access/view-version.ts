@@ -22,7 +22,7 @@ const versionsOf = (schools: Sql): Sql => sql`(
  */
 export const viewVersion = (client: Value, schools: Sql | null): Sql => sql`(
   SELECT concat_ws('.',
-    hash_record_extended(ROW(${app.schulconnexSpelling}, ${app.scopes}, ${app.updatedAt}), 0),
+    hash_record_extended(ROW(${app.schulconnexSpelling}, ${app.scopes}, ${app.attributes}, ${app.updatedAt}), 0),
     coalesce(${versionOf(sql`'app:' || ${app.clientId}`)}, 0)
     ${schools === null ? sql`` : sql`, ${versionsOf(schools)}`})
   FROM ${app} WHERE ${app.clientId} = ${client})`;

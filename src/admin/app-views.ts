@@ -116,7 +116,9 @@ const getAppView: AdminHandler<"getAppView"> = async ({ db, fetchAsApp }, { path
   if (app === null) throw appNotFound();
   await refuseOtherSubject(db, resource, { schoolId, id: id ?? "" });
   const asked = pathOf[resource]({ schoolId, id: id ?? "", search });
-  const answer = await fetchAsApp({ clientId, scopes: scopesOf(app) }, requestId)(new Request(innerOrigin + asked));
+  const readsNames = app.attributes.includes("PERSON_NAME");
+  const fetchApi = fetchAsApp({ clientId, scopes: scopesOf(app), readsNames }, requestId);
+  const answer = await fetchApi(new Request(innerOrigin + asked));
   const body = await answer.text();
   const isSeen = isOfSchool || withoutPeople.includes(resource);
   const ofOthers = isSeen && answer.status === 200 && ofPeople.includes(resource);

@@ -43,7 +43,7 @@ function presentApp(found: App & AppProfile, now: Date): AdminApp {
   const { secretHash: _, oldSecretHash: _old, oldSecretEndsAt, ...app } = found;
   const isValid = oldSecretEndsAt !== null && oldSecretEndsAt > now;
   const { clientId, name, type, pkceRequired, redirectUris, postLogoutRedirectUris, loginUrl } = app;
-  const { backchannelLogoutUri, scopes, idTokenAlgorithm, schulconnexSpelling } = app;
+  const { backchannelLogoutUri, scopes, attributes, idTokenAlgorithm, schulconnexSpelling } = app;
   const { provider, description, purpose, privacyUrl, supportAddress, logoPath } = app;
   return present<AdminApp>({
     clientId,
@@ -55,6 +55,7 @@ function presentApp(found: App & AppProfile, now: Date): AdminApp {
     loginUrl,
     backchannelLogoutUri,
     scopes,
+    attributes,
     idTokenAlgorithm,
     schulconnexSpelling,
     oldSecretEndsAt: isValid ? oldSecretEndsAt.toISOString() : null,
@@ -99,7 +100,7 @@ const getApp: AdminHandler<"getApp"> = async ({ db }, { path, reach, origin }) =
   return { status: 200, body, headers: { ETag: tagOf(body) } };
 };
 
-type Written = Pick<Schemas["AppUpdate"], "scopes" | "backchannelLogoutUri">;
+type Written = Pick<Schemas["AppUpdate"], "scopes" | "attributes" | "backchannelLogoutUri">;
 
 /** The address for logouts is looked up, so it is checked before the transaction. Errors: invalid uri_refused. */
 const checked = async ({ policy }: AdminDeps, { scopes, backchannelLogoutUri: uri }: Written) => ({
@@ -109,10 +110,11 @@ const checked = async ({ policy }: AdminDeps, { scopes, backchannelLogoutUri: ur
   }),
 });
 
-/** Errors: forbidden role_forbids: scopes open the APIs, the one of the staff too. */
-function refuseScopes({ all }: { all: boolean }, { scopes }: Written): void {
-  if (scopes === undefined || all) return;
-  throw new AppError("forbidden", "role_forbids", "The scopes of an app are changed by an operator only.");
+/** Errors: forbidden role_forbids: scopes open the APIs, the one of the staff too, and attributes what stands in them. */
+function refuseApproved({ all }: { all: boolean }, { scopes, attributes }: Written): void {
+  if (all || (scopes === undefined && attributes === undefined)) return;
+  const message = "The scopes of an app, and what it may read, are changed by an operator only.";
+  throw new AppError("forbidden", "role_forbids", message);
 }
 
 /** What a request says of the profile of an app, apart from the rest. */
@@ -124,7 +126,7 @@ function splitProfile<T extends ProfileUpdate>(written: T) {
 }
 
 const createApp: AdminHandler<"createApp"> = async (deps, { body, caller, reach, origin, keep }) => {
-  refuseScopes(reach, body);
+  refuseApproved(reach, body);
   const { clientId, redirectUris = [], backchannelLogoutUri: _unchecked, ...written } = body;
   const { profile, rest } = splitProfile(written);
   const type = (body as Partial<typeof body>).type ?? "CONFIDENTIAL";
@@ -177,7 +179,7 @@ const updateApp: AdminHandler<"updateApp"> = async (deps, request) => {
   const { path, body, reach, origin } = request;
   const clientId = path.clientId as ClientId;
   if (!reachesApp(reach, clientId)) throw appNotFound();
-  refuseScopes(reach, body);
+  refuseApproved(reach, body);
   const { backchannelLogoutUri: _unchecked, ...written } = body;
   const { profile, rest } = splitProfile(written);
   const given = { ...rest, profile, ...(await checked(deps, body)), clientId };

@@ -32,6 +32,7 @@ const presentApp = (app: CatalogueApp): Schemas["CatalogueApp"] =>
     logoPath: app.logoPath,
     hasTile: app.loginUrl !== null,
     scopes: app.scopes,
+    attributes: app.attributes,
     grant: app.grant && presentGrant(app.grant),
     lastSignInAt: app.lastSignInAt?.toISOString() ?? null,
     lastCallAt: app.lastCallAt?.toISOString() ?? null,

@@ -1,4 +1,4 @@
-import type { Registration, ScopeName, ScopeRequest, SignOnAudience } from "../access/index.ts";
+import type { AppAttribute, Registration, ScopeName, ScopeRequest, SignOnAudience } from "../access/index.ts";
 import type { GroupStatus, GroupType, PersonRole, PersonStatus, NameOrder, PersonOrder } from "../directory/index.ts";
 import type { GroupStep, ImportFormat, ImportMode, ImportState, ImportStatus, PersonImport } from "../imports/index.ts";
 import type { EnumsAgree, Takes } from "../platform/contract-types.ts";
@@ -164,6 +164,7 @@ export const takes: Takes<operations> = {
 export const enums: EnumsAgree<
   components["schemas"],
   {
+    AppAttribute: AppAttribute;
     AppScope: ScopeName;
     AppType: Registration["type"];
     CardLanguage: CardLanguage;
@@ -206,6 +207,7 @@ export const enums: EnumsAgree<
     WebhookEventType: EventType;
   }
 > = {
+  AppAttribute: true,
   AppScope: true,
   AppType: true,
   CardLanguage: true,

@@ -30,7 +30,7 @@ export type AdminDeps = {
   makeCard: MakeCard;
   issuerUrl: string;
   /** Asks the IDM API and Schulconnex in this process, as an app does with a token of its own. */
-  fetchAsApp: (app: Pick<AccessToken, "clientId" | "scopes">, requestId: string) => InnerFetch;
+  fetchAsApp: (app: Pick<AccessToken, "clientId" | "scopes" | "readsNames">, requestId: string) => InnerFetch;
 };
 
 /** Who calls, with the roles that hold at this moment. */

@@ -84,7 +84,8 @@ export function makeAdmin(options: AdminOptions): Admin {
       const { personId } = caller;
       const holder = { personId };
       const held = await readFor(caller, req.method, () => findRoles(options.db, holder, options.clock()));
-      return { clientId: pagesClientId, personId, scopes: bothScopes, holder, hasSecondFactor: true, ...held };
+      const token = { clientId: pagesClientId, personId, scopes: bothScopes, hasSecondFactor: true, readsNames: true };
+      return { ...token, holder, ...held };
     },
     scopeName: scopeOfContract,
     reading,

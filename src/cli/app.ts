@@ -1,4 +1,5 @@
 import {
+  appAttributes,
   checkBackchannelLogoutUri,
   createApp,
   deleteApp,
@@ -31,6 +32,8 @@ const properties = {
   loginUrl: option.text("Where its tile leads.", "url"),
   backchannelLogoutUri: option.text("Where it is notified of logouts.", "uri"),
   scope: option.someOf(scopeNames, "Scopes it may ask for, such as schools:read."),
+  attribute: option.someOf(appAttributes, "What it may read beside the rest of a record; everything if left out."),
+  noAttributes: option.flag("It may read none of these."),
   idTokenAlgorithm: option.oneOf(["RS256", "ES256", "EdDSA"] as const, "How its ID tokens are signed."),
   schulconnexSpelling: option.oneOf(["V1_4", "V1_7"] as const, "How it reads Schulconnex codes."),
   noPkce: option.flag("Do not require PKCE; confidential apps only."),
@@ -47,6 +50,8 @@ type Written = {
   loginUrl?: string | undefined;
   backchannelLogoutUri?: string | undefined;
   scope?: App["scopes"] | undefined;
+  attribute?: App["attributes"] | undefined;
+  noAttributes: boolean;
   idTokenAlgorithm?: App["idTokenAlgorithm"] | undefined;
   schulconnexSpelling?: App["schulconnexSpelling"] | undefined;
   noPkce: boolean;
@@ -65,11 +70,14 @@ function readRegistration(written: Written): Fields {
     loginUrl,
     backchannelLogoutUri,
     scope,
+    attribute,
+    noAttributes,
     idTokenAlgorithm,
     schulconnexSpelling,
     noPkce,
     pkce,
   } = written;
+  if (attribute && noAttributes) throw new UsageError("Give --attribute or --no-attributes, not both.");
   if (pkce && noPkce) throw new UsageError("Give --pkce or --no-pkce, not both.");
   return {
     ...(name !== undefined && { name }),
@@ -78,6 +86,7 @@ function readRegistration(written: Written): Fields {
     ...(loginUrl !== undefined && { loginUrl }),
     ...(backchannelLogoutUri !== undefined && { backchannelLogoutUri }),
     ...(scope && { scopes: [...new Set(scope)] }),
+    ...((attribute || noAttributes) && { attributes: [...new Set(attribute)] }),
     ...(idTokenAlgorithm && { idTokenAlgorithm }),
     ...(schulconnexSpelling && { schulconnexSpelling }),
     ...((pkce || noPkce) && { pkceRequired: pkce }),
@@ -94,10 +103,11 @@ async function readChecked(tools: Tools, written: Written): Promise<Checked> {
 /** A registration without the hashes of secrets, and with the end of the old one while it is valid. */
 function shownOf(registered: App, now: Date): Shown {
   const { clientId, name, type, pkceRequired, redirectUris, postLogoutRedirectUris, loginUrl } = registered;
-  const { backchannelLogoutUri, scopes, idTokenAlgorithm, schulconnexSpelling, oldSecretEndsAt } = registered;
+  const { backchannelLogoutUri, scopes, attributes, idTokenAlgorithm, schulconnexSpelling, oldSecretEndsAt } =
+    registered;
   return {
     ...{ clientId, name, type, pkceRequired, redirectUris, postLogoutRedirectUris, loginUrl },
-    ...{ backchannelLogoutUri, scopes, idTokenAlgorithm, schulconnexSpelling },
+    ...{ backchannelLogoutUri, scopes, attributes, idTokenAlgorithm, schulconnexSpelling },
     oldSecretEndsAt: oldSecretEndsAt !== null && oldSecretEndsAt > now ? oldSecretEndsAt : null,
   };
 }

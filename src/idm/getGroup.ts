@@ -7,7 +7,7 @@ import { group, type Group } from "./records.ts";
 const g = table("group", "g");
 
 const groupById = makeReadQuery<Group>("idm_group", {
-  item: group,
+  item: group(asked),
   from: sql`${g}`,
   where: sql`${g.id} = ${asked.id}`,
   visible: groupIsShown(asked.client, g),

@@ -1,10 +1,10 @@
-import { personIsShown } from "../access/index.ts";
+import { personIsShown, readTable } from "../access/index.ts";
 import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
-import { sql, table } from "../platform/sql.ts";
+import { sql } from "../platform/sql.ts";
 import { userNotFound, type IdmHandler } from "./handler.ts";
 import { person, type Person } from "./records.ts";
 
-const p = table("person", "p");
+const p = readTable("person", "p");
 
 const personById = makeReadQuery<Person>("idm_person", {
   item: person(asked),

@@ -1,13 +1,13 @@
-import { schoolIsShown } from "../access/index.ts";
+import { schoolIsShown, readTable } from "../access/index.ts";
 import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
-import { sql, table } from "../platform/sql.ts";
+import { sql } from "../platform/sql.ts";
 import { schoolNotFound, type IdmHandler } from "./handler.ts";
 import { school, type School } from "./records.ts";
 
-const s = table("school", "s");
+const s = readTable("school", "s");
 
 const schoolById = makeReadQuery<School>("idm_school", {
-  item: school,
+  item: school(asked),
   from: sql`${s}`,
   where: sql`${s.id} = ${asked.id}`,
   visible: schoolIsShown(asked.client, s.id),

@@ -1,10 +1,10 @@
-import { userIsShown } from "../access/index.ts";
+import { userIsShown, readTable } from "../access/index.ts";
 import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
-import { sql, table } from "../platform/sql.ts";
+import { sql } from "../platform/sql.ts";
 import { userNotFound, type IdmHandler } from "./handler.ts";
 import { user, type User } from "./records.ts";
 
-const p = table("person", "p");
+const p = readTable("person", "p");
 
 const userById = makeReadQuery<User>("idm_user", {
   item: user(asked),

@@ -1,25 +1,22 @@
-import { personIsShown, personIsSynced } from "../access/index.ts";
-import { answerList, makeListQuery } from "../platform/http/index.ts";
-import { table } from "../platform/sql.ts";
+import { peopleOrderOf, personIsShown, personIsSynced, readTable } from "../access/index.ts";
+import { answerList } from "../platform/http/index.ts";
 import { organizationNotFound, type IdmHandler } from "./handler.ts";
-import { listedPerson, listedPersonWithStatus, peopleOfSchool, type ListedPerson, type OfSchool } from "./records.ts";
+import { listedPerson, listedPersonWithStatus, makePeopleLists } from "./records.ts";
 
-const p = table("person", "p");
+const p = readTable("person", "p");
 
-const people = makeListQuery<ListedPerson, OfSchool>("idm_school_people", (given) => ({
-  ...peopleOfSchool(given),
+const people = makePeopleLists("idm_school_people", (given) => ({
   item: listedPerson(given),
   visible: personIsShown(given.client, p, given.school),
 }));
-const peopleWithDeleted = makeListQuery<ListedPerson, OfSchool>("idm_school_people_deleted", (given) => ({
-  ...peopleOfSchool(given),
+const peopleWithDeleted = makePeopleLists("idm_school_people_deleted", (given) => ({
   item: listedPersonWithStatus(given),
   visible: personIsSynced(given.client, p, given.school),
 }));
 
 export const listSchoolPeople: IdmHandler<"listSchoolPeople"> = ({ caller, path, query }) =>
   answerList(
-    query["show-deleted"] ? peopleWithDeleted : people,
+    (query["show-deleted"] ? peopleWithDeleted : people)[peopleOrderOf(caller)],
     { client: caller.clientId, school: path.id },
     organizationNotFound,
     query,

@@ -1,16 +1,19 @@
-import { userIsShownAt } from "../access/index.ts";
-import { answerList, makeListQuery } from "../platform/http/index.ts";
-import { table } from "../platform/sql.ts";
+import { peopleOrderOf, readTable, userIsShownAt } from "../access/index.ts";
+import { answerList } from "../platform/http/index.ts";
 import { organizationNotFound, type IdmHandler } from "./handler.ts";
-import { peopleOfSchool, user, type OfSchool, type User } from "./records.ts";
+import { makePeopleLists, user } from "./records.ts";
 
-const p = table("person", "p");
+const p = readTable("person", "p");
 
-const usersOfSchool = makeListQuery<User, OfSchool>("idm_school_users", (given) => ({
-  ...peopleOfSchool(given),
+const usersOfSchool = makePeopleLists("idm_school_users", (given) => ({
   item: user(given),
   visible: userIsShownAt(given.client, p, given.school),
 }));
 
 export const listSchoolUsers: IdmHandler<"listSchoolUsers"> = ({ caller, path, query }) =>
-  answerList(usersOfSchool, { client: caller.clientId, school: path.id }, organizationNotFound, query);
+  answerList(
+    usersOfSchool[peopleOrderOf(caller)],
+    { client: caller.clientId, school: path.id },
+    organizationNotFound,
+    query,
+  );

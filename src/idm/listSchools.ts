@@ -5,7 +5,7 @@ import type { IdmHandler } from "./handler.ts";
 import { school, type School } from "./records.ts";
 
 const schools = makeListQuery<School, { client: string }>("idm_schools", ({ client }) => ({
-  item: school,
+  item: school({ client }),
   from: fromShownSchools(client),
   version: viewVersion(client, null),
   sortKey: sql`listed.sort_key`,

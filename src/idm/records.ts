@@ -1,4 +1,16 @@
-import { fromShownGroupsOf, fromShownMembersOf, memberRole, schoolIsShown, viewVersion } from "../access/index.ts";
+import {
+  fromShownGroupsOf,
+  fromShownMembersOf,
+  granted,
+  jsonGranted,
+  memberRole,
+  peopleSortKey,
+  readTable,
+  schoolIsShown,
+  viewVersion,
+  type PeopleOrder,
+} from "../access/index.ts";
+import { makeListQuery, type ListQuery } from "../platform/http/index.ts";
 import {
   jsonArray,
   jsonCode,
@@ -10,6 +22,7 @@ import {
   type JsonSql,
 } from "../platform/json-sql.ts";
 import { lookUp } from "../platform/lookup-sql.ts";
+import type { Visible } from "../platform/visible-sql.ts";
 import { sql, table, type Parameters, type Value } from "../platform/sql.ts";
 import type { components } from "../../generated/openapi/idm.ts";
 
@@ -21,34 +34,42 @@ export type ListedPerson = Schemas["ListedPerson"];
 export type Group = Schemas["Group"];
 export type ListedGroup = Schemas["ListedGroup"];
 
-const s = table("school", "s");
-const p = table("person", "p");
+const s = readTable("school", "s");
+const p = readTable("person", "p");
 const g = table("group", "g");
 const m = table("membership", "m");
-const a = table("affiliation", "a");
+const a = readTable("affiliation", "a");
 
-export const school = jsonObject<School>()({
-  id: jsonCode(s.id),
-  name: jsonText(s.name),
-  address: jsonObject<Schemas["SchoolAddress"]>()({
-    address: jsonText(s.address),
-    addressAddition: jsonNullable(s.addressAddition),
-    city: jsonText(s.city),
-    zipCode: jsonText(s.zipCode),
-  }),
-  location: jsonObject<Schemas["SchoolLocation"]>()({ country: jsonText(s.country), state: jsonText(s.state) }),
-  officialId: jsonText(s.officialId),
-  schoolingLevel: jsonNullable(s.schoolingLevel),
-});
+export const school = ({ client }: Asked) =>
+  jsonObject<School>()({
+    id: jsonCode(s.id),
+    name: jsonText(s.name),
+    address: jsonGranted(client, "SCHOOL_ADDRESS", s, (s) =>
+      jsonObject<NonNullable<Schemas["SchoolAddress"]>>()({
+        address: jsonText(s.address),
+        addressAddition: jsonNullable(s.addressAddition),
+        city: jsonText(s.city),
+        zipCode: jsonText(s.zipCode),
+      }),
+    ),
+    location: jsonGranted(client, "SCHOOL_LOCATION", s, (s) =>
+      jsonObject<NonNullable<Schemas["SchoolLocation"]>>()({ country: jsonText(s.country), state: jsonText(s.state) }),
+    ),
+    officialId: jsonGranted(client, "SCHOOL_OFFICIAL_ID", s, (s) => jsonText(s.officialId)),
+    schoolingLevel: jsonGranted(client, "SCHOOLING_LEVEL", s, (s) => jsonNullable(s.schoolingLevel)),
+  });
 
-const name: JsonSql<Schemas["PersonName"]> = jsonWhen(
-  sql`${p.last} IS NOT NULL`,
-  jsonObject<NonNullable<Schemas["PersonName"]>>()({
-    firstFull: jsonText(p.firstFull),
-    firstCall: jsonText(p.firstCall),
-    last: jsonText(p.last),
-  }),
-);
+const name = ({ client }: Asked): JsonSql<Schemas["PersonName"]> =>
+  jsonGranted(client, "PERSON_NAME", p, (p) =>
+    jsonWhen(
+      sql`${p.last} IS NOT NULL`,
+      jsonObject<NonNullable<Schemas["PersonName"]>>()({
+        firstFull: jsonText(p.firstFull),
+        firstCall: jsonText(p.firstCall),
+        last: jsonText(p.last),
+      }),
+    ),
+  );
 
 /** The groups in a person's record, looked up person by person: fast whatever the planner expects of a school. */
 const groupsOf = <T>(item: JsonSql<T>, { client, school }: Asked) =>
@@ -66,14 +87,43 @@ export const ofSchool = ({ client, school }: Parameters<OfSchool>) => ({
   version: viewVersion(client, sql`SELECT ${school}::uuid`),
 });
 
-/** The people of a school, read in their order from an index. */
-export const peopleOfSchool = (given: Parameters<OfSchool>) => ({
-  from: sql`${a} ${lookUp("person", "p", sql`${p.id} = ${a.personId}`)}`,
-  where: sql`${a.schoolId} = ${given.school}`,
-  sortKey: a.sortKey,
-  id: a.personId,
-  ...ofSchool(given),
-});
+/**
+ * The people of a school in the order of the list: by name from an index; by id, ids alone are sorted and records are
+ * read one by one.
+ */
+export function peopleOfSchool(given: Parameters<OfSchool>, order: PeopleOrder) {
+  const sortKey = peopleSortKey(order, a, a.personId);
+  if (order === "name") {
+    return {
+      from: sql`${a} ${lookUp("person", "p", sql`${p.id} = ${a.personId}`)}`,
+      where: sql`${a.schoolId} = ${given.school}`,
+      ...{ sortKey, id: a.personId, ...ofSchool(given) },
+    };
+  }
+  const [key, id] = [sql`listed.sort_key`, sql`listed.person_id`];
+  return {
+    from: sql`(
+      SELECT ${sortKey} AS sort_key, ${a.personId} FROM ${a} WHERE ${a.schoolId} = ${given.school}
+      ORDER BY 1, 2 OFFSET 0) AS listed ${lookUp("person", "p", sql`${p.id} = ${id}`)}`,
+    ...{ sortKey: key, id, ...ofSchool(given) },
+  };
+}
+
+/** A list of people in either order. */
+type PeopleLists<T> = Record<PeopleOrder, ListQuery<T, OfSchool>>;
+
+/** Makes the lists of the people of a school: all that differs is who is shown, and as what. */
+export function makePeopleLists<T extends object>(
+  list: string,
+  build: (given: Parameters<OfSchool>) => { item: JsonSql<T>; visible: Visible },
+): PeopleLists<T> {
+  const make = (order: PeopleOrder) =>
+    makeListQuery<T, OfSchool>(order === "name" ? list : `${list}_by_id`, (given) => ({
+      ...peopleOfSchool(given, order),
+      ...build(given),
+    }));
+  return { name: make("name"), id: make("id") };
+}
 
 const userGroup = jsonObject<Schemas["UserGroup"]>()({
   id: jsonCode(g.id),
@@ -83,7 +133,7 @@ const userGroup = jsonObject<Schemas["UserGroup"]>()({
 export const user = (asked: Asked) =>
   jsonObject<User>()({
     id: jsonCode(p.id),
-    name,
+    name: name(asked),
     status: jsonCode<User["status"]>(p.status),
     role: jsonCode<User["role"]>(p.role),
     groups: groupsOf(userGroup, asked),
@@ -93,8 +143,10 @@ const personGroup = jsonObject<Schemas["PersonGroup"]>()({ id: jsonCode(g.id), n
 const personFields = (asked: Asked) => ({
   id: jsonCode(p.id),
   role: jsonCode<Person["role"]>(p.role),
-  name,
-  sourceSystemIdentifier: jsonNullable(p.sourceSystemIdentifier),
+  name: name(asked),
+  sourceSystemIdentifier: jsonGranted(asked.client, "SOURCE_SYSTEM_IDENTIFIER", p, (p) =>
+    jsonNullable(p.sourceSystemIdentifier),
+  ),
   groups: groupsOf(personGroup, asked),
 });
 
@@ -107,16 +159,20 @@ export const listedPersonWithStatus = (asked: Asked) =>
   });
 
 const groupFields = { id: jsonCode(g.id), name: jsonText(g.name) };
-const member = jsonObject<Schemas["Member"]>()({
-  id: jsonCode(p.id),
-  role: jsonCode<Schemas["Member"]["role"]>(memberRole(m, p)),
-  name,
-});
+const member = (asked: Asked) =>
+  jsonObject<Schemas["Member"]>()({
+    id: jsonCode(p.id),
+    role: jsonCode<Schemas["Member"]["role"]>(memberRole(m, p)),
+    name: name(asked),
+  });
 
-export const group = jsonObject<Group>()({
-  ...groupFields,
-  members: jsonFrom(jsonArray(member, sql`${p.sortKey}, ${p.id}`), fromShownMembersOf(g.id)),
-});
+export const group = (asked: Asked) => {
+  const order = sql`${granted(asked.client, "PERSON_NAME", p, ({ sortKey }) => sortKey)}, ${p.id}`;
+  return jsonObject<Group>()({
+    ...groupFields,
+    members: jsonFrom(jsonArray(member(asked), order), fromShownMembersOf(g.id)),
+  });
+};
 export const listedGroup = jsonObject<ListedGroup>()({
   ...groupFields,
   status: jsonCode<ListedGroup["status"]>(g.status),

@@ -1,11 +1,11 @@
-import { personHasShownSchool } from "../access/index.ts";
+import { personHasShownSchool, readTable } from "../access/index.ts";
 import { AppError } from "../platform/errors.ts";
 import { answerRead, asked, makeReadQuery } from "../platform/http/index.ts";
-import { sql, table } from "../platform/sql.ts";
+import { sql } from "../platform/sql.ts";
 import type { SchulconnexHandler } from "./handler.ts";
 import { allParts, personendatensatz, type Personendatensatz } from "./records.ts";
 
-const p = table("person", "p");
+const p = readTable("person", "p");
 
 const personById = makeReadQuery<Personendatensatz>("schulconnex_person_info", {
   item: personendatensatz(asked.client, allParts),

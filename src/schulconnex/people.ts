@@ -1,10 +1,17 @@
-import { groupIsShown, schoolIsShown, shownSchools } from "../access/index.ts";
+import {
+  groupIsShown,
+  peopleSortKey,
+  readTable,
+  schoolIsShown,
+  shownSchools,
+  type PeopleOrder,
+} from "../access/index.ts";
 import { exists, lookUp } from "../platform/lookup-sql.ts";
 import { literal, sql, table, type Sql, type Value } from "../platform/sql.ts";
 
-const p = table("person", "p");
+const p = readTable("person", "p");
 const g = table("group", "g");
-const a = table("affiliation", "a");
+const a = readTable("affiliation", "a");
 
 /**
  * Where a list finds its people, in their order.
@@ -14,20 +21,21 @@ const a = table("affiliation", "a");
 export type People = { before?: Sql; from: Sql; sortKey: Sql; id: Sql; comesInOrder?: boolean };
 
 type Filter = {
-  people: (client: Value, value: Value) => People;
+  people: (client: Value, value: Value, order: PeopleOrder) => People;
   /** The filter as a condition on `p`. */
   holds: (client: Value, value: Value) => Sql;
   /** The schools through which it finds people, for the version of the list. */
   schools: (value: Value) => Sql;
 };
 
+const keyOf = (order: PeopleOrder) => peopleSortKey(order, p, p.id);
 const person = (id: Sql) => lookUp("person", "p", sql`${p.id} = ${id}`);
 
 // What the filters look through.
-const at = table("affiliation", "f");
+const at = readTable("affiliation", "f");
 const inside = table("membership", "f");
 const group = table("group", "f");
-const other = table("affiliation", "o");
+const other = readTable("affiliation", "o");
 
 const isContext = (client: Value, value: Value) => sql`${at.id} = ${value} AND ${schoolIsShown(client, at.schoolId)}`;
 const isAtSchool = (client: Value, value: Value) => sql`${at.schoolId} = ${value} AND ${schoolIsShown(client, value)}`;
@@ -38,19 +46,19 @@ const listed = { sortKey: sql`listed.sort_key`, id: sql`listed.id` };
 /** Only what the app sees counts: a filter by a group that it does not see matches nobody. Narrowest first. */
 export const filters = {
   pid: {
-    people: (_client, value) => ({
+    people: (_client, value, order) => ({
       from: sql`(SELECT ${value}::uuid AS id) AS f ${person(sql`f.id`)}`,
-      sortKey: p.sortKey,
+      sortKey: keyOf(order),
       id: p.id,
     }),
     holds: (_client, value) => sql`${p.id} = ${value}`,
     schools: (value) => sql`SELECT ${at.schoolId} FROM ${at} WHERE ${at.personId} = ${value}`,
   },
   "personenkontext.id": {
-    people: (client, value) => ({
+    people: (client, value, order) => ({
       from: sql`(
         SELECT ${at.personId} FROM ${at} WHERE ${isContext(client, value)} OFFSET 0) AS f ${person(at.personId)}`,
-      sortKey: p.sortKey,
+      sortKey: keyOf(order),
       id: p.id,
     }),
     holds: (client, value) => exists(sql`${at} WHERE ${at.personId} = ${p.id} AND ${isContext(client, value)}`),
@@ -60,11 +68,11 @@ export const filters = {
   },
   "gruppe.id": {
     // Sort keys and ids are sorted; the records are read one by one in that order.
-    people: (client, value) => ({
+    people: (client, value, order) => ({
       from: sql`(
-        SELECT ${p.sortKey}, ${p.id} FROM ${inside} ${person(inside.personId)}
+        SELECT ${keyOf(order)} AS sort_key, ${p.id} FROM ${inside} ${person(inside.personId)}
         WHERE ${inside.groupId} = ${value} AND ${shownGroup(client, value)}
-        ORDER BY ${p.sortKey}, ${p.id} OFFSET 0) AS listed ${person(listed.id)}`,
+        ORDER BY 1, 2 OFFSET 0) AS listed ${person(listed.id)}`,
       ...listed,
     }),
     holds: (client, value) => sql`${shownGroup(client, value)}
@@ -72,11 +80,11 @@ export const filters = {
     schools: (value) => sql`SELECT ${group.schoolId} FROM ${group} WHERE ${group.id} = ${value}`,
   },
   "organisation.id": {
-    people: (client, value) => ({
+    people: (client, value, order) => ({
       from: sql`(
-        SELECT ${at.sortKey}, ${at.personId} FROM ${at}
+        SELECT ${peopleSortKey(order, at, at.personId)} AS sort_key, ${at.personId} FROM ${at}
         WHERE ${isAtSchool(client, value)}
-        ORDER BY ${at.sortKey}, ${at.personId} OFFSET 0) AS listed ${person(sql`listed.person_id`)}`,
+        ORDER BY 1, 2 OFFSET 0) AS listed ${person(sql`listed.person_id`)}`,
       sortKey: listed.sortKey,
       id: sql`listed.person_id`,
     }),
@@ -97,14 +105,14 @@ const behindAll = sql`chr(1114111)`;
 const [firstId, lastId] = ["0", "f"].map((digit) =>
   literal("00000000-0000-0000-0000-000000000000".replaceAll("0", digit)),
 );
-const ofPeople = sql`${a.sortKey}, ${a.personId}`;
+const ofPeople = sql`${peopleSortKey("name", a, a.personId)}, ${a.personId}`;
 
 /**
  * Everybody at the schools that sync to the app. Their order is cut into ranges of about the same size, by a sample of
  * some of the schools; range by range, the index of each school gives its people in it, and only these are sorted. So
  * the first people come at once and memory does not grow, however many there are.
  */
-export const allPeople = (client: Value): People => ({
+const allByName = (client: Value): People => ({
   before: sql`
     WITH shown AS MATERIALIZED (${shownSchools(client)}),
     sampled AS MATERIALIZED (
@@ -131,3 +139,16 @@ export const allPeople = (client: Value): People => ({
   id: sql`listed.person_id`,
   comesInOrder: true,
 });
+
+/** The same in the order of ids, which are sorted as a whole; records are read one by one. */
+const allById = (client: Value): People => ({
+  from: sql`(
+    SELECT DISTINCT ${peopleSortKey("id", a, a.personId)} AS sort_key, ${a.personId}
+    FROM (${shownSchools(client)}) AS shown ${lookUp("affiliation", "a", sql`${a.schoolId} = shown.school_id`)}
+    ORDER BY 1, 2 OFFSET 0) AS listed ${person(sql`listed.person_id`)}`,
+  sortKey: listed.sortKey,
+  id: sql`listed.person_id`,
+  comesInOrder: true,
+});
+
+export const allPeople = { name: allByName, id: allById } satisfies Record<PeopleOrder, unknown>;

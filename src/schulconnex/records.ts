@@ -1,4 +1,4 @@
-import { fromShownGroupsOf, fromShownSchoolsOf, memberRole } from "../access/index.ts";
+import { fromShownGroupsOf, fromShownSchoolsOf, jsonGranted, memberRole, readTable } from "../access/index.ts";
 import {
   jsonArray,
   jsonArrayOf,
@@ -20,11 +20,11 @@ export type Parts = { personen: boolean; personenkontexte: boolean; organisation
 export const allParts: Parts = { personen: true, personenkontexte: true, organisationen: true, gruppen: true };
 
 const app = table("app", "c");
-const p = table("person", "p");
-const s = table("school", "s");
+const p = readTable("person", "p");
+const s = readTable("school", "s");
 const g = table("group", "g");
 const m = table("membership", "m");
-const a = table("affiliation", "a");
+const a = readTable("affiliation", "a");
 
 // Asked of the registration in a SELECT of its own, which a list runs once: a join could stand before the people and
 // undo their order.
@@ -32,13 +32,16 @@ const spelled = (client: Value, v14: Sql, v17: Sql) =>
   sql`CASE (SELECT ${app.schulconnexSpelling} FROM ${app} WHERE ${app.clientId} = ${client})
     WHEN 'V1_7' THEN ${v17} ELSE ${v14} END`;
 
-const name: JsonSql<Schemas["SchulconnexName"]> = jsonWhen(
-  sql`${p.last} IS NOT NULL`,
-  jsonObject<NonNullable<Schemas["SchulconnexName"]>>()({
-    vorname: jsonText(p.firstFull),
-    familienname: jsonText(p.last),
-  }),
-);
+const name = (client: Value): JsonSql<Schemas["SchulconnexName"]> =>
+  jsonGranted(client, "PERSON_NAME", p, (p) =>
+    jsonWhen(
+      sql`${p.last} IS NOT NULL`,
+      jsonObject<NonNullable<Schemas["SchulconnexName"]>>()({
+        vorname: jsonText(p.firstFull),
+        familienname: jsonText(p.last),
+      }),
+    ),
+  );
 
 const rolle = (client: Value) =>
   jsonCode<Schemas["Rolle"]>(sql`CASE ${p.role}
@@ -55,14 +58,18 @@ const loeschung = (client: Value): JsonSql<Schemas["Loeschung"]> =>
     }),
   );
 
+const kennung = (client: Value) => jsonGranted(client, "SCHOOL_OFFICIAL_ID", s, (s) => jsonText(s.officialId));
+const anschrift = (client: Value): JsonSql<Schemas["Anschrift"]> =>
+  jsonGranted(client, "SCHOOL_ADDRESS", s, (s) =>
+    jsonObject<NonNullable<Schemas["Anschrift"]>>()({ postleitzahl: jsonText(s.zipCode), ort: jsonText(s.city) }),
+  );
+
 const organisation = (client: Value, { organisationen: whole }: Parts) =>
   jsonObject<Schemas["Organisation"]>()({
     id: jsonCode(s.id),
-    kennung: whole ? jsonText(s.officialId) : undefined,
+    kennung: whole ? kennung(client) : undefined,
     name: whole ? jsonText(s.name) : undefined,
-    anschrift: whole
-      ? jsonObject<Schemas["Anschrift"]>()({ postleitzahl: jsonText(s.zipCode), ort: jsonText(s.city) })
-      : undefined,
+    anschrift: whole ? anschrift(client) : undefined,
     typ: whole ? jsonCode<Schemas["Organisationstyp"]>(spelled(client, sql`'SCHULE'`, sql`'Schule'`)) : undefined,
   });
 
@@ -107,7 +114,9 @@ export function personendatensatz(client: Value, parts: Parts): JsonSql<Personen
   const stammorganisation = jsonFrom(organisation(client, parts), sql`${schools} ORDER BY ${schoolOrder} LIMIT 1`);
   return jsonObject<Personendatensatz>()({
     pid: jsonCode(p.id),
-    person: parts.personen ? jsonObject<Schemas["SchulconnexPerson"]>()({ name, stammorganisation }) : undefined,
+    person: parts.personen
+      ? jsonObject<Schemas["SchulconnexPerson"]>()({ name: name(client), stammorganisation })
+      : undefined,
     personenkontexte: jsonFrom(jsonArray(kontext, schoolOrder), schools),
   });
 }

@@ -1,12 +1,12 @@
 import { type Request, type Response, Router } from "express";
 import type { Provider } from "oidc-provider";
-import { type CheckAccessToken, findSubjectClaims, type ClientId } from "../access/index.ts";
+import type { CheckAccessToken } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
 import { makeReadAddress } from "../platform/client-address.ts";
 import type { Clock } from "../platform/clock.ts";
 import { makeAnswerCheck, type OpenApiDocument } from "../platform/http/index.ts";
 import type { DatabaseShares } from "../platform/shares.ts";
-import type { Db } from "../platform/db.ts";
+import type { PrismaDb } from "../platform/db.ts";
 import type { Log } from "../platform/log.ts";
 import type { WorkerJob } from "../platform/worker.ts";
 import { makeCardMaker, type MakeCard } from "./cards/make-card.ts";
@@ -183,9 +183,11 @@ const makePlatformPages = (deps: InteractionDeps): Router[] => [
   makeSetUpRouter(deps),
 ];
 
-function makeFindPersonName(db: Db) {
+/** For the person's own pages, whatever an app may read. */
+function makeFindPersonName({ prisma }: Pick<PrismaDb, "prisma">) {
   return async (personId: PersonId): Promise<string | null> => {
-    const subject = await findSubjectClaims(db.pool, { clientId: "" as ClientId, personId, schoolId: null });
-    return subject?.name ? `${subject.name.firstCall} ${subject.name.last}` : null;
+    const select = { firstCall: true, last: true };
+    const name = await prisma.person.findUnique({ where: { id: personId }, select });
+    return name !== null && name.last !== null ? `${name.firstCall} ${name.last}` : null;
   };
 }

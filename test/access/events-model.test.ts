@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { changeDirectory } from "../../src/access/index.ts";
-import type { ClientId } from "../../src/access/index.ts";
+import { appAttributes, changeDirectory } from "../../src/access/index.ts";
+import type { AppAttribute, ClientId } from "../../src/access/index.ts";
 import { AppError } from "../../src/platform/errors.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
@@ -29,9 +29,12 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer Made> ? Made : never;
 class GivenUp extends Error {}
 
-async function makeWorld(): Promise<World> {
+/** What the second app may read; the first may read everything. */
+const attributes = fc.subarray([...appAttributes]);
+
+async function makeWorld(granted: AppAttribute[]): Promise<World> {
   const clients: ClientId[] = [];
-  for (let n = 0; n < 2; n++) clients.push((await make.app()).clientId);
+  for (const may of [appAttributes, granted]) clients.push((await make.app({ attributes: [...may] })).clientId);
   const world: World = { clients, schools: [await make.school(), await make.school()], groups: [], people: [] };
   for (const school of world.schools) {
     for (let n = 0; n < 3; n++) world.groups.push({ id: await make.group({ school }), school });
@@ -79,8 +82,8 @@ test(
   { timeout: walkTimeoutMs },
   async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), async (steps) => {
-        const world = await makeWorld();
+      fc.asyncProperty(attributes, fc.array(step, { minLength: 10, maxLength: 30 }), async (granted, steps) => {
+        const world = await makeWorld(granted);
         const receivers = await startReceivers(world);
         let seq = await lastSeq();
         for (const taken of steps) {

@@ -1,8 +1,10 @@
 import {
   fromShownGroupsOf,
+  granted,
   groupIsSynced,
   personHasShownSchool,
   personIsSynced,
+  readTable,
   schoolIsShown,
   userIsShown,
   userIsShownAt,
@@ -10,7 +12,7 @@ import {
 import type { ClientId } from "../../src/access/index.ts";
 import type { Queryable } from "../../src/platform/db.ts";
 import { findRows, sql, statement, table } from "../../src/platform/sql.ts";
-import { listedPersonWithStatus } from "../../src/idm/records.ts";
+import { listedPersonWithStatus, school } from "../../src/idm/records.ts";
 import { allParts, personendatensatz } from "../../src/schulconnex/records.ts";
 
 type Properties = Record<string, unknown>;
@@ -32,22 +34,20 @@ export type Told = {
   reason: string | null;
 };
 
-const s = table("school", "s");
+const s = readTable("school", "s");
 const g = table("group", "g");
-const p = table("person", "p");
-const a = table("affiliation", "a");
+const p = readTable("person", "p");
+const a = readTable("affiliation", "a");
 
 const selectAll = statement<{ client: ClientId }>(
   ({ client }) => sql`
-  SELECT 'school ' || s.id AS key, true AS "isActive", jsonb_build_object('name', s.name, 'official_id', s.official_id,
-    'schooling_level', s.schooling_level, 'address', jsonb_build_array(s.address, s.city, s.zip_code)) AS properties,
-    NULL AS person, NULL AS schulconnex, '{}'::text[] AS "usersOf"
+  SELECT 'school ' || s.id AS key, true AS "isActive", to_jsonb(${school({ client })}::json) AS properties, NULL AS person, NULL AS schulconnex, '{}'::text[] AS "usersOf"
   FROM ${s} WHERE ${schoolIsShown(client, s.id)}
   UNION ALL
   SELECT 'group ' || g.id, g.status = 'ACTIVE', jsonb_build_object('name', g.name, 'rest', g.type), NULL, NULL, '{}'
   FROM ${g} WHERE ${groupIsSynced(client, g.id)}
   UNION ALL
-  SELECT 'person ' || p.id, p.status = 'ACTIVE', jsonb_build_object('name', p.last, 'role', p.role, 'groups', (
+  SELECT 'person ' || p.id, p.status = 'ACTIVE', jsonb_build_object('name', ${granted(client, "PERSON_NAME", p, ({ last }) => last)}, 'role', p.role, 'groups', (
       SELECT coalesce(jsonb_agg(g.id || coalesce(' ' || nullif(m.role, p.role), '') ORDER BY g.id), '[]')
       ${fromShownGroupsOf(client, p.id)})),
     CASE WHEN ${personIsSynced(client, p)} THEN ${listedPersonWithStatus({ client })} END,
@@ -67,10 +67,16 @@ export async function readAll(db: Queryable, client: ClientId): Promise<Holdings
   return new Map(
     rows.map(({ key, isActive, properties, usersOf, ...records }) => {
       const rest = key.startsWith("person ") ? { rest: restOf(records) } : {};
-      return [key, { isActive, usersOf, properties: { ...properties, ...rest } }];
+      const named = key.startsWith("school ") ? namedOfSchool(properties) : properties;
+      return [key, { isActive, usersOf, properties: { ...named, ...rest } }];
     }),
   );
 }
+
+/** The record of a school by the names that events have for its parts. */
+const namedOfSchool = ({ name, address, location, officialId, schoolingLevel }: Properties): Properties => ({
+  ...{ name, address: [address, location], official_id: officialId, schooling_level: schoolingLevel },
+});
 
 /**
  * What the records of a person say beside the properties that have a name. Groups and schools are told of as

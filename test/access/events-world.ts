@@ -132,10 +132,19 @@ export async function act(change: Change, world: World, { verb, ...to }: Deed): 
     deleteGroup: () => deleteGroup(change, { groupId }),
     restoreGroup: () => restoreGroup(change, { groupId }),
     updateSchool: () =>
-      updateSchool(
-        change,
-        to.flag ? { schoolId, name: `School ${++names}` } : { schoolId, schoolingLevel: `LEVEL_${++names}` },
-      ),
+      updateSchool(change, {
+        schoolId,
+        ...pick(
+          [
+            { name: `School ${++names}` },
+            { schoolingLevel: `LEVEL_${++names}` },
+            { officialId: `DE-XX-${++names}-${schoolId}` },
+            { address: { address: `Street ${++names}`, addressAddition: null, city: "Town", zipCode: "10115" } },
+            { location: { country: "DE", state: `${++names}` } },
+          ],
+          to.group,
+        ),
+      }),
     setGrant: () => setGrant(change, { ...key, signOn, sync: to.flag, syncedGroups: groups }),
     setSync: () => setSync(change, { ...key, sync: to.flag }),
     setSignOn: () => setSignOn(change, { ...key, signOn }),

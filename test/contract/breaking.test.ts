@@ -6,9 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { parse, stringify } from "yaml";
+import { acceptedDifferences } from "../../openapi/tools/accepted-differences.ts";
 import { checkReleases } from "../../openapi/tools/breaking.ts";
 import { compareDocuments } from "../../openapi/tools/compare-documents.ts";
-import type { Document } from "../../openapi/tools/document.ts";
+import { bundleFolder, readDocument, releasedFolder, type Document } from "../../openapi/tools/document.ts";
 
 const released = `
 paths:
@@ -228,4 +229,12 @@ test("the check counts what breaks in all documents", async () => {
   expect(checkReleases(before, after)).toBe(2);
   await cp(before, after, { recursive: true });
   expect(checkReleases(before, after)).toBe(0);
+});
+
+test("every difference that is accepted is one, so that none is accepted for longer than it is there", () => {
+  for (const [name, accepted] of Object.entries(acceptedDifferences)) {
+    const [before, after] = [releasedFolder, bundleFolder].map((folder) => readDocument(join(folder, `${name}.yaml`)));
+    const found = compareDocuments(before!, after!).map(({ kind, where }) => `${kind}: ${where}`);
+    expect(accepted.filter((difference) => !found.includes(difference))).toEqual([]);
+  }
 });

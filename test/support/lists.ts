@@ -29,6 +29,7 @@ export const appToken = (clientId: ClientId): AccessToken => ({
   clientId,
   personId: null,
   hasSecondFactor: false,
+  readsNames: true,
   scopes: new Set(scopeNames),
 });
 

@@ -5193,6 +5193,7 @@ export const AppScalarFieldEnum = {
   loginUrl: 'loginUrl',
   backchannelLogoutUri: 'backchannelLogoutUri',
   scopes: 'scopes',
+  attributes: 'attributes',
   idTokenAlgorithm: 'idTokenAlgorithm',
   schulconnexSpelling: 'schulconnexSpelling',
   createdAt: 'createdAt',
@@ -6103,6 +6104,20 @@ export type ListDateTimeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaM
  * Reference to a field of type 'Boolean'
  */
 export type BooleanFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'Boolean'>
+    
+
+
+/**
+ * Reference to a field of type 'AppAttribute[]'
+ */
+export type ListEnumAppAttributeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'AppAttribute[]'>
+    
+
+
+/**
+ * Reference to a field of type 'AppAttribute'
+ */
+export type EnumAppAttributeFieldRefInput<$PrismaModel> = FieldRefInputType<$PrismaModel, 'AppAttribute'>
     
 
 

@@ -145,6 +145,7 @@ export const AppScalarFieldEnum = {
   loginUrl: 'loginUrl',
   backchannelLogoutUri: 'backchannelLogoutUri',
   scopes: 'scopes',
+  attributes: 'attributes',
   idTokenAlgorithm: 'idTokenAlgorithm',
   schulconnexSpelling: 'schulconnexSpelling',
   createdAt: 'createdAt',

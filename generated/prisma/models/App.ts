@@ -69,6 +69,7 @@ export type AppCountAggregateOutputType = {
   loginUrl: number
   backchannelLogoutUri: number
   scopes: number
+  attributes: number
   idTokenAlgorithm: number
   schulconnexSpelling: number
   createdAt: number
@@ -122,6 +123,7 @@ export type AppCountAggregateInputType = {
   loginUrl?: true
   backchannelLogoutUri?: true
   scopes?: true
+  attributes?: true
   idTokenAlgorithm?: true
   schulconnexSpelling?: true
   createdAt?: true
@@ -214,6 +216,7 @@ export type AppGroupByOutputType = {
   loginUrl: string | null
   backchannelLogoutUri: string | null
   scopes: string[]
+  attributes: $Enums.AppAttribute[]
   idTokenAlgorithm: $Enums.IdTokenAlgorithm
   schulconnexSpelling: $Enums.SchulconnexSpelling
   createdAt: Date
@@ -254,6 +257,7 @@ export type AppWhereInput = {
   loginUrl?: Prisma.StringNullableFilter<"App"> | string | null
   backchannelLogoutUri?: Prisma.StringNullableFilter<"App"> | string | null
   scopes?: Prisma.StringNullableListFilter<"App">
+  attributes?: Prisma.EnumAppAttributeNullableListFilter<"App">
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFilter<"App"> | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFilter<"App"> | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFilter<"App"> | Date | string
@@ -287,6 +291,7 @@ export type AppOrderByWithRelationInput = {
   loginUrl?: Prisma.SortOrderInput | Prisma.SortOrder
   backchannelLogoutUri?: Prisma.SortOrderInput | Prisma.SortOrder
   scopes?: Prisma.SortOrder
+  attributes?: Prisma.SortOrder
   idTokenAlgorithm?: Prisma.SortOrder
   schulconnexSpelling?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -323,6 +328,7 @@ export type AppWhereUniqueInput = Prisma.AtLeast<{
   loginUrl?: Prisma.StringNullableFilter<"App"> | string | null
   backchannelLogoutUri?: Prisma.StringNullableFilter<"App"> | string | null
   scopes?: Prisma.StringNullableListFilter<"App">
+  attributes?: Prisma.EnumAppAttributeNullableListFilter<"App">
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFilter<"App"> | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFilter<"App"> | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFilter<"App"> | Date | string
@@ -356,6 +362,7 @@ export type AppOrderByWithAggregationInput = {
   loginUrl?: Prisma.SortOrderInput | Prisma.SortOrder
   backchannelLogoutUri?: Prisma.SortOrderInput | Prisma.SortOrder
   scopes?: Prisma.SortOrder
+  attributes?: Prisma.SortOrder
   idTokenAlgorithm?: Prisma.SortOrder
   schulconnexSpelling?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -381,6 +388,7 @@ export type AppScalarWhereWithAggregatesInput = {
   loginUrl?: Prisma.StringNullableWithAggregatesFilter<"App"> | string | null
   backchannelLogoutUri?: Prisma.StringNullableWithAggregatesFilter<"App"> | string | null
   scopes?: Prisma.StringNullableListFilter<"App">
+  attributes?: Prisma.EnumAppAttributeNullableListFilter<"App">
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmWithAggregatesFilter<"App"> | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingWithAggregatesFilter<"App"> | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"App"> | Date | string
@@ -400,6 +408,7 @@ export type AppCreateInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -433,6 +442,7 @@ export type AppUncheckedCreateInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -466,6 +476,7 @@ export type AppUpdateInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -499,6 +510,7 @@ export type AppUncheckedUpdateInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -532,6 +544,7 @@ export type AppCreateManyInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -551,6 +564,7 @@ export type AppUpdateManyMutationInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -570,6 +584,7 @@ export type AppUncheckedUpdateManyInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -581,6 +596,14 @@ export type StringNullableListFilter<$PrismaModel = never> = {
   has?: string | Prisma.StringFieldRefInput<$PrismaModel> | null
   hasEvery?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel>
   hasSome?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel>
+  isEmpty?: boolean
+}
+
+export type EnumAppAttributeNullableListFilter<$PrismaModel = never> = {
+  equals?: $Enums.AppAttribute[] | Prisma.ListEnumAppAttributeFieldRefInput<$PrismaModel> | null
+  has?: $Enums.AppAttribute | Prisma.EnumAppAttributeFieldRefInput<$PrismaModel> | null
+  hasEvery?: $Enums.AppAttribute[] | Prisma.ListEnumAppAttributeFieldRefInput<$PrismaModel>
+  hasSome?: $Enums.AppAttribute[] | Prisma.ListEnumAppAttributeFieldRefInput<$PrismaModel>
   isEmpty?: boolean
 }
 
@@ -597,6 +620,7 @@ export type AppCountOrderByAggregateInput = {
   loginUrl?: Prisma.SortOrder
   backchannelLogoutUri?: Prisma.SortOrder
   scopes?: Prisma.SortOrder
+  attributes?: Prisma.SortOrder
   idTokenAlgorithm?: Prisma.SortOrder
   schulconnexSpelling?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -657,6 +681,10 @@ export type AppCreatescopesInput = {
   set: string[]
 }
 
+export type AppCreateattributesInput = {
+  set: $Enums.AppAttribute[]
+}
+
 export type StringFieldUpdateOperationsInput = {
   set?: string
 }
@@ -694,6 +722,11 @@ export type NullableStringFieldUpdateOperationsInput = {
 export type AppUpdatescopesInput = {
   set?: string[]
   push?: string | string[]
+}
+
+export type AppUpdateattributesInput = {
+  set?: $Enums.AppAttribute[]
+  push?: $Enums.AppAttribute | $Enums.AppAttribute[]
 }
 
 export type EnumIdTokenAlgorithmFieldUpdateOperationsInput = {
@@ -919,6 +952,7 @@ export type AppCreateWithoutProfileInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -951,6 +985,7 @@ export type AppUncheckedCreateWithoutProfileInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -999,6 +1034,7 @@ export type AppUpdateWithoutProfileInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1031,6 +1067,7 @@ export type AppUncheckedUpdateWithoutProfileInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1063,6 +1100,7 @@ export type AppCreateWithoutLogoInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -1095,6 +1133,7 @@ export type AppUncheckedCreateWithoutLogoInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -1143,6 +1182,7 @@ export type AppUpdateWithoutLogoInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1175,6 +1215,7 @@ export type AppUncheckedUpdateWithoutLogoInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1207,6 +1248,7 @@ export type AppCreateWithoutScopeRequestsInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -1239,6 +1281,7 @@ export type AppUncheckedCreateWithoutScopeRequestsInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -1287,6 +1330,7 @@ export type AppUpdateWithoutScopeRequestsInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1319,6 +1363,7 @@ export type AppUncheckedUpdateWithoutScopeRequestsInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1351,6 +1396,7 @@ export type AppCreateWithoutGrantsInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -1383,6 +1429,7 @@ export type AppUncheckedCreateWithoutGrantsInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -1431,6 +1478,7 @@ export type AppUpdateWithoutGrantsInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1463,6 +1511,7 @@ export type AppUncheckedUpdateWithoutGrantsInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1495,6 +1544,7 @@ export type AppCreateWithoutSignInsInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -1527,6 +1577,7 @@ export type AppUncheckedCreateWithoutSignInsInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -1575,6 +1626,7 @@ export type AppUpdateWithoutSignInsInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1607,6 +1659,7 @@ export type AppUncheckedUpdateWithoutSignInsInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1639,6 +1692,7 @@ export type AppCreateWithoutLastCallsInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -1671,6 +1725,7 @@ export type AppUncheckedCreateWithoutLastCallsInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -1719,6 +1774,7 @@ export type AppUpdateWithoutLastCallsInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1751,6 +1807,7 @@ export type AppUncheckedUpdateWithoutLastCallsInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1783,6 +1840,7 @@ export type AppCreateWithoutNoticesInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -1815,6 +1873,7 @@ export type AppUncheckedCreateWithoutNoticesInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -1863,6 +1922,7 @@ export type AppUpdateWithoutNoticesInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1895,6 +1955,7 @@ export type AppUncheckedUpdateWithoutNoticesInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -1927,6 +1988,7 @@ export type AppCreateWithoutConsentsInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -1959,6 +2021,7 @@ export type AppUncheckedCreateWithoutConsentsInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -2007,6 +2070,7 @@ export type AppUpdateWithoutConsentsInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2039,6 +2103,7 @@ export type AppUncheckedUpdateWithoutConsentsInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2071,6 +2136,7 @@ export type AppCreateWithoutChoicesInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -2103,6 +2169,7 @@ export type AppUncheckedCreateWithoutChoicesInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -2151,6 +2218,7 @@ export type AppUpdateWithoutChoicesInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2183,6 +2251,7 @@ export type AppUncheckedUpdateWithoutChoicesInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2215,6 +2284,7 @@ export type AppCreateWithoutStaffRolesInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -2247,6 +2317,7 @@ export type AppUncheckedCreateWithoutStaffRolesInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -2295,6 +2366,7 @@ export type AppUpdateWithoutStaffRolesInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2327,6 +2399,7 @@ export type AppUncheckedUpdateWithoutStaffRolesInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2359,6 +2432,7 @@ export type AppCreateWithoutStaffRolesForInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -2391,6 +2465,7 @@ export type AppUncheckedCreateWithoutStaffRolesForInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -2439,6 +2514,7 @@ export type AppUpdateWithoutStaffRolesForInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2471,6 +2547,7 @@ export type AppUncheckedUpdateWithoutStaffRolesForInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2503,6 +2580,7 @@ export type AppCreateWithoutRequestsInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -2535,6 +2613,7 @@ export type AppUncheckedCreateWithoutRequestsInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -2583,6 +2662,7 @@ export type AppUpdateWithoutRequestsInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2615,6 +2695,7 @@ export type AppUncheckedUpdateWithoutRequestsInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2647,6 +2728,7 @@ export type AppCreateWithoutSignOnStepsInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -2679,6 +2761,7 @@ export type AppUncheckedCreateWithoutSignOnStepsInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -2727,6 +2810,7 @@ export type AppUpdateWithoutSignOnStepsInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2759,6 +2843,7 @@ export type AppUncheckedUpdateWithoutSignOnStepsInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2791,6 +2876,7 @@ export type AppCreateWithoutWebhooksInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -2823,6 +2909,7 @@ export type AppUncheckedCreateWithoutWebhooksInput = {
   loginUrl?: string | null
   backchannelLogoutUri?: string | null
   scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: $Enums.IdTokenAlgorithm
   schulconnexSpelling?: $Enums.SchulconnexSpelling
   createdAt: Date | string
@@ -2871,6 +2958,7 @@ export type AppUpdateWithoutWebhooksInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -2903,6 +2991,7 @@ export type AppUncheckedUpdateWithoutWebhooksInput = {
   loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
   idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
   schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -3065,6 +3154,7 @@ export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   loginUrl?: boolean
   backchannelLogoutUri?: boolean
   scopes?: boolean
+  attributes?: boolean
   idTokenAlgorithm?: boolean
   schulconnexSpelling?: boolean
   createdAt?: boolean
@@ -3099,6 +3189,7 @@ export type AppSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extension
   loginUrl?: boolean
   backchannelLogoutUri?: boolean
   scopes?: boolean
+  attributes?: boolean
   idTokenAlgorithm?: boolean
   schulconnexSpelling?: boolean
   createdAt?: boolean
@@ -3118,6 +3209,7 @@ export type AppSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extension
   loginUrl?: boolean
   backchannelLogoutUri?: boolean
   scopes?: boolean
+  attributes?: boolean
   idTokenAlgorithm?: boolean
   schulconnexSpelling?: boolean
   createdAt?: boolean
@@ -3137,13 +3229,14 @@ export type AppSelectScalar = {
   loginUrl?: boolean
   backchannelLogoutUri?: boolean
   scopes?: boolean
+  attributes?: boolean
   idTokenAlgorithm?: boolean
   schulconnexSpelling?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type AppOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"clientId" | "name" | "type" | "secretHash" | "oldSecretHash" | "oldSecretEndsAt" | "pkceRequired" | "redirectUris" | "postLogoutRedirectUris" | "loginUrl" | "backchannelLogoutUri" | "scopes" | "idTokenAlgorithm" | "schulconnexSpelling" | "createdAt" | "updatedAt", ExtArgs["result"]["app"]>
+export type AppOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"clientId" | "name" | "type" | "secretHash" | "oldSecretHash" | "oldSecretEndsAt" | "pkceRequired" | "redirectUris" | "postLogoutRedirectUris" | "loginUrl" | "backchannelLogoutUri" | "scopes" | "attributes" | "idTokenAlgorithm" | "schulconnexSpelling" | "createdAt" | "updatedAt", ExtArgs["result"]["app"]>
 export type AppInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   grants?: boolean | Prisma.App$grantsArgs<ExtArgs>
   signIns?: boolean | Prisma.App$signInsArgs<ExtArgs>
@@ -3195,6 +3288,7 @@ export type $AppPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     loginUrl: string | null
     backchannelLogoutUri: string | null
     scopes: string[]
+    attributes: $Enums.AppAttribute[]
     idTokenAlgorithm: $Enums.IdTokenAlgorithm
     schulconnexSpelling: $Enums.SchulconnexSpelling
     createdAt: Date
@@ -3648,6 +3742,7 @@ export interface AppFieldRefs {
   readonly loginUrl: Prisma.FieldRef<"App", 'String'>
   readonly backchannelLogoutUri: Prisma.FieldRef<"App", 'String'>
   readonly scopes: Prisma.FieldRef<"App", 'String[]'>
+  readonly attributes: Prisma.FieldRef<"App", 'AppAttribute[]'>
   readonly idTokenAlgorithm: Prisma.FieldRef<"App", 'IdTokenAlgorithm'>
   readonly schulconnexSpelling: Prisma.FieldRef<"App", 'SchulconnexSpelling'>
   readonly createdAt: Prisma.FieldRef<"App", 'DateTime'>

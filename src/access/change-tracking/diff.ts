@@ -2,10 +2,12 @@ import { identifier, join, literal, sql, table, type Sql } from "../../platform/
 import { schoolIsShown } from "../visibility.ts";
 import { allProperties, comparedProperties } from "./snapshot.ts";
 
-const isChanged = (property: string): Sql =>
-  property === "status"
-    ? sql`is_new_status`
-    : sql`(is_staying AND ${identifier(`b_${property}`)} IS DISTINCT FROM ${identifier(`a_${property}`)})`;
+// What is null behind the change is none of the subject, or not granted to the app.
+const isChanged = (property: string): Sql => {
+  if (property === "status") return sql`is_new_status`;
+  const [before, after] = [identifier(`b_${property}`), identifier(`a_${property}`)];
+  return sql`(is_staying AND ${after} IS NOT NULL AND ${before} IS DISTINCT FROM ${after})`;
+};
 
 const isAnyChanged = join(comparedProperties.map(isChanged), " OR ");
 const changedNames = join(

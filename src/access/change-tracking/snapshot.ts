@@ -1,5 +1,6 @@
 import { eventProperties, type AppEventType, type EventProperty } from "../../events/index.ts";
 import { identifier, join, sql, table, type Part, type Sql } from "../../platform/sql.ts";
+import { granted, isGranted, readTable } from "../attributes.ts";
 import { fromShownGroupsOf, groupIsSynced, personIsSynced, schoolIsShown, userIsShown } from "../visibility.ts";
 
 /** A property whose change an event names, but the status: that is an action of its own. */
@@ -47,28 +48,41 @@ export const snapshotRecord = join(
 );
 
 const given = table("grant", "given");
-const p = table("person", "p");
+const reader = table("app", "v_reader");
+const p = readTable("person", "p");
 const g = table("group", "g");
-const a = table("affiliation", "a");
-const s = table("school", "s");
+const a = readTable("affiliation", "a");
+const s = readTable("school", "s");
 const signIn = table("signIn", "s");
 
 const hash = (...columns: readonly Sql[]): Sql => sql`hash_record_extended(ROW(${join(columns, ", ")}), 0)`;
 
-/** The hashes of each type of subject. A property that the contract names and this lacks does not compile. */
+const address = granted(reader, "SCHOOL_ADDRESS", s, (s) => hash(s.address, s.addressAddition, s.city, s.zipCode));
+const location = granted(reader, "SCHOOL_LOCATION", s, (s) => hash(s.country, s.state));
+
+/**
+ * The hashes of each type of subject; `reader` is the app, and what it was not granted is null. A property that the
+ * contract names and this lacks does not compile.
+ */
 const hashes: { [Type in AppEventType]: Record<ComparedProperty<Type>, Sql> & { rest?: Sql } } = {
   person: {
-    name: hash(p.firstFull, p.firstCall, p.last),
+    name: granted(reader, "PERSON_NAME", p, (p) => hash(p.firstFull, p.firstCall, p.last)),
     role: hash(p.role),
     groups: sql`coalesce(inside.groups, 0)`,
-    rest: hash(sql`place.contexts`, sql`CASE WHEN k.is_synced THEN ${p.sourceSystemIdentifier} END`, p.purgeAt),
+    rest: hash(
+      sql`place.contexts`,
+      sql`CASE WHEN k.is_synced
+        THEN ${granted(reader, "SOURCE_SYSTEM_IDENTIFIER", p, (p) => p.sourceSystemIdentifier)} END`,
+      p.purgeAt,
+    ),
   },
   group: { name: hash(g.name), rest: hash(g.type) },
   school: {
     name: hash(s.name),
-    address: hash(s.address, s.addressAddition, s.city, s.zipCode, s.country, s.state),
-    schooling_level: hash(s.schoolingLevel),
-    official_id: hash(s.officialId),
+    address: sql`CASE WHEN ${isGranted(reader, "SCHOOL_ADDRESS")} OR ${isGranted(reader, "SCHOOL_LOCATION")}
+      THEN ${hash(address, location)} END`,
+    schooling_level: granted(reader, "SCHOOLING_LEVEL", s, (s) => hash(s.schoolingLevel)),
+    official_id: granted(reader, "SCHOOL_OFFICIAL_ID", s, (s) => hash(s.officialId)),
   },
 };
 
@@ -125,7 +139,7 @@ export const selectSnapshotOf = (known: Part, subject: Part): Sql => sql`
     GROUP BY k.client_id, k.person_id)
   SELECT k.client_id, 'person' AS type, ${p.id} AS subject_id, place.school_id, ${p.status} = 'ACTIVE' AS is_active,
     k.is_synced, ${selectHashes("person")}
-  FROM ${known} k JOIN ${p} ON ${p.id} = k.person_id
+  FROM ${known} k JOIN ${p} ON ${p.id} = k.person_id JOIN ${reader} ON ${reader.clientId} = k.client_id
   LEFT JOIN place ON place.client_id = k.client_id AND place.person_id = k.person_id
   LEFT JOIN inside ON inside.client_id = k.client_id AND inside.person_id = k.person_id
   UNION ALL
@@ -137,6 +151,7 @@ export const selectSnapshotOf = (known: Part, subject: Part): Sql => sql`
   SELECT ${given.clientId}, 'school', ${s.id}, ${s.id}, true, true, ${selectHashes("school")}
   FROM ${subject} t JOIN ${s} ON ${s.id} = t.id
   JOIN ${given} ON ${given.schoolId} = ${s.id} AND t.client_id IN ('', ${given.clientId})
+  JOIN ${reader} ON ${reader.clientId} = ${given.clientId}
   WHERE t.type = 'school' AND ${schoolIsShown(given.clientId, s.id)}`;
 
 /**

@@ -9,10 +9,10 @@ export type ShownApp = Omit<App, "secretHash" | "oldSecretHash" | "backchannelLo
 /** Shape: fields in the order in which they are printed. */
 const appOf = (record: Schemas["AdminApp"]): ShownApp => {
   const { clientId, name, type, pkceRequired, redirectUris, postLogoutRedirectUris, loginUrl } = record;
-  const { backchannelLogoutUri, scopes, idTokenAlgorithm, schulconnexSpelling, oldSecretEndsAt } = record;
+  const { backchannelLogoutUri, scopes, attributes, idTokenAlgorithm, schulconnexSpelling, oldSecretEndsAt } = record;
   return {
     ...{ clientId: clientId as ClientId, name, type, pkceRequired, redirectUris, postLogoutRedirectUris, loginUrl },
-    ...{ backchannelLogoutUri, scopes, idTokenAlgorithm, schulconnexSpelling },
+    ...{ backchannelLogoutUri, scopes, attributes, idTokenAlgorithm, schulconnexSpelling },
     oldSecretEndsAt: dateOf(oldSecretEndsAt),
   };
 };

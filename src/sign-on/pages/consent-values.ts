@@ -17,13 +17,13 @@ export function describeValues(scope: ScopeName, claims: ClaimsForApp, t: Transl
   return claims.school ? describe(claims.school, t) : t("consent.school.none");
 }
 
-const ofSchool: { [Scope in ScopeName]?: (school: School, t: Translate) => string } = {
+const ofSchool: { [Scope in ScopeName]?: (school: School, t: Translate) => string | null } = {
   school: describeSchool,
   school_name: ({ name }) => name,
   school_official_id: ({ officialId }) => officialId,
   school_location: describeLocation,
-  school_address: ({ address: { address, addressAddition, zipCode, city } }) =>
-    [address, addressAddition, `${zipCode} ${city}`].filter(Boolean).join(", "),
+  school_address: ({ address }) =>
+    address && [address.address, address.addressAddition, `${address.zipCode} ${address.city}`].filter(Boolean).join(", "),
   schooling_level: ({ schoolingLevel }, t) =>
     schoolingLevel === null ? t("consent.school.noLevel") : spell("level", schoolingLevel, t),
 };
@@ -38,11 +38,13 @@ function describeName({ name }: SubjectClaims, t: Translate): string {
 function describeSchool(school: School, t: Translate): string {
   const { name, officialId, schoolingLevel } = school;
   const level = schoolingLevel !== null && spell("level", schoolingLevel, t);
-  const number = t("consent.school.number", { officialId });
+  const number = officialId !== null && t("consent.school.number", { officialId });
   return [name, number, level, describeLocation(school, t)].filter(Boolean).join(", ");
 }
 
-function describeLocation({ location: { country, state } }: School, t: Translate): string {
+function describeLocation({ location }: School, t: Translate): string | null {
+  if (location === null) return null;
+  const { country, state } = location;
   return country === "DE" ? spell("state", state, t) : `${country}-${state}`;
 }
 

@@ -1,6 +1,6 @@
 import DataLoader from "dataloader";
 import type { AccessToken, CheckAccessToken, ClientId, ScopeName, TokenCheck } from "../../access/index.ts";
-import { personMaySignIn, personWorksAsStaff, scopeFromWire } from "../../access/index.ts";
+import { isGranted, personMaySignIn, personWorksAsStaff, scopeFromWire } from "../../access/index.ts";
 import type { PersonId } from "../../directory/index.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/db.ts";
@@ -15,6 +15,7 @@ type TokenRow = {
   scope: string | null;
   granted: ScopeName[];
   hasSecondFactor: boolean;
+  readsNames: boolean;
   expiresAt: Date;
 };
 
@@ -34,6 +35,7 @@ const findByHash = statement<{ idHashes: Buffer[]; now: Date }>(
       granted: app.scopes,
       // Asked for where the session was made with one: provider/grant.ts.
       hasSecondFactor: sql`${token.payload} #> '{claims,id_token,amr}' IS NOT NULL`,
+      readsNames: isGranted(app, "PERSON_NAME"),
       expiresAt: token.expiresAt,
     })}
     FROM ${token} JOIN ${app} ON ${app.clientId} = ${token.clientId}
@@ -81,7 +83,7 @@ function classify(row: TokenRow | undefined, now: Date, platform: string): Token
   if (row.expiresAt <= now) return { kind: "expired" };
   const named = (row.scope ?? "").split(" ").map((scope) => scopeFromWire(platform, scope));
   const scopes = new Set(named.filter((scope) => scope !== null && row.granted.includes(scope)) as ScopeName[]);
-  const { clientId, personId, hasSecondFactor } = row;
-  const found: AccessToken = { clientId, personId, scopes, hasSecondFactor };
+  const { clientId, personId, hasSecondFactor, readsNames } = row;
+  const found: AccessToken = { clientId, personId, scopes, hasSecondFactor, readsNames };
   return { kind: "valid", token: found };
 }
