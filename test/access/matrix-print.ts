@@ -109,13 +109,23 @@ function describe(row: Row, labels: Map<string, string>): string {
   if ("pid" in row) return describeContexts(row, labels);
   const label = labels.get(row["id"] as string) ?? `unknown ${String(row["id"])}`;
   const said = [row["role"], row["status"]].filter((value) => value !== undefined);
-  const nameless = row["name"] === null ? " without name" : "";
+  const missing = ["name", "address", "location", "officialId", "schoolingLevel"].filter((key) => row[key] === null);
+  const source = row["sourceSystemIdentifier"];
   const inside = (row["members"] ?? row["groups"]) as Row[] | undefined;
-  return [label + nameless, ...said, ...(inside ? [list(inside, labels)] : [])].join(" ");
+  const without = missing.length > 0 ? [`without ${missing.join(", ")}`] : [];
+  return [
+    label,
+    ...without,
+    ...(source ? [`(${String(source)})`] : []),
+    ...said,
+    ...(inside ? [list(inside, labels)] : []),
+  ].join(" ");
 }
 
 function describeContexts(row: Row, labels: Map<string, string>): string {
-  const { stammorganisation } = row["person"] as { stammorganisation: { id: string } };
+  const { name, stammorganisation } = row["person"] as { name: unknown; stammorganisation: Row & { id: string } };
+  const missing = ["kennung", "anschrift"].filter((key) => stammorganisation[key] === null);
+  const without = [...(name === null ? ["name"] : []), ...missing].join(", ");
   const contexts = row["personenkontexte"] as {
     organisation: { id: string };
     rolle: string;
@@ -133,5 +143,6 @@ function describeContexts(row: Row, labels: Map<string, string>): string {
       ),
     ].join(" "),
   );
-  return `${labels.get(row["pid"] as string)!} of ${labels.get(stammorganisation.id)!} {${told.join("; ")}}`;
+  const label = labels.get(row["pid"] as string)! + (without === "" ? "" : ` without ${without}`);
+  return `${label} of ${labels.get(stammorganisation.id)!} {${told.join("; ")}}`;
 }

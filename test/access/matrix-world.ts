@@ -1,4 +1,4 @@
-import type { ClientId } from "../../src/access/index.ts";
+import type { ClientId, NewApp } from "../../src/access/index.ts";
 import type { GroupId, PersonId, SchoolId } from "../../src/directory/index.ts";
 import type { Make } from "../support/make.ts";
 import type { TestApp } from "../support/token.ts";
@@ -71,9 +71,16 @@ export async function makeMatrixWorld(make: Make): Promise<World> {
     "w-pupil": { school: west, groups: [g["w-class"]] },
     "w-user": { school: west, groups: [g["w-class"]] },
     "wn-two-schools": { schools: [west, north], groups: [g["w-class"]] },
-    "m-teacher": { school: mid, ...teacher, groups: [g["m-class"]] },
-    "m-pupil": { school: mid, groups: [g["m-class"]] },
-    "m-caretaker": { school: mid, role: "OTHER" },
+    // Listed by id to an app without names.
+    "m-teacher": {
+      id: inPlace(1),
+      school: mid,
+      ...teacher,
+      sourceSystemIdentifier: "source-1",
+      groups: [g["m-class"]],
+    },
+    "m-pupil": { id: inPlace(2), school: mid, groups: [g["m-class"]] },
+    "m-caretaker": { id: inPlace(3), school: mid, role: "OTHER" },
     "c-in-club": { school: club, groups: [g["c-club"]] },
     "c-in-old-club": { school: club, groups: [g["c-old-club"], g["c-class"]] },
     "c-in-class": { school: club, groups: [g["c-class"]] },
@@ -87,9 +94,13 @@ export async function makeMatrixWorld(make: Make): Promise<World> {
   await make.membership({ group: g["n-maths"], person: people["n-teacher"], role: "STUDENT" });
   await make.membership({ group: g["n-maths"], person: people["n-pupil"], role: "OTHER" });
 
-  const appOf = (name: string) =>
-    make.app({ clientId: name as ClientId, name, loginUrl: `https://${name}.example/login` });
-  const apps = await named(["reader", "opposite", "stranger"], appOf);
+  const appOf = (name: string, wishes: Partial<NewApp> = {}) =>
+    make.app({ clientId: name as ClientId, name, loginUrl: `https://${name}.example/login`, ...wishes });
+  const apps = {
+    ...(await named(["reader", "opposite", "stranger"], (name) => appOf(name))),
+    // Works on pseudonyms alone.
+    nameless: await appOf("nameless", { attributes: [] }),
+  };
 
   const reader = apps.reader.clientId;
   const [north_, teachers] = [
@@ -114,8 +125,12 @@ export async function makeMatrixWorld(make: Make): Promise<World> {
     groups: [g["n-chess"]],
   });
   await make.grant({ app: opposite, school: south, groups: [g["s-class"]] });
+
+  await make.grant({ app: apps.nameless.clientId, school: mid, groups: [g["m-class"]] });
   return { apps, schools, groups, people };
 }
+
+const inPlace = (place: number) => `00000000-0000-4000-8000-00000000000${place}` as PersonId;
 
 async function named<Name extends string, Made>(
   names: Name[],

@@ -121,7 +121,7 @@ test("apps, grants and sync", async () => {
   const [one, two] = ["app-one", "app-two"];
   const create = (id: string) => [
     ...["app", "create", "--client-id", id, "--name", "App", "--redirect-uri", "https://app.example/callback"],
-    ...["--scope", "openid,schools:read", "--backchannel-logout-uri", "http://127.0.0.1:5000/out", "--json"],
+    ...["--attribute", "person_name", "--scope", "openid,schools:read", "--backchannel-logout-uri", "http://127.0.0.1:5000/out", "--json"],
   ];
   for (const [run, id] of [[here, one] as const, [there, two] as const])
     expect(JSON.parse((await run(create(id))).out)).toEqual({
@@ -136,6 +136,8 @@ test("apps, grants and sync", async () => {
   };
   await bothAt("app", "update", "--name", "Neu", "--no-pkce");
   await bothAt("app", "update");
+  await bothAt("app", "update", "--no-attributes");
+  await bothAt("app", "show");
   const rotated = await remote.ask("app", "rotate-secret", two, "--keep-old-for", "7d");
   expect(Object.keys(rotated)).toEqual(
     Object.keys(await local.ask("app", "rotate-secret", one, "--keep-old-for", "7d")),

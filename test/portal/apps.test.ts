@@ -190,3 +190,15 @@ describe("nobody gets around it", () => {
     expect((await secretary.open(`/admin/schools/${school}/apps`)).status).toBe(403);
   });
 });
+
+test("a school reads what an app cannot read, before it gives it anything", async () => {
+  const { school, browser, address } = await makeWorld();
+  for (const path of ["", "/change"]) expect((await browser.open(address + path)).html).not.toContain("Namen von");
+  const silent = await make.app({ attributes: ["SCHOOLING_LEVEL"] });
+  for (const path of ["", "/change"]) {
+    const { html } = await browser.open(`/admin/schools/${school}/apps/${silent.clientId}${path}`);
+    expect(html).toContain("Das kann die App nicht lesen:");
+    expect(html).toContain("<li>Namen von Personen</li>");
+    expect(html).not.toContain("<li>Schulform</li>");
+  }
+});

@@ -340,6 +340,11 @@ test("an operator has the pages of every app, sets its scopes and deletes it", a
   const set = await browser.submit(scopes, "/scopes/set", { scope: "people:read" });
   expect(set.html).toContain("Die Rechte sind gespeichert.");
   expect(await readApp(clientId)).toMatchObject({ scopes: ["people:read"] });
+  const form = await browser.open(`${address}/scopes`);
+  const kept = await browser.submit(form, "/attributes", { attribute: "SCHOOL_ADDRESS" });
+  expect(kept.html).toContain("Was die App lesen darf, ist gespeichert.");
+  expect(await readApp(clientId)).toMatchObject({ attributes: ["SCHOOL_ADDRESS"] });
+  expect((await browser.submit(form, "/attributes", {})).html).toContain('name="attribute" value="PERSON_NAME">');
   const page = await browser.open(address);
   const refused = await browser.submit(page, "/deletion", { confirmed: "other" });
   expect([refused.status, refused.html]).toEqual([400, expect.stringContaining("Es wurde nichts gelöscht.")]);

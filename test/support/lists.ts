@@ -25,25 +25,32 @@ export const bind = <Given extends object>({ text, values }: Statement<Given>, g
   values: values(given),
 });
 
-export const appToken = (clientId: ClientId): AccessToken => ({
+export const appToken = (clientId: ClientId, readsNames = true): AccessToken => ({
   clientId,
   personId: null,
   hasSecondFactor: false,
-  readsNames: true,
+  readsNames,
   scopes: new Set(scopeNames),
 });
 
 const noQuery = undefined as never;
 const noPath = { path: undefined as never };
 
-type Found = { clientId: ClientId; school?: SchoolId; person?: PersonId; group?: GroupId; affiliation?: string };
+type Found = {
+  clientId: ClientId;
+  readsNames?: boolean;
+  school?: SchoolId;
+  person?: PersonId;
+  group?: GroupId;
+  affiliation?: string;
+};
 
 /**
  * Every list that concerns a school, a person, a group and an affiliation, with every filter; without any, those of
  * the app as a whole.
  */
-export function listsOf({ clientId, school, person, group, affiliation }: Found): List[] {
-  const caller = appToken(clientId);
+export function listsOf({ clientId, readsNames, school, person, group, affiliation }: Found): List[] {
+  const caller = appToken(clientId, readsNames);
   const of = (label: string, { query, given }: Omit<List, "label">): List => ({ label, query, given });
   const deleted = { "show-deleted": true } as const;
   const filter = (name: string, value: string) =>
@@ -77,7 +84,7 @@ export function recordsOf({
   school,
   person,
   group,
-}: Required<Omit<Found, "affiliation">>): Record<string, { text: string; values: unknown[] }> {
+}: Required<Omit<Found, "affiliation" | "readsNames">>): Record<string, { text: string; values: unknown[] }> {
   const caller = appToken(clientId);
   const of = ({ query, client, id }: JsonRead<unknown>) => bind(query, { clients: [client], ids: [id] });
   const read = (answer: unknown) => of(answer as JsonRead<unknown>);

@@ -2,7 +2,7 @@ import type { AdminSchemas } from "../../admin/index.ts";
 import { makeChoices, readChosen, Refused, searchOf, take, takePage, takeUnlessDone } from "../frame/index.ts";
 import type { Choices, Gone, Shown, Visit } from "../frame/index.ts";
 import { addressOf, pathOf, readApp } from "./app.ts";
-import { wordsOf, type CatalogueApp } from "./words.ts";
+import { withheldFrom, wordsOf, type CatalogueApp } from "./words.ts";
 
 type Settings = AdminSchemas["GrantSettings"];
 type NamedGroup = AdminSchemas["NamedGroup"];
@@ -21,6 +21,7 @@ export async function showForm(visit: Visit): Promise<Shown> {
     hasGroups: groups.length > 0,
     signOnGroups: choose(visit, "signOnGroup", groups, given.signOn.groupIds ?? []),
     syncedGroups: choose(visit, "syncedGroup", groups, given.syncedGroupIds),
+    withheld: withheldFrom(app),
   };
   return shown(visit, { title: visit.t("apps.form.title", { app: app.name }), view: "form", model });
 }

@@ -1,8 +1,12 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import type { Visit } from "../frame/index.ts";
+import { attributeNames, type Visit } from "../frame/index.ts";
 
 export type CatalogueApp = AdminSchemas["CatalogueApp"];
 export type GrantInWords = { signOn: AdminSchemas["SignOnAudience"]; sync: boolean; signOnNames: string[] };
+
+/** What the app can read of nobody and of no school, whatever it is given. */
+export const withheldFrom = ({ attributes }: CatalogueApp) =>
+  attributeNames.filter((name) => !attributes.includes(name));
 
 /** Says in words what a school gives an app. */
 export function wordsOf({ t, locale }: Pick<Visit, "t" | "locale">) {

@@ -16,6 +16,7 @@ export {
   type Show,
   type Shown,
 } from "./area.ts";
+export { attributeNames } from "./attributes.ts";
 export { makeChoices, mostChoices, readChosen, searchOf, type Choices } from "./choices.ts";
 export { compareLine, type Difference, type Names } from "./differences.ts";
 export { listLoginCards, revokeLoginCard } from "./login-cards.ts";

@@ -18,7 +18,7 @@ import { deleteApp, showOverview } from "./overview.ts";
 import { changeRegistration, putLogo, removeLogo, showRegistration } from "./registration.ts";
 import { listRequests } from "./requests.ts";
 import { listSchools } from "./schools.ts";
-import { requestScopes, setScopes, showScopes } from "./scopes.ts";
+import { requestScopes, setAttributes, setScopes, showScopes } from "./scopes.ts";
 import { endOldSecret, rotateSecret, showSecret } from "./secret.ts";
 import { debugSignature, showSignature } from "./signature.ts";
 import { listSignOns } from "./sign-ons.ts";
@@ -51,6 +51,7 @@ export const partnerPages = makeArea({ folder: import.meta.dirname, texts }, (pa
   pages.get(`${app}/scopes`, showScopes);
   pages.post(`${app}/scopes`, requestScopes, showScopes);
   pages.post(`${app}/scopes/set`, setScopes, showScopes);
+  pages.post(`${app}/attributes`, setAttributes, showScopes);
   pages.get(`${app}/webhooks`, listEndpoints);
   pages.get(`${app}/webhooks/new`, showNewEndpoint);
   pages.post(`${app}/webhooks/new`, createEndpoint, showNewEndpoint);

@@ -1,6 +1,7 @@
 import type { Request, Response } from "express";
 import type { Provider } from "oidc-provider";
 import {
+  appAttributes,
   type App,
   claimsAt,
   type ClientId,
@@ -104,8 +105,9 @@ export async function renderVisit(deps: InteractionDeps, visit: Visit, req: Requ
   if (prompt.name === "consent") {
     const claims = await findClaims(deps, { clientId, personId, right });
     const asked = withoutRefused(right, scopes);
+    const withheld = appAttributes.filter((name) => !app.attributes.includes(name));
     return renderConsentPage(
-      { ...model("consent"), scopes: asked, claims, switchUser: stepsOf(deps, visit, "switch").action },
+      { ...model("consent"), scopes: asked, claims, withheld, switchUser: stepsOf(deps, visit, "switch").action },
       context,
     );
   }

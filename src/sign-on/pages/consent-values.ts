@@ -23,7 +23,8 @@ const ofSchool: { [Scope in ScopeName]?: (school: School, t: Translate) => strin
   school_official_id: ({ officialId }) => officialId,
   school_location: describeLocation,
   school_address: ({ address }) =>
-    address && [address.address, address.addressAddition, `${address.zipCode} ${address.city}`].filter(Boolean).join(", "),
+    address &&
+    [address.address, address.addressAddition, `${address.zipCode} ${address.city}`].filter(Boolean).join(", "),
   schooling_level: ({ schoolingLevel }, t) =>
     schoolingLevel === null ? t("consent.school.noLevel") : spell("level", schoolingLevel, t),
 };

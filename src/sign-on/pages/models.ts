@@ -1,4 +1,4 @@
-import type { ScopeName } from "../../access/index.ts";
+import type { AppAttribute, ScopeName } from "../../access/index.ts";
 import type { ClaimsForApp } from "../provider/claims.ts";
 
 /**
@@ -36,13 +36,15 @@ export type LoginModel = {
 /**
  * Posts to `action` to allow; `switchUser` is where another person may sign in instead, POST too.
  *
- * Shape: `claims` are what the app would get; of them only what its scopes ask for is shown.
+ * Shape: `claims` are what the app would get; of them only what its scopes ask for is shown. `withheld` is what it was
+ *        not granted, nothing if it is left out.
  */
 export type ConsentModel = {
   app: { name: string };
   personName: string | null;
   scopes: readonly ScopeName[];
   claims: ClaimsForApp;
+  withheld?: readonly AppAttribute[];
   steps: Steps;
   switchUser: string | null;
 };

@@ -13,6 +13,7 @@ import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 import { shortCodeOf } from "../../platform/short-code.ts";
 import { describeValues } from "./consent-values.ts";
+import { describeScope, describeWithheld } from "./consent-withheld.ts";
 import { drawings } from "./drawings.ts";
 import type {
   CardModel,
@@ -109,12 +110,16 @@ export function renderNoOwnPasswordPage(model: NoOwnPasswordModel, context: Page
   return page("no-own-password", model, context, { status: 403 });
 }
 
-export function renderConsentPage({ claims, ...model }: ConsentModel, context: PageContext): Page {
+export function renderConsentPage({ claims, withheld = [], ...model }: ConsentModel, context: PageContext): Page {
   const t = translator(context.locale);
-  const items = model.scopes.map((scope) => ({ scope, value: describeValues(scope, claims, t) }));
+  const items = model.scopes.map((scope) => ({
+    scope,
+    value: describeWithheld(scope, withheld, t) ?? describeValues(scope, claims, t),
+    long: describeScope(scope, withheld, t),
+  }));
   // What is the person's own comes first: it is what they look for.
   items.sort((one, other) => Number(one.value === null) - Number(other.value === null));
-  return page("consent", model, context, { values: { items } });
+  return page("consent", model, context, { values: { items, withheld } });
 }
 
 export function renderChooseSchoolPage(model: ChooseSchoolModel, context: PageContext): Page {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { appAttributes } from "../../../src/access/index.ts";
 import type { components } from "../../../generated/openapi/admin.ts";
 import { makeStaff, type Sent, refusalOf } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
@@ -46,6 +47,7 @@ test("an app is registered once, with a secret that is in no audit line", async 
   expect(read.body).toEqual({
     ...{ clientId: "lernapp", name: "Lernapp", type: "CONFIDENTIAL", pkceRequired: true, redirectUris: [] },
     ...{ postLogoutRedirectUris: [], loginUrl: null, backchannelLogoutUri: null, scopes: body.scopes },
+    attributes: appAttributes,
     ...{ idTokenAlgorithm: "RS256", schulconnexSpelling: "V1_4", oldSecretEndsAt: null },
     ...{ provider: null, description: { de: null, en: null }, purpose: { de: null, en: null } },
     ...{ privacyUrl: null, supportAddress: null, logoPath: null },
@@ -176,4 +178,28 @@ test("a deleted app is gone, with its grants, and its client id is not given aga
   expect(await auditOf(clientId, "app_deleted")).toMatchObject([{ ...actor, before: body, after: null }]);
   const again = await operator.call("POST", "/apps", { body: { clientId, name: "Again" } });
   expect(refusalOf(again)).toEqual([409, "client_id_retired"]);
+});
+
+test("what an app may read is given by an operator, to a new app and to one that is there", async () => {
+  const attributes = ["PERSON_NAME", "SCHOOL_ADDRESS"];
+  const body = { clientId: "narrow", name: "Narrow", attributes };
+  expect((await operator.call("POST", "/apps", { body })).status).toBe(201);
+  const read = async () => ((await operator.call("GET", "/apps/narrow")).body as Schemas["AdminApp"]).attributes;
+  expect(await read()).toEqual(["SCHOOL_ADDRESS", "PERSON_NAME"]);
+  expect((await operator.call("PATCH", "/apps/narrow", { body: { name: "Narrower" } })).status).toBe(204);
+  expect(await read()).toEqual(["SCHOOL_ADDRESS", "PERSON_NAME"]);
+  expect((await operator.call("PATCH", "/apps/narrow", { body: { attributes: [] } })).status).toBe(204);
+  expect(await read()).toEqual([]);
+  const [line] = await auditOf("narrow", "app_updated").then((lines) => lines.slice(-1));
+  expect(line).toMatchObject({
+    ...actor,
+    before: { attributes: ["SCHOOL_ADDRESS", "PERSON_NAME"] },
+    after: { attributes: [] },
+  });
+  const wrong = await operator.call("PATCH", "/apps/narrow", { body: { attributes: ["BIRTHDAY"] } });
+  expect(wrong.status).toBe(400);
+  const changed = await partner.call("PATCH", `/apps/${own.clientId}`, { body: { attributes } });
+  expect(refusalOf(changed)).toEqual([403, "role_forbids"]);
+  const made = await partner.call("POST", "/apps", { body: { name: "Mine", attributes } });
+  expect(refusalOf(made)).toEqual([403, "role_forbids"]);
 });

@@ -45,3 +45,31 @@ test("the consent shows what the app will get of this person, each thing once, a
   expect(little).toContain("Du bist angemeldet als <strong>Bo Muster</strong>");
   expect(little).not.toMatch(/Goethe|5a/);
 });
+
+test("the consent says what the app does not get, and shows none of it", async () => {
+  const { service, make } = world;
+  const school = await make.school({ name: "Schule am Deich", officialId: "DE-NI-4712" });
+  const name = { firstFull: "Ada", firstCall: "Ada", last: "Beispiel" };
+  const login = await giveLogin(service.db, await make.person({ school, name }));
+  const app = await make.app({ name: "Stille App", attributes: ["SCHOOLING_LEVEL"] });
+  await make.grant({ app: app.clientId, school });
+  const scopes = ["openid", "profile", "school", "schools:read", "people:read"] as const;
+  const ask = async (language: string) => {
+    const browser = makeBrowser(service.url, { "accept-language": language });
+    const page = await browser.open(askFor(service, app, { scopes }).address);
+    return (await browser.submit(page, "/login", login)).html;
+  };
+  const german = await ask("de");
+  expect(itemsOf(german)).toEqual([
+    "Dein Name: Die App darf das nicht lesen.",
+    "Deine Schule: Schule am Deich, Gymnasium",
+    "Dass du es bist: Eine Nummer, an der die App dich beim nächsten Mal wiedererkennt.",
+    "Angaben zu Schulen: Name deiner Schule, soweit sie das freigibt.",
+    "Dein Eintrag bei der Schule: Deine Schule, deine Rolle und deine Klassen, soweit deine Schule das freigibt.",
+  ]);
+  expect(german).toContain("Das bekommt Stille App nicht: die Anschrift der Schule, das Bundesland der Schule");
+  expect(german).not.toContain("DE-NI-4712");
+  // Who is signed in is said by the service, not by the app.
+  expect(german).toContain("Du bist angemeldet als <strong>Ada Beispiel</strong>");
+  expect(await ask("en")).toContain("Stille App does not get this: the address of the school, the state");
+});
