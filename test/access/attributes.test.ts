@@ -33,7 +33,7 @@ const person = people[0]!;
 const login = await giveLogin(service.db, person);
 
 async function makeReader(attributes: readonly AppAttribute[]): Promise<TestApp> {
-  const app = await make.app({ attributes: [...attributes] });
+  const app = await make.app({ attributes: [...attributes], scopes: [...allScopes, "school_address"] });
   await make.grant({ app: app.clientId, school, groups: [group] });
   return app;
 }
@@ -57,7 +57,7 @@ const paths = {
 async function readAll(app: TestApp) {
   const scopes = ["schools:read", "users:read", "groups:read", "people:read"] as const;
   const token = await getAppToken(service, app, [...scopes]);
-  const user = await getUserTokens(service, app, login, { scopes: allScopes });
+  const user = await getUserTokens(service, app, login, { scopes: [...allScopes, "school_address"] });
   const read = async (path: string, bearer = token) => {
     const response = await fetch(service.url + path, { headers: { authorization: `Bearer ${bearer}` } });
     expect(response.status, path).toBe(200);
@@ -98,6 +98,7 @@ const schulconnex = (ways: string[]) => ({
 const hidden: Record<AppAttribute, Record<string, string[]>> = {
   SCHOOL_ADDRESS: {
     ...{ schools: ["address"], school: ["address"] },
+    ...{ userinfo: ["school_address"], "ID token": ["school_address"] },
     ...schulconnex(organisations.map((at) => `${at}.anschrift`)),
   },
   SCHOOL_LOCATION: {
