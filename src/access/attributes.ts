@@ -3,8 +3,8 @@ import { jsonWhen, type JsonSql } from "../platform/json-sql.ts";
 import { literal, sql, table, type Columns, type Parameter, type Sql, type Table } from "../platform/sql.ts";
 import type { AccessToken } from "./token.ts";
 
-// The registration of an app says how much of a record it may read. A reader of the APIs gets tables without the columns
-// that are granted one by one, and reaches these through `granted` alone, which asks for the app.
+// The registration of an app says how much of a record it may read. A reader of the APIs gets tables without the
+// columns that are granted one by one, and reaches these through `granted` alone, which asks for the app.
 
 export type { AppAttribute };
 
