@@ -110,7 +110,7 @@ const checked = async ({ policy }: AdminDeps, { scopes, backchannelLogoutUri: ur
   }),
 });
 
-/** Errors: forbidden role_forbids: scopes open the APIs, the one of the staff too; attributes say what stands in them. */
+/** Errors: forbidden role_forbids: scopes open the APIs, the one of the staff too; attributes say what they show. */
 function refuseApproved({ all }: { all: boolean }, { scopes, attributes }: Written): void {
   if (all || (scopes === undefined && attributes === undefined)) return;
   const message = "The scopes of an app, and what it may read, are changed by an operator only.";
