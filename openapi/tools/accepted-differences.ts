@@ -6,9 +6,7 @@
  */
 export const acceptedDifferences: Readonly<Record<string, readonly string[]>> = {
   // Null only where an operator takes the attribute from the registration of an app; every app has all by default.
-  idm: ["address", "location", "officialId"].map(
-    (name) => `nullability-changed: GET /idm/ep/v1/schools 200[].${name}`,
-  ),
+  idm: ["address", "location", "officialId"].map((name) => `nullability-changed: GET /idm/ep/v1/schools 200[].${name}`),
   schulconnex: ["kennung", "anschrift"].map(inOrganisation),
   "schulconnex-1.7": ["kennung", "anschrift"].map(inOrganisation),
 };

@@ -121,7 +121,15 @@ test("apps, grants and sync", async () => {
   const [one, two] = ["app-one", "app-two"];
   const create = (id: string) => [
     ...["app", "create", "--client-id", id, "--name", "App", "--redirect-uri", "https://app.example/callback"],
-    ...["--attribute", "person_name", "--scope", "openid,schools:read", "--backchannel-logout-uri", "http://127.0.0.1:5000/out", "--json"],
+    ...[
+      "--attribute",
+      "person_name",
+      "--scope",
+      "openid,schools:read",
+      "--backchannel-logout-uri",
+      "http://127.0.0.1:5000/out",
+      "--json",
+    ],
   ];
   for (const [run, id] of [[here, one] as const, [there, two] as const])
     expect(JSON.parse((await run(create(id))).out)).toEqual({
