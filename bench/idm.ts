@@ -85,6 +85,7 @@ async function recordStatements(db: PrismaDb, { app, user, people }: World): Pro
     document: await loadDocument("idm", "bench"),
     cursorKeys: [],
     log: silentLog,
+    issuerUrl: "http://localhost",
     checkAnswers: false,
   });
   const server = express().use(router).listen(0, "127.0.0.1");

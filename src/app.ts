@@ -14,6 +14,7 @@ import {
   listOperations,
   loadDocument,
   makeInnerCalls,
+  makeProblemType,
   makeReading,
   makeUploadSweep,
   withoutGates,
@@ -86,7 +87,7 @@ export async function makeApp(
       innerReading: withoutGates(reading),
     },
   };
-  const idm = makeIdmRouter({ ...api, changes: shares.changes, document: contracts.idm });
+  const idm = makeIdmRouter({ ...api, changes: shares.changes, document: contracts.idm, issuerUrl: config.issuerUrl });
   const schulconnex = makeSchulconnexRouter({
     ...api,
     document: contracts.schulconnex,
@@ -148,7 +149,11 @@ export async function makeApp(
   });
   const health = makeHealthRouter({ checks: healthChecks, isStopping });
   const metricsRouter = makeMetricsRouter({ metrics, token: config.metricsToken });
-  const last = makeLastAnswers({ log, isUnavailable: isDatabaseUnavailable });
+  const last = makeLastAnswers({
+    log,
+    isUnavailable: isDatabaseUnavailable,
+    problemType: makeProblemType(config.issuerUrl),
+  });
 
   const app = makeExpress(config);
   // Before all else, as nothing else is called so often.

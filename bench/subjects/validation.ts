@@ -28,6 +28,7 @@ const idm = makeIdmRouter({
   checkAccessToken: signOn.checkAccessToken,
   document: await load("idm"),
   cursorKeys: config.encryptionKeys,
+  issuerUrl: config.issuerUrl,
 });
 
 const app = express().disable("etag").disable("x-powered-by");

@@ -1918,8 +1918,8 @@ export interface components {
         /** @description What went wrong (RFC 9457, with `message`, `code` and `requestId` of our own). */
         Problem: {
             /**
-             * @description A URI for the kind of problem; `about:blank` means that `code` says it all.
-             * @example about:blank
+             * @description The address of the page that explains `code` and says what to do.
+             * @example http://localhost:3000/docs/errors/school_not_found
              */
             type: string;
             /**
@@ -2136,8 +2136,8 @@ export interface components {
         /** @description A problem with `If-Match`, and the record as it is. */
         PreconditionProblem: {
             /**
-             * @description A URI for the kind of problem; `about:blank` means that `code` says it all.
-             * @example about:blank
+             * @description The address of the page that explains `code` and says what to do.
+             * @example http://localhost:3000/docs/errors/precondition_failed
              */
             type: string;
             /**

@@ -268,8 +268,8 @@ export interface components {
         /** @description What went wrong (RFC 9457, with `message`, `code` and `requestId` of our own). */
         Problem: {
             /**
-             * @description A URI for the kind of problem; `about:blank` means that `code` says it all.
-             * @example about:blank
+             * @description The address of the page that explains `code` and says what to do.
+             * @example http://localhost:3000/docs/errors/school_not_found
              */
             type: string;
             /**

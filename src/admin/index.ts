@@ -19,13 +19,14 @@ import {
   type OpenApiDocument,
   type Reading,
   Upload,
+  makeProblemType,
 } from "../platform/http/index.ts";
 import type { Log } from "../platform/log.ts";
 import { sharedReads } from "../platform/shared-reads.ts";
 import { findRoles } from "../staff/index.ts";
 import { makeHeldReads, makeInnerClients, type AdminClient, type InnerCaller } from "./client.ts";
 import { takes } from "./contract.ts";
-import { renderProblem } from "./failure.ts";
+import { makeRenderProblem } from "./failure.ts";
 import { handlers } from "./handlers.ts";
 import { appActor, type AdminCaller, type AdminDeps, type AdminHandler } from "./handler.ts";
 import type { AdminRequest, OperationId, Operations } from "./handler.ts";
@@ -91,7 +92,7 @@ export function makeAdmin(options: AdminOptions): Admin {
     reading,
     cursorKeys: keys,
     log,
-    render: renderProblem,
+    render: makeRenderProblem(makeProblemType(options.issuerUrl)),
     checkAnswersBy: checkAnswers ? [document] : [],
   });
   return { router, clientFor: inner.makeClients(router) };

@@ -1,16 +1,20 @@
 import { STATUS_CODES } from "node:http";
 import { present } from "../platform/contract-types.ts";
 import type { AppError } from "../platform/errors.ts";
-import { requestIdOf, type RenderFailure } from "../platform/http/index.ts";
+import { requestIdOf, type ProblemType, type RenderFailure } from "../platform/http/index.ts";
 import type { components } from "../../generated/openapi/idm.ts";
 
 type Problem = components["schemas"]["Problem"];
 
-const presentProblem = ({ status, code, message }: AppError, requestId: string): Problem =>
-  present<Problem>({ type: "about:blank", title: STATUS_CODES[status] ?? "Error", status, message, code, requestId });
+type Told = { typeOf: ProblemType; requestId: string };
 
-/** Renders `application/problem+json`. Source: RFC 9457, with the text in `message`. */
-export const renderProblem: RenderFailure = (failure, res) => {
-  res.setHeader("Content-Type", "application/problem+json; charset=utf-8");
-  res.send(JSON.stringify(presentProblem(failure, requestIdOf(res))));
-};
+const presentProblem = ({ status, code, message }: AppError, { typeOf, requestId }: Told): Problem =>
+  present<Problem>({ type: typeOf(code), title: STATUS_CODES[status] ?? "Error", status, message, code, requestId });
+
+/** Makes what renders `application/problem+json`. Source: RFC 9457, with the text in `message`. */
+export const makeRenderProblem =
+  (typeOf: ProblemType): RenderFailure =>
+  (failure, res) => {
+    res.setHeader("Content-Type", "application/problem+json; charset=utf-8");
+    res.send(JSON.stringify(presentProblem(failure, { typeOf, requestId: requestIdOf(res) })));
+  };

@@ -16,12 +16,13 @@ import {
   type Handlers,
   type OpenApiDocument,
   type Reading,
+  makeProblemType,
 } from "../platform/http/index.ts";
 import type { Log } from "../platform/log.ts";
 import type { EncryptionKeys } from "../platform/seal.ts";
 import type { operations } from "../../generated/openapi/idm.ts";
 import { takes } from "./contract.ts";
-import { renderProblem } from "./failure.ts";
+import { makeRenderProblem } from "./failure.ts";
 import { getGroup } from "./getGroup.ts";
 import { getPerson } from "./getPerson.ts";
 import { getSchool } from "./getSchool.ts";
@@ -54,6 +55,8 @@ export type IdmDeps = {
   document: OpenApiDocument;
   cursorKeys: EncryptionKeys;
   log: Log;
+  /** Where the pages are that explain errors. */
+  issuerUrl: string;
   /** Holds every answer against the contract: for development and tests. */
   checkAnswers: boolean;
 };
@@ -66,6 +69,7 @@ export function makeIdmRouter({
   document,
   cursorKeys,
   log,
+  issuerUrl,
   checkAnswers,
 }: IdmDeps): Router {
   return bindOperations<operations, AccessToken>({
@@ -78,7 +82,7 @@ export function makeIdmRouter({
     reading,
     cursorKeys,
     log,
-    render: renderProblem,
+    render: makeRenderProblem(makeProblemType(issuerUrl)),
     checkAnswersBy: checkAnswers ? [document] : [],
   });
 }

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { Router, type ErrorRequestHandler, type Request, type Response as AnyResponse } from "express";
 import { AppError } from "./errors.ts";
+import type { ProblemType } from "./http/problem-type.ts";
 import type { Log } from "./log.ts";
 import { addressInLanguage, readLocale, renderFailurePage, type Failure } from "./pages/index.ts";
 
@@ -15,7 +16,9 @@ const messages: Record<Failure, string> = {
   bug: "Something went wrong on our side.",
 };
 
-function answer(req: Request, res: Response, failure: Failure, given?: number): void {
+type Answering = { req: Request; res: Response; problemType: ProblemType };
+
+function answer({ req, res, problemType }: Answering, failure: Failure, given?: number): void {
   const status = given ?? statusOf[failure];
   if (failure === "unavailable") res.set("Retry-After", "5");
   if (req.accepts(["json", "html"]) === "html") {
@@ -28,7 +31,7 @@ function answer(req: Request, res: Response, failure: Failure, given?: number): 
     return;
   }
   const problem = {
-    type: "about:blank",
+    type: problemType(failure),
     title: STATUS_CODES[status],
     status,
     message: messages[failure],
@@ -52,19 +55,24 @@ function classify(error: unknown, isUnavailable: (error: unknown) => boolean): {
 }
 
 /** Answers what no module answered: an unknown address, or an error that nothing turned into an answer. */
-export function makeLastAnswers({ log, isUnavailable }: { log: Log; isUnavailable(error: unknown): boolean }): {
-  router: Router;
-  onError: ErrorRequestHandler;
-} {
+export function makeLastAnswers({
+  log,
+  isUnavailable,
+  problemType,
+}: {
+  log: Log;
+  isUnavailable(error: unknown): boolean;
+  problemType: ProblemType;
+}): { router: Router; onError: ErrorRequestHandler } {
   const router = Router();
-  router.use((req, res) => answer(req, res, "not_found"));
+  router.use((req, res) => answer({ req, res, problemType }, "not_found"));
   const onError: ErrorRequestHandler = (err: unknown, req, res: Response, _next) => {
     const { failure, status } = classify(err, isUnavailable);
     const fields = { err, requestId: res.locals.requestId };
     if (failure === "bug" || failure === "unavailable") log.error(fields, "request failed");
     else log.debug(fields, "request refused");
     if (res.headersSent) res.destroy();
-    else answer(req, res, failure, status);
+    else answer({ req, res, problemType }, failure, status);
   };
   return { router, onError };
 }

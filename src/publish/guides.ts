@@ -19,12 +19,30 @@ const guides = readdirSync(folder)
     return { name: file.slice(0, -3), title: /^# (.+)$/m.exec(text)?.[1] ?? file, text };
   });
 
+const errorsName = "errors";
+
+/** An error as `docs/errors.md` explains it. Shape: `text` is Markdown, a page of its own. */
+export type ExplainedError = { code: string; text: string };
+
+/** The errors that `docs/errors.md` explains, each a heading of the third level with its code. */
+export function listErrors(): ExplainedError[] {
+  const { text } = guides.find(({ name }) => name === errorsName)!;
+  return [...text.matchAll(/^### `(\w+)`\n([^]*?)(?=^##|$(?![^]))/gm)].map(([, code, explained]) => ({
+    code: code!,
+    text: `# \`${code!}\`\n${explained!}\n[All errors](${errorsName}.md)\n`,
+  }));
+}
+
 export const listGuides = (): Guide[] => guides.map(({ name, title }) => ({ name, title }));
 
-/** Serves each guide at `/docs/<name>`, and its pictures. Shape: `style` is the address of the stylesheet. */
+/**
+ * Serves each guide at `/docs/<name>`, its pictures, and each error at `/docs/errors/<code>`.
+ *
+ * Shape: `style` is the address of the stylesheet.
+ */
 export function makeGuidesRouter(style: string): Router {
   const router = Router();
-  for (const { name, title, text } of guides) {
+  const serve = (path: string, { title, text }: { title: string; text: string }) => {
     const html = marked
       .parse(text, { async: false })
       .replaceAll('src="pictures/', 'src="/docs/pictures/')
@@ -33,8 +51,10 @@ export function makeGuidesRouter(style: string): Router {
     const body = `<link rel="stylesheet" href="${style}"><div class="guide">${html}</div>`;
     const page = renderPage({ title, body, width: "wide" }, { locale: "en" });
     const { "Cache-Control": _, "Content-Type": __, ...headers } = { ...pageHeaders(), ...page.headers };
-    router.get(`/docs/${name}`, answerStatic(page.html, { contentType: "text/html; charset=utf-8", headers }));
-  }
+    router.get(path, answerStatic(page.html, { contentType: "text/html; charset=utf-8", headers }));
+  };
+  for (const guide of guides) serve(`/docs/${guide.name}`, guide);
+  for (const { code, text } of listErrors()) serve(`/docs/errors/${code}`, { title: code, text });
   const pictures = new Map(
     readdirSync(join(folder, "pictures")).map((file) => [file, readFileSync(join(folder, "pictures", file))]),
   );

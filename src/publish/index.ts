@@ -10,4 +10,5 @@
  */
 export { makeIdmClient, makeSchulconnexClient, makeSignOnClient } from "./clients.ts";
 export { fillAddresses, fillPlatform } from "./fill.ts";
+export { listErrors } from "./guides.ts";
 export { makePublishRouter, type PublishOptions } from "./router.ts";

@@ -4,7 +4,7 @@ import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AccessToken } from "../../src/access/index.ts";
 import { readConfig } from "../../src/config/index.ts";
-import { renderProblem } from "../../src/idm/failure.ts";
+import { makeRenderProblem } from "../../src/idm/failure.ts";
 import { AppError } from "../../src/platform/errors.ts";
 import {
   answerDone,
@@ -94,7 +94,7 @@ const router = bindOperations<Operations, AccessToken>({
   reading: makeReading({ pool, canceller: pool, isReplica: false }, readConfig({}).lists),
   cursorKeys: [],
   log: silentLog,
-  render: renderProblem,
+  render: makeRenderProblem((code) => code),
   checkAnswersBy: [document],
 });
 const server = express().use(router);

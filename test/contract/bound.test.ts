@@ -5,7 +5,7 @@ import type { operations } from "../../generated/openapi/idm.ts";
 import { groupIsShown, type AccessToken } from "../../src/access/index.ts";
 import { readConfig } from "../../src/config/index.ts";
 import { takes } from "../../src/idm/contract.ts";
-import { renderProblem } from "../../src/idm/failure.ts";
+import { makeRenderProblem } from "../../src/idm/failure.ts";
 import { makeIdmRouter } from "../../src/idm/index.ts";
 import { AppError } from "../../src/platform/errors.ts";
 import {
@@ -121,7 +121,7 @@ const bind = (given: Partial<Record<keyof operations | "getTeapot", unknown>>) =
     reading: readFrom({ options: {} } as pg.Pool),
     cursorKeys: [],
     log: silentLog,
-    render: renderProblem,
+    render: makeRenderProblem((code) => code),
     checkAnswersBy: [],
   });
 const all = [
@@ -171,6 +171,7 @@ test.each([
       document,
       cursorKeys: [],
       log: silentLog,
+      issuerUrl: "http://localhost",
       checkAnswers,
     });
     const server = express().use(router).listen(0, "127.0.0.1");

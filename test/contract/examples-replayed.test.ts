@@ -75,10 +75,12 @@ const failures: [response: string, example: string, fail: () => Promise<{ error?
 
 test.each(failures)("the error %s %s is what the IDM API answers", async (response, example, fail) => {
   const { content } = findBundle("idm").document.components["responses"]![response] as {
-    content: Record<string, { examples: Record<string, { value: object }> }>;
+    content: Record<string, { examples: Record<string, { value: { type: string } }> }>;
   };
+  const { value } = content["application/problem+json"]!.examples[example]!;
   expect((await fail()).error).toEqual({
-    ...content["application/problem+json"]!.examples[example]!.value,
+    ...value,
+    type: value.type.replace("http://localhost:3000", url),
     requestId: expect.any(String) as string,
   });
 });

@@ -32,5 +32,6 @@ export {
   type Handlers,
 } from "./operation-types.ts";
 export { etagOf } from "./etag.ts";
+export { makeProblemType, type ProblemType } from "./problem-type.ts";
 export { makeUploadSweep, Upload } from "./upload.ts";
 export { ParameterError } from "./validation.ts";

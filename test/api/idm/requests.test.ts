@@ -43,12 +43,19 @@ test.each([
 ])("GET %s is refused: %s", async (path, message) => {
   const { status, body } = await read(idm + path);
   expect([status, (body as { message: string }).message]).toEqual([400, expect.stringContaining(message)]);
+  const { code } = body as { code: string };
   expect(body).toMatchObject({
-    type: "about:blank",
+    type: `${service.url}/docs/errors/${code}`,
     title: "Bad Request",
     status: 400,
     requestId: expect.stringMatching(/.{8,}/) as string,
   });
+});
+
+test("the type of a problem is a page that explains it", async () => {
+  const { body } = await read(`${idm}/schools?limit=x`);
+  const page = await fetch((body as { type: string }).type, { headers: { accept: "text/html" } });
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining("<code>invalid_request</code>")]);
 });
 
 test.each(["bearer", "BEARER", "Bearer"])("the scheme may be written %s", async (scheme) => {
