@@ -33,7 +33,9 @@ export function listErrors(): ExplainedError[] {
   }));
 }
 
-export const listGuides = (): Guide[] => guides.map(({ name, title }) => ({ name, title }));
+/** Without the errors, which are looked up and not read. */
+export const listGuides = (): Guide[] =>
+  guides.filter(({ name }) => name !== errorsName).map(({ name, title }) => ({ name, title }));
 
 /**
  * Serves each guide at `/docs/<name>`, its pictures, and each error at `/docs/errors/<code>`.
