@@ -8,7 +8,14 @@ export const json = (body: unknown, { status = 200, headers = {} } = {}): Respon
 
 export const problem = (status: number, code: string, headers: Record<string, string> = {}): Response =>
   json(
-    { type: `https://login.example.org/docs/errors/${code}`, title: "", status, message: `it is ${code}`, code, requestId: "r-1" },
+    {
+      type: `https://login.example.org/docs/errors/${code}`,
+      title: "",
+      status,
+      message: `it is ${code}`,
+      code,
+      requestId: "r-1",
+    },
     { status, headers },
   );
 
