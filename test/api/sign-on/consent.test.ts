@@ -43,7 +43,8 @@ test("the consent shows what the app will get of this person, each thing once, a
   ]);
   const little = await ask("de", ["openid"]);
   expect(little).toContain("Du bist angemeldet als <strong>Bo Muster</strong>");
-  expect(little).not.toMatch(/Goethe|5a/);
+  // Without the tags, whose random values may hold two characters by chance.
+  expect(little.replaceAll(/<[^>]*>/g, " ")).not.toMatch(/Goethe|5a/);
 });
 
 test("the consent says what the app does not get, and shows none of it", async () => {
