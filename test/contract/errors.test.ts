@@ -21,18 +21,19 @@ const kinds = [
 ];
 const thrown = new RegExp(`"(${kinds.join("|")})",\\s*"([a-z]\\w+)"`, "g");
 
-/** The refusals that the code names with their kind, but for those of the command line. */
-function refusalsOfCode(): Found[] {
-  const files = readdirSync("src", { recursive: true, encoding: "utf8" })
-    .filter((file) => /\.ts$/.test(file) && !/\.test\.ts$|^(cli|portal|schulconnex)\//.test(file))
-    .map((file) => readFileSync(join("src", file), "utf8"));
-  return files.flatMap((text) =>
+/** The code of the service, without the command line, the pages and Schulconnex, whose errors are others. */
+const sources = readdirSync("src", { recursive: true, encoding: "utf8" })
+  .filter((file) => /\.ts$/.test(file) && !/\.test\.ts$|^(cli|portal|schulconnex)\//.test(file))
+  .map((file) => readFileSync(join("src", file), "utf8"));
+
+/** The refusals that the code names with their kind. */
+const refusalsOfCode = (): Found[] =>
+  sources.flatMap((text) =>
     [...text.matchAll(thrown)].map(([, kind, code]) => ({
       code: code!,
       status: new AppError(kind as ErrorKind, code!, "").status,
     })),
   );
-}
 
 describe("docs/errors.md", () => {
   const explained = listErrors();
@@ -44,6 +45,13 @@ describe("docs/errors.md", () => {
   ])("explains every error that %s, with its status", (_where, found) => {
     expect(found.length).toBeGreaterThan(80);
     expect(found.filter(({ code, status }) => statusOf.get(code) !== status)).toEqual([]);
+  });
+
+  test("explains none that the service does not answer", () => {
+    const made = (code: string) => new RegExp(`\\b${code}\\b|"${code.replace(/^import_/, "").toUpperCase()}"`);
+    expect(explained.map(({ code }) => code).filter((code) => !sources.some((text) => made(code).test(text)))).toEqual(
+      [],
+    );
   });
 
   test("explains each once, and says what to do", () => {
