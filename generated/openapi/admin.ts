@@ -1174,8 +1174,8 @@ export interface paths {
         /**
          * List the last sign-ons to an app
          * @description Each sign-on step by step, without who signed in: the authorization request, what the person was asked, the code, its exchange and the
-         *     reading of userinfo. Kept for seven days, the newest 5,000 steps of an app; of very many at a time only a part. They are up to a minute
-         *     behind.
+         *     reading of userinfo; with what the app sent, without secrets, and how to mend what is wrong with it. Kept for seven days, the newest
+         *     5,000 steps of an app; of very many at a time only a part. They are up to a minute behind.
          */
         get: operations["listSignOnAttempts"];
         put?: never;
@@ -1199,6 +1199,31 @@ export interface paths {
          *     Kept for seven days, the newest 1,000 of an app; of very many at a time only a part. They are up to a minute behind.
          */
         get: operations["listApiRequests"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/apps/{clientId}/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See exactly what an app gets when it reads an address
+         * @description Reads an address of the IDM API or of Schulconnex as the app does with a token of its own and all its scopes, and answers what it gets:
+         *     status, headers and the very text of the body. Only addresses that bring data can be read, four
+         *     at a time for an app.
+         *
+         *     A partner is told how many records there are. They get the text where it names nobody: schools, groups of a school, changes and refusals;
+         *     and where everybody in it is of a sandbox of the app.
+         */
+        get: operations["getAppAnswer"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1282,6 +1307,94 @@ export interface paths {
          * @description The app stays as it is; the partner reads the note.
          */
         post: operations["refuseScopeRequest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/apps/{clientId}/sandboxes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a sandbox for an app
+         * @description Makes two schools with invented people, which share data with this app and are seen by no other: a pupil, a teacher, somebody at both
+         *     schools, somebody without a name, one who is soft-deleted, one who is refused, one of the role OTHER and one with umlauts. The answer holds
+         *     their user names and passwords, once. An app has at most three sandboxes at a time and makes at most twenty within 24 hours;
+         *     each is deleted by itself after 30 days.
+         */
+        post: operations["createSandbox"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/sandboxes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List sandboxes
+         * @description For an operator all, for a partner those of their own apps.
+         */
+        get: operations["listSandboxes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/sandboxes/{sandboxId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a sandbox
+         * @description One sandbox with the steps that were played in it.
+         */
+        get: operations["getSandbox"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a sandbox
+         * @description Deletes its schools and people at once. The app is notified as if each of them had left.
+         */
+        delete: operations["deleteSandbox"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/sandboxes/{sandboxId}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Play a school year in a sandbox
+         * @description Plays the steps up to the named one in their order, each in a change of its own with its events and webhooks. A step is done once: steps that
+         *     were done before are left out, so the same request again changes nothing. Requests at the same time wait for each other.
+         */
+        post: operations["applySandboxSteps"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1530,6 +1643,93 @@ export interface paths {
          * @description The event is marked as a test and stands for no change. The delivery tells the result.
          */
         post: operations["testEndpoint"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/webhook-endpoints/{endpointId}/taken-deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fetch what is due at a listening endpoint
+         * @description Answers at once where something is due, otherwise as soon as something is, and with an empty list when the time to wait is over. Each
+         *     delivery is to be sent as it is, with its headers and the bytes of its body, and what came of it to be told with `recordAttempts`
+         *     within a minute; else it is due again. Of requests that wait for the same endpoint only the last goes on waiting.
+         */
+        post: operations["takeDeliveries"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/webhook-endpoints/{endpointId}/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tell what came of fetched deliveries
+         * @description Each is kept as an attempt. A delivery that was not answered with 2xx is due again at the times at which it is to other endpoints. What is
+         *     told of a delivery that is finished changes nothing.
+         */
+        post: operations["recordAttempts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/webhook-endpoints/{endpointId}/replays": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver to a listening endpoint what the app got before
+         * @description One delivery of any endpoint of the app, or the last ones of all its endpoints, are sent to this one as well: with the same `webhook-id`
+         *     and body, signed with the secret of this endpoint. An event that went to several endpoints comes once; one that waits here
+         *     already does not come again.
+         */
+        post: operations["replayDeliveries"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/webhook-listeners": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a listening endpoint
+         * @description A webhook endpoint without an address, for a machine that cannot be called from outside: its deliveries are fetched with
+         *     `takeDeliveries`. An app has five of them at most. One from which nothing is fetched for 15 minutes is deleted with its deliveries.
+         *     The secret is never shown again.
+         */
+        post: operations["createListener"];
         delete?: never;
         options?: never;
         head?: never;
@@ -4271,6 +4471,35 @@ export interface components {
          * @enum {string}
          */
         SignOnStepOutcome: "done" | "waiting" | "refused";
+        /** @description A parameter of a request. A value that may be shown has `value`, one that may not only its `length`; one that was not sent has neither. */
+        SignOnParameter: {
+            /**
+             * @description Its name; `client_authentication` is the way in which the app says who it is.
+             * @example redirect_uri
+             */
+            name: string;
+            /**
+             * @description Its value; of an address without the values of its query, and with `…` for parts of its path that are neither single words nor in a
+             *     registered address; of `login_hint` its kind: `person_id`, `opaque` or `user_name`.
+             * @example https://app.example/callback
+             */
+            value: string | null;
+            /**
+             * @description The length in characters of a value that is not shown.
+             * @example null
+             */
+            length: number | null;
+            /**
+             * @description What is wrong with it, as a code that stays the same; there may be new ones.
+             * @example redirect_uri_differs
+             */
+            problem: string | null;
+            /**
+             * @description How to mend it, in English.
+             * @example It is not the one of the authorization request. Send the same again, character by character.
+             */
+            advice: string | null;
+        };
         /** @description One step of a sign-on. */
         SignOnStep: {
             /**
@@ -4300,6 +4529,8 @@ export interface components {
              * @example grant request is invalid
              */
             description: string | null;
+            /** @description What the app sent, without secrets and personal values: of the authorization request and of the token request; null of other steps. */
+            sent: components["schemas"]["SignOnParameter"][] | null;
         };
         /** @description One sign-on to an app. */
         SignOnAttempt: {
@@ -4352,6 +4583,43 @@ export interface components {
              * @example 4
              */
             durationMs: number;
+        };
+        /** @description What an app gets when it reads an address. */
+        AppAnswer: {
+            /**
+             * @description What it reads.
+             * @example /idm/ep/v1/schools?limit=1
+             */
+            path: string;
+            /**
+             * Format: int32
+             * @description The status of the answer.
+             * @example 200
+             */
+            status: number;
+            /**
+             * @description The tag of the answer; null where it has none, and where the caller may not see the body.
+             * @example "0dK2vQ7zY3kBq1nC8m5x4w"
+             */
+            etag: string | null;
+            /**
+             * @description The header `Link`, which leads to the next page; null where the answer has none, and where the caller may not see the body.
+             * @example null
+             */
+            link: string | null;
+            /** @example application/json; charset=utf-8 */
+            contentType: string;
+            /**
+             * Format: int32
+             * @description How many records or changes the answer has; null for a refusal.
+             * @example 1
+             */
+            count: number | null;
+            /**
+             * @description The text of the body, byte by byte; null where it names people whom the caller may not see.
+             * @example []
+             */
+            body: string | null;
         };
         /** @description Scopes that an app needs, and what for. */
         NewScopeRequest: {
@@ -4415,6 +4683,113 @@ export interface components {
              * @example Please describe in your privacy statement what you keep.
              */
             note: string;
+        };
+        /** @description A school of a sandbox. */
+        SandboxSchool: {
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            id: string;
+            /** @example Sandbox: Gymnasium Übersee */
+            name: string;
+            /**
+             * @description An official id that no real school has.
+             * @example sandbox-019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10-main
+             */
+            officialId: string;
+        };
+        /**
+         * @description One event of a school year, in the order in which they are played: pupils join, one moves to another group, one leaves, that one is restored,
+         *     1,000 pupils come at once, sync is switched off, and on again, and the next school year begins.
+         * @example JOIN
+         * @enum {string}
+         */
+        SandboxStepName: "JOIN" | "MOVE" | "LEAVE" | "RESTORE" | "MANY" | "SYNC_OFF" | "SYNC_ON" | "NEW_YEAR";
+        /** @description One step of the school year in a sandbox. */
+        SandboxStep: {
+            step: components["schemas"]["SandboxStepName"];
+            /**
+             * Format: date-time
+             * @description When it was played; null while it was not.
+             * @example null
+             */
+            doneAt: string | null;
+            /**
+             * @description What the app should see and do, for humans.
+             * @example Three pupils join class 5a.
+             */
+            expectation: string;
+        };
+        /** @description Two schools with invented people, which one app alone sees. */
+        Sandbox: {
+            /**
+             * Format: uuid
+             * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+             */
+            id: string;
+            /**
+             * @description The client id of the app.
+             * @example demo-lernapp
+             */
+            clientId: string;
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it is deleted by itself, 30 days after it was made.
+             * @example 2026-03-05T08:00:00.000Z
+             */
+            expiresAt: string;
+            /** @description Its schools, by name. */
+            schools: components["schemas"]["SandboxSchool"][];
+            /** @description The steps of the school year, in their order. */
+            steps: components["schemas"]["SandboxStep"][];
+        };
+        /**
+         * @description What an account of a sandbox is there to try.
+         * @example PUPIL
+         * @enum {string}
+         */
+        SandboxAccountKind: "PUPIL" | "TEACHER" | "BOTH_SCHOOLS" | "WITHOUT_NAME" | "SOFT_DELETED" | "REFUSED" | "OTHER" | "UMLAUTS";
+        /** @description An invented person with a login. */
+        SandboxAccount: {
+            kind: components["schemas"]["SandboxAccountKind"];
+            /**
+             * Format: uuid
+             * @description The same value as `sub` in the ID token.
+             * @example c0000000-0000-4000-8000-000000000002
+             */
+            personId: string;
+            role: components["schemas"]["SchoolRole"];
+            name: components["schemas"]["PersonName"];
+            /** @description The schools, the home school first. */
+            schoolIds: string[];
+            /** @example sandbox-k4m2x9qz.pupil */
+            username: string;
+            /**
+             * @description Not shown again.
+             * @example EXAMPLE-password
+             */
+            password: string;
+            /**
+             * @description What the app sees of the person, and what happens when they sign in, for humans.
+             * @example Signs in. The app sees one class; the choir is not synced and does not show.
+             */
+            expectation: string;
+        };
+        /** @description A new sandbox, and its accounts with passwords that are not shown again. */
+        CreatedSandbox: {
+            sandbox: components["schemas"]["Sandbox"];
+            /** @description The people who have a login. */
+            accounts: components["schemas"]["SandboxAccount"][];
+        };
+        /** @description How far the school year is played. */
+        SandboxPlay: {
+            upTo: components["schemas"]["SandboxStepName"];
         };
         /** @description How the present secret ends. */
         SecretRotation: {
@@ -4672,6 +5047,7 @@ export interface components {
             clientId: string;
             /**
              * Format: uri
+             * @description Where requests are sent; `about:listener` of a listening endpoint.
              * @example https://lernapp.example/webhooks
              */
             url: string;
@@ -4695,6 +5071,13 @@ export interface components {
              * @example null
              */
             failingSince: string | null;
+            /**
+             * Format: date-time
+             * @description Of a listening endpoint, which has no address and whose deliveries are fetched, when it ends unless something is fetched before; null
+             *     of all others.
+             * @example null
+             */
+            listensUntil: string | null;
             /**
              * Format: int32
              * @description How many deliveries wait.
@@ -4766,6 +5149,114 @@ export interface components {
         QueuedDelivery: {
             /** @example 4711 */
             deliveryId: string;
+        };
+        /** @description How many deliveries are fetched, and how long they are waited for. */
+        DeliveriesWanted: {
+            /**
+             * Format: int32
+             * @description How long to wait where nothing is due; not at all where it is left out.
+             * @example 25
+             */
+            waitSeconds?: number;
+            /**
+             * Format: int32
+             * @description How many at once; 8 where it is left out.
+             * @example 8
+             */
+            most?: number;
+        };
+        /** @description A delivery as it is sent to an address. */
+        TakenDelivery: {
+            /** @example 4711 */
+            deliveryId: string;
+            eventType: components["schemas"]["WebhookEventType"];
+            /** @example false */
+            isTest: boolean;
+            /**
+             * Format: int32
+             * @description The number that this attempt will have.
+             * @example 1
+             */
+            attempt: number;
+            /**
+             * @description The headers of the request, its signatures among them.
+             * @example {
+             *       "Content-Type": "application/json",
+             *       "X-EP-Event-Type": "person",
+             *       "webhook-id": "019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10"
+             *     }
+             */
+            headers: {
+                [key: string]: string;
+            };
+            /**
+             * @description What is sent, letter by letter, in UTF-8.
+             * @example {"event":"person","action":"update","updatedProperties":["groups"],"personId":"c0000000-0000-4000-8000-000000000002"}
+             */
+            body: string;
+        };
+        /** @description Deliveries to be sent now. */
+        TakenDeliveries: {
+            deliveries: components["schemas"]["TakenDelivery"][];
+            /**
+             * Format: date-time
+             * @description When the endpoint ends, unless something is fetched before.
+             * @example 2026-02-03T08:15:00.000Z
+             */
+            listensUntil: string;
+        };
+        /** @description What came of one fetched delivery. */
+        ReportedAttempt: {
+            /** @example 4711 */
+            deliveryId: string;
+            /**
+             * Format: int32
+             * @example 12
+             */
+            durationMs: number;
+            /**
+             * Format: int32
+             * @description The HTTP status of the answer; null when none came.
+             * @example 204
+             */
+            status: number | null;
+            /**
+             * @description Why no answer came; null when one did.
+             * @example null
+             */
+            error: string | null;
+        };
+        /** @description What came of fetched deliveries. */
+        ReportedAttempts: {
+            attempts: components["schemas"]["ReportedAttempt"][];
+        };
+        /** @description Which deliveries are sent once more; one of the two. */
+        Replay: {
+            /**
+             * @description This one.
+             * @example 4711
+             */
+            deliveryId?: string;
+            /**
+             * Format: int32
+             * @description So many, the newest.
+             * @example 10
+             */
+            last?: number;
+        };
+        /** @description How many deliveries wait to be sent again. */
+        QueuedDeliveries: {
+            /**
+             * Format: int32
+             * @example 12
+             */
+            deliveries: number;
+        };
+        /** @description A listening endpoint to be made. */
+        NewListener: {
+            /** @example demo-lernapp */
+            clientId: string;
+            eventTypes: components["schemas"]["WebhookEventType"][];
         };
         /** @description How a webhook endpoint did in the last 24 hours, and what waits. */
         EndpointFigures: {
@@ -4876,14 +5367,6 @@ export interface components {
              * @example 2026-02-03T08:00:00Z
              */
             since: string;
-        };
-        /** @description How many deliveries wait to be sent again. */
-        QueuedDeliveries: {
-            /**
-             * Format: int32
-             * @example 12
-             */
-            deliveries: number;
         };
         /** @description One request of a delivery and its result. */
         DeliveryAttempt: {
@@ -5434,7 +5917,7 @@ export interface components {
         AdminForbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
-                "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
+                "WWW-Authenticate": components["headers"]["ScopeChallenge"];
                 [name: string]: unknown;
             };
             content: {
@@ -5548,7 +6031,7 @@ export interface components {
         PreconditionFailed: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
-                ETag: components["headers"]["RecordETag"];
+                ETag: components["headers"]["RecordETagNow"];
                 [name: string]: unknown;
             };
             content: {
@@ -5919,7 +6402,7 @@ export interface components {
         ImportForbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
-                "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
+                "WWW-Authenticate": components["headers"]["ScopeChallenge"];
                 [name: string]: unknown;
             };
             content: {
@@ -6038,6 +6521,36 @@ export interface components {
         };
         /** @description The request was decided already. */
         ScopeRequestDecided: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The app has as many sandboxes as it may have, or as many were made for it within 24 hours as may be. */
+        TooManySandboxes: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The sandbox does not exist, or is beyond what the caller may reach. */
+        SandboxUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The step cannot be done any more. */
+        SandboxChanged: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -6166,6 +6679,36 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The listening endpoint does not exist or has ended, or is beyond what the caller may reach. */
+        ListenerUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The listening endpoint or the delivery does not exist, or is beyond what the caller may reach. */
+        ListenerDeliveryUnknown: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The app has as many listening endpoints as it may have. */
+        ListenerLimit: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The delivery does not exist, or is beyond what the caller may reach. */
         DeliveryUnknown: {
             headers: {
@@ -6200,7 +6743,7 @@ export interface components {
         RoleNotGiven: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
-                "WWW-Authenticate": components["headers"]["WwwAuthenticate"];
+                "WWW-Authenticate": components["headers"]["ScopeChallenge"];
                 [name: string]: unknown;
             };
             content: {
@@ -6482,6 +7025,11 @@ export interface components {
          */
         OnlyRefused: boolean;
         /**
+         * @description The path and query of an operation that brings data, as the app asks for it.
+         * @example /idm/ep/v1/schools?limit=1
+         */
+        AppAnswerPath: string;
+        /**
          * @description Only entries of the app with this client id.
          * @example demo-lernapp
          */
@@ -6496,6 +7044,11 @@ export interface components {
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
          */
         ScopeRequestId: string;
+        /**
+         * @description The id of the sandbox.
+         * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+         */
+        SandboxId: string;
         /**
          * @description With `true` only apps to which the school gave something, with `false` only the others.
          * @example true
@@ -6615,6 +7168,11 @@ export interface components {
          */
         WwwAuthenticate: string;
         /**
+         * @description Present when the token lacks the scope; no other token helps against a role (RFC 6750).
+         * @example Bearer error="insufficient_scope", scope="urn:<platform>:admin:v1:read"
+         */
+        ScopeChallenge: string;
+        /**
          * @description The methods that this address answers.
          * @example GET, HEAD
          */
@@ -6644,6 +7202,11 @@ export interface components {
          * @example "9d1e7a40c2b85f36"
          */
         RecordETagAfter: string;
+        /**
+         * @description The `ETag` of the record as it is now, for `If-Match`; missing where there is no record.
+         * @example "9d1e7a40c2b85f36"
+         */
+        RecordETagNow: string;
     };
     pathItems: never;
 }
@@ -10409,6 +10972,48 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    getAppAnswer: {
+        parameters: {
+            query: {
+                /**
+                 * @description The path and query of an operation that brings data, as the app asks for it.
+                 * @example /idm/ep/v1/schools?limit=1
+                 */
+                path: components["parameters"]["AppAnswerPath"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What the app gets, a refusal too. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppAnswer"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AppUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     requestScopes: {
         parameters: {
             query?: never;
@@ -10588,6 +11193,218 @@ export interface operations {
             404: components["responses"]["ScopeRequestUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
             409: components["responses"]["ScopeRequestDecided"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createSandbox: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
+                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The client id of the app.
+                 * @example demo-lernapp
+                 */
+                clientId: components["parameters"]["AppClientId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sandbox and its accounts. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Location: components["headers"]["RecordLocation"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedSandbox"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AppUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["TooManySandboxes"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listSandboxes: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only entries of the app with this client id.
+                 * @example demo-lernapp
+                 */
+                app?: components["parameters"]["AppFilter"];
+                /**
+                 * @description How many entries a page has at most.
+                 * @example 100
+                 */
+                limit?: components["parameters"]["PageLimit"];
+                /**
+                 * @description Where the page begins. Take it from the `Link` header of the page before; its inside is not for you to read.
+                 * @example WyJiZWlzcGllbCIsImMwMDAwMDAwIiwiX0ZmaiJd
+                 */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sandboxes, the newest first. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Link: components["headers"]["PageLink"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sandbox"][];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AppUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getSandbox: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the sandbox.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+                 */
+                sandboxId: components["parameters"]["SandboxId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sandbox. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sandbox"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SandboxUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteSandbox: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of the record as the caller knows it. When it has changed since, nothing is done and the answer is 412. What has no `GET` of its
+                 *     own takes the `ETag` of the record that it is part of.
+                 * @example "5f2b1c9e0a7d4c3f"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description The id of the sandbox.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+                 */
+                sandboxId: components["parameters"]["SandboxId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SandboxUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    applySandboxSteps: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the sandbox.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
+                 */
+                sandboxId: components["parameters"]["SandboxId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SandboxPlay"];
+            };
+        };
+        responses: {
+            /** @description The sandbox with the steps that are done. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    ETag: components["headers"]["RecordETagAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Sandbox"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["SandboxUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["SandboxChanged"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["AdminTooManyRequests"];
@@ -11376,6 +12193,174 @@ export interface operations {
             404: components["responses"]["EndpointUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
             409: components["responses"]["EndpointDisabled"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["KeyReused"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    takeDeliveries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the webhook endpoint.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+                 */
+                endpointId: components["parameters"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeliveriesWanted"];
+            };
+        };
+        responses: {
+            /** @description What is due now, each event of a person, group or school after the one before it. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TakenDeliveries"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ListenerUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    recordAttempts: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the webhook endpoint.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+                 */
+                endpointId: components["parameters"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReportedAttempts"];
+            };
+        };
+        responses: {
+            /** @description They are recorded. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ListenerDeliveryUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    replayDeliveries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the webhook endpoint.
+                 * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a20
+                 */
+                endpointId: components["parameters"]["EndpointId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Replay"];
+            };
+        };
+        responses: {
+            /** @description They wait to be fetched. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueuedDeliveries"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["ListenerDeliveryUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["EndpointDisabled"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createListener: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A text of the caller's choice that names this request. The same request with the same key within 24 hours does nothing and gets the first
+                 *     answer again, with `Idempotency-Replayed: true`; another request with it is refused.
+                 * @example 7f9c24e8-3b12-4b65-9f1e-2f5d7a1c0b11
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewListener"];
+            };
+        };
+        responses: {
+            /** @description The id of the new endpoint, with its secret. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Location: components["headers"]["RecordLocation"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointSecret"];
+                };
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["AppUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["ListenerLimit"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["KeyReused"];

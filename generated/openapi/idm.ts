@@ -710,7 +710,7 @@ export interface components {
          */
         UserId: string;
         /**
-         * @description With `true` the list has deleted groups too; their `status` is DELETED.
+         * @description With `true` the list has deleted groups too; their `status` is DELETED. Without it they are left out.
          * @example true
          */
         ShowDeletedGroups: boolean;
@@ -720,7 +720,7 @@ export interface components {
          */
         GroupId: string;
         /**
-         * @description With `true` the list has soft-deleted people too, and every entry carries its `status`.
+         * @description With `true` the list has soft-deleted people too, and every entry carries its `status`. Without it they are left out.
          * @example true
          */
         ShowDeletedPeople: boolean;
@@ -971,7 +971,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the list has deleted groups too; their `status` is DELETED.
+                 * @description With `true` the list has deleted groups too; their `status` is DELETED. Without it they are left out.
                  * @example true
                  */
                 "show-deleted"?: components["parameters"]["ShowDeletedGroups"];
@@ -1074,7 +1074,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the list has soft-deleted people too, and every entry carries its `status`.
+                 * @description With `true` the list has soft-deleted people too, and every entry carries its `status`. Without it they are left out.
                  * @example true
                  */
                 "show-deleted"?: components["parameters"]["ShowDeletedPeople"];

@@ -829,6 +829,8 @@ export interface components {
              * @example true
              */
             backchannel_logout_session_supported?: boolean;
+        } & {
+            [key: string]: unknown;
         };
         /** @description A public key (RFC 7517). RSA keys have `n` and `e`, the others `crv` and `x`, and EC keys `y`. */
         JsonWebKey: {
@@ -883,6 +885,9 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 Location: components["headers"]["Location"];
+                Deprecation: components["headers"]["Deprecation"];
+                Sunset: components["headers"]["Sunset"];
+                Link: components["headers"]["DeprecationLink"];
                 [name: string]: unknown;
             };
             content?: never;
@@ -1178,6 +1183,21 @@ export interface components {
          */
         Location: string;
         /**
+         * @description From when this way of signing in is deprecated (RFC 9745), in seconds since 1970. Only where the request or the code came without PKCE.
+         * @example @1796083200
+         */
+        Deprecation: string;
+        /**
+         * @description After when this way of signing in may be refused (RFC 8594). Only where the request or the code came without PKCE.
+         * @example Tue, 01 Aug 2028 00:00:00 GMT
+         */
+        Sunset: string;
+        /**
+         * @description The page that says how to leave this way of signing in. Only where the request or the code came without PKCE.
+         * @example <http://localhost:3000/docs/sign-on-without-pkce>; rel="deprecation"; type="text/html", <http://localhost:3000/docs/sign-on-without-pkce>; rel="sunset"; type="text/html"
+         */
+        DeprecationLink: string;
+        /**
          * @description After how many seconds to try again.
          * @example 30
          */
@@ -1324,6 +1344,9 @@ export interface operations {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     "Cache-Control": components["headers"]["NoStore"];
+                    Deprecation: components["headers"]["Deprecation"];
+                    Sunset: components["headers"]["Sunset"];
+                    Link: components["headers"]["DeprecationLink"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -175,7 +175,7 @@ export interface components {
          */
         EventType: "person" | "group" | "school";
         /**
-         * @description HMAC-SHA256 of the exact body in hex, keyed with the webhook secret.
+         * @description HMAC-SHA256 of the exact body in hex, keyed with the webhook secret. 64 digits from 0 to 9 and a to f.
          * @example 7d39f73a8da5a01e17d23ca6de0d45642b993d98844b06351528b2e4f12f92ef
          */
         EventSignature: string;
@@ -190,7 +190,7 @@ export interface components {
          */
         WebhookTimestamp: string;
         /**
-         * @description Signatures as in Standard Webhooks, one for each valid secret, separated by spaces.
+         * @description Signatures as in Standard Webhooks, one for each valid secret, separated by spaces. Each is `v1,` and 44 characters of base64.
          * @example v1,rOJqom4q83sAKuWnAzSXvvMNk3l1d36nEByQZfP69XY=
          */
         WebhookSignature: string;
@@ -222,7 +222,7 @@ export interface operations {
                  */
                 "X-EP-Event-Type": components["parameters"]["EventType"];
                 /**
-                 * @description HMAC-SHA256 of the exact body in hex, keyed with the webhook secret.
+                 * @description HMAC-SHA256 of the exact body in hex, keyed with the webhook secret. 64 digits from 0 to 9 and a to f.
                  * @example 7d39f73a8da5a01e17d23ca6de0d45642b993d98844b06351528b2e4f12f92ef
                  */
                 "X-EP-Signature-Sha256": components["parameters"]["EventSignature"];
@@ -237,7 +237,7 @@ export interface operations {
                  */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
-                 * @description Signatures as in Standard Webhooks, one for each valid secret, separated by spaces.
+                 * @description Signatures as in Standard Webhooks, one for each valid secret, separated by spaces. Each is `v1,` and 44 characters of base64.
                  * @example v1,rOJqom4q83sAKuWnAzSXvvMNk3l1d36nEByQZfP69XY=
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
@@ -256,18 +256,18 @@ export interface operations {
             };
         };
         responses: {
-            /**
-             * @description Not confirmed. The event is sent again, as after every other failure. If the last try answers 410 too, the endpoint is disabled and gets
-             *     no more events.
-             */
-            410: {
+            /** @description Confirmed, as by every other 2xx status. */
+            204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Confirmed. */
-            "2XX": {
+            /**
+             * @description Not confirmed. The event is sent again, as after every other failure. If the last try answers 410 too, the endpoint is disabled and gets
+             *     no more events.
+             */
+            410: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -286,7 +286,7 @@ export interface operations {
                  */
                 "X-EP-Event-Type": components["parameters"]["EventType"];
                 /**
-                 * @description HMAC-SHA256 of the exact body in hex, keyed with the webhook secret.
+                 * @description HMAC-SHA256 of the exact body in hex, keyed with the webhook secret. 64 digits from 0 to 9 and a to f.
                  * @example 7d39f73a8da5a01e17d23ca6de0d45642b993d98844b06351528b2e4f12f92ef
                  */
                 "X-EP-Signature-Sha256": components["parameters"]["EventSignature"];
@@ -301,7 +301,7 @@ export interface operations {
                  */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
-                 * @description Signatures as in Standard Webhooks, one for each valid secret, separated by spaces.
+                 * @description Signatures as in Standard Webhooks, one for each valid secret, separated by spaces. Each is `v1,` and 44 characters of base64.
                  * @example v1,rOJqom4q83sAKuWnAzSXvvMNk3l1d36nEByQZfP69XY=
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
@@ -320,18 +320,18 @@ export interface operations {
             };
         };
         responses: {
-            /**
-             * @description Not confirmed. The event is sent again, as after every other failure. If the last try answers 410 too, the endpoint is disabled and gets
-             *     no more events.
-             */
-            410: {
+            /** @description Confirmed, as by every other 2xx status. */
+            204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Confirmed. */
-            "2XX": {
+            /**
+             * @description Not confirmed. The event is sent again, as after every other failure. If the last try answers 410 too, the endpoint is disabled and gets
+             *     no more events.
+             */
+            410: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -350,7 +350,7 @@ export interface operations {
                  */
                 "X-EP-Event-Type": components["parameters"]["EventType"];
                 /**
-                 * @description HMAC-SHA256 of the exact body in hex, keyed with the webhook secret.
+                 * @description HMAC-SHA256 of the exact body in hex, keyed with the webhook secret. 64 digits from 0 to 9 and a to f.
                  * @example 7d39f73a8da5a01e17d23ca6de0d45642b993d98844b06351528b2e4f12f92ef
                  */
                 "X-EP-Signature-Sha256": components["parameters"]["EventSignature"];
@@ -365,7 +365,7 @@ export interface operations {
                  */
                 "webhook-timestamp": components["parameters"]["WebhookTimestamp"];
                 /**
-                 * @description Signatures as in Standard Webhooks, one for each valid secret, separated by spaces.
+                 * @description Signatures as in Standard Webhooks, one for each valid secret, separated by spaces. Each is `v1,` and 44 characters of base64.
                  * @example v1,rOJqom4q83sAKuWnAzSXvvMNk3l1d36nEByQZfP69XY=
                  */
                 "webhook-signature": components["parameters"]["WebhookSignature"];
@@ -384,18 +384,18 @@ export interface operations {
             };
         };
         responses: {
-            /**
-             * @description Not confirmed. The event is sent again, as after every other failure. If the last try answers 410 too, the endpoint is disabled and gets
-             *     no more events.
-             */
-            410: {
+            /** @description Confirmed, as by every other 2xx status. */
+            204: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description Confirmed. */
-            "2XX": {
+            /**
+             * @description Not confirmed. The event is sent again, as after every other failure. If the last try answers 410 too, the endpoint is disabled and gets
+             *     no more events.
+             */
+            410: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -102,6 +102,16 @@ export type AnnouncedSignIn = Prisma.AnnouncedSignInModel
  */
 export type ViewVersion = Prisma.ViewVersionModel
 /**
+ * Model Sandbox
+ * 
+ */
+export type Sandbox = Prisma.SandboxModel
+/**
+ * Model SandboxStep
+ * 
+ */
+export type SandboxStep = Prisma.SandboxStepModel
+/**
  * Model School
  * 
  */

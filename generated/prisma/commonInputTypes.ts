@@ -384,20 +384,6 @@ export type UuidNullableFilter<$PrismaModel = never> = {
   not?: Prisma.NestedUuidNullableFilter<$PrismaModel> | string | null
 }
 
-export type EnumPersonRoleFilter<$PrismaModel = never> = {
-  equals?: $Enums.PersonRole | Prisma.EnumPersonRoleFieldRefInput<$PrismaModel>
-  in?: $Enums.PersonRole[] | Prisma.ListEnumPersonRoleFieldRefInput<$PrismaModel>
-  notIn?: $Enums.PersonRole[] | Prisma.ListEnumPersonRoleFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumPersonRoleFilter<$PrismaModel> | $Enums.PersonRole
-}
-
-export type EnumPersonStatusFilter<$PrismaModel = never> = {
-  equals?: $Enums.PersonStatus | Prisma.EnumPersonStatusFieldRefInput<$PrismaModel>
-  in?: $Enums.PersonStatus[] | Prisma.ListEnumPersonStatusFieldRefInput<$PrismaModel>
-  notIn?: $Enums.PersonStatus[] | Prisma.ListEnumPersonStatusFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumPersonStatusFilter<$PrismaModel> | $Enums.PersonStatus
-}
-
 export type UuidNullableWithAggregatesFilter<$PrismaModel = never> = {
   equals?: string | Prisma.StringFieldRefInput<$PrismaModel> | null
   in?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
@@ -411,6 +397,20 @@ export type UuidNullableWithAggregatesFilter<$PrismaModel = never> = {
   _count?: Prisma.NestedIntNullableFilter<$PrismaModel>
   _min?: Prisma.NestedStringNullableFilter<$PrismaModel>
   _max?: Prisma.NestedStringNullableFilter<$PrismaModel>
+}
+
+export type EnumPersonRoleFilter<$PrismaModel = never> = {
+  equals?: $Enums.PersonRole | Prisma.EnumPersonRoleFieldRefInput<$PrismaModel>
+  in?: $Enums.PersonRole[] | Prisma.ListEnumPersonRoleFieldRefInput<$PrismaModel>
+  notIn?: $Enums.PersonRole[] | Prisma.ListEnumPersonRoleFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumPersonRoleFilter<$PrismaModel> | $Enums.PersonRole
+}
+
+export type EnumPersonStatusFilter<$PrismaModel = never> = {
+  equals?: $Enums.PersonStatus | Prisma.EnumPersonStatusFieldRefInput<$PrismaModel>
+  in?: $Enums.PersonStatus[] | Prisma.ListEnumPersonStatusFieldRefInput<$PrismaModel>
+  notIn?: $Enums.PersonStatus[] | Prisma.ListEnumPersonStatusFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumPersonStatusFilter<$PrismaModel> | $Enums.PersonStatus
 }
 
 export type EnumPersonRoleWithAggregatesFilter<$PrismaModel = never> = {
@@ -1099,20 +1099,6 @@ export type NestedUuidNullableFilter<$PrismaModel = never> = {
   not?: Prisma.NestedUuidNullableFilter<$PrismaModel> | string | null
 }
 
-export type NestedEnumPersonRoleFilter<$PrismaModel = never> = {
-  equals?: $Enums.PersonRole | Prisma.EnumPersonRoleFieldRefInput<$PrismaModel>
-  in?: $Enums.PersonRole[] | Prisma.ListEnumPersonRoleFieldRefInput<$PrismaModel>
-  notIn?: $Enums.PersonRole[] | Prisma.ListEnumPersonRoleFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumPersonRoleFilter<$PrismaModel> | $Enums.PersonRole
-}
-
-export type NestedEnumPersonStatusFilter<$PrismaModel = never> = {
-  equals?: $Enums.PersonStatus | Prisma.EnumPersonStatusFieldRefInput<$PrismaModel>
-  in?: $Enums.PersonStatus[] | Prisma.ListEnumPersonStatusFieldRefInput<$PrismaModel>
-  notIn?: $Enums.PersonStatus[] | Prisma.ListEnumPersonStatusFieldRefInput<$PrismaModel>
-  not?: Prisma.NestedEnumPersonStatusFilter<$PrismaModel> | $Enums.PersonStatus
-}
-
 export type NestedUuidNullableWithAggregatesFilter<$PrismaModel = never> = {
   equals?: string | Prisma.StringFieldRefInput<$PrismaModel> | null
   in?: string[] | Prisma.ListStringFieldRefInput<$PrismaModel> | null
@@ -1125,6 +1111,20 @@ export type NestedUuidNullableWithAggregatesFilter<$PrismaModel = never> = {
   _count?: Prisma.NestedIntNullableFilter<$PrismaModel>
   _min?: Prisma.NestedStringNullableFilter<$PrismaModel>
   _max?: Prisma.NestedStringNullableFilter<$PrismaModel>
+}
+
+export type NestedEnumPersonRoleFilter<$PrismaModel = never> = {
+  equals?: $Enums.PersonRole | Prisma.EnumPersonRoleFieldRefInput<$PrismaModel>
+  in?: $Enums.PersonRole[] | Prisma.ListEnumPersonRoleFieldRefInput<$PrismaModel>
+  notIn?: $Enums.PersonRole[] | Prisma.ListEnumPersonRoleFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumPersonRoleFilter<$PrismaModel> | $Enums.PersonRole
+}
+
+export type NestedEnumPersonStatusFilter<$PrismaModel = never> = {
+  equals?: $Enums.PersonStatus | Prisma.EnumPersonStatusFieldRefInput<$PrismaModel>
+  in?: $Enums.PersonStatus[] | Prisma.ListEnumPersonStatusFieldRefInput<$PrismaModel>
+  notIn?: $Enums.PersonStatus[] | Prisma.ListEnumPersonStatusFieldRefInput<$PrismaModel>
+  not?: Prisma.NestedEnumPersonStatusFilter<$PrismaModel> | $Enums.PersonStatus
 }
 
 export type NestedEnumPersonRoleWithAggregatesFilter<$PrismaModel = never> = {

@@ -128,6 +128,23 @@ export const tables = {
       version: "version",
     },
   },
+  sandbox: {
+    name: "sandbox",
+    columns: {
+      id: "id",
+      clientId: "client_id",
+      createdAt: "created_at",
+      expiresAt: "expires_at",
+    },
+  },
+  sandboxStep: {
+    name: "sandbox_step",
+    columns: {
+      sandboxId: "sandbox_id",
+      step: "step",
+      doneAt: "done_at",
+    },
+  },
   school: {
     name: "school",
     columns: {
@@ -144,6 +161,7 @@ export const tables = {
       schoolingLevel: "schooling_level",
       createdAt: "created_at",
       updatedAt: "updated_at",
+      sandboxId: "sandbox_id",
     },
   },
   schoolLogo: {
@@ -673,6 +691,7 @@ export const tables = {
       outcome: "outcome",
       code: "code",
       description: "description",
+      sent: "sent",
     },
   },
   webhookEndpoint: {
@@ -688,6 +707,7 @@ export const tables = {
       resumeAt: "resume_at",
       failures: "failures",
       failingSince: "failing_since",
+      listensUntil: "listens_until",
       leasedBy: "leased_by",
       leasedUntil: "leased_until",
       createdAt: "created_at",
@@ -835,6 +855,17 @@ export type Rows = {
     change: string;
     version: string;
   };
+  sandbox: {
+    id: string;
+    clientId: string;
+    createdAt: Date;
+    expiresAt: Date;
+  };
+  sandboxStep: {
+    sandboxId: string;
+    step: string;
+    doneAt: Date;
+  };
   school: {
     id: string;
     name: string;
@@ -849,6 +880,7 @@ export type Rows = {
     schoolingLevel: string | null;
     createdAt: Date;
     updatedAt: Date;
+    sandboxId: string | null;
   };
   schoolLogo: {
     schoolId: string;
@@ -1243,6 +1275,7 @@ export type Rows = {
     outcome: string;
     code: string | null;
     description: string | null;
+    sent: unknown | null;
   };
   webhookEndpoint: {
     id: string;
@@ -1255,6 +1288,7 @@ export type Rows = {
     resumeAt: Date | null;
     failures: number;
     failingSince: Date | null;
+    listensUntil: Date | null;
     leasedBy: string | null;
     leasedUntil: Date | null;
     createdAt: Date;
@@ -1311,6 +1345,8 @@ export type Required = {
   lastCall: "clientId" | "schoolId" | "at";
   announcedSignIn: "personId" | "clientId" | "at" | "snapshot";
   viewVersion: "subject" | "change" | "version";
+  sandbox: "id" | "clientId" | "createdAt" | "expiresAt";
+  sandboxStep: "sandboxId" | "step" | "doneAt";
   school: "id" | "name" | "sortKey" | "officialId" | "address" | "city" | "zipCode" | "country" | "state" | "createdAt" | "updatedAt";
   schoolLogo: "schoolId" | "type" | "hash" | "bytes";
   person: "id" | "role" | "sortKey" | "createdAt" | "updatedAt";

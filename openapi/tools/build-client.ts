@@ -13,7 +13,7 @@ const generated = "generated/openapi";
 for (const folder of [staging, join(here, "dist")]) rmSync(folder, { recursive: true, force: true });
 mkdirSync(join(staging, generated), { recursive: true });
 cpSync(join(here, "src"), staging, { recursive: true });
-for (const name of ["idm.ts", "schulconnex.ts", "webhooks.ts"])
+for (const name of ["idm.ts", "schulconnex.ts", "schulconnex-1.7.ts", "webhooks.ts"])
   cpSync(join(root, generated, name), join(staging, generated, name));
 const contract = join(staging, "contract.ts");
 writeFileSync(contract, readFileSync(contract, "utf8").replaceAll(`../../../${generated}/`, `./${generated}/`));

@@ -17,32 +17,59 @@ export type Schema = {
   additionalProperties?: boolean | Schema;
   [keyword: string]: unknown;
 };
-export type Content = Record<string, { schema?: Schema }>;
-export type Parameter = {
+export type MediaType = { schema?: Schema; encoding?: Record<string, unknown> };
+export type Content = Record<string, MediaType>;
+/** What ends: `x-sunset` is the date after which it may be gone. */
+type Ending = { deprecated?: boolean; "x-sunset"?: string };
+export type Parameter = Ending & {
   $ref?: string;
   name: string;
   in: string;
   required?: boolean;
   schema?: Schema;
+  content?: Content;
   style?: string;
   explode?: boolean;
+  allowReserved?: boolean;
+  allowEmptyValue?: boolean;
 };
-export type Answer = { $ref?: string; headers?: Record<string, unknown>; content?: Content };
-export type Operation = {
+export type Header = { $ref?: string; required?: boolean; schema?: Schema };
+export type Answer = { $ref?: string; headers?: Record<string, Header>; content?: Content };
+export type PathItem = Record<string, unknown> & { parameters?: Parameter[] };
+export type Operation = Ending & {
   operationId: string;
+  tags?: string[];
   parameters?: Parameter[];
   requestBody?: { $ref?: string; required?: boolean; content?: Content };
   responses: Record<string, Answer>;
+  callbacks?: Record<string, { $ref?: string } & Record<string, PathItem | string>>;
   security?: Record<string, string[]>[];
 };
 export type Document = {
-  paths: Record<string, Record<string, unknown> & { parameters?: Parameter[] }>;
+  info: { version: string };
+  servers?: { url: string }[];
+  paths: Record<string, PathItem>;
+  /** Of OpenAPI 3.1: what the service calls. */
+  webhooks?: Record<string, PathItem>;
   components?: { schemas?: Record<string, Schema>; securitySchemes?: Record<string, unknown>; [kind: string]: unknown };
   security?: Record<string, string[]>[];
 };
 
 export const bundleFolder = join(import.meta.dirname, "../../generated/openapi");
-export const releasedFolder = join(import.meta.dirname, "../released");
+/** A folder for each released version, which never changes again. */
+export const releasesFolder = join(import.meta.dirname, "../released");
+
+const byVersion = new Intl.Collator("en", { numeric: true });
+
+/** The released versions, newest first. */
+export const listVersions = (folder = releasesFolder): string[] =>
+  readdirSync(folder)
+    .filter((name) => /^\d+\.\d+\.\d+$/.test(name))
+    .sort(byVersion.compare)
+    .reverse();
+
+/** The folder of the last release. */
+export const releasedFolder = join(releasesFolder, listVersions()[0] ?? "none");
 
 const methods = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
@@ -74,8 +101,10 @@ export function resolved<T extends { $ref?: string }>(document: Document, node: 
 }
 
 /** The operations of one path by method, with the parameters that they share. */
-export function operationsOf(document: Document, path: string): Record<string, Operation> {
-  const item = document.paths[path] ?? {};
+export const operationsOf = (document: Document, path: string): Record<string, Operation> =>
+  operationsIn(document.paths[path] ?? {});
+
+export function operationsIn(item: PathItem): Record<string, Operation> {
   const found = methods.filter((method) => item[method] !== undefined);
   return Object.fromEntries(
     found.map((method) => {

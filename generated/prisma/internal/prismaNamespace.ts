@@ -409,6 +409,8 @@ export const ModelName = {
   LastCall: 'LastCall',
   AnnouncedSignIn: 'AnnouncedSignIn',
   ViewVersion: 'ViewVersion',
+  Sandbox: 'Sandbox',
+  SandboxStep: 'SandboxStep',
   School: 'School',
   SchoolLogo: 'SchoolLogo',
   Person: 'Person',
@@ -475,7 +477,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "personImport" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "knownDevice" | "cardSettings" | "loginCard" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "personImport" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "knownDevice" | "cardSettings" | "loginCard" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -1364,6 +1366,154 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.ViewVersionCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.ViewVersionCountAggregateOutputType> | number
+        }
+      }
+    }
+    Sandbox: {
+      payload: Prisma.$SandboxPayload<ExtArgs>
+      fields: Prisma.SandboxFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SandboxFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SandboxFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxPayload>
+        }
+        findFirst: {
+          args: Prisma.SandboxFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SandboxFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxPayload>
+        }
+        findMany: {
+          args: Prisma.SandboxFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxPayload>[]
+        }
+        create: {
+          args: Prisma.SandboxCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxPayload>
+        }
+        createMany: {
+          args: Prisma.SandboxCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SandboxCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxPayload>[]
+        }
+        delete: {
+          args: Prisma.SandboxDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxPayload>
+        }
+        update: {
+          args: Prisma.SandboxUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxPayload>
+        }
+        deleteMany: {
+          args: Prisma.SandboxDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SandboxUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SandboxUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxPayload>[]
+        }
+        upsert: {
+          args: Prisma.SandboxUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxPayload>
+        }
+        aggregate: {
+          args: Prisma.SandboxAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSandbox>
+        }
+        groupBy: {
+          args: Prisma.SandboxGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SandboxGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SandboxCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SandboxCountAggregateOutputType> | number
+        }
+      }
+    }
+    SandboxStep: {
+      payload: Prisma.$SandboxStepPayload<ExtArgs>
+      fields: Prisma.SandboxStepFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.SandboxStepFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxStepPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.SandboxStepFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxStepPayload>
+        }
+        findFirst: {
+          args: Prisma.SandboxStepFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxStepPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.SandboxStepFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxStepPayload>
+        }
+        findMany: {
+          args: Prisma.SandboxStepFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxStepPayload>[]
+        }
+        create: {
+          args: Prisma.SandboxStepCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxStepPayload>
+        }
+        createMany: {
+          args: Prisma.SandboxStepCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.SandboxStepCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxStepPayload>[]
+        }
+        delete: {
+          args: Prisma.SandboxStepDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxStepPayload>
+        }
+        update: {
+          args: Prisma.SandboxStepUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxStepPayload>
+        }
+        deleteMany: {
+          args: Prisma.SandboxStepDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.SandboxStepUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.SandboxStepUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxStepPayload>[]
+        }
+        upsert: {
+          args: Prisma.SandboxStepUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$SandboxStepPayload>
+        }
+        aggregate: {
+          args: Prisma.SandboxStepAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateSandboxStep>
+        }
+        groupBy: {
+          args: Prisma.SandboxStepGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SandboxStepGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.SandboxStepCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.SandboxStepCountAggregateOutputType> | number
         }
       }
     }
@@ -5326,6 +5476,25 @@ export const ViewVersionScalarFieldEnum = {
 export type ViewVersionScalarFieldEnum = (typeof ViewVersionScalarFieldEnum)[keyof typeof ViewVersionScalarFieldEnum]
 
 
+export const SandboxScalarFieldEnum = {
+  id: 'id',
+  clientId: 'clientId',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type SandboxScalarFieldEnum = (typeof SandboxScalarFieldEnum)[keyof typeof SandboxScalarFieldEnum]
+
+
+export const SandboxStepScalarFieldEnum = {
+  sandboxId: 'sandboxId',
+  step: 'step',
+  doneAt: 'doneAt'
+} as const
+
+export type SandboxStepScalarFieldEnum = (typeof SandboxStepScalarFieldEnum)[keyof typeof SandboxStepScalarFieldEnum]
+
+
 export const SchoolScalarFieldEnum = {
   id: 'id',
   name: 'name',
@@ -5339,7 +5508,8 @@ export const SchoolScalarFieldEnum = {
   state: 'state',
   schoolingLevel: 'schoolingLevel',
   createdAt: 'createdAt',
-  updatedAt: 'updatedAt'
+  updatedAt: 'updatedAt',
+  sandboxId: 'sandboxId'
 } as const
 
 export type SchoolScalarFieldEnum = (typeof SchoolScalarFieldEnum)[keyof typeof SchoolScalarFieldEnum]
@@ -5913,7 +6083,8 @@ export const SignOnStepScalarFieldEnum = {
   step: 'step',
   outcome: 'outcome',
   code: 'code',
-  description: 'description'
+  description: 'description',
+  sent: 'sent'
 } as const
 
 export type SignOnStepScalarFieldEnum = (typeof SignOnStepScalarFieldEnum)[keyof typeof SignOnStepScalarFieldEnum]
@@ -5930,6 +6101,7 @@ export const WebhookEndpointScalarFieldEnum = {
   resumeAt: 'resumeAt',
   failures: 'failures',
   failingSince: 'failingSince',
+  listensUntil: 'listensUntil',
   leasedBy: 'leasedBy',
   leasedUntil: 'leasedUntil',
   createdAt: 'createdAt',
@@ -6563,6 +6735,8 @@ export type GlobalOmitConfig = {
   lastCall?: Prisma.LastCallOmit
   announcedSignIn?: Prisma.AnnouncedSignInOmit
   viewVersion?: Prisma.ViewVersionOmit
+  sandbox?: Prisma.SandboxOmit
+  sandboxStep?: Prisma.SandboxStepOmit
   school?: Prisma.SchoolOmit
   schoolLogo?: Prisma.SchoolLogoOmit
   person?: Prisma.PersonOmit

@@ -63,6 +63,8 @@ export const ModelName = {
   LastCall: 'LastCall',
   AnnouncedSignIn: 'AnnouncedSignIn',
   ViewVersion: 'ViewVersion',
+  Sandbox: 'Sandbox',
+  SandboxStep: 'SandboxStep',
   School: 'School',
   SchoolLogo: 'SchoolLogo',
   Person: 'Person',
@@ -278,6 +280,25 @@ export const ViewVersionScalarFieldEnum = {
 export type ViewVersionScalarFieldEnum = (typeof ViewVersionScalarFieldEnum)[keyof typeof ViewVersionScalarFieldEnum]
 
 
+export const SandboxScalarFieldEnum = {
+  id: 'id',
+  clientId: 'clientId',
+  createdAt: 'createdAt',
+  expiresAt: 'expiresAt'
+} as const
+
+export type SandboxScalarFieldEnum = (typeof SandboxScalarFieldEnum)[keyof typeof SandboxScalarFieldEnum]
+
+
+export const SandboxStepScalarFieldEnum = {
+  sandboxId: 'sandboxId',
+  step: 'step',
+  doneAt: 'doneAt'
+} as const
+
+export type SandboxStepScalarFieldEnum = (typeof SandboxStepScalarFieldEnum)[keyof typeof SandboxStepScalarFieldEnum]
+
+
 export const SchoolScalarFieldEnum = {
   id: 'id',
   name: 'name',
@@ -291,7 +312,8 @@ export const SchoolScalarFieldEnum = {
   state: 'state',
   schoolingLevel: 'schoolingLevel',
   createdAt: 'createdAt',
-  updatedAt: 'updatedAt'
+  updatedAt: 'updatedAt',
+  sandboxId: 'sandboxId'
 } as const
 
 export type SchoolScalarFieldEnum = (typeof SchoolScalarFieldEnum)[keyof typeof SchoolScalarFieldEnum]
@@ -865,7 +887,8 @@ export const SignOnStepScalarFieldEnum = {
   step: 'step',
   outcome: 'outcome',
   code: 'code',
-  description: 'description'
+  description: 'description',
+  sent: 'sent'
 } as const
 
 export type SignOnStepScalarFieldEnum = (typeof SignOnStepScalarFieldEnum)[keyof typeof SignOnStepScalarFieldEnum]
@@ -882,6 +905,7 @@ export const WebhookEndpointScalarFieldEnum = {
   resumeAt: 'resumeAt',
   failures: 'failures',
   failingSince: 'failingSince',
+  listensUntil: 'listensUntil',
   leasedBy: 'leasedBy',
   leasedUntil: 'leasedUntil',
   createdAt: 'createdAt',

@@ -276,6 +276,7 @@ export type AppWhereInput = {
   logo?: Prisma.XOR<Prisma.AppLogoNullableScalarRelationFilter, Prisma.AppLogoWhereInput> | null
   staffRoles?: Prisma.StaffRoleListRelationFilter
   staffRolesFor?: Prisma.StaffRoleAppListRelationFilter
+  sandboxes?: Prisma.SandboxListRelationFilter
 }
 
 export type AppOrderByWithRelationInput = {
@@ -310,6 +311,7 @@ export type AppOrderByWithRelationInput = {
   logo?: Prisma.AppLogoOrderByWithRelationInput
   staffRoles?: Prisma.StaffRoleOrderByRelationAggregateInput
   staffRolesFor?: Prisma.StaffRoleAppOrderByRelationAggregateInput
+  sandboxes?: Prisma.SandboxOrderByRelationAggregateInput
 }
 
 export type AppWhereUniqueInput = Prisma.AtLeast<{
@@ -347,6 +349,7 @@ export type AppWhereUniqueInput = Prisma.AtLeast<{
   logo?: Prisma.XOR<Prisma.AppLogoNullableScalarRelationFilter, Prisma.AppLogoWhereInput> | null
   staffRoles?: Prisma.StaffRoleListRelationFilter
   staffRolesFor?: Prisma.StaffRoleAppListRelationFilter
+  sandboxes?: Prisma.SandboxListRelationFilter
 }, "clientId">
 
 export type AppOrderByWithAggregationInput = {
@@ -427,6 +430,7 @@ export type AppCreateInput = {
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateInput = {
@@ -461,6 +465,7 @@ export type AppUncheckedCreateInput = {
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppUpdateInput = {
@@ -495,6 +500,7 @@ export type AppUpdateInput = {
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateInput = {
@@ -529,6 +535,7 @@ export type AppUncheckedUpdateInput = {
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateManyInput = {
@@ -825,6 +832,20 @@ export type AppUpdateOneRequiredWithoutLastCallsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutLastCallsInput, Prisma.AppUpdateWithoutLastCallsInput>, Prisma.AppUncheckedUpdateWithoutLastCallsInput>
 }
 
+export type AppCreateNestedOneWithoutSandboxesInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutSandboxesInput, Prisma.AppUncheckedCreateWithoutSandboxesInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutSandboxesInput
+  connect?: Prisma.AppWhereUniqueInput
+}
+
+export type AppUpdateOneRequiredWithoutSandboxesNestedInput = {
+  create?: Prisma.XOR<Prisma.AppCreateWithoutSandboxesInput, Prisma.AppUncheckedCreateWithoutSandboxesInput>
+  connectOrCreate?: Prisma.AppCreateOrConnectWithoutSandboxesInput
+  upsert?: Prisma.AppUpsertWithoutSandboxesInput
+  connect?: Prisma.AppWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AppUpdateToOneWithWhereWithoutSandboxesInput, Prisma.AppUpdateWithoutSandboxesInput>, Prisma.AppUncheckedUpdateWithoutSandboxesInput>
+}
+
 export type AppCreateNestedOneWithoutNoticesInput = {
   create?: Prisma.XOR<Prisma.AppCreateWithoutNoticesInput, Prisma.AppUncheckedCreateWithoutNoticesInput>
   connectOrCreate?: Prisma.AppCreateOrConnectWithoutNoticesInput
@@ -970,6 +991,7 @@ export type AppCreateWithoutProfileInput = {
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutProfileInput = {
@@ -1003,6 +1025,7 @@ export type AppUncheckedCreateWithoutProfileInput = {
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutProfileInput = {
@@ -1052,6 +1075,7 @@ export type AppUpdateWithoutProfileInput = {
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutProfileInput = {
@@ -1085,6 +1109,7 @@ export type AppUncheckedUpdateWithoutProfileInput = {
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutLogoInput = {
@@ -1118,6 +1143,7 @@ export type AppCreateWithoutLogoInput = {
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutLogoInput = {
@@ -1151,6 +1177,7 @@ export type AppUncheckedCreateWithoutLogoInput = {
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutLogoInput = {
@@ -1200,6 +1227,7 @@ export type AppUpdateWithoutLogoInput = {
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutLogoInput = {
@@ -1233,6 +1261,7 @@ export type AppUncheckedUpdateWithoutLogoInput = {
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutScopeRequestsInput = {
@@ -1266,6 +1295,7 @@ export type AppCreateWithoutScopeRequestsInput = {
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutScopeRequestsInput = {
@@ -1299,6 +1329,7 @@ export type AppUncheckedCreateWithoutScopeRequestsInput = {
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutScopeRequestsInput = {
@@ -1348,6 +1379,7 @@ export type AppUpdateWithoutScopeRequestsInput = {
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutScopeRequestsInput = {
@@ -1381,6 +1413,7 @@ export type AppUncheckedUpdateWithoutScopeRequestsInput = {
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutGrantsInput = {
@@ -1414,6 +1447,7 @@ export type AppCreateWithoutGrantsInput = {
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutGrantsInput = {
@@ -1447,6 +1481,7 @@ export type AppUncheckedCreateWithoutGrantsInput = {
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutGrantsInput = {
@@ -1496,6 +1531,7 @@ export type AppUpdateWithoutGrantsInput = {
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutGrantsInput = {
@@ -1529,6 +1565,7 @@ export type AppUncheckedUpdateWithoutGrantsInput = {
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutSignInsInput = {
@@ -1562,6 +1599,7 @@ export type AppCreateWithoutSignInsInput = {
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutSignInsInput = {
@@ -1595,6 +1633,7 @@ export type AppUncheckedCreateWithoutSignInsInput = {
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutSignInsInput = {
@@ -1644,6 +1683,7 @@ export type AppUpdateWithoutSignInsInput = {
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutSignInsInput = {
@@ -1677,6 +1717,7 @@ export type AppUncheckedUpdateWithoutSignInsInput = {
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutLastCallsInput = {
@@ -1710,6 +1751,7 @@ export type AppCreateWithoutLastCallsInput = {
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutLastCallsInput = {
@@ -1743,6 +1785,7 @@ export type AppUncheckedCreateWithoutLastCallsInput = {
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutLastCallsInput = {
@@ -1792,6 +1835,7 @@ export type AppUpdateWithoutLastCallsInput = {
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutLastCallsInput = {
@@ -1821,6 +1865,159 @@ export type AppUncheckedUpdateWithoutLastCallsInput = {
   profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
   scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
   requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
+}
+
+export type AppCreateWithoutSandboxesInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+}
+
+export type AppUncheckedCreateWithoutSandboxesInput = {
+  clientId: string
+  name: string
+  type: $Enums.AppType
+  secretHash?: runtime.Bytes | null
+  oldSecretHash?: runtime.Bytes | null
+  oldSecretEndsAt?: Date | string | null
+  pkceRequired?: boolean
+  redirectUris?: Prisma.AppCreateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppCreatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: string | null
+  backchannelLogoutUri?: string | null
+  scopes?: Prisma.AppCreatescopesInput | string[]
+  attributes?: Prisma.AppCreateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: $Enums.SchulconnexSpelling
+  createdAt: Date | string
+  updatedAt: Date | string
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutAppInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutAppInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutAppInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAppInput
+  notices?: Prisma.LogoutNoticeUncheckedCreateNestedManyWithoutAppInput
+  webhooks?: Prisma.WebhookEndpointUncheckedCreateNestedManyWithoutAppInput
+  profile?: Prisma.AppProfileUncheckedCreateNestedOneWithoutAppInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedCreateNestedManyWithoutAppInput
+  requests?: Prisma.ApiRequestUncheckedCreateNestedManyWithoutAppInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutAppInput
+  signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
+  logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+}
+
+export type AppCreateOrConnectWithoutSandboxesInput = {
+  where: Prisma.AppWhereUniqueInput
+  create: Prisma.XOR<Prisma.AppCreateWithoutSandboxesInput, Prisma.AppUncheckedCreateWithoutSandboxesInput>
+}
+
+export type AppUpsertWithoutSandboxesInput = {
+  update: Prisma.XOR<Prisma.AppUpdateWithoutSandboxesInput, Prisma.AppUncheckedUpdateWithoutSandboxesInput>
+  create: Prisma.XOR<Prisma.AppCreateWithoutSandboxesInput, Prisma.AppUncheckedCreateWithoutSandboxesInput>
+  where?: Prisma.AppWhereInput
+}
+
+export type AppUpdateToOneWithWhereWithoutSandboxesInput = {
+  where?: Prisma.AppWhereInput
+  data: Prisma.XOR<Prisma.AppUpdateWithoutSandboxesInput, Prisma.AppUncheckedUpdateWithoutSandboxesInput>
+}
+
+export type AppUpdateWithoutSandboxesInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutAppNestedInput
+  signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
+  logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+}
+
+export type AppUncheckedUpdateWithoutSandboxesInput = {
+  clientId?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  type?: Prisma.EnumAppTypeFieldUpdateOperationsInput | $Enums.AppType
+  secretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretHash?: Prisma.NullableBytesFieldUpdateOperationsInput | runtime.Bytes | null
+  oldSecretEndsAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  pkceRequired?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  redirectUris?: Prisma.AppUpdateredirectUrisInput | string[]
+  postLogoutRedirectUris?: Prisma.AppUpdatepostLogoutRedirectUrisInput | string[]
+  loginUrl?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  backchannelLogoutUri?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  scopes?: Prisma.AppUpdatescopesInput | string[]
+  attributes?: Prisma.AppUpdateattributesInput | $Enums.AppAttribute[]
+  idTokenAlgorithm?: Prisma.EnumIdTokenAlgorithmFieldUpdateOperationsInput | $Enums.IdTokenAlgorithm
+  schulconnexSpelling?: Prisma.EnumSchulconnexSpellingFieldUpdateOperationsInput | $Enums.SchulconnexSpelling
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutAppNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutAppNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutAppNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAppNestedInput
+  notices?: Prisma.LogoutNoticeUncheckedUpdateManyWithoutAppNestedInput
+  webhooks?: Prisma.WebhookEndpointUncheckedUpdateManyWithoutAppNestedInput
+  profile?: Prisma.AppProfileUncheckedUpdateOneWithoutAppNestedInput
+  scopeRequests?: Prisma.ScopeRequestUncheckedUpdateManyWithoutAppNestedInput
+  requests?: Prisma.ApiRequestUncheckedUpdateManyWithoutAppNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutAppNestedInput
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
@@ -1858,6 +2055,7 @@ export type AppCreateWithoutNoticesInput = {
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutNoticesInput = {
@@ -1891,6 +2089,7 @@ export type AppUncheckedCreateWithoutNoticesInput = {
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutNoticesInput = {
@@ -1940,6 +2139,7 @@ export type AppUpdateWithoutNoticesInput = {
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutNoticesInput = {
@@ -1973,6 +2173,7 @@ export type AppUncheckedUpdateWithoutNoticesInput = {
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutConsentsInput = {
@@ -2006,6 +2207,7 @@ export type AppCreateWithoutConsentsInput = {
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutConsentsInput = {
@@ -2039,6 +2241,7 @@ export type AppUncheckedCreateWithoutConsentsInput = {
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutConsentsInput = {
@@ -2088,6 +2291,7 @@ export type AppUpdateWithoutConsentsInput = {
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutConsentsInput = {
@@ -2121,6 +2325,7 @@ export type AppUncheckedUpdateWithoutConsentsInput = {
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutChoicesInput = {
@@ -2154,6 +2359,7 @@ export type AppCreateWithoutChoicesInput = {
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutChoicesInput = {
@@ -2187,6 +2393,7 @@ export type AppUncheckedCreateWithoutChoicesInput = {
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutChoicesInput = {
@@ -2236,6 +2443,7 @@ export type AppUpdateWithoutChoicesInput = {
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutChoicesInput = {
@@ -2269,6 +2477,7 @@ export type AppUncheckedUpdateWithoutChoicesInput = {
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutStaffRolesInput = {
@@ -2302,6 +2511,7 @@ export type AppCreateWithoutStaffRolesInput = {
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutStaffRolesInput = {
@@ -2335,6 +2545,7 @@ export type AppUncheckedCreateWithoutStaffRolesInput = {
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutStaffRolesInput = {
@@ -2384,6 +2595,7 @@ export type AppUpdateWithoutStaffRolesInput = {
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutStaffRolesInput = {
@@ -2417,6 +2629,7 @@ export type AppUncheckedUpdateWithoutStaffRolesInput = {
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutStaffRolesForInput = {
@@ -2450,6 +2663,7 @@ export type AppCreateWithoutStaffRolesForInput = {
   signOnSteps?: Prisma.SignOnStepCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutStaffRolesForInput = {
@@ -2483,6 +2697,7 @@ export type AppUncheckedCreateWithoutStaffRolesForInput = {
   signOnSteps?: Prisma.SignOnStepUncheckedCreateNestedManyWithoutAppInput
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutStaffRolesForInput = {
@@ -2532,6 +2747,7 @@ export type AppUpdateWithoutStaffRolesForInput = {
   signOnSteps?: Prisma.SignOnStepUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutStaffRolesForInput = {
@@ -2565,6 +2781,7 @@ export type AppUncheckedUpdateWithoutStaffRolesForInput = {
   signOnSteps?: Prisma.SignOnStepUncheckedUpdateManyWithoutAppNestedInput
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutRequestsInput = {
@@ -2598,6 +2815,7 @@ export type AppCreateWithoutRequestsInput = {
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutRequestsInput = {
@@ -2631,6 +2849,7 @@ export type AppUncheckedCreateWithoutRequestsInput = {
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutRequestsInput = {
@@ -2680,6 +2899,7 @@ export type AppUpdateWithoutRequestsInput = {
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutRequestsInput = {
@@ -2713,6 +2933,7 @@ export type AppUncheckedUpdateWithoutRequestsInput = {
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutSignOnStepsInput = {
@@ -2746,6 +2967,7 @@ export type AppCreateWithoutSignOnStepsInput = {
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutSignOnStepsInput = {
@@ -2779,6 +3001,7 @@ export type AppUncheckedCreateWithoutSignOnStepsInput = {
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutSignOnStepsInput = {
@@ -2828,6 +3051,7 @@ export type AppUpdateWithoutSignOnStepsInput = {
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutSignOnStepsInput = {
@@ -2861,6 +3085,7 @@ export type AppUncheckedUpdateWithoutSignOnStepsInput = {
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
 }
 
 export type AppCreateWithoutWebhooksInput = {
@@ -2894,6 +3119,7 @@ export type AppCreateWithoutWebhooksInput = {
   logo?: Prisma.AppLogoCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxCreateNestedManyWithoutAppInput
 }
 
 export type AppUncheckedCreateWithoutWebhooksInput = {
@@ -2927,6 +3153,7 @@ export type AppUncheckedCreateWithoutWebhooksInput = {
   logo?: Prisma.AppLogoUncheckedCreateNestedOneWithoutAppInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutAppInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedCreateNestedManyWithoutAppInput
+  sandboxes?: Prisma.SandboxUncheckedCreateNestedManyWithoutAppInput
 }
 
 export type AppCreateOrConnectWithoutWebhooksInput = {
@@ -2976,6 +3203,7 @@ export type AppUpdateWithoutWebhooksInput = {
   logo?: Prisma.AppLogoUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUpdateManyWithoutAppNestedInput
 }
 
 export type AppUncheckedUpdateWithoutWebhooksInput = {
@@ -3009,6 +3237,7 @@ export type AppUncheckedUpdateWithoutWebhooksInput = {
   logo?: Prisma.AppLogoUncheckedUpdateOneWithoutAppNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutAppNestedInput
   staffRolesFor?: Prisma.StaffRoleAppUncheckedUpdateManyWithoutAppNestedInput
+  sandboxes?: Prisma.SandboxUncheckedUpdateManyWithoutAppNestedInput
 }
 
 
@@ -3029,6 +3258,7 @@ export type AppCountOutputType = {
   signOnSteps: number
   staffRoles: number
   staffRolesFor: number
+  sandboxes: number
 }
 
 export type AppCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -3044,6 +3274,7 @@ export type AppCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.In
   signOnSteps?: boolean | AppCountOutputTypeCountSignOnStepsArgs
   staffRoles?: boolean | AppCountOutputTypeCountStaffRolesArgs
   staffRolesFor?: boolean | AppCountOutputTypeCountStaffRolesForArgs
+  sandboxes?: boolean | AppCountOutputTypeCountSandboxesArgs
 }
 
 /**
@@ -3140,6 +3371,13 @@ export type AppCountOutputTypeCountStaffRolesForArgs<ExtArgs extends runtime.Typ
   where?: Prisma.StaffRoleAppWhereInput
 }
 
+/**
+ * AppCountOutputType without action
+ */
+export type AppCountOutputTypeCountSandboxesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.SandboxWhereInput
+}
+
 
 export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   clientId?: boolean
@@ -3173,6 +3411,7 @@ export type AppSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = ru
   logo?: boolean | Prisma.App$logoArgs<ExtArgs>
   staffRoles?: boolean | Prisma.App$staffRolesArgs<ExtArgs>
   staffRolesFor?: boolean | Prisma.App$staffRolesForArgs<ExtArgs>
+  sandboxes?: boolean | Prisma.App$sandboxesArgs<ExtArgs>
   _count?: boolean | Prisma.AppCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["app"]>
 
@@ -3252,6 +3491,7 @@ export type AppInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = r
   logo?: boolean | Prisma.App$logoArgs<ExtArgs>
   staffRoles?: boolean | Prisma.App$staffRolesArgs<ExtArgs>
   staffRolesFor?: boolean | Prisma.App$staffRolesForArgs<ExtArgs>
+  sandboxes?: boolean | Prisma.App$sandboxesArgs<ExtArgs>
   _count?: boolean | Prisma.AppCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type AppIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
@@ -3274,6 +3514,7 @@ export type $AppPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
     logo: Prisma.$AppLogoPayload<ExtArgs> | null
     staffRoles: Prisma.$StaffRolePayload<ExtArgs>[]
     staffRolesFor: Prisma.$StaffRoleAppPayload<ExtArgs>[]
+    sandboxes: Prisma.$SandboxPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     clientId: string
@@ -3701,6 +3942,7 @@ export interface Prisma__AppClient<T, Null = never, ExtArgs extends runtime.Type
   logo<T extends Prisma.App$logoArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$logoArgs<ExtArgs>>): Prisma.Prisma__AppLogoClient<runtime.Types.Result.GetResult<Prisma.$AppLogoPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   staffRoles<T extends Prisma.App$staffRolesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$staffRolesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRolePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   staffRolesFor<T extends Prisma.App$staffRolesForArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$staffRolesForArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRoleAppPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  sandboxes<T extends Prisma.App$sandboxesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.App$sandboxesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SandboxPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -4472,6 +4714,30 @@ export type App$staffRolesForArgs<ExtArgs extends runtime.Types.Extensions.Inter
   take?: number
   skip?: number
   distinct?: Prisma.StaffRoleAppScalarFieldEnum | Prisma.StaffRoleAppScalarFieldEnum[]
+}
+
+/**
+ * App.sandboxes
+ */
+export type App$sandboxesArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Sandbox
+   */
+  select?: Prisma.SandboxSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Sandbox
+   */
+  omit?: Prisma.SandboxOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SandboxInclude<ExtArgs> | null
+  where?: Prisma.SandboxWhereInput
+  orderBy?: Prisma.SandboxOrderByWithRelationInput | Prisma.SandboxOrderByWithRelationInput[]
+  cursor?: Prisma.SandboxWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.SandboxScalarFieldEnum | Prisma.SandboxScalarFieldEnum[]
 }
 
 /**

@@ -38,6 +38,7 @@ export type SchoolMinAggregateOutputType = {
   schoolingLevel: string | null
   createdAt: Date | null
   updatedAt: Date | null
+  sandboxId: string | null
 }
 
 export type SchoolMaxAggregateOutputType = {
@@ -54,6 +55,7 @@ export type SchoolMaxAggregateOutputType = {
   schoolingLevel: string | null
   createdAt: Date | null
   updatedAt: Date | null
+  sandboxId: string | null
 }
 
 export type SchoolCountAggregateOutputType = {
@@ -70,6 +72,7 @@ export type SchoolCountAggregateOutputType = {
   schoolingLevel: number
   createdAt: number
   updatedAt: number
+  sandboxId: number
   _all: number
 }
 
@@ -88,6 +91,7 @@ export type SchoolMinAggregateInputType = {
   schoolingLevel?: true
   createdAt?: true
   updatedAt?: true
+  sandboxId?: true
 }
 
 export type SchoolMaxAggregateInputType = {
@@ -104,6 +108,7 @@ export type SchoolMaxAggregateInputType = {
   schoolingLevel?: true
   createdAt?: true
   updatedAt?: true
+  sandboxId?: true
 }
 
 export type SchoolCountAggregateInputType = {
@@ -120,6 +125,7 @@ export type SchoolCountAggregateInputType = {
   schoolingLevel?: true
   createdAt?: true
   updatedAt?: true
+  sandboxId?: true
   _all?: true
 }
 
@@ -209,6 +215,7 @@ export type SchoolGroupByOutputType = {
   schoolingLevel: string | null
   createdAt: Date
   updatedAt: Date
+  sandboxId: string | null
   _count: SchoolCountAggregateOutputType | null
   _min: SchoolMinAggregateOutputType | null
   _max: SchoolMaxAggregateOutputType | null
@@ -246,6 +253,8 @@ export type SchoolWhereInput = {
   schoolingLevel?: Prisma.StringNullableFilter<"School"> | string | null
   createdAt?: Prisma.DateTimeFilter<"School"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"School"> | Date | string
+  sandboxId?: Prisma.UuidNullableFilter<"School"> | string | null
+  sandbox?: Prisma.XOR<Prisma.SandboxNullableScalarRelationFilter, Prisma.SandboxWhereInput> | null
   affiliations?: Prisma.AffiliationListRelationFilter
   groups?: Prisma.GroupListRelationFilter
   grants?: Prisma.GrantListRelationFilter
@@ -273,6 +282,8 @@ export type SchoolOrderByWithRelationInput = {
   schoolingLevel?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  sandboxId?: Prisma.SortOrderInput | Prisma.SortOrder
+  sandbox?: Prisma.SandboxOrderByWithRelationInput
   affiliations?: Prisma.AffiliationOrderByRelationAggregateInput
   groups?: Prisma.GroupOrderByRelationAggregateInput
   grants?: Prisma.GrantOrderByRelationAggregateInput
@@ -303,6 +314,8 @@ export type SchoolWhereUniqueInput = Prisma.AtLeast<{
   schoolingLevel?: Prisma.StringNullableFilter<"School"> | string | null
   createdAt?: Prisma.DateTimeFilter<"School"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"School"> | Date | string
+  sandboxId?: Prisma.UuidNullableFilter<"School"> | string | null
+  sandbox?: Prisma.XOR<Prisma.SandboxNullableScalarRelationFilter, Prisma.SandboxWhereInput> | null
   affiliations?: Prisma.AffiliationListRelationFilter
   groups?: Prisma.GroupListRelationFilter
   grants?: Prisma.GrantListRelationFilter
@@ -330,6 +343,7 @@ export type SchoolOrderByWithAggregationInput = {
   schoolingLevel?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  sandboxId?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.SchoolCountOrderByAggregateInput
   _max?: Prisma.SchoolMaxOrderByAggregateInput
   _min?: Prisma.SchoolMinOrderByAggregateInput
@@ -352,6 +366,7 @@ export type SchoolScalarWhereWithAggregatesInput = {
   schoolingLevel?: Prisma.StringNullableWithAggregatesFilter<"School"> | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"School"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"School"> | Date | string
+  sandboxId?: Prisma.UuidNullableWithAggregatesFilter<"School"> | string | null
 }
 
 export type SchoolCreateInput = {
@@ -368,6 +383,7 @@ export type SchoolCreateInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
@@ -395,6 +411,7 @@ export type SchoolUncheckedCreateInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandboxId?: string | null
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
@@ -422,6 +439,7 @@ export type SchoolUpdateInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
@@ -449,6 +467,7 @@ export type SchoolUncheckedUpdateInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
@@ -476,6 +495,7 @@ export type SchoolCreateManyInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandboxId?: string | null
 }
 
 export type SchoolUpdateManyMutationInput = {
@@ -508,11 +528,22 @@ export type SchoolUncheckedUpdateManyInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type SchoolScalarRelationFilter = {
   is?: Prisma.SchoolWhereInput
   isNot?: Prisma.SchoolWhereInput
+}
+
+export type SchoolListRelationFilter = {
+  every?: Prisma.SchoolWhereInput
+  some?: Prisma.SchoolWhereInput
+  none?: Prisma.SchoolWhereInput
+}
+
+export type SchoolOrderByRelationAggregateInput = {
+  _count?: Prisma.SortOrder
 }
 
 export type SchoolCountOrderByAggregateInput = {
@@ -529,6 +560,7 @@ export type SchoolCountOrderByAggregateInput = {
   schoolingLevel?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  sandboxId?: Prisma.SortOrder
 }
 
 export type SchoolMaxOrderByAggregateInput = {
@@ -545,6 +577,7 @@ export type SchoolMaxOrderByAggregateInput = {
   schoolingLevel?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  sandboxId?: Prisma.SortOrder
 }
 
 export type SchoolMinOrderByAggregateInput = {
@@ -561,6 +594,7 @@ export type SchoolMinOrderByAggregateInput = {
   schoolingLevel?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
+  sandboxId?: Prisma.SortOrder
 }
 
 export type SchoolNullableScalarRelationFilter = {
@@ -594,6 +628,48 @@ export type SchoolUpdateOneRequiredWithoutLastCallsNestedInput = {
   upsert?: Prisma.SchoolUpsertWithoutLastCallsInput
   connect?: Prisma.SchoolWhereUniqueInput
   update?: Prisma.XOR<Prisma.XOR<Prisma.SchoolUpdateToOneWithWhereWithoutLastCallsInput, Prisma.SchoolUpdateWithoutLastCallsInput>, Prisma.SchoolUncheckedUpdateWithoutLastCallsInput>
+}
+
+export type SchoolCreateNestedManyWithoutSandboxInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutSandboxInput, Prisma.SchoolUncheckedCreateWithoutSandboxInput> | Prisma.SchoolCreateWithoutSandboxInput[] | Prisma.SchoolUncheckedCreateWithoutSandboxInput[]
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutSandboxInput | Prisma.SchoolCreateOrConnectWithoutSandboxInput[]
+  createMany?: Prisma.SchoolCreateManySandboxInputEnvelope
+  connect?: Prisma.SchoolWhereUniqueInput | Prisma.SchoolWhereUniqueInput[]
+}
+
+export type SchoolUncheckedCreateNestedManyWithoutSandboxInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutSandboxInput, Prisma.SchoolUncheckedCreateWithoutSandboxInput> | Prisma.SchoolCreateWithoutSandboxInput[] | Prisma.SchoolUncheckedCreateWithoutSandboxInput[]
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutSandboxInput | Prisma.SchoolCreateOrConnectWithoutSandboxInput[]
+  createMany?: Prisma.SchoolCreateManySandboxInputEnvelope
+  connect?: Prisma.SchoolWhereUniqueInput | Prisma.SchoolWhereUniqueInput[]
+}
+
+export type SchoolUpdateManyWithoutSandboxNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutSandboxInput, Prisma.SchoolUncheckedCreateWithoutSandboxInput> | Prisma.SchoolCreateWithoutSandboxInput[] | Prisma.SchoolUncheckedCreateWithoutSandboxInput[]
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutSandboxInput | Prisma.SchoolCreateOrConnectWithoutSandboxInput[]
+  upsert?: Prisma.SchoolUpsertWithWhereUniqueWithoutSandboxInput | Prisma.SchoolUpsertWithWhereUniqueWithoutSandboxInput[]
+  createMany?: Prisma.SchoolCreateManySandboxInputEnvelope
+  set?: Prisma.SchoolWhereUniqueInput | Prisma.SchoolWhereUniqueInput[]
+  disconnect?: Prisma.SchoolWhereUniqueInput | Prisma.SchoolWhereUniqueInput[]
+  delete?: Prisma.SchoolWhereUniqueInput | Prisma.SchoolWhereUniqueInput[]
+  connect?: Prisma.SchoolWhereUniqueInput | Prisma.SchoolWhereUniqueInput[]
+  update?: Prisma.SchoolUpdateWithWhereUniqueWithoutSandboxInput | Prisma.SchoolUpdateWithWhereUniqueWithoutSandboxInput[]
+  updateMany?: Prisma.SchoolUpdateManyWithWhereWithoutSandboxInput | Prisma.SchoolUpdateManyWithWhereWithoutSandboxInput[]
+  deleteMany?: Prisma.SchoolScalarWhereInput | Prisma.SchoolScalarWhereInput[]
+}
+
+export type SchoolUncheckedUpdateManyWithoutSandboxNestedInput = {
+  create?: Prisma.XOR<Prisma.SchoolCreateWithoutSandboxInput, Prisma.SchoolUncheckedCreateWithoutSandboxInput> | Prisma.SchoolCreateWithoutSandboxInput[] | Prisma.SchoolUncheckedCreateWithoutSandboxInput[]
+  connectOrCreate?: Prisma.SchoolCreateOrConnectWithoutSandboxInput | Prisma.SchoolCreateOrConnectWithoutSandboxInput[]
+  upsert?: Prisma.SchoolUpsertWithWhereUniqueWithoutSandboxInput | Prisma.SchoolUpsertWithWhereUniqueWithoutSandboxInput[]
+  createMany?: Prisma.SchoolCreateManySandboxInputEnvelope
+  set?: Prisma.SchoolWhereUniqueInput | Prisma.SchoolWhereUniqueInput[]
+  disconnect?: Prisma.SchoolWhereUniqueInput | Prisma.SchoolWhereUniqueInput[]
+  delete?: Prisma.SchoolWhereUniqueInput | Prisma.SchoolWhereUniqueInput[]
+  connect?: Prisma.SchoolWhereUniqueInput | Prisma.SchoolWhereUniqueInput[]
+  update?: Prisma.SchoolUpdateWithWhereUniqueWithoutSandboxInput | Prisma.SchoolUpdateWithWhereUniqueWithoutSandboxInput[]
+  updateMany?: Prisma.SchoolUpdateManyWithWhereWithoutSandboxInput | Prisma.SchoolUpdateManyWithWhereWithoutSandboxInput[]
+  deleteMany?: Prisma.SchoolScalarWhereInput | Prisma.SchoolScalarWhereInput[]
 }
 
 export type SchoolCreateNestedOneWithoutLogoInput = {
@@ -738,6 +814,7 @@ export type SchoolCreateWithoutGrantsInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
@@ -764,6 +841,7 @@ export type SchoolUncheckedCreateWithoutGrantsInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandboxId?: string | null
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
@@ -806,6 +884,7 @@ export type SchoolUpdateWithoutGrantsInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
@@ -832,6 +911,7 @@ export type SchoolUncheckedUpdateWithoutGrantsInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
@@ -858,6 +938,7 @@ export type SchoolCreateWithoutLastCallsInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
@@ -884,6 +965,7 @@ export type SchoolUncheckedCreateWithoutLastCallsInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandboxId?: string | null
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
@@ -926,6 +1008,7 @@ export type SchoolUpdateWithoutLastCallsInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
@@ -952,6 +1035,7 @@ export type SchoolUncheckedUpdateWithoutLastCallsInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
@@ -962,6 +1046,106 @@ export type SchoolUncheckedUpdateWithoutLastCallsInput = {
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolCreateWithoutSandboxInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolUncheckedCreateWithoutSandboxInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
+  groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
+  grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
+  lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeSchoolInput
+  imports?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedCreateNestedManyWithoutSchoolInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedCreateNestedManyWithoutSchoolInput
+  signIn?: Prisma.SchoolSignInUncheckedCreateNestedOneWithoutSchoolInput
+  cardSettings?: Prisma.CardSettingsUncheckedCreateNestedOneWithoutSchoolInput
+  logo?: Prisma.SchoolLogoUncheckedCreateNestedOneWithoutSchoolInput
+}
+
+export type SchoolCreateOrConnectWithoutSandboxInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutSandboxInput, Prisma.SchoolUncheckedCreateWithoutSandboxInput>
+}
+
+export type SchoolCreateManySandboxInputEnvelope = {
+  data: Prisma.SchoolCreateManySandboxInput | Prisma.SchoolCreateManySandboxInput[]
+  skipDuplicates?: boolean
+}
+
+export type SchoolUpsertWithWhereUniqueWithoutSandboxInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  update: Prisma.XOR<Prisma.SchoolUpdateWithoutSandboxInput, Prisma.SchoolUncheckedUpdateWithoutSandboxInput>
+  create: Prisma.XOR<Prisma.SchoolCreateWithoutSandboxInput, Prisma.SchoolUncheckedCreateWithoutSandboxInput>
+}
+
+export type SchoolUpdateWithWhereUniqueWithoutSandboxInput = {
+  where: Prisma.SchoolWhereUniqueInput
+  data: Prisma.XOR<Prisma.SchoolUpdateWithoutSandboxInput, Prisma.SchoolUncheckedUpdateWithoutSandboxInput>
+}
+
+export type SchoolUpdateManyWithWhereWithoutSandboxInput = {
+  where: Prisma.SchoolScalarWhereInput
+  data: Prisma.XOR<Prisma.SchoolUpdateManyMutationInput, Prisma.SchoolUncheckedUpdateManyWithoutSandboxInput>
+}
+
+export type SchoolScalarWhereInput = {
+  AND?: Prisma.SchoolScalarWhereInput | Prisma.SchoolScalarWhereInput[]
+  OR?: Prisma.SchoolScalarWhereInput[]
+  NOT?: Prisma.SchoolScalarWhereInput | Prisma.SchoolScalarWhereInput[]
+  id?: Prisma.UuidFilter<"School"> | string
+  name?: Prisma.StringFilter<"School"> | string
+  sortKey?: Prisma.StringFilter<"School"> | string
+  officialId?: Prisma.StringFilter<"School"> | string
+  address?: Prisma.StringFilter<"School"> | string
+  addressAddition?: Prisma.StringNullableFilter<"School"> | string | null
+  city?: Prisma.StringFilter<"School"> | string
+  zipCode?: Prisma.StringFilter<"School"> | string
+  country?: Prisma.StringFilter<"School"> | string
+  state?: Prisma.StringFilter<"School"> | string
+  schoolingLevel?: Prisma.StringNullableFilter<"School"> | string | null
+  createdAt?: Prisma.DateTimeFilter<"School"> | Date | string
+  updatedAt?: Prisma.DateTimeFilter<"School"> | Date | string
+  sandboxId?: Prisma.UuidNullableFilter<"School"> | string | null
 }
 
 export type SchoolCreateWithoutLogoInput = {
@@ -978,6 +1162,7 @@ export type SchoolCreateWithoutLogoInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
@@ -1004,6 +1189,7 @@ export type SchoolUncheckedCreateWithoutLogoInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandboxId?: string | null
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
@@ -1046,6 +1232,7 @@ export type SchoolUpdateWithoutLogoInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
@@ -1072,6 +1259,7 @@ export type SchoolUncheckedUpdateWithoutLogoInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1098,6 +1286,7 @@ export type SchoolCreateWithoutHomeOfInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
@@ -1124,6 +1313,7 @@ export type SchoolUncheckedCreateWithoutHomeOfInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandboxId?: string | null
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
@@ -1166,6 +1356,7 @@ export type SchoolUpdateWithoutHomeOfInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
@@ -1192,6 +1383,7 @@ export type SchoolUncheckedUpdateWithoutHomeOfInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1218,6 +1410,7 @@ export type SchoolCreateWithoutAffiliationsInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
@@ -1244,6 +1437,7 @@ export type SchoolUncheckedCreateWithoutAffiliationsInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandboxId?: string | null
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
@@ -1286,6 +1480,7 @@ export type SchoolUpdateWithoutAffiliationsInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
@@ -1312,6 +1507,7 @@ export type SchoolUncheckedUpdateWithoutAffiliationsInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1338,6 +1534,7 @@ export type SchoolCreateWithoutGroupsInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallCreateNestedManyWithoutSchoolInput
@@ -1364,6 +1561,7 @@ export type SchoolUncheckedCreateWithoutGroupsInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandboxId?: string | null
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
   lastCalls?: Prisma.LastCallUncheckedCreateNestedManyWithoutSchoolInput
@@ -1406,6 +1604,7 @@ export type SchoolUpdateWithoutGroupsInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
@@ -1432,6 +1631,7 @@ export type SchoolUncheckedUpdateWithoutGroupsInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
   lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1458,6 +1658,7 @@ export type SchoolCreateWithoutImportsInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
@@ -1484,6 +1685,7 @@ export type SchoolUncheckedCreateWithoutImportsInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandboxId?: string | null
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
@@ -1526,6 +1728,7 @@ export type SchoolUpdateWithoutImportsInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
@@ -1552,6 +1755,7 @@ export type SchoolUncheckedUpdateWithoutImportsInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1578,6 +1782,7 @@ export type SchoolCreateWithoutCarriedOverInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
@@ -1604,6 +1809,7 @@ export type SchoolUncheckedCreateWithoutCarriedOverInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandboxId?: string | null
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
@@ -1646,6 +1852,7 @@ export type SchoolUpdateWithoutCarriedOverInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
@@ -1672,6 +1879,7 @@ export type SchoolUncheckedUpdateWithoutCarriedOverInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1698,6 +1906,7 @@ export type SchoolCreateWithoutSignInInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
@@ -1724,6 +1933,7 @@ export type SchoolUncheckedCreateWithoutSignInInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandboxId?: string | null
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
@@ -1766,6 +1976,7 @@ export type SchoolUpdateWithoutSignInInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
@@ -1792,6 +2003,7 @@ export type SchoolUncheckedUpdateWithoutSignInInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1818,6 +2030,7 @@ export type SchoolCreateWithoutCardSettingsInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
@@ -1844,6 +2057,7 @@ export type SchoolUncheckedCreateWithoutCardSettingsInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandboxId?: string | null
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
@@ -1886,6 +2100,7 @@ export type SchoolUpdateWithoutCardSettingsInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
@@ -1912,6 +2127,7 @@ export type SchoolUncheckedUpdateWithoutCardSettingsInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
@@ -1938,6 +2154,7 @@ export type SchoolCreateWithoutStaffRolesInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandbox?: Prisma.SandboxCreateNestedOneWithoutSchoolsInput
   affiliations?: Prisma.AffiliationCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantCreateNestedManyWithoutSchoolInput
@@ -1964,6 +2181,7 @@ export type SchoolUncheckedCreateWithoutStaffRolesInput = {
   schoolingLevel?: string | null
   createdAt: Date | string
   updatedAt: Date | string
+  sandboxId?: string | null
   affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutSchoolInput
   groups?: Prisma.GroupUncheckedCreateNestedManyWithoutSchoolInput
   grants?: Prisma.GrantUncheckedCreateNestedManyWithoutSchoolInput
@@ -2006,6 +2224,7 @@ export type SchoolUpdateWithoutStaffRolesInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandbox?: Prisma.SandboxUpdateOneWithoutSchoolsNestedInput
   affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
@@ -2032,6 +2251,7 @@ export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
   schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  sandboxId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
   groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
   grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
@@ -2042,6 +2262,92 @@ export type SchoolUncheckedUpdateWithoutStaffRolesInput = {
   signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
   cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
   logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolCreateManySandboxInput = {
+  id: string
+  name: string
+  sortKey: string
+  officialId: string
+  address: string
+  addressAddition?: string | null
+  city: string
+  zipCode: string
+  country: string
+  state: string
+  schoolingLevel?: string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+}
+
+export type SchoolUpdateWithoutSandboxInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolUncheckedUpdateWithoutSandboxInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutSchoolNestedInput
+  groups?: Prisma.GroupUncheckedUpdateManyWithoutSchoolNestedInput
+  grants?: Prisma.GrantUncheckedUpdateManyWithoutSchoolNestedInput
+  lastCalls?: Prisma.LastCallUncheckedUpdateManyWithoutSchoolNestedInput
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeSchoolNestedInput
+  imports?: Prisma.ImportSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  carriedOver?: Prisma.GroupCarryOverUncheckedUpdateManyWithoutSchoolNestedInput
+  staffRoles?: Prisma.StaffRoleSchoolUncheckedUpdateManyWithoutSchoolNestedInput
+  signIn?: Prisma.SchoolSignInUncheckedUpdateOneWithoutSchoolNestedInput
+  cardSettings?: Prisma.CardSettingsUncheckedUpdateOneWithoutSchoolNestedInput
+  logo?: Prisma.SchoolLogoUncheckedUpdateOneWithoutSchoolNestedInput
+}
+
+export type SchoolUncheckedUpdateManyWithoutSandboxInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  name?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  officialId?: Prisma.StringFieldUpdateOperationsInput | string
+  address?: Prisma.StringFieldUpdateOperationsInput | string
+  addressAddition?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  city?: Prisma.StringFieldUpdateOperationsInput | string
+  zipCode?: Prisma.StringFieldUpdateOperationsInput | string
+  country?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolingLevel?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
 
@@ -2152,6 +2458,8 @@ export type SchoolSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   schoolingLevel?: boolean
   createdAt?: boolean
   updatedAt?: boolean
+  sandboxId?: boolean
+  sandbox?: boolean | Prisma.School$sandboxArgs<ExtArgs>
   affiliations?: boolean | Prisma.School$affiliationsArgs<ExtArgs>
   groups?: boolean | Prisma.School$groupsArgs<ExtArgs>
   grants?: boolean | Prisma.School$grantsArgs<ExtArgs>
@@ -2180,6 +2488,8 @@ export type SchoolSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   schoolingLevel?: boolean
   createdAt?: boolean
   updatedAt?: boolean
+  sandboxId?: boolean
+  sandbox?: boolean | Prisma.School$sandboxArgs<ExtArgs>
 }, ExtArgs["result"]["school"]>
 
 export type SchoolSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -2196,6 +2506,8 @@ export type SchoolSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   schoolingLevel?: boolean
   createdAt?: boolean
   updatedAt?: boolean
+  sandboxId?: boolean
+  sandbox?: boolean | Prisma.School$sandboxArgs<ExtArgs>
 }, ExtArgs["result"]["school"]>
 
 export type SchoolSelectScalar = {
@@ -2212,10 +2524,12 @@ export type SchoolSelectScalar = {
   schoolingLevel?: boolean
   createdAt?: boolean
   updatedAt?: boolean
+  sandboxId?: boolean
 }
 
-export type SchoolOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "sortKey" | "officialId" | "address" | "addressAddition" | "city" | "zipCode" | "country" | "state" | "schoolingLevel" | "createdAt" | "updatedAt", ExtArgs["result"]["school"]>
+export type SchoolOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "name" | "sortKey" | "officialId" | "address" | "addressAddition" | "city" | "zipCode" | "country" | "state" | "schoolingLevel" | "createdAt" | "updatedAt" | "sandboxId", ExtArgs["result"]["school"]>
 export type SchoolInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  sandbox?: boolean | Prisma.School$sandboxArgs<ExtArgs>
   affiliations?: boolean | Prisma.School$affiliationsArgs<ExtArgs>
   groups?: boolean | Prisma.School$groupsArgs<ExtArgs>
   grants?: boolean | Prisma.School$grantsArgs<ExtArgs>
@@ -2229,12 +2543,17 @@ export type SchoolInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   logo?: boolean | Prisma.School$logoArgs<ExtArgs>
   _count?: boolean | Prisma.SchoolCountOutputTypeDefaultArgs<ExtArgs>
 }
-export type SchoolIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
-export type SchoolIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {}
+export type SchoolIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  sandbox?: boolean | Prisma.School$sandboxArgs<ExtArgs>
+}
+export type SchoolIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  sandbox?: boolean | Prisma.School$sandboxArgs<ExtArgs>
+}
 
 export type $SchoolPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "School"
   objects: {
+    sandbox: Prisma.$SandboxPayload<ExtArgs> | null
     affiliations: Prisma.$AffiliationPayload<ExtArgs>[]
     groups: Prisma.$GroupPayload<ExtArgs>[]
     grants: Prisma.$GrantPayload<ExtArgs>[]
@@ -2261,6 +2580,7 @@ export type $SchoolPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     schoolingLevel: string | null
     createdAt: Date
     updatedAt: Date
+    sandboxId: string | null
   }, ExtArgs["result"]["school"]>
   composites: {}
 }
@@ -2655,6 +2975,7 @@ readonly fields: SchoolFieldRefs;
  */
 export interface Prisma__SchoolClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
+  sandbox<T extends Prisma.School$sandboxArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$sandboxArgs<ExtArgs>>): Prisma.Prisma__SandboxClient<runtime.Types.Result.GetResult<Prisma.$SandboxPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   affiliations<T extends Prisma.School$affiliationsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$affiliationsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$AffiliationPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   groups<T extends Prisma.School$groupsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$groupsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GroupPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   grants<T extends Prisma.School$grantsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.School$grantsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$GrantPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -2708,6 +3029,7 @@ export interface SchoolFieldRefs {
   readonly schoolingLevel: Prisma.FieldRef<"School", 'String'>
   readonly createdAt: Prisma.FieldRef<"School", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"School", 'DateTime'>
+  readonly sandboxId: Prisma.FieldRef<"School", 'String'>
 }
     
 
@@ -2968,6 +3290,10 @@ export type SchoolCreateManyAndReturnArgs<ExtArgs extends runtime.Types.Extensio
    */
   data: Prisma.SchoolCreateManyInput | Prisma.SchoolCreateManyInput[]
   skipDuplicates?: boolean
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SchoolIncludeCreateManyAndReturn<ExtArgs> | null
 }
 
 /**
@@ -3039,6 +3365,10 @@ export type SchoolUpdateManyAndReturnArgs<ExtArgs extends runtime.Types.Extensio
    * Limit how many Schools to update.
    */
   limit?: number
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SchoolIncludeUpdateManyAndReturn<ExtArgs> | null
 }
 
 /**
@@ -3107,6 +3437,25 @@ export type SchoolDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Limit how many Schools to delete.
    */
   limit?: number
+}
+
+/**
+ * School.sandbox
+ */
+export type School$sandboxArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the Sandbox
+   */
+  select?: Prisma.SandboxSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the Sandbox
+   */
+  omit?: Prisma.SandboxOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.SandboxInclude<ExtArgs> | null
+  where?: Prisma.SandboxWhereInput
 }
 
 /**

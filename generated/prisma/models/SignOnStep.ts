@@ -58,6 +58,7 @@ export type SignOnStepCountAggregateOutputType = {
   outcome: number
   code: number
   description: number
+  sent: number
   _all: number
 }
 
@@ -96,6 +97,7 @@ export type SignOnStepCountAggregateInputType = {
   outcome?: true
   code?: true
   description?: true
+  sent?: true
   _all?: true
 }
 
@@ -181,6 +183,7 @@ export type SignOnStepGroupByOutputType = {
   outcome: string
   code: string | null
   description: string | null
+  sent: runtime.JsonValue | null
   _count: SignOnStepCountAggregateOutputType | null
   _min: SignOnStepMinAggregateOutputType | null
   _max: SignOnStepMaxAggregateOutputType | null
@@ -214,6 +217,7 @@ export type SignOnStepWhereInput = {
   outcome?: Prisma.StringFilter<"SignOnStep"> | string
   code?: Prisma.StringNullableFilter<"SignOnStep"> | string | null
   description?: Prisma.StringNullableFilter<"SignOnStep"> | string | null
+  sent?: Prisma.JsonNullableFilter<"SignOnStep">
   app?: Prisma.XOR<Prisma.AppScalarRelationFilter, Prisma.AppWhereInput>
 }
 
@@ -227,6 +231,7 @@ export type SignOnStepOrderByWithRelationInput = {
   outcome?: Prisma.SortOrder
   code?: Prisma.SortOrderInput | Prisma.SortOrder
   description?: Prisma.SortOrderInput | Prisma.SortOrder
+  sent?: Prisma.SortOrderInput | Prisma.SortOrder
   app?: Prisma.AppOrderByWithRelationInput
 }
 
@@ -243,6 +248,7 @@ export type SignOnStepWhereUniqueInput = Prisma.AtLeast<{
   outcome?: Prisma.StringFilter<"SignOnStep"> | string
   code?: Prisma.StringNullableFilter<"SignOnStep"> | string | null
   description?: Prisma.StringNullableFilter<"SignOnStep"> | string | null
+  sent?: Prisma.JsonNullableFilter<"SignOnStep">
   app?: Prisma.XOR<Prisma.AppScalarRelationFilter, Prisma.AppWhereInput>
 }, "id">
 
@@ -256,6 +262,7 @@ export type SignOnStepOrderByWithAggregationInput = {
   outcome?: Prisma.SortOrder
   code?: Prisma.SortOrderInput | Prisma.SortOrder
   description?: Prisma.SortOrderInput | Prisma.SortOrder
+  sent?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.SignOnStepCountOrderByAggregateInput
   _max?: Prisma.SignOnStepMaxOrderByAggregateInput
   _min?: Prisma.SignOnStepMinOrderByAggregateInput
@@ -274,6 +281,7 @@ export type SignOnStepScalarWhereWithAggregatesInput = {
   outcome?: Prisma.StringWithAggregatesFilter<"SignOnStep"> | string
   code?: Prisma.StringNullableWithAggregatesFilter<"SignOnStep"> | string | null
   description?: Prisma.StringNullableWithAggregatesFilter<"SignOnStep"> | string | null
+  sent?: Prisma.JsonNullableWithAggregatesFilter<"SignOnStep">
 }
 
 export type SignOnStepCreateInput = {
@@ -285,6 +293,7 @@ export type SignOnStepCreateInput = {
   outcome: string
   code?: string | null
   description?: string | null
+  sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   app: Prisma.AppCreateNestedOneWithoutSignOnStepsInput
 }
 
@@ -298,6 +307,7 @@ export type SignOnStepUncheckedCreateInput = {
   outcome: string
   code?: string | null
   description?: string | null
+  sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type SignOnStepUpdateInput = {
@@ -309,6 +319,7 @@ export type SignOnStepUpdateInput = {
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
   app?: Prisma.AppUpdateOneRequiredWithoutSignOnStepsNestedInput
 }
 
@@ -322,6 +333,7 @@ export type SignOnStepUncheckedUpdateInput = {
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type SignOnStepCreateManyInput = {
@@ -334,6 +346,7 @@ export type SignOnStepCreateManyInput = {
   outcome: string
   code?: string | null
   description?: string | null
+  sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type SignOnStepUpdateManyMutationInput = {
@@ -345,6 +358,7 @@ export type SignOnStepUpdateManyMutationInput = {
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type SignOnStepUncheckedUpdateManyInput = {
@@ -357,6 +371,7 @@ export type SignOnStepUncheckedUpdateManyInput = {
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type SignOnStepListRelationFilter = {
@@ -379,6 +394,7 @@ export type SignOnStepCountOrderByAggregateInput = {
   outcome?: Prisma.SortOrder
   code?: Prisma.SortOrder
   description?: Prisma.SortOrder
+  sent?: Prisma.SortOrder
 }
 
 export type SignOnStepMaxOrderByAggregateInput = {
@@ -456,6 +472,7 @@ export type SignOnStepCreateWithoutAppInput = {
   outcome: string
   code?: string | null
   description?: string | null
+  sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type SignOnStepUncheckedCreateWithoutAppInput = {
@@ -467,6 +484,7 @@ export type SignOnStepUncheckedCreateWithoutAppInput = {
   outcome: string
   code?: string | null
   description?: string | null
+  sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type SignOnStepCreateOrConnectWithoutAppInput = {
@@ -508,6 +526,7 @@ export type SignOnStepScalarWhereInput = {
   outcome?: Prisma.StringFilter<"SignOnStep"> | string
   code?: Prisma.StringNullableFilter<"SignOnStep"> | string | null
   description?: Prisma.StringNullableFilter<"SignOnStep"> | string | null
+  sent?: Prisma.JsonNullableFilter<"SignOnStep">
 }
 
 export type SignOnStepCreateManyAppInput = {
@@ -519,6 +538,7 @@ export type SignOnStepCreateManyAppInput = {
   outcome: string
   code?: string | null
   description?: string | null
+  sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type SignOnStepUpdateWithoutAppInput = {
@@ -530,6 +550,7 @@ export type SignOnStepUpdateWithoutAppInput = {
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type SignOnStepUncheckedUpdateWithoutAppInput = {
@@ -541,6 +562,7 @@ export type SignOnStepUncheckedUpdateWithoutAppInput = {
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 export type SignOnStepUncheckedUpdateManyWithoutAppInput = {
@@ -552,6 +574,7 @@ export type SignOnStepUncheckedUpdateManyWithoutAppInput = {
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
   code?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   description?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sent?: Prisma.NullableJsonNullValueInput | runtime.InputJsonValue
 }
 
 
@@ -566,6 +589,7 @@ export type SignOnStepSelect<ExtArgs extends runtime.Types.Extensions.InternalAr
   outcome?: boolean
   code?: boolean
   description?: boolean
+  sent?: boolean
   app?: boolean | Prisma.AppDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["signOnStep"]>
 
@@ -579,6 +603,7 @@ export type SignOnStepSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Ex
   outcome?: boolean
   code?: boolean
   description?: boolean
+  sent?: boolean
   app?: boolean | Prisma.AppDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["signOnStep"]>
 
@@ -592,6 +617,7 @@ export type SignOnStepSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Ex
   outcome?: boolean
   code?: boolean
   description?: boolean
+  sent?: boolean
   app?: boolean | Prisma.AppDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["signOnStep"]>
 
@@ -605,9 +631,10 @@ export type SignOnStepSelectScalar = {
   outcome?: boolean
   code?: boolean
   description?: boolean
+  sent?: boolean
 }
 
-export type SignOnStepOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "clientId" | "requestId" | "at" | "attempt" | "step" | "outcome" | "code" | "description", ExtArgs["result"]["signOnStep"]>
+export type SignOnStepOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "clientId" | "requestId" | "at" | "attempt" | "step" | "outcome" | "code" | "description" | "sent", ExtArgs["result"]["signOnStep"]>
 export type SignOnStepInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   app?: boolean | Prisma.AppDefaultArgs<ExtArgs>
 }
@@ -633,6 +660,7 @@ export type $SignOnStepPayload<ExtArgs extends runtime.Types.Extensions.Internal
     outcome: string
     code: string | null
     description: string | null
+    sent: runtime.JsonValue | null
   }, ExtArgs["result"]["signOnStep"]>
   composites: {}
 }
@@ -1066,6 +1094,7 @@ export interface SignOnStepFieldRefs {
   readonly outcome: Prisma.FieldRef<"SignOnStep", 'String'>
   readonly code: Prisma.FieldRef<"SignOnStep", 'String'>
   readonly description: Prisma.FieldRef<"SignOnStep", 'String'>
+  readonly sent: Prisma.FieldRef<"SignOnStep", 'Json'>
 }
     
 

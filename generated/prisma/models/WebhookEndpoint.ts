@@ -44,6 +44,7 @@ export type WebhookEndpointMinAggregateOutputType = {
   resumeAt: Date | null
   failures: number | null
   failingSince: Date | null
+  listensUntil: Date | null
   leasedBy: string | null
   leasedUntil: Date | null
   createdAt: Date | null
@@ -60,6 +61,7 @@ export type WebhookEndpointMaxAggregateOutputType = {
   resumeAt: Date | null
   failures: number | null
   failingSince: Date | null
+  listensUntil: Date | null
   leasedBy: string | null
   leasedUntil: Date | null
   createdAt: Date | null
@@ -77,6 +79,7 @@ export type WebhookEndpointCountAggregateOutputType = {
   resumeAt: number
   failures: number
   failingSince: number
+  listensUntil: number
   leasedBy: number
   leasedUntil: number
   createdAt: number
@@ -103,6 +106,7 @@ export type WebhookEndpointMinAggregateInputType = {
   resumeAt?: true
   failures?: true
   failingSince?: true
+  listensUntil?: true
   leasedBy?: true
   leasedUntil?: true
   createdAt?: true
@@ -119,6 +123,7 @@ export type WebhookEndpointMaxAggregateInputType = {
   resumeAt?: true
   failures?: true
   failingSince?: true
+  listensUntil?: true
   leasedBy?: true
   leasedUntil?: true
   createdAt?: true
@@ -136,6 +141,7 @@ export type WebhookEndpointCountAggregateInputType = {
   resumeAt?: true
   failures?: true
   failingSince?: true
+  listensUntil?: true
   leasedBy?: true
   leasedUntil?: true
   createdAt?: true
@@ -240,6 +246,7 @@ export type WebhookEndpointGroupByOutputType = {
   resumeAt: Date | null
   failures: number
   failingSince: Date | null
+  listensUntil: Date | null
   leasedBy: string | null
   leasedUntil: Date | null
   createdAt: Date
@@ -280,6 +287,7 @@ export type WebhookEndpointWhereInput = {
   resumeAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   failures?: Prisma.IntFilter<"WebhookEndpoint"> | number
   failingSince?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
+  listensUntil?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   leasedBy?: Prisma.UuidNullableFilter<"WebhookEndpoint"> | string | null
   leasedUntil?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"WebhookEndpoint"> | Date | string
@@ -299,6 +307,7 @@ export type WebhookEndpointOrderByWithRelationInput = {
   resumeAt?: Prisma.SortOrderInput | Prisma.SortOrder
   failures?: Prisma.SortOrder
   failingSince?: Prisma.SortOrderInput | Prisma.SortOrder
+  listensUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   leasedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   leasedUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -321,6 +330,7 @@ export type WebhookEndpointWhereUniqueInput = Prisma.AtLeast<{
   resumeAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   failures?: Prisma.IntFilter<"WebhookEndpoint"> | number
   failingSince?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
+  listensUntil?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   leasedBy?: Prisma.UuidNullableFilter<"WebhookEndpoint"> | string | null
   leasedUntil?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"WebhookEndpoint"> | Date | string
@@ -340,6 +350,7 @@ export type WebhookEndpointOrderByWithAggregationInput = {
   resumeAt?: Prisma.SortOrderInput | Prisma.SortOrder
   failures?: Prisma.SortOrder
   failingSince?: Prisma.SortOrderInput | Prisma.SortOrder
+  listensUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   leasedBy?: Prisma.SortOrderInput | Prisma.SortOrder
   leasedUntil?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -365,6 +376,7 @@ export type WebhookEndpointScalarWhereWithAggregatesInput = {
   resumeAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookEndpoint"> | Date | string | null
   failures?: Prisma.IntWithAggregatesFilter<"WebhookEndpoint"> | number
   failingSince?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookEndpoint"> | Date | string | null
+  listensUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookEndpoint"> | Date | string | null
   leasedBy?: Prisma.UuidNullableWithAggregatesFilter<"WebhookEndpoint"> | string | null
   leasedUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookEndpoint"> | Date | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookEndpoint"> | Date | string
@@ -381,6 +393,7 @@ export type WebhookEndpointCreateInput = {
   resumeAt?: Date | string | null
   failures?: number
   failingSince?: Date | string | null
+  listensUntil?: Date | string | null
   leasedBy?: string | null
   leasedUntil?: Date | string | null
   createdAt: Date | string
@@ -400,6 +413,7 @@ export type WebhookEndpointUncheckedCreateInput = {
   resumeAt?: Date | string | null
   failures?: number
   failingSince?: Date | string | null
+  listensUntil?: Date | string | null
   leasedBy?: string | null
   leasedUntil?: Date | string | null
   createdAt: Date | string
@@ -417,6 +431,7 @@ export type WebhookEndpointUpdateInput = {
   resumeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  listensUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leasedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -436,6 +451,7 @@ export type WebhookEndpointUncheckedUpdateInput = {
   resumeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  listensUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leasedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -454,6 +470,7 @@ export type WebhookEndpointCreateManyInput = {
   resumeAt?: Date | string | null
   failures?: number
   failingSince?: Date | string | null
+  listensUntil?: Date | string | null
   leasedBy?: string | null
   leasedUntil?: Date | string | null
   createdAt: Date | string
@@ -470,6 +487,7 @@ export type WebhookEndpointUpdateManyMutationInput = {
   resumeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  listensUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leasedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -487,6 +505,7 @@ export type WebhookEndpointUncheckedUpdateManyInput = {
   resumeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  listensUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leasedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -514,6 +533,7 @@ export type WebhookEndpointCountOrderByAggregateInput = {
   resumeAt?: Prisma.SortOrder
   failures?: Prisma.SortOrder
   failingSince?: Prisma.SortOrder
+  listensUntil?: Prisma.SortOrder
   leasedBy?: Prisma.SortOrder
   leasedUntil?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -534,6 +554,7 @@ export type WebhookEndpointMaxOrderByAggregateInput = {
   resumeAt?: Prisma.SortOrder
   failures?: Prisma.SortOrder
   failingSince?: Prisma.SortOrder
+  listensUntil?: Prisma.SortOrder
   leasedBy?: Prisma.SortOrder
   leasedUntil?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -550,6 +571,7 @@ export type WebhookEndpointMinOrderByAggregateInput = {
   resumeAt?: Prisma.SortOrder
   failures?: Prisma.SortOrder
   failingSince?: Prisma.SortOrder
+  listensUntil?: Prisma.SortOrder
   leasedBy?: Prisma.SortOrder
   leasedUntil?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
@@ -644,6 +666,7 @@ export type WebhookEndpointCreateWithoutAppInput = {
   resumeAt?: Date | string | null
   failures?: number
   failingSince?: Date | string | null
+  listensUntil?: Date | string | null
   leasedBy?: string | null
   leasedUntil?: Date | string | null
   createdAt: Date | string
@@ -661,6 +684,7 @@ export type WebhookEndpointUncheckedCreateWithoutAppInput = {
   resumeAt?: Date | string | null
   failures?: number
   failingSince?: Date | string | null
+  listensUntil?: Date | string | null
   leasedBy?: string | null
   leasedUntil?: Date | string | null
   createdAt: Date | string
@@ -708,6 +732,7 @@ export type WebhookEndpointScalarWhereInput = {
   resumeAt?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   failures?: Prisma.IntFilter<"WebhookEndpoint"> | number
   failingSince?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
+  listensUntil?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   leasedBy?: Prisma.UuidNullableFilter<"WebhookEndpoint"> | string | null
   leasedUntil?: Prisma.DateTimeNullableFilter<"WebhookEndpoint"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"WebhookEndpoint"> | Date | string
@@ -724,6 +749,7 @@ export type WebhookEndpointCreateWithoutSecretsInput = {
   resumeAt?: Date | string | null
   failures?: number
   failingSince?: Date | string | null
+  listensUntil?: Date | string | null
   leasedBy?: string | null
   leasedUntil?: Date | string | null
   createdAt: Date | string
@@ -742,6 +768,7 @@ export type WebhookEndpointUncheckedCreateWithoutSecretsInput = {
   resumeAt?: Date | string | null
   failures?: number
   failingSince?: Date | string | null
+  listensUntil?: Date | string | null
   leasedBy?: string | null
   leasedUntil?: Date | string | null
   createdAt: Date | string
@@ -774,6 +801,7 @@ export type WebhookEndpointUpdateWithoutSecretsInput = {
   resumeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  listensUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leasedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -792,6 +820,7 @@ export type WebhookEndpointUncheckedUpdateWithoutSecretsInput = {
   resumeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  listensUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leasedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -808,6 +837,7 @@ export type WebhookEndpointCreateManyAppInput = {
   resumeAt?: Date | string | null
   failures?: number
   failingSince?: Date | string | null
+  listensUntil?: Date | string | null
   leasedBy?: string | null
   leasedUntil?: Date | string | null
   createdAt: Date | string
@@ -824,6 +854,7 @@ export type WebhookEndpointUpdateWithoutAppInput = {
   resumeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  listensUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leasedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -841,6 +872,7 @@ export type WebhookEndpointUncheckedUpdateWithoutAppInput = {
   resumeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  listensUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leasedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -858,6 +890,7 @@ export type WebhookEndpointUncheckedUpdateManyWithoutAppInput = {
   resumeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   failures?: Prisma.IntFieldUpdateOperationsInput | number
   failingSince?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  listensUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   leasedBy?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   leasedUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
@@ -906,6 +939,7 @@ export type WebhookEndpointSelect<ExtArgs extends runtime.Types.Extensions.Inter
   resumeAt?: boolean
   failures?: boolean
   failingSince?: boolean
+  listensUntil?: boolean
   leasedBy?: boolean
   leasedUntil?: boolean
   createdAt?: boolean
@@ -926,6 +960,7 @@ export type WebhookEndpointSelectCreateManyAndReturn<ExtArgs extends runtime.Typ
   resumeAt?: boolean
   failures?: boolean
   failingSince?: boolean
+  listensUntil?: boolean
   leasedBy?: boolean
   leasedUntil?: boolean
   createdAt?: boolean
@@ -944,6 +979,7 @@ export type WebhookEndpointSelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
   resumeAt?: boolean
   failures?: boolean
   failingSince?: boolean
+  listensUntil?: boolean
   leasedBy?: boolean
   leasedUntil?: boolean
   createdAt?: boolean
@@ -962,13 +998,14 @@ export type WebhookEndpointSelectScalar = {
   resumeAt?: boolean
   failures?: boolean
   failingSince?: boolean
+  listensUntil?: boolean
   leasedBy?: boolean
   leasedUntil?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type WebhookEndpointOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "clientId" | "url" | "eventTypes" | "state" | "reason" | "stateChangedAt" | "resumeAt" | "failures" | "failingSince" | "leasedBy" | "leasedUntil" | "createdAt" | "updatedAt", ExtArgs["result"]["webhookEndpoint"]>
+export type WebhookEndpointOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "clientId" | "url" | "eventTypes" | "state" | "reason" | "stateChangedAt" | "resumeAt" | "failures" | "failingSince" | "listensUntil" | "leasedBy" | "leasedUntil" | "createdAt" | "updatedAt", ExtArgs["result"]["webhookEndpoint"]>
 export type WebhookEndpointInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   app?: boolean | Prisma.AppDefaultArgs<ExtArgs>
   secrets?: boolean | Prisma.WebhookEndpoint$secretsArgs<ExtArgs>
@@ -998,6 +1035,7 @@ export type $WebhookEndpointPayload<ExtArgs extends runtime.Types.Extensions.Int
     resumeAt: Date | null
     failures: number
     failingSince: Date | null
+    listensUntil: Date | null
     leasedBy: string | null
     leasedUntil: Date | null
     createdAt: Date
@@ -1437,6 +1475,7 @@ export interface WebhookEndpointFieldRefs {
   readonly resumeAt: Prisma.FieldRef<"WebhookEndpoint", 'DateTime'>
   readonly failures: Prisma.FieldRef<"WebhookEndpoint", 'Int'>
   readonly failingSince: Prisma.FieldRef<"WebhookEndpoint", 'DateTime'>
+  readonly listensUntil: Prisma.FieldRef<"WebhookEndpoint", 'DateTime'>
   readonly leasedBy: Prisma.FieldRef<"WebhookEndpoint", 'String'>
   readonly leasedUntil: Prisma.FieldRef<"WebhookEndpoint", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"WebhookEndpoint", 'DateTime'>
