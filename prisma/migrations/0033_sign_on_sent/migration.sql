@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "sign_on_step" ADD COLUMN     "sent" JSONB;
