@@ -1,0 +1,93 @@
+import { changeDirectory, type ClientId } from "../access/index.ts";
+import { originOf, type Change, type PersonId } from "../directory/index.ts";
+import { recordAudit, type Origin } from "../events/index.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { PrismaDb, Transaction } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import type { WorkerJob } from "../platform/worker.ts";
+import { forgetApp, forgetPerson } from "../sign-on/index.ts";
+import { forgetFiguresOfSchool } from "../traffic/index.ts";
+import { lockSandbox, type Sandbox, type SandboxId } from "./find.ts";
+
+/**
+ * Deletes a sandbox with its schools and people. The app is told as if each of them had left.
+ *
+ * Shape:  `check` may refuse it, when nobody else changes it any more. What stays are the
+ *         events of the app, and audit lines, until they are swept; there are no tombstones.
+ * Errors: not_found sandbox_not_found.
+ */
+export function deleteSandbox(
+  db: PrismaDb,
+  id: SandboxId,
+  origin: Origin,
+  check: (sandbox: Sandbox) => void = () => undefined,
+): Promise<void> {
+  return changeDirectory(db, origin, async (change) => {
+    const sandbox = await lockSandbox(change.tx, id);
+    check(sandbox);
+    for (const school of sandbox.schools) await change.touchSchool(school.id);
+    await removeRows(change.tx, sandbox);
+    await recordDeletion(change, sandbox);
+  });
+}
+
+const recordDeletion = (change: Change, { id, clientId }: Sandbox) =>
+  recordAudit(change.tx, { ...originOf(change), action: "sandbox_deleted", clientId, detail: { sandboxId: id } });
+
+/**
+ * Deletes the sandboxes of an app, its tokens and codes, in the transaction that deletes it; nobody is left who could
+ * be told.
+ */
+export async function forgetAppWithSandboxes(tx: Transaction, clientId: ClientId): Promise<void> {
+  const found = await tx.prisma.sandbox.findMany({ where: { clientId }, select: { id: true } });
+  for (const { id } of found) await removeRows(tx, await lockSandbox(tx, id as SandboxId));
+  await forgetApp(tx, clientId);
+}
+
+async function removeRows(tx: Transaction, { id, schools }: Pick<Sandbox, "id" | "schools">): Promise<void> {
+  const { prisma } = tx;
+  const schoolIds = schools.map((school) => school.id);
+  const ofSchools = { in: schoolIds };
+  await prisma.grant.deleteMany({ where: { schoolId: ofSchools } });
+  const at = { homeSchoolId: ofSchools };
+  // Nobody else has sessions and tokens.
+  const withLogin = await prisma.credential.findMany({ where: { person: at }, select: { personId: true } });
+  for (const { personId } of withLogin) await forgetPerson(tx, personId as PersonId);
+  await prisma.person.deleteMany({ where: at });
+  await prisma.group.deleteMany({ where: { schoolId: ofSchools } });
+  await prisma.school.deleteMany({ where: { id: ofSchools } });
+  await prisma.sandbox.delete({ where: { id } });
+  for (const schoolId of schoolIds) await forgetFiguresOfSchool(tx, schoolId);
+  await prisma.viewVersion.deleteMany({
+    where: { subject: { in: schoolIds.map((schoolId) => `school:${schoolId}`) } },
+  });
+}
+
+/**
+ * Makes the job that deletes sandboxes whose time is over.
+ *
+ * Errors: the run throws an AggregateError after all others are deleted; those that failed are tried at the next run.
+ */
+export function makeSandboxSweep({ db, clock }: { db: PrismaDb; clock: Clock }): WorkerJob {
+  return {
+    name: "sandbox.sweep",
+    everySeconds: 3600,
+    async run(signal) {
+      const due = await db.prisma.sandbox.findMany({
+        where: { expiresAt: { lte: clock() } },
+        select: { id: true },
+        orderBy: { expiresAt: "asc" },
+      });
+      const failed: unknown[] = [];
+      for (const { id } of due) {
+        if (signal.aborted) return;
+        const origin = { at: clock(), actorId: "sweep" };
+        await deleteSandbox(db, id as SandboxId, origin).catch((error: unknown) => {
+          // Somebody deleted it meanwhile.
+          if (!(error instanceof AppError && error.code === "sandbox_not_found")) failed.push(error);
+        });
+      }
+      if (failed.length > 0) throw new AggregateError(failed, `${failed.length} sandboxes could not be deleted`);
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import type { Prisma } from "../../generated/prisma/client.ts";
+import type { ClientId } from "../access/index.ts";
+import type { SchoolId } from "../directory/index.ts";
+import type { RecordStore, Transaction } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { findRows, sql, statement, table } from "../platform/sql.ts";
+import { sandboxSteps, type SandboxStepName } from "./steps.ts";
+
+export type SandboxId = string & { readonly __sandboxId: true };
+
+/** Shape: `doneAt` null for a step that is still to be played. */
+export type SandboxStep = { step: SandboxStepName; doneAt: Date | null; expectation: string };
+
+/** Shape: schools by name; steps in the order in which they are played. */
+export type Sandbox = {
+  id: SandboxId;
+  clientId: ClientId;
+  createdAt: Date;
+  expiresAt: Date;
+  schools: { id: SchoolId; name: string; officialId: string }[];
+  steps: SandboxStep[];
+};
+
+const shown = {
+  ...{ id: true, clientId: true, createdAt: true, expiresAt: true },
+  schools: { select: { id: true, name: true, officialId: true }, orderBy: [{ sortKey: "asc" }, { id: "asc" }] },
+  steps: { select: { step: true, doneAt: true } },
+} satisfies Prisma.SandboxSelect;
+
+function present(found: Prisma.SandboxGetPayload<{ select: typeof shown }>): Sandbox {
+  const doneAt = new Map(found.steps.map((one) => [one.step, one.doneAt]));
+  return {
+    ...{ id: found.id as SandboxId, clientId: found.clientId as ClientId },
+    ...{ createdAt: found.createdAt, expiresAt: found.expiresAt },
+    schools: found.schools.map((school) => ({ ...school, id: school.id as SchoolId })),
+    steps: sandboxSteps.map(({ step, expectation }) => ({ step, doneAt: doneAt.get(step) ?? null, expectation })),
+  };
+}
+
+export const sandboxNotFound = () => new AppError("not_found", "sandbox_not_found", "There is no such sandbox.");
+
+/** Shape: with `among` only of these apps. Errors: not_found sandbox_not_found. */
+export async function getSandbox({ prisma }: RecordStore, id: string, among?: readonly ClientId[]): Promise<Sandbox> {
+  const where = { id, ...(among !== undefined && { clientId: { in: [...among] } }) };
+  const found = await prisma.sandbox.findFirst({ where, select: shown });
+  if (found === null) throw sandboxNotFound();
+  return present(found);
+}
+
+type Asked = {
+  clientId?: ClientId | undefined;
+  among?: readonly ClientId[] | undefined;
+  limit: number;
+  after?: string | undefined;
+};
+
+/** Sandboxes, the newest first; of one app, or of some. */
+export async function listSandboxes(
+  { prisma }: RecordStore,
+  { clientId, among, limit, after }: Asked,
+): Promise<Sandbox[]> {
+  const found = await prisma.sandbox.findMany({
+    where: {
+      AND: [clientId === undefined ? {} : { clientId }, among === undefined ? {} : { clientId: { in: [...among] } }],
+      // An id begins with the time at which it was made.
+      ...(after !== undefined && { id: { lt: after } }),
+    },
+    select: shown,
+    orderBy: { id: "desc" },
+    take: limit,
+  });
+  return found.map(present);
+}
+
+const s = table("sandbox", "s");
+
+const lockRow = statement<{ id: string }>(
+  ({ id }) => sql`SELECT FROM ${s} WHERE ${s.id} = ${id} FOR UPDATE`,
+  "sandbox.lock",
+);
+
+/**
+ * Reads a sandbox that nobody else plays in or deletes until the end of the change.
+ *
+ * Errors: not_found sandbox_not_found.
+ */
+export async function lockSandbox(tx: Transaction, id: SandboxId): Promise<Sandbox> {
+  await findRows(tx, lockRow, { id });
+  return getSandbox(tx, id);
+}
