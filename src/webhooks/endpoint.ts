@@ -79,14 +79,20 @@ export async function updateEndpoint(
   await withPrismaTransaction(db, (tx) => updateEndpointIn(tx, wanted.id, checked, origin));
 }
 
-/** Changes what was checked of an endpoint, in a transaction. Errors: not_found. */
+/**
+ * Changes what was checked of an endpoint, in a transaction.
+ *
+ * Errors: not_found; invalid for an address of a listening endpoint.
+ */
 export async function updateEndpointIn(
   tx: Transaction,
   id: string,
   data: CheckedEndpoint,
   origin: Origin,
 ): Promise<void> {
-  const { clientId } = await getEndpointState(tx, id);
+  const { clientId, listensUntil } = await getEndpointState(tx, id);
+  if (listensUntil !== null && data.url !== undefined)
+    throw new AppError("invalid", "webhook_url_refused", "The address cannot be used: a listening endpoint has none.");
   await tx.prisma.webhookEndpoint.updateMany({ where: { id }, data: { ...data, updatedAt: origin.at } });
   const detail = { endpointId: id, changed: Object.keys(data) };
   await recordAudit(tx, { ...origin, action: "webhook_endpoint_changed", clientId, detail });
@@ -206,7 +212,8 @@ export async function removeDeliveries({ pool }: Pick<Db, "pool">, endpointIds: 
 export const disabled = (): AppError =>
   new AppError("conflict", "webhook_endpoint_disabled", "The webhook endpoint is disabled; resume it first");
 
-function checkTypes(types: readonly EventType[]): EventType[] {
+/** Event types in order. Errors: invalid for none. */
+export function checkTypes(types: readonly EventType[]): EventType[] {
   if (types.length === 0)
     throw new AppError("invalid", "webhook_without_event_type", "A webhook endpoint needs at least one event type");
   return [...new Set(types)].sort();

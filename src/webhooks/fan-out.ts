@@ -24,7 +24,8 @@ const fanOutBatch = statement<Given>(
     SELECT e.*, ${w.id} AS endpoint_id,
       row_number() OVER (PARTITION BY ${w.id}, ${e.subjectId} ORDER BY ${e.position}) = 1 AS leads
     FROM batch e JOIN ${w}
-      ON ${w.clientId} = ${e.clientId} AND ${e.type} = ANY (${w.eventTypes}) AND ${w.state} <> 'DISABLED'),
+      ON ${w.clientId} = ${e.clientId} AND ${e.type} = ANY (${w.eventTypes}) AND ${w.state} <> 'DISABLED'
+        AND (${w.listensUntil} IS NULL OR ${w.listensUntil} > ${now})),
   made AS (
     ${insert(
       "webhookDelivery",

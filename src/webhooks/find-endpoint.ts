@@ -23,6 +23,8 @@ export type Endpoint = {
   /** Of an endpoint paused because it fails: when one event is tried. */
   resumeAt: Date | null;
   failingSince: Date | null;
+  /** Of a listening endpoint, whose deliveries are fetched: when it ends unless something is fetched before. */
+  listensUntil: Date | null;
   /** Deliveries that wait. */
   pending: number;
   createdAt: Date;
@@ -38,6 +40,7 @@ const shown = {
   stateChangedAt: true,
   resumeAt: true,
   failingSince: true,
+  listensUntil: true,
   createdAt: true,
 } as const;
 
@@ -135,8 +138,9 @@ export async function lockEndpoint(tx: Transaction, id: string, { disables = fal
 export async function getEndpointState(
   { prisma }: RecordStore,
   id: string,
-): Promise<Pick<Endpoint, "clientId" | "state">> {
-  const endpoint = await prisma.webhookEndpoint.findUnique({ where: { id }, select: { clientId: true, state: true } });
+): Promise<Pick<Endpoint, "clientId" | "state" | "listensUntil">> {
+  const select = { clientId: true, state: true, listensUntil: true };
+  const endpoint = await prisma.webhookEndpoint.findUnique({ where: { id }, select });
   if (endpoint === null) throw endpointNotFound();
   return endpoint;
 }

@@ -1,8 +1,9 @@
 /*
  * webhooks: delivers events to the addresses that apps registered.
  *
- * Nouns:      endpoint (an app's address, its event types, secrets and state), delivery (one event for one endpoint,
- *             with the body that is sent), queue (what one subject has pending for one endpoint), attempt (one request
+ * Nouns:      endpoint (an app's address, its event types, secrets and state), listening endpoint
+ *             (one without an address, whose deliveries are fetched), delivery (one event for one endpoint, with the
+ *             body that is sent), queue (what one subject has pending for one endpoint), attempt (one request
  *             and its result), lease (one process's right to deliver to an endpoint), endpoint worker (what that
  *             process has under way there), dispatcher (the loop that keeps them going).
  * Invariants: what is committed is delivered at least once and under one webhook-id; of one subject one delivery is
@@ -52,6 +53,13 @@ export {
 } from "./log.ts";
 export type { Attempt, Delivery, DeliveryState } from "./log.ts";
 export { listDeliveriesOf } from "./of-subject.ts";
+export { recordAttempts } from "./listener/attempts.ts";
+export type { AttemptRules } from "./listener/attempts.ts";
+export { makeListenerIn } from "./listener/make.ts";
+export { replayIn } from "./listener/replay.ts";
+export { takeDeliveries } from "./listener/take.ts";
+export type { Taken } from "./listener/take.ts";
+export type { ListenerWaits } from "./listener/waits.ts";
 export { eventTypes } from "./payload.ts";
 export type { EventType } from "./payload.ts";
 export { reEncryptWebhookSecrets } from "./secret.ts";

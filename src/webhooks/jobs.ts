@@ -9,6 +9,8 @@ import type { WorkerJob } from "../platform/worker.ts";
 import { makeDispatcher } from "./delivery/dispatcher.ts";
 import { dropLeft } from "./drop.ts";
 import { deliveryChannel, fanOut } from "./fan-out.ts";
+import { endListeners } from "./listener/end.ts";
+import { makeListenerWaits, type ListenerWaits } from "./listener/waits.ts";
 import { sweepWebhooks } from "./sweep.ts";
 
 /** Units: timeoutMs in milliseconds, retrySeconds in seconds, disableAfterDays and logDays in days of 24 hours. */
@@ -35,7 +37,8 @@ export type WebhookDeps = {
 const fanOutBatch = 2000;
 
 /**
- * Makes the jobs that deliver events to apps; `close` ends their connections.
+ * Makes the jobs that deliver events to apps, and where requests wait that fetch deliveries; `close` ends their
+ * connections.
  *
  * Units: leaseSeconds in seconds.
  */
@@ -49,13 +52,18 @@ export function makeWebhooks({
   leaseSeconds = 15,
   random = Math.random,
   count = () => {},
-}: WebhookDeps): { jobs: WorkerJob[]; close(): Promise<void> } {
+}: WebhookDeps): { jobs: WorkerJob[]; waits: Pick<ListenerWaits, "wait" | "close">; close(): Promise<void> } {
   const sender = makeGuardedSender({ ...policy, timeoutMs: settings.timeoutMs });
   const [events, deliveries] = [makeWakeUp(), makeWakeUp()];
   const deps = { db, clock, log, keys, sender, random, leaseSeconds, count };
   const dispatcher = makeDispatcher({ ...settings, ...deps, wakeUp: deliveries });
   let listener: Listener | null = null;
-  const listen = () => (listener ??= listenFor(db.pool, { [appEventChannel]: events, [deliveryChannel]: deliveries }));
+  const listen = () =>
+    (listener ??= listenFor(db.pool, {
+      [appEventChannel]: events,
+      [deliveryChannel]: { ...deliveries, wake: () => [deliveries, waits.wakeUp].forEach((wakeUp) => wakeUp.wake()) },
+    }));
+  const waits = makeListenerWaits({ db, clock, listen: () => void listen() });
 
   const jobs: WorkerJob[] = [
     {
@@ -79,6 +87,7 @@ export function makeWebhooks({
       run: dispatcher.run,
     },
     { name: "webhooks.drop", everySeconds: 30, run: (signal) => dropLeft(db, { now: clock(), signal }) },
+    { name: "webhooks.endListeners", everySeconds: 60, run: (signal) => endListeners(db, { now: clock(), signal }) },
     {
       name: "webhooks.sweep",
       everySeconds: 3600,
@@ -90,7 +99,9 @@ export function makeWebhooks({
   ];
   return {
     jobs,
+    waits,
     async close() {
+      waits.close();
       await listener?.close();
       await sender.close();
     },

@@ -221,10 +221,14 @@ async function getUsableOwner(tx: RecordStore, endpointId: string): Promise<stri
   return clientId;
 }
 
+/** Errors: not_found for what no delivery can have. */
+export function readDeliveryId(id: string): bigint {
+  if (!/^\d{1,18}$/.test(id)) throw deliveryNotFound();
+  return BigInt(id);
+}
+
 async function findDelivery({ prisma }: RecordStore, id: string): Promise<Delivery> {
-  const row = /^\d{1,18}$/.test(id)
-    ? await prisma.webhookDelivery.findUnique({ where: { id: BigInt(id) }, select: shown })
-    : null;
+  const row = await prisma.webhookDelivery.findUnique({ where: { id: readDeliveryId(id) }, select: shown });
   if (row === null) throw deliveryNotFound();
   return present(row);
 }

@@ -1,5 +1,5 @@
 import type { Queryable } from "../../platform/db.ts";
-import { fields, findRows, sql, statement, table } from "../../platform/sql.ts";
+import { fields, findRows, sql, statement, table, type Sql } from "../../platform/sql.ts";
 import { isDue } from "../queue.ts";
 
 /** A delivery that is to be sent. */
@@ -18,20 +18,24 @@ type Wanted = { endpointId: string; capacity: number };
 
 const d = table("webhookDelivery", "d");
 
+/** What is read of a delivery that is to be sent. */
+export const dueFields = (delivery: typeof d): Sql =>
+  fields<Due>({
+    id: sql`${delivery.id}::text`,
+    endpointId: delivery.endpointId,
+    messageId: delivery.messageId,
+    eventType: delivery.eventType,
+    isTest: delivery.isTest,
+    body: delivery.body,
+    attempts: delivery.attempts,
+    attemptsSpent: delivery.attemptsSpent,
+  });
+
 type Given = { endpointIds: string[]; capacities: number[]; now: Date; known: readonly string[] };
 
 const selectDue = statement<Given>(
   ({ endpointIds, capacities, now, known }) => sql`
-  SELECT ${fields<Due>({
-    id: sql`${d.id}::text`,
-    endpointId: d.endpointId,
-    messageId: d.messageId,
-    eventType: d.eventType,
-    isTest: d.isTest,
-    body: d.body,
-    attempts: d.attempts,
-    attemptsSpent: d.attemptsSpent,
-  })}
+  SELECT ${dueFields(d)}
   FROM unnest(${endpointIds}::uuid[], ${capacities}::int[]) AS wanted (endpoint_id, capacity)
   CROSS JOIN LATERAL (
     SELECT * FROM ${d}

@@ -30,7 +30,8 @@ const due = table("webhookEndpoint", "due");
 const d = table("webhookDelivery", "d");
 const s = table("webhookSecret", "s");
 
-const secretsAt = (now: Part) => sql`
+/** SQL: the secrets of the endpoint `w` that are valid at a time, the newest first. */
+export const secretsAt = (now: Part) => sql`
   (SELECT coalesce(json_agg(json_build_object('id', ${s.id}, 'sealed', encode(${s.sealed}, 'base64'))
      ORDER BY ${s.createdAt} DESC, ${s.expiresAt} DESC NULLS FIRST), '[]')
    FROM ${s} WHERE ${s.endpointId} = ${w.id} AND (${s.expiresAt} IS NULL OR ${s.expiresAt} > ${now}))`;
@@ -54,7 +55,7 @@ const takeLeases = statement<Holder & { limit: number }>(
     SELECT ${due.id} FROM ${due}
     CROSS JOIN LATERAL (
       SELECT FROM ${d} WHERE ${d.endpointId} = ${due.id} AND ${isDue(d, now)} ORDER BY ${d.dueAt} LIMIT 1) delivery
-    WHERE (${due.leasedUntil} IS NULL OR ${due.leasedUntil} <= ${now})
+    WHERE ${due.listensUntil} IS NULL AND (${due.leasedUntil} IS NULL OR ${due.leasedUntil} <= ${now})
       AND (${due.state} = 'ACTIVE' OR ${due.resumeAt} <= ${now})
     LIMIT ${limit} FOR UPDATE OF due SKIP LOCKED)
     AND ${asynchronous}

@@ -1,0 +1,88 @@
+import { recordAudit, type Origin } from "../../events/index.ts";
+import type { Transaction } from "../../platform/db.ts";
+import { insert, run, sql, statement, table } from "../../platform/sql.ts";
+import { disabled } from "../endpoint.ts";
+import { deliveryChannel } from "../fan-out.ts";
+import { endpointNotFound } from "../find-endpoint.ts";
+import { deliveryNotFound, readDeliveryId } from "../log.ts";
+import { joinFirst, lockQueues } from "../queue.ts";
+
+type Copying = { endpointId: string; clientId: string; deliveryId: string | null; last: number; now: Date };
+
+const d = table("webhookDelivery", "d");
+const w = table("webhookEndpoint", "w");
+const waiting = table("webhookDelivery", "waiting");
+
+// The newest of each endpoint are read by index. A copy is as old as what it was made of, and is kept no longer. What
+// waits here already is not copied: otherwise each request could add a hundred.
+const copyDeliveries = statement<Copying>(
+  ({ endpointId, clientId, deliveryId, last, now }) => sql`
+  WITH newest AS (
+    SELECT d.* FROM ${w} CROSS JOIN LATERAL (
+      SELECT * FROM ${d}
+      WHERE ${d.endpointId} = ${w.id} AND (${deliveryId}::bigint IS NULL OR ${d.id} = ${deliveryId}::bigint)
+      ORDER BY ${d.id} DESC LIMIT ${last}) d
+    WHERE ${w.clientId} = ${clientId} AND NOT EXISTS (
+      SELECT FROM ${waiting} WHERE ${waiting.endpointId} = ${endpointId} AND ${waiting.subjectId} = ${d.subjectId}
+        AND ${waiting.state} = 'PENDING' AND ${waiting.messageId} = ${d.messageId})),
+  source AS (
+    SELECT d.*, row_number() OVER (PARTITION BY ${d.subjectId} ORDER BY ${d.id}) = 1 AS leads
+    FROM (SELECT * FROM (
+      SELECT DISTINCT ON (${d.messageId}) * FROM newest d ORDER BY ${d.messageId}, ${d.id} DESC) d
+      ORDER BY ${d.id} DESC LIMIT ${last}) d)
+  ${insert(
+    "webhookDelivery",
+    {
+      messageId: d.messageId,
+      endpointId: sql`${endpointId}::uuid`,
+      eventType: d.eventType,
+      subjectId: d.subjectId,
+      isTest: d.isTest,
+      body: d.body,
+      dueAt: sql`CASE WHEN d.leads AND first.id IS NULL THEN ${now}::timestamptz END`,
+      createdAt: d.createdAt,
+    },
+    sql`FROM source d ${joinFirst({ endpointId: sql`${endpointId}::uuid`, subjectId: d.subjectId })}
+      ORDER BY ${d.id}`,
+  )}`,
+  "webhooks.replay",
+);
+
+export type Replay = { endpointId: string; deliveryId?: string | undefined; last?: number | undefined };
+
+/**
+ * Sends a listening endpoint what the app got before, under the same webhook-id; answers how many deliveries.
+ *
+ * Errors: not_found for an endpoint that is unknown or has an address, and for a delivery of another app or none;
+ *         conflict for a disabled endpoint.
+ */
+export async function replayIn(
+  tx: Transaction,
+  { endpointId, deliveryId, last }: Replay,
+  origin: Origin,
+): Promise<number> {
+  await lockQueues(tx, "exclusive");
+  const endpoint = await tx.prisma.webhookEndpoint.findUnique({
+    where: { id: endpointId },
+    select: { clientId: true, state: true, listensUntil: true },
+  });
+  if (endpoint === null || endpoint.listensUntil === null) throw endpointNotFound();
+  if (endpoint.state === "DISABLED") throw disabled();
+  const { clientId } = endpoint;
+  if (deliveryId !== undefined) await refuseOther(tx, clientId, deliveryId);
+  const asked = { endpointId, clientId, deliveryId: deliveryId ?? null, last: last ?? 1, now: origin.at };
+  const deliveries = await run(tx, copyDeliveries, asked);
+  const detail = { endpointId, deliveries };
+  await recordAudit(tx, { ...origin, action: "webhook_deliveries_repeated", clientId, detail });
+  await tx.query(`NOTIFY ${deliveryChannel}`);
+  return deliveries;
+}
+
+/** Errors: not_found for a delivery of another app, or none. */
+async function refuseOther({ prisma }: Transaction, clientId: string, deliveryId: string): Promise<void> {
+  const id = readDeliveryId(deliveryId);
+  const found = await prisma.webhookDelivery.findUnique({ where: { id }, select: { endpointId: true } });
+  const isOwn =
+    found !== null && (await prisma.webhookEndpoint.count({ where: { id: found.endpointId, clientId } })) > 0;
+  if (!isOwn) throw deliveryNotFound();
+}

@@ -1,0 +1,96 @@
+import type { Clock } from "../../platform/clock.ts";
+import type { Caller } from "../../platform/http/index.ts";
+import type { Db } from "../../platform/db.ts";
+import { findRows, sql, statement, table } from "../../platform/sql.ts";
+import { makeWakeUp, type WakeUp } from "../../platform/wake-up.ts";
+import { isDue } from "../queue.ts";
+
+/** The requests of one process that wait for deliveries. */
+export type ListenerWaits = {
+  /** Woken by every notification that there is something to deliver. */
+  wakeUp: WakeUp;
+  /**
+   * Waits until something is due at an endpoint; answers false when the time is over, another request waits for the
+   * endpoint, or the caller leaves.
+   */
+  wait(endpointId: string, seconds: number, caller: Pick<Caller, "hasLeft" | "onLeave">): Promise<boolean>;
+  /** Ends all waiting, for good. */
+  close(): void;
+};
+
+const d = table("webhookDelivery", "d");
+
+const selectDue = statement<{ ids: readonly string[]; now: Date }>(
+  ({ ids, now }) => sql`
+  SELECT wanted.id FROM unnest(${ids}::uuid[]) AS wanted (id)
+  CROSS JOIN LATERAL (
+    SELECT FROM ${d} WHERE ${d.endpointId} = wanted.id AND ${isDue(d, now)} LIMIT 1) due`,
+  "webhooks.findDueListeners",
+);
+
+// For retries, which become due without a notification, and for notifications that were lost.
+const lookSeconds = 2;
+
+/**
+ * Lets requests wait without a connection of the database: one statement looks for all of them, after a notification
+ * and now and then.
+ *
+ * Shape: `listen` is called when the first one waits.
+ */
+export function makeListenerWaits({
+  db,
+  clock,
+  listen,
+}: {
+  db: Pick<Db, "pool">;
+  clock: Clock;
+  listen: () => void;
+}): ListenerWaits {
+  const wakeUp = makeWakeUp();
+  const waiting = new Map<string, (isDue: boolean) => void>();
+  const closing = new AbortController();
+  let isLooking = false;
+
+  async function look(): Promise<void> {
+    const ids = [...waiting.keys()];
+    type Given = { ids: readonly string[]; now: Date };
+    const due = await findRows<{ id: string }, Given>(db.pool, selectDue, { ids, now: clock() });
+    for (const { id } of due) waiting.get(id)?.(true);
+  }
+
+  async function lookOn(): Promise<void> {
+    isLooking = true;
+    while (waiting.size > 0 && !closing.signal.aborted) {
+      // A database that cannot be reached is asked again; those who wait go when their time is over.
+      await look().catch(() => undefined);
+      if (waiting.size > 0) await wakeUp.wait(lookSeconds, closing.signal);
+    }
+    isLooking = false;
+  }
+
+  return {
+    wakeUp,
+    wait(endpointId, seconds, caller) {
+      waiting.get(endpointId)?.(false);
+      if (closing.signal.aborted || caller.hasLeft()) return Promise.resolve(false);
+      return new Promise((resolve) => {
+        const end = (isDue: boolean) => {
+          clearTimeout(timer);
+          off();
+          if (waiting.get(endpointId) === end) waiting.delete(endpointId);
+          resolve(isDue);
+        };
+        const timer = setTimeout(end, seconds * 1000, false);
+        const off = caller.onLeave(() => end(false));
+        waiting.set(endpointId, end);
+        listen();
+        if (isLooking) wakeUp.wake();
+        else void lookOn();
+      });
+    },
+    close() {
+      closing.abort();
+      for (const end of [...waiting.values()]) end(false);
+    },
+  };
+}
