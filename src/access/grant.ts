@@ -215,11 +215,14 @@ async function openGrant({ tx, now, ...change }: Change, { clientId, schoolId }:
   const data = [{ clientId, schoolId, signOnRoles: [], createdAt: now, updatedAt: now }];
   await tx.prisma.grant.createMany({ data, skipDuplicates: true }).catch((error: unknown) => {
     const { constraint } = error as { constraint?: string };
-    throw constraint === "grant_client_id_fkey" || constraint === "grant_school_id_fkey" ? notFound() : error;
+    throw missing.has(constraint ?? "") ? notFound() : error;
   });
   await findRows(tx, lockRow, { clientId, schoolId });
   return tx.prisma.grant.findUniqueOrThrow({ where: whereKey({ clientId, schoolId }), select: { sync: true } });
 }
+
+// For all apps but its own a school of a sandbox does not exist.
+const missing: ReadonlySet<string> = new Set(["grant_client_id_fkey", "grant_school_id_fkey", "grant_sandbox_fkey"]);
 
 const notFound = () => new AppError("not_found", "app_or_school_not_found", "There is no such app or no such school.");
 

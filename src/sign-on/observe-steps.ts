@@ -1,7 +1,11 @@
 import { hash } from "node:crypto";
+import { parse } from "node:querystring";
 import type { Response } from "express";
 import type { KoaContextWithOIDC, Provider } from "oidc-provider";
+import type { SentParameter } from "../platform/sign-on-advice/index.ts";
 import { escapeUnprintable } from "../platform/unprintable.ts";
+import { exchangedCodeOf } from "./provider/make-provider.ts";
+import { describeAuthorization, describeTokenRequest } from "./sent-parameters.ts";
 
 /** A step of a sign-on to an app, without who signs in. Shape: of a refusal `code` and `description`. */
 export type Step = {
@@ -13,10 +17,15 @@ export type Step = {
   outcome: "done" | "waiting" | "refused";
   code: string | null;
   description: string | null;
+  /** Describes what the app sent, of the steps that are requests of the app; read at once or not at all. */
+  readSent?: () => SentParameter[];
 };
 
 type Refusal = { error: string; error_description?: string | undefined };
-type Issued = { grantId?: string; claims?: { id_token?: { rat?: { value?: number } } } };
+type Issued = {
+  grantId?: string;
+  claims?: { id_token?: { rat?: { value?: number } } };
+};
 
 const longestDescription = 300;
 const shorten = (...parts: unknown[]): string => hash("sha256", JSON.stringify(parts)).slice(0, 24);
@@ -37,12 +46,31 @@ function exchangeOf({ grantId, claims }: Issued): string {
   return shorten(grantId, claims?.id_token?.rat?.value);
 }
 
+/** The parameters as the app sent them: the library and we have changed those of the context. */
+const givenOf = ({ method, originalUrl, oidc }: KoaContextWithOIDC): Record<string, unknown> =>
+  (method === "POST" ? oidc.body : { ...parse(originalUrl.split("?")[1] ?? "") }) ?? {};
+
+function clientOf({ oidc }: KoaContextWithOIDC) {
+  const { clientId, redirectUris, scope, clientAuthMethod, ...client } = oidc.client!;
+  const isPkceRequired = client["pkce_required"] === true;
+  return { clientId, redirectUris, scope, isPkceRequired, authMethod: clientAuthMethod ?? "" };
+}
+
+const readAuthorization = (ctx: KoaContextWithOIDC) => () => describeAuthorization(givenOf(ctx), clientOf(ctx));
+
+const readTokenRequest = (ctx: KoaContextWithOIDC) => () =>
+  describeTokenRequest(givenOf(ctx), {
+    client: clientOf(ctx),
+    code: exchangedCodeOf(ctx),
+    header: ctx.get("authorization") || undefined,
+  });
+
 /**
  * Notes the steps of every sign-on: the authorization request, what the person was asked, the code, the exchange, and
  * the reading of userinfo.
  */
 export function observeSteps(provider: Provider, note: (step: Step) => void): void {
-  type Noted = Pick<Step, "step" | "outcome"> & { attempt?: string; refusal?: Refusal };
+  type Noted = Pick<Step, "step" | "outcome" | "readSent"> & { attempt?: string; refusal?: Refusal };
   const add = (ctx: KoaContextWithOIDC, { attempt, refusal, ...rest }: Noted): void => {
     const clientId = ctx.oidc.client?.clientId;
     if (clientId === undefined) return;
@@ -56,7 +84,9 @@ export function observeSteps(provider: Provider, note: (step: Step) => void): vo
   const answered = new WeakMap<KoaContextWithOIDC, string>();
   /** What led to this request: a page that was answered, or the request of the app itself. */
   const addAnswered = (ctx: KoaContextWithOIDC): void => {
-    add(ctx, { step: answered.get(ctx) ?? "authorize", outcome: "done" });
+    const page = answered.get(ctx);
+    if (page === undefined) add(ctx, { step: "authorize", outcome: "done", readSent: readAuthorization(ctx) });
+    else add(ctx, { step: page, outcome: "done" });
   };
   const entityOf = ({ oidc }: KoaContextWithOIDC, name: "AuthorizationCode" | "AccessToken") =>
     oidc.entities[name] as Issued | undefined;
@@ -81,7 +111,9 @@ export function observeSteps(provider: Provider, note: (step: Step) => void): vo
   });
   provider.on("authorization.error", (ctx, refusal) => {
     const asked = ctx.oidc.entities.Interaction?.prompt.name;
-    add(ctx, { step: asked ?? "authorize", outcome: "refused", refusal });
+    if (asked === undefined)
+      add(ctx, { step: "authorize", outcome: "refused", refusal, readSent: readAuthorization(ctx) });
+    else add(ctx, { step: asked, outcome: "refused", refusal });
   });
   const exchanged = (ctx: KoaContextWithOIDC): string => {
     const code = entityOf(ctx, "AuthorizationCode");
@@ -89,10 +121,13 @@ export function observeSteps(provider: Provider, note: (step: Step) => void): vo
   };
   provider.on("grant.success", (ctx) => {
     if (ctx.oidc.params?.["grant_type"] === "authorization_code")
-      add(ctx, { step: "token", outcome: "done", attempt: exchanged(ctx) });
+      add(ctx, { step: "token", outcome: "done", attempt: exchanged(ctx), readSent: readTokenRequest(ctx) });
   });
   provider.on("grant.error", (ctx, refusal) =>
-    add(ctx, { step: "token", outcome: "refused", attempt: exchanged(ctx), refusal }),
+    add(ctx, {
+      ...{ step: "token", outcome: "refused", attempt: exchanged(ctx), refusal },
+      readSent: readTokenRequest(ctx),
+    }),
   );
   provider.use(async (ctx, next) => {
     await next();

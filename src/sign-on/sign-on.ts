@@ -29,6 +29,7 @@ import { type Count, observeProvider } from "./observe.ts";
 import { makeOwnPasswordRouter } from "./new-password/own.ts";
 import { makePlatformSignIn } from "./platform-sign-in.ts";
 import type { Lifetimes } from "./provider/deps.ts";
+import type { WithoutPkce } from "./provider/without-pkce.ts";
 import { makeProvider } from "./provider/make-provider.ts";
 import { makeShowPages } from "./provider/pages.ts";
 import { needsSecondFactor } from "./second-factor/admin-scopes.ts";
@@ -55,6 +56,7 @@ export type SignOnOptions = {
   /** 32 bytes each: the first encrypts, each can decrypt. */
   encryptionKeys: readonly Buffer[];
   staffSecondFactor: StaffSecondFactor;
+  withoutPkce: WithoutPkce;
   passwordHashConcurrency?: number;
   /** Development only: apps on this machine are notified of logouts too. */
   allowPrivateAddresses: boolean;
@@ -109,6 +111,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
         contract,
         lifetimes,
         staffSecondFactor: options.staffSecondFactor,
+        withoutPkce: options.withoutPkce,
         secrets,
         signingKeys,
         readAddress,

@@ -7,7 +7,7 @@
  *             a process has not written when it is killed is lost; no person is named.
  * Never knows: what an app may see, who may read a figure, what a contract describes.
  */
-export { forgetFigures, makeTraffic } from "./traffic.ts";
+export { forgetFigures, forgetFiguresOfSchool, makeTraffic } from "./traffic.ts";
 export type { Traffic } from "./traffic.ts";
 export { findFigures, metrics, steps } from "./figures.ts";
 export type { FigurePoint, FigureStep, FiguresAsked, Metric, Subject } from "./figures.ts";

@@ -1,6 +1,7 @@
 import type { Clock } from "../platform/clock.ts";
 import type { Queryable } from "../platform/db.ts";
 import { makeUuid } from "../platform/ids.ts";
+import type { SentParameter } from "../platform/sign-on-advice/index.ts";
 import { insert, run, sql, statement, table, type Sql } from "../platform/sql.ts";
 
 /** A call of an API. Units: durationMs in milliseconds. Shape: `code` is that of a refusal. */
@@ -31,7 +32,13 @@ export type SignOnStep = {
   outcome: "done" | "waiting" | "refused";
   code: string | null;
   description: string | null;
+  /** What the app sent, of the steps that are requests of the app. */
+  sent: SentParameter[] | null;
 };
+
+/** Shape: `readSent` is called only for a step that is kept. */
+export type NotedStep = Omit<SignOnStep, "id" | "at" | "sent"> & { readSent?: () => SentParameter[] };
+type StepRow = Omit<SignOnStep, "sent"> & { sent: string | null };
 
 type Columns<Row> = { [Name in keyof Row]: readonly unknown[] };
 
@@ -59,20 +66,20 @@ const insertRequests = statement<Columns<ApiRequest>>((given) =>
 
 const stepNames = [
   ...(["id", "clientId", "requestId", "at", "attempt"] as const),
-  ...(["step", "outcome", "code", "description"] as const),
+  ...(["step", "outcome", "code", "description", "sent"] as const),
 ];
-const insertSteps = statement<Columns<SignOnStep>>((given) =>
+const insertSteps = statement<Columns<StepRow>>((given) =>
   insert(
     "signOnStep",
     {
       ...{ id: sql`noted.id`, clientId: sql`noted.client_id`, requestId: sql`noted.request_id`, at: sql`noted.at` },
       ...{ attempt: sql`noted.attempt`, step: sql`noted.step`, outcome: sql`noted.outcome`, code: sql`noted.code` },
-      description: sql`noted.description`,
+      ...{ description: sql`noted.description`, sent: sql`noted.sent::jsonb` },
     },
     sql`FROM unnest(${given.id}::uuid[], ${given.clientId}::text[], ${given.requestId}::text[],
       ${given.at}::timestamptz[], ${given.attempt}::text[], ${given.step}::text[], ${given.outcome}::text[],
-      ${given.code}::text[], ${given.description}::text[])
-      AS noted (id, client_id, request_id, at, attempt, step, outcome, code, description) ${stillThere}`,
+      ${given.code}::text[], ${given.description}::text[], ${given.sent}::text[])
+      AS noted (id, client_id, request_id, at, attempt, step, outcome, code, description, sent) ${stillThere}`,
   ),
 );
 
@@ -83,7 +90,7 @@ const mostInMinute = { refusedRequest: 60, step: 120, refusedStep: 60 };
 
 export type Logs = {
   noteRequest(request: Omit<ApiRequest, "id" | "at">): void;
-  noteStep(step: Omit<SignOnStep, "id" | "at">): void;
+  noteStep(step: NotedStep): void;
   flush(): Promise<void>;
 };
 
@@ -101,7 +108,7 @@ function makeIds(): (at: Date) => string {
 /** Makes the logs of one process, which are written together. What exceeds the shares of a minute is left out. */
 export function makeLogs({ db, clock }: { db: { pool: Queryable }; clock: Clock }): Logs {
   let requests: ApiRequest[] = [];
-  let steps: SignOnStep[] = [];
+  let steps: StepRow[] = [];
   let minute = 0;
   let kept = new Map<string, number>();
   const nextId = makeIds();
@@ -129,10 +136,12 @@ export function makeLogs({ db, clock }: { db: { pool: Queryable }; clock: Clock 
           : hasPlace(`${operationId} ${clientId}`, 1, at);
       if (isKept) requests.push({ ...request, at, id: nextId(at) });
     },
-    noteStep(step) {
+    noteStep({ readSent, ...step }) {
       const at = clock();
       const share = step.outcome === "refused" ? "refusedStep" : "step";
-      if (hasPlace(`${share} ${step.clientId}`, mostInMinute[share], at)) steps.push({ ...step, at, id: nextId(at) });
+      if (!hasPlace(`${share} ${step.clientId}`, mostInMinute[share], at)) return;
+      const sent = readSent === undefined ? null : JSON.stringify(readSent());
+      steps.push({ ...step, sent, at, id: nextId(at) });
     },
     async flush() {
       const [noted, taken] = [requests, steps];

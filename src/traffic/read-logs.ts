@@ -34,6 +34,7 @@ const s = table("signOnStep", "s");
 const step = fields<SignOnStep>({
   ...{ id: s.id, clientId: s.clientId, requestId: s.requestId, at: s.at, attempt: s.attempt },
   ...{ step: s.step, outcome: sql`${s.outcome}`, code: s.code, description: s.description },
+  sent: s.sent,
 });
 
 type Part = { clientId: string; after: string | null; limit: number };

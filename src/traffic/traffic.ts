@@ -90,6 +90,11 @@ export function makeTraffic({ db, clock }: { db: Pick<Db, "pool">; clock: Clock 
   };
 }
 
+/** Deletes the figures of a school; part of deleting the school. */
+export async function forgetFiguresOfSchool(tx: Queryable, schoolId: string): Promise<void> {
+  await deleteFiguresOf(tx, `school:${schoolId}`);
+}
+
 /** Deletes the figures of an app; part of deleting the app. */
 export async function forgetFigures(tx: Queryable, clientId: string): Promise<void> {
   await deleteFiguresOf(tx, `app:${clientId}`);

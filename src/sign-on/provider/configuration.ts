@@ -12,6 +12,7 @@ import { interactionSeconds } from "./open-interactions.ts";
 import { makeCookieSignatures } from "./library.ts";
 import { makePolicy } from "./policy.ts";
 import type { ShowPages } from "./pages.ts";
+import { makeRequirePkce } from "./without-pkce.ts";
 
 /** The configuration of oidc-provider. What it does not set is the library's default. */
 export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configuration {
@@ -54,7 +55,7 @@ export function makeConfiguration(deps: ProviderDeps, pages: ShowPages): Configu
     responseTypes,
     clientAuthMethods: ["client_secret_basic", "none"],
     allowOmittingSingleRegisteredRedirectUri: false,
-    pkce: { required: (_ctx, client) => client["pkce_required"] === true || client.clientAuthMethod === "none" },
+    pkce: { required: makeRequirePkce(deps.withoutPkce) },
     scopes: scopeNames.map((scope) => scopeToWire(platform, scope)),
     // `amr` comes with no scope: makeLoadGrant asks for it where there is something to say.
     claims: { ...contract.claimsByScope, amr: null },

@@ -9,6 +9,7 @@ import type { SharedSecrets } from "../keys/shared-secrets.ts";
 import type { SigningKey } from "../keys/signing-keys.ts";
 import type { ProviderRequest } from "../storage/request.ts";
 import type { Store } from "../storage/store.ts";
+import type { WithoutPkce } from "./without-pkce.ts";
 
 export type Lifetimes = {
   codeSeconds: number;
@@ -30,6 +31,7 @@ export type ProviderDeps = {
   contract: SignOnContract;
   lifetimes: Lifetimes;
   staffSecondFactor: StaffSecondFactor;
+  withoutPkce: WithoutPkce;
   secrets: SharedSecrets;
   signingKeys: readonly SigningKey[];
   store: Store;

@@ -3,7 +3,7 @@ import { isDatabaseUnavailable } from "../../platform/db.ts";
 import { secondsUntil } from "../../platform/token-bucket.ts";
 import { makeAdapterFactory } from "../storage/adapter.ts";
 import { workAtTokenEndpoint } from "../storage/by-route.ts";
-import { type ProviderRequest, startRequest } from "../storage/request.ts";
+import { type FoundCode, type ProviderRequest, startRequest } from "../storage/request.ts";
 import { polishAnswer, refuseToken } from "./answers.ts";
 import { commit } from "./commit.ts";
 import { makeConfiguration } from "./configuration.ts";
@@ -16,6 +16,7 @@ import { dropEmpty, refuseOtherModes } from "./query.ts";
 import { auditLogout, notifyOfLogout } from "./logout.ts";
 import type { ShowPages } from "./pages.ts";
 import { noteRefusedSession } from "./refused-session.ts";
+import { makeMarkDeprecated } from "./without-pkce.ts";
 import { countInteraction, keepHintOfInteraction, uncountInteraction } from "./open-interactions.ts";
 
 /** Builds the provider with the current signing keys. Other keys need another provider. */
@@ -31,6 +32,7 @@ export function makeProvider(given: Omit<ProviderDeps, "requestOf">, pages: Show
     readClientId,
     findRequest: (ctx) => (ctx as WithRequest)[requestKey],
   });
+  const markDeprecated = makeMarkDeprecated(deps.withoutPkce, issuerUrl);
   const provider = new Provider(issuerUrl, { ...makeConfiguration(deps, pages), adapter });
   checkLibrary(provider);
   replaceMethods(provider, {
@@ -61,7 +63,9 @@ export function makeProvider(given: Omit<ProviderDeps, "requestOf">, pages: Show
     const request = deps.requestOf(ctx);
     await next();
     const { oidc } = ctx as Partial<KoaContextWithOIDC>;
-    if (oidc) await finish(deps, ctx as KoaContextWithOIDC, request, pages);
+    if (!oidc) return;
+    await finish(deps, ctx as KoaContextWithOIDC, request, pages);
+    markDeprecated(ctx as KoaContextWithOIDC);
   });
   return provider;
 }
@@ -71,6 +75,12 @@ const requestKey = Symbol("request");
 type WithRequest = { [requestKey]?: ProviderRequest };
 
 const requestOf = (ctx: object): ProviderRequest => ((ctx as WithRequest)[requestKey] ??= startRequest());
+
+/** The code that the app of this request exchanges; null where it is unknown or of another app. */
+export function exchangedCodeOf(ctx: KoaContextWithOIDC): FoundCode | null {
+  const { code } = requestOf(ctx);
+  return code !== null && code.clientId === ctx.oidc.client?.clientId ? code : null;
+}
 
 async function finish(
   deps: ProviderDeps,

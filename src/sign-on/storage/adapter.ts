@@ -163,6 +163,7 @@ function noteFound(request: ProviderRequest, key: AskedKey, found: FoundArtifact
   const { payload, expiresAt } = found;
   noteGeneration(request, found);
   if (tokenKinds.has(key.kind)) request.tokens.push(toFoundToken(key, found));
+  if (key.kind === "AuthorizationCode") request.code = payload;
   // A copy: the library changes the part about apps in place.
   if (key.kind === "Session" && payload.uid)
     request.session = {

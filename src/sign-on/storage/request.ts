@@ -16,10 +16,19 @@ export type FoundSession = Pick<Artifact, "idHash" | "payload" | "expiresAt"> & 
   personId: string | null;
 };
 
+/** What a code is bound to. */
+export type FoundCode = {
+  clientId?: string | undefined;
+  redirectUri?: string | undefined;
+  codeChallenge?: string | undefined;
+};
+
 /** One request at the provider: what it has read, and what it wants written. */
 export type ProviderRequest = {
   readonly memory: Memory;
   readonly tokens: FoundToken[];
+  /** The code that the app exchanges, also where its exchange is refused. */
+  code: FoundCode | null;
   session: FoundSession | null;
   /** The generation of the credential that each person signed in with, by what was found of them. */
   readonly generations: Map<string, number>;
@@ -33,6 +42,7 @@ export type ProviderRequest = {
 export const startRequest = (): ProviderRequest => ({
   memory: new Map(),
   tokens: [],
+  code: null,
   session: null,
   generations: new Map(),
   typedHint: "",
