@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { readChangelog, releasesFolder } from "./changelog.ts";
 import { fillAddresses, fillPlatform } from "./fill.ts";
 
 /** A contract as it is served. */
@@ -17,6 +19,11 @@ export type PublishedDocument = {
   json: string;
 };
 
+/** A contract of a released version. Shape: `sha256` is of the YAML as it is served, in hex. */
+export type ReleasedDocument = { name: string; yaml: string; sha256: string };
+/** Shape: `date` as 2026-11-21. */
+export type PublishedRelease = { version: string; date: string; documents: ReleasedDocument[] };
+
 export type Place = { platform: string; baseUrl: string; issuerUrl: string };
 
 const bundles = join(import.meta.dirname, "..", "..", "generated", "openapi");
@@ -25,14 +32,10 @@ const bundles = join(import.meta.dirname, "..", "..", "generated", "openapi");
 const forStaff = new Set(["admin"]);
 
 /** Reads every bundle for partners and fills in the operator's name and addresses. */
-export function loadPublishedDocuments({ platform, baseUrl, issuerUrl }: Place): PublishedDocument[] {
-  const names = readdirSync(bundles)
-    .flatMap((file) => (file.endsWith(".yaml") ? [file.slice(0, -".yaml".length)] : []))
-    .filter((name) => !forStaff.has(name));
-  return names.sort().map((name) => {
-    const written = readFileSync(join(bundles, `${name}.yaml`), "utf8");
-    const serverUrl = name === "sign-on" ? issuerUrl : baseUrl;
-    const yaml = fillPlatform(fillAddresses(written, { serverUrl, issuerUrl }), platform);
+export function loadPublishedDocuments(place: Place): PublishedDocument[] {
+  const names = listNames(bundles);
+  return names.map((name) => {
+    const yaml = readFilled(bundles, name, place);
     const parsed = parse(yaml) as { info: { title: string; description: string; version: string } };
     const { title, description, version } = parsed.info;
     const label = title.replace(/^Schultor /, "");
@@ -47,4 +50,29 @@ export function loadPublishedDocuments({ platform, baseUrl, issuerUrl }: Place):
       json: JSON.stringify(parsed),
     };
   });
+}
+
+/** Reads every released version, newest first, and fills in the operator's name and addresses. */
+export function loadPublishedReleases(place: Place): PublishedRelease[] {
+  return readChangelog().releases.map(({ version, date }) => {
+    const folder = join(releasesFolder, version);
+    const documents = listNames(folder).map((name) => {
+      const yaml = readFilled(folder, name, place);
+      return { name, yaml, sha256: createHash("sha256").update(yaml).digest("hex") };
+    });
+    return { version, date, documents };
+  });
+}
+
+function listNames(folder: string): string[] {
+  return readdirSync(folder)
+    .flatMap((file) => (file.endsWith(".yaml") ? [file.slice(0, -".yaml".length)] : []))
+    .filter((name) => !forStaff.has(name))
+    .sort();
+}
+
+function readFilled(folder: string, name: string, { platform, baseUrl, issuerUrl }: Place): string {
+  const written = readFileSync(join(folder, `${name}.yaml`), "utf8");
+  const serverUrl = name === "sign-on" ? issuerUrl : baseUrl;
+  return fillPlatform(fillAddresses(written, { serverUrl, issuerUrl }), platform);
 }

@@ -2,16 +2,19 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Router } from "express";
-import { marked } from "marked";
-import { pageHeaders, renderPage } from "../platform/pages/index.ts";
+import type { Place } from "./documents.ts";
+import { fillAddresses, fillDates, fillPlatform, type EndOfFlow } from "./fill.ts";
+import { renderMarkdown, renderOnPage } from "./markdown.ts";
+import { listRules, renderRuleList } from "./rules.ts";
 import { answerStatic } from "./static-answer.ts";
+import type { Page } from "../platform/pages/index.ts";
 
 const folder = join(import.meta.dirname, "../../docs");
 
-export type Guide = { name: string; title: string };
+/** A file of `docs/`. Shape: `text` is Markdown, whose first line is the title. */
+export type Guide = { name: string; title: string; text: string };
 
-/** The guides of `docs/`, each a Markdown file whose first line is its title. */
-const guides = readdirSync(folder)
+const guides: Guide[] = readdirSync(folder)
   .filter((file) => file.endsWith(".md"))
   .sort()
   .map((file) => {
@@ -33,30 +36,35 @@ export function listErrors(): ExplainedError[] {
   }));
 }
 
-/** Without the errors, which are looked up and not read. */
-export const listGuides = (): Guide[] =>
-  guides.filter(({ name }) => name !== errorsName).map(({ name, title }) => ({ name, title }));
+/** What an operator decides that guides tell. */
+export type GuideSettings = Place & { withoutPkce: EndOfFlow };
+
+/** The guides, with the operator's name, addresses and dates in place of those of the demo world. */
+export function listGuides({ platform, baseUrl, issuerUrl, withoutPkce }: GuideSettings): Guide[] {
+  return guides.map(({ text, ...guide }) => {
+    const named = fillPlatform(text.replaceAll("urn:schultor:", "urn:<platform>:"), platform);
+    const placed = fillAddresses(named, { serverUrl: baseUrl, issuerUrl });
+    return { ...guide, text: fillDates(placed, withoutPkce) };
+  });
+}
+
+export type RenderArticle = (article: { path: string; title: string; html: string }) => Page;
 
 /**
- * Serves each guide at `/docs/<name>`, its pictures, and each error at `/docs/errors/<code>`.
- *
- * Shape: `style` is the address of the stylesheet.
+ * Serves each guide at `/docs/<name>`, its pictures, each error at `/docs/errors/<code>`, and each rule of the contract
+ * at `/docs/rules/<rule>`.
  */
-export function makeGuidesRouter(style: string): Router {
+export function makeGuidesRouter(settings: GuideSettings, renderArticle: RenderArticle): Router {
   const router = Router();
-  const serve = (path: string, { title, text }: { title: string; text: string }) => {
-    const html = marked
-      .parse(text, { async: false })
-      .replaceAll('src="pictures/', 'src="/docs/pictures/')
-      .replaceAll(/href="([\w-]+)\.md"/g, 'href="/docs/$1"')
-      .replaceAll("<pre>", '<pre tabindex="0">');
-    const body = `<link rel="stylesheet" href="${style}"><div class="guide">${html}</div>`;
-    const page = renderPage({ title, body, width: "wide" }, { locale: "en" });
-    const { "Cache-Control": _, "Content-Type": __, ...headers } = { ...pageHeaders(), ...page.headers };
-    router.get(path, answerStatic(page.html, { contentType: "text/html; charset=utf-8", headers }));
+  const serve = (path: string, title: string, text: string) => {
+    const html = renderMarkdown(text, renderOnPage(text));
+    const page = renderArticle({ path, title, html });
+    router.get(path, answerStatic(page.html, { contentType: "text/html; charset=utf-8", headers: page.headers }));
   };
-  for (const guide of guides) serve(`/docs/${guide.name}`, guide);
-  for (const { code, text } of listErrors()) serve(`/docs/errors/${code}`, { title: code, text });
+  for (const { name, title, text } of listGuides(settings)) serve(`/docs/${name}`, title, text);
+  for (const { code, text } of listErrors()) serve(`/docs/errors/${code}`, code, text);
+  serve("/docs/rules", "Rules of the contract", renderRuleList());
+  for (const { name, text } of listRules()) serve(`/docs/rules/${name}`, name, text);
   const pictures = new Map(
     readdirSync(join(folder, "pictures")).map((file) => [file, readFileSync(join(folder, "pictures", file))]),
   );

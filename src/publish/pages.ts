@@ -5,22 +5,23 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { Router } from "express";
 import { makeTemplates, pageHeaders, renderPage, type Page } from "../platform/pages/index.ts";
-import { listGuides } from "./guides.ts";
-import type { Place, PublishedDocument } from "./documents.ts";
+import { contents } from "./contents.ts";
+import type { PublishedDocument } from "./documents.ts";
+import type { Guide, RenderArticle } from "./guides.ts";
+import { plainText } from "./markdown.ts";
+import type { Found } from "./search.ts";
 
 const render = makeTemplates(join(import.meta.dirname, "templates"));
 
 const style = loadAsset("docs.css", "text/css; charset=utf-8", readOwn("docs.css"));
 const start = loadAsset("reference.js", "text/javascript; charset=utf-8", readOwn("reference.js"));
+const behaviour = loadAsset("docs.js", "text/javascript; charset=utf-8", readOwn("docs.js"));
 const redoc = loadAsset("redoc.js", "text/javascript; charset=utf-8", readRedoc());
-
-/** The address of the stylesheet of the guides. */
-export const guideStyle = style.path;
 
 /** Serves what the pages load; addresses carry the content's hash, so that a browser may keep them for ever. */
 export function makeReferenceAssets(): Router {
   const router = Router();
-  for (const asset of [style, start, redoc]) {
+  for (const asset of [style, start, behaviour, redoc]) {
     router.get(asset.path, (req, res) => {
       const zipped = req.acceptsEncodings("gzip") === "gzip";
       res.set({
@@ -36,11 +37,61 @@ export function makeReferenceAssets(): Router {
   return router;
 }
 
-/** The guide for partners: from the first token to handling errors. */
-export function renderGuide(documents: PublishedDocument[], place: Place): Page {
-  const body = render("guide", { ...place, documents, guides: listGuides(), style: style.path });
-  return allowCaching(renderPage({ title: "For partners", body, width: "wide" }, { locale: "en" }));
+/** What the guides load, wherever they are shown. */
+export const guideAssets = { stylesheets: [style.path], scripts: [behaviour.path] } as const;
+
+/** A page of the contents. Shape: `about` is its first sentence. */
+type Listed = { path: string; title: string; about: string };
+
+export type Contents = { id: string; title: string; pages: Listed[] }[];
+
+/** The table of contents with the titles of its pages. Errors: a guide that does not exist throws. */
+export function listContents(guides: readonly Guide[], documents: readonly PublishedDocument[]): Contents {
+  const references = documents
+    .filter(({ isVariant }) => !isVariant)
+    .map(({ name, label }) => ({ path: `/docs/${name}`, title: `${label}: reference` }));
+  return contents.map(({ title, entries }, at) => ({
+    id: title.toLowerCase(),
+    title,
+    pages: [...entries, ...(at === contents.length - 1 ? references : [])].map((entry) => {
+      if (typeof entry !== "string") return { ...entry, about: "" };
+      const guide = guides.find(({ name }) => name === entry);
+      if (guide === undefined) throw new Error(`the contents name docs/${entry}.md, which does not exist`);
+      const lead = plainText(guide.text.split("\n\n")[1] ?? "");
+      return { path: `/docs/${entry}`, title: guide.title, about: /^.*?[.](?= |$)/.exec(lead)?.[0] ?? "" };
+    }),
+  }));
 }
+
+/** Puts articles into the frame with the contents and the search. */
+export function makeArticles(pages: Contents): RenderArticle {
+  return ({ path, title, html }) => {
+    const body = render("article", { pages, path, html, query: "" });
+    return allowCaching(renderFrame(title, body));
+  };
+}
+
+/** The page at `/docs`: everything that there is for partners. */
+export function renderOverview(pages: Contents, documents: PublishedDocument[]): Page {
+  const html = render("overview", { pages, documents });
+  return makeArticles(pages)({ path: "/docs", title: "For partners", html });
+}
+
+/** What was found for a query. */
+export function renderSearch(pages: Contents, query: string, found: readonly Found[]): Page {
+  const html = render("search", { query, found });
+  return renderFrame("Search", render("article", { pages, path: "/docs/search", html, query }));
+}
+
+/** Whether the service works at this moment. */
+export function renderStatus(pages: Contents, isReady: boolean): Page {
+  const html = render("status", { isReady, time: `${new Date().toISOString().slice(0, 19)}Z` });
+  const page = renderFrame("Status", render("article", { pages, path: "/docs/status", html, query: "" }));
+  return { ...page, status: isReady ? 200 : 503 };
+}
+
+const renderFrame = (title: string, body: string): Page =>
+  renderPage({ title, body, width: "wide", ...guideAssets }, { locale: "en" });
 
 /** The reference page of one document; its script draws it from the document's address. */
 export function renderReference(document: PublishedDocument, documents: PublishedDocument[]): Page {

@@ -1,26 +1,52 @@
-import { Router, type RequestHandler } from "express";
-import { loadPublishedDocuments, type Place, type PublishedDocument } from "./documents.ts";
-import { makeGuidesRouter } from "./guides.ts";
-import { guideStyle, makeReferenceAssets, renderGuide, renderReference } from "./pages.ts";
+import { Router, type RequestHandler, type Response } from "express";
+import type { Page } from "../platform/pages/index.ts";
+import { makeChangelogRouter } from "./changelog-page.ts";
+import { loadPublishedDocuments, loadPublishedReleases } from "./documents.ts";
+import { listGuides, makeGuidesRouter, type GuideSettings } from "./guides.ts";
+import {
+  listContents,
+  makeArticles,
+  makeReferenceAssets,
+  renderOverview,
+  renderReference,
+  renderSearch,
+  renderStatus,
+} from "./pages.ts";
+import { makeSearch } from "./search.ts";
 import { answerStatic, refuseOtherMethods } from "./static-answer.ts";
+import { makeVersionsRouter } from "./versions.ts";
 
-export type PublishOptions = Place;
+/** Shape: `isReady` says whether the service can answer requests at this moment. */
+export type PublishOptions = GuideSettings & { isReady(): Promise<boolean> };
 
 /** Serves the contract under `/openapi` and the pages for partners under `/docs`. */
-export function makePublishRouter(place: PublishOptions): Router {
+export function makePublishRouter({ isReady, ...place }: PublishOptions): Router {
   const documents = loadPublishedDocuments(place);
   const router = Router({ strict: false });
   router.use("/openapi", openToEveryOrigin, refuseOtherMethods);
-  router.get("/openapi", answerStatic(listDocuments(documents, place.issuerUrl), { contentType: "application/json" }));
+  const guides = listGuides(place);
+  const pages = listContents(guides, documents);
+  const shared = { issuerUrl: place.issuerUrl, renderArticle: makeArticles(pages) };
+  const releases = loadPublishedReleases(place);
+  router.use(makeVersionsRouter({ ...shared, documents, releases }));
   for (const document of documents) {
     router.get(`/openapi/${document.name}.yaml`, answerStatic(document.yaml, { contentType: "application/yaml" }));
     router.get(`/openapi/${document.name}.json`, answerStatic(document.json, { contentType: "application/json" }));
   }
 
   router.use("/docs", refuseOtherMethods);
-  router.use(makeReferenceAssets(), makeGuidesRouter(guideStyle));
-  const guide = renderGuide(documents, place);
-  router.get("/docs", answerStatic(guide.html, { contentType: "text/html; charset=utf-8", headers: guide.headers }));
+  const search = makeSearch(guides, documents);
+  router.use(makeReferenceAssets(), makeGuidesRouter(place, shared.renderArticle), makeChangelogRouter(shared));
+  const overview = renderOverview(pages, documents);
+  router.get(
+    "/docs",
+    answerStatic(overview.html, { contentType: "text/html; charset=utf-8", headers: overview.headers }),
+  );
+  router.get("/docs/search", (req, res) => {
+    const query = typeof req.query["q"] === "string" ? req.query["q"].slice(0, longestQuery) : "";
+    sendPage(res, renderSearch(pages, query, search(query)));
+  });
+  router.get("/docs/status", async (_req, res) => sendPage(res, renderStatus(pages, await isReady())));
   for (const document of documents) {
     const page = renderReference(document, documents);
     router.get(
@@ -29,6 +55,12 @@ export function makePublishRouter(place: PublishOptions): Router {
     );
   }
   return router;
+}
+
+const longestQuery = 200;
+
+function sendPage(res: Response, { status, headers, html }: Page): void {
+  res.status(status).set(headers).send(html);
 }
 
 /** The contract is public: tools in a browser may read it from anywhere. */
@@ -41,16 +73,3 @@ const openToEveryOrigin: RequestHandler = (_req, res, next) => {
   });
   next();
 };
-
-function listDocuments(documents: PublishedDocument[], issuerUrl: string): string {
-  return JSON.stringify({
-    documents: documents.map(({ name, title, version }) => ({
-      name,
-      title,
-      version,
-      yaml: `${issuerUrl}/openapi/${name}.yaml`,
-      json: `${issuerUrl}/openapi/${name}.json`,
-      reference: `${issuerUrl}/docs/${name}`,
-    })),
-  });
-}

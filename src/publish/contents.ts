@@ -1,0 +1,27 @@
+/** A page in the contents: the name of a file of `docs/` without `.md`, or the address and title of another page. */
+type Entry = string | { path: string; title: string };
+
+export type Group = { title: string; entries: readonly Entry[] };
+
+/** The table of contents. A new page is a line here; the reference of each document is added to the last group. */
+export const contents: readonly Group[] = [
+  { title: "Start", entries: ["first-steps", "tutorial-typescript", "tutorial-python", "client-credentials"] },
+  {
+    title: "Sign-on",
+    entries: ["sign-on-server", "sign-on-browser", "sign-on-mobile", "logout", "sign-on-without-pkce"],
+  },
+  { title: "Data", entries: ["first-load", "not-found", "school-year", "people", "schulconnex-spelling"] },
+  { title: "Webhooks", entries: ["receive-webhooks"] },
+  { title: "Tools", entries: ["generated-clients", "sandbox", "check-app", "listen", "first-school"] },
+  {
+    title: "Reference",
+    entries: [
+      "errors",
+      "promises",
+      { path: "/docs/changelog", title: "Changelog of the contract" },
+      { path: "/openapi", title: "Versions of the contract" },
+      { path: "/docs/rules", title: "Rules of the contract" },
+      { path: "/docs/status", title: "Status" },
+    ],
+  },
+];

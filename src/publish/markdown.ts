@@ -1,0 +1,138 @@
+import { Marked, type Token, type Tokens } from "marked";
+
+/** The languages of snippets, each with the title of its tab. */
+const languages: Readonly<Record<string, string>> = {
+  bash: "curl",
+  ts: "TypeScript",
+  js: "JavaScript",
+  python: "Python",
+  php: "PHP",
+};
+
+/** A heading of the second level. Shape: `text` is plain text. */
+export type Heading = { id: string; text: string };
+
+/** A program of a page. Shape: `language` as in `languages`. */
+export type Program = { language: string; code: string };
+
+/** How programs are shown to somebody. Shape: `after` is HTML. */
+export type OwnPrograms = { fill(program: Program): string; after(program: Program): string };
+
+/** The programs of a page, in their order. */
+export const listPrograms = (text: string): Program[] =>
+  new Marked()
+    .lexer(text)
+    .filter(isCode)
+    .map((token) => ({ language: languageOf(token), code: token.text }))
+    .filter(({ language }) => Object.hasOwn(languages, language));
+
+const isCode = (token: Token): token is Tokens.Code => token.type === "code";
+/** The info string is the language, then words for the tests. */
+const languageOf = ({ lang = "" }: Tokens.Code): string => lang.split(" ")[0]!;
+
+const escape = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+
+/** The id of a heading, as GitHub makes it. */
+const slugOf = (text: string): string =>
+  text
+    .toLowerCase()
+    .replaceAll(/[^\w\s-]/g, "")
+    .trim()
+    .replaceAll(/\s+/g, "-");
+
+/** Markdown without its marks. */
+export const plainText = (markdown: string): string =>
+  markdown
+    .replaceAll(/^```.*$/gm, "")
+    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(/[`*]|^#+ |^[-\d]+\.? |^\|[-| ]+\|$/gm, "")
+    .replaceAll(/\s*\|\s*|\s+/g, " ")
+    .trim();
+
+/** The headings of the second level outside code. */
+export const listHeadings = (text: string): Heading[] =>
+  new Marked()
+    .lexer(text)
+    .flatMap((token) =>
+      token.type === "heading" && token["depth"] === 2
+        ? [{ id: slugOf(plainText(token["text"] as string)), text: plainText(token["text"] as string) }]
+        : [],
+    );
+
+/** The links to the headings of a page; nothing for a short page. Shape: HTML. */
+export function renderOnPage(text: string): string {
+  const links = listHeadings(text).map(({ id, text: heading }) => `<li><a href="#${id}">${heading}</a></li>`);
+  return links.length > 2 ? `<nav class="on-page" aria-label="On this page"><ul>${links.join("")}</ul></nav>` : "";
+}
+
+/**
+ * Makes HTML of a guide.
+ *
+ * Shape: blocks of code that follow each other, each in another language, become tabs; a block `output` is what each of
+ *        them prints. Links to `name.md` lead to `/docs/name`. `afterTitle` is HTML below the heading of the page;
+ *        `own` shows the page without that heading, with other code in its programs, and with HTML below each.
+ */
+export function renderMarkdown(text: string, afterTitle = "", own?: OwnPrograms): string {
+  const marked = new Marked();
+  marked.use({
+    renderer: {
+      heading({ tokens, depth, text: heading }) {
+        const content = this.parser.parseInline(tokens);
+        if (depth === 1) return `${own === undefined ? `<h1>${content}</h1>` : ""}${afterTitle}`;
+        return `<h${depth} id="${slugOf(plainText(heading))}">${content}</h${depth}>`;
+      },
+      code: (token) => renderCode(token, own),
+      table(token) {
+        const cells = (row: Tokens.TableCell[], tag: string) =>
+          `<tr>${row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag.split(" ")[0]!}>`).join("")}</tr>`;
+        const head = cells(token.header, 'th scope="col"');
+        const body = token.rows.map((row) => cells(row, "td")).join("");
+        const label = escape(token.header.map(({ text: title }) => plainText(title)).join(", "));
+        return `<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table><thead>${head}</thead><tbody>${body}</tbody></table></div>`;
+      },
+    },
+  });
+  let groups = 0;
+  const parts = groupCode(marked.lexer(text)).map((part) =>
+    Array.isArray(part) ? renderTabs(part, ++groups, own) : marked.parser([part]),
+  );
+  return parts
+    .join("")
+    .replaceAll('src="pictures/', 'src="/docs/pictures/')
+    .replaceAll(/href="([\w.-]+)\.md(#[\w-]+)?"/g, 'href="/docs/$1$2"');
+}
+
+/** Puts blocks of code together that follow each other in different languages. */
+function groupCode(tokens: readonly Token[]): (Token | Tokens.Code[])[] {
+  const parts: (Token | Tokens.Code[])[] = [];
+  for (const token of tokens) {
+    const before = parts.at(-1);
+    if (token.type === "space") continue;
+    if (!isCode(token) || !Object.hasOwn(languages, languageOf(token))) parts.push(token);
+    else if (Array.isArray(before) && !before.some((other) => languageOf(other) === languageOf(token)))
+      before.push(token);
+    else parts.push([token]);
+  }
+  return parts;
+}
+
+function renderCode(token: Tokens.Code, own?: OwnPrograms): string {
+  const program = { language: languageOf(token), code: token.text };
+  const code = own?.fill(program) ?? token.text;
+  const pre = `<pre tabindex="0"><code class="language-${program.language}">${escape(code)}\n</code></pre>`;
+  return program.language === "output"
+    ? `<figure class="output"><figcaption>Output</figcaption>${pre}</figure>`
+    : `<div class="snippet">${pre}</div>${own?.after(program) ?? ""}`;
+}
+
+function renderTabs(blocks: Tokens.Code[], group: number, own?: OwnPrograms): string {
+  if (blocks.length === 1) return renderCode(blocks[0]!, own);
+  const labels = blocks.map((block, at) => {
+    const language = languageOf(block);
+    const input = `<input type="radio" name="tabs-${group}" value="${language}"${at === 0 ? " checked" : ""}>`;
+    return `<label>${input}${languages[language]!}</label>`;
+  });
+  const panels = blocks.map((block) => `<div class="panel">${renderCode(block, own)}</div>`);
+  return `<div class="tabs" role="group" aria-label="The same in several languages">${labels.join("")}${panels.join("")}</div>`;
+}

@@ -1,0 +1,42 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "yaml";
+
+const folder = join(import.meta.dirname, "../../openapi/rules");
+
+/** A rule of the contract. Shape: `text` is Markdown, a page of its own. */
+export type ExplainedRule = { name: string; description: string; text: string };
+type Ruleset = { rules: Record<string, { description: string } | string> };
+
+/** The rules of one ruleset with their pages. Rules that are only a severity are Spectral's own and have none. */
+function readRuleset(file: string): ExplainedRule[] {
+  const { rules } = parse(readFileSync(join(folder, file), "utf8")) as Ruleset;
+  return Object.entries(rules).flatMap(([name, rule]) =>
+    typeof rule === "string" ? [] : [{ name, description: rule.description, text: explain(name, rule.description) }],
+  );
+}
+
+function explain(name: string, description: string): string {
+  const [title, ...rest] = readFileSync(join(folder, "docs", `${name}.md`), "utf8").split("\n");
+  const lead = `${title!}\n\n**${description}**\n`;
+  return `${lead}${rest.join("\n")}\nBoth are laid over a small contract that follows every rule: \`null\` removes what stands there.
+
+[All rules](/docs/rules)\n`;
+}
+
+const sets = [
+  { title: "For any contract", rules: readRuleset("general.yaml") },
+  { title: "For the contracts of this service", rules: readRuleset("schultor.yaml") },
+];
+
+/** The rules that `openapi/rules` explains. */
+export const listRules = (): ExplainedRule[] => sets.flatMap(({ rules }) => rules);
+
+/** The page with all rules. Shape: Markdown. */
+export const renderRuleList = (): string => `# Rules of the contract
+
+Spectral holds every contract of this service against these rules, and against its own recommended ones. They are a package,
+\`openapi/rules\`, that other contracts extend from.
+${sets.map(({ title, rules }) => `\n## ${title}\n\n${rules.map(listed).join("\n")}\n`).join("")}`;
+
+const listed = ({ name, description }: ExplainedRule) => `- [\`${name}\`](/docs/rules/${name}): ${description}`;

@@ -1,0 +1,67 @@
+import { join } from "node:path";
+import { Router, type RequestHandler } from "express";
+import { parse } from "yaml";
+import { makeTemplates } from "../platform/pages/index.ts";
+import type { PublishedDocument, PublishedRelease } from "./documents.ts";
+import type { RenderArticle } from "./guides.ts";
+import { answerStatic } from "./static-answer.ts";
+
+const render = makeTemplates(join(import.meta.dirname, "templates"));
+
+type Versions = {
+  documents: PublishedDocument[];
+  releases: PublishedRelease[];
+  issuerUrl: string;
+  renderArticle: RenderArticle;
+};
+
+/**
+ * Serves the list of contracts at `/openapi`, as a page or as JSON, and every released version at its own address,
+ * `/openapi/<version>/<name>.yaml` and `.json`.
+ */
+export function makeVersionsRouter({ documents, releases, issuerUrl, renderArticle }: Versions): Router {
+  const router = Router();
+  const at = (path: string) => `${issuerUrl}/openapi/${path}`;
+  const list = {
+    documents: documents.map(({ name, title, version }) => ({
+      ...{ name, title, version, yaml: at(`${name}.yaml`), json: at(`${name}.json`) },
+      reference: `${issuerUrl}/docs/${name}`,
+    })),
+    versions: releases.map((release) => ({
+      version: release.version,
+      date: release.date,
+      documents: release.documents.map(({ name, sha256 }) => {
+        const path = `${release.version}/${name}`;
+        return { name, yaml: at(`${path}.yaml`), json: at(`${path}.json`), sha256 };
+      }),
+    })),
+    changelog: `${issuerUrl}/docs/changelog`,
+  };
+  const html = render("versions", { documents, releases });
+  const page = renderArticle({ path: "/openapi", title: "Versions of the contract", html });
+  const vary = { Vary: "Accept" };
+  const asJson = answerStatic(JSON.stringify(list), { contentType: "application/json", headers: vary });
+  const asPage = answerStatic(page.html, {
+    contentType: "text/html; charset=utf-8",
+    headers: { ...page.headers, Vary: [page.headers["Vary"], "Accept"].filter(Boolean).join(", ") },
+  });
+  router.get("/openapi", (req, res, next) =>
+    (req.accepts(["application/json", "text/html"]) === "text/html" ? asPage : asJson)(req, res, next),
+  );
+  for (const { version, documents } of releases) {
+    for (const { name, yaml } of documents) {
+      router.get(`/openapi/${version}/${name}.yaml`, answerStatic(yaml, { contentType: "application/yaml" }));
+      router.get(`/openapi/${version}/${name}.json`, answerJson(yaml));
+    }
+  }
+  return router;
+}
+
+/** Old versions are seldom asked for as JSON, so that it is made when the first one asks. */
+function answerJson(yaml: string): RequestHandler {
+  let answer: RequestHandler | undefined;
+  return (req, res, next) => {
+    answer ??= answerStatic(JSON.stringify(parse(yaml)), { contentType: "application/json" });
+    return answer(req, res, next);
+  };
+}
