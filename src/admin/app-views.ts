@@ -64,7 +64,7 @@ async function refuseOtherSubject(
 }
 
 /** What a token of the app itself can have. Shape: a public app gets none. */
-const scopesOf = ({ type, scopes }: App) => new Set(type === "PUBLIC" ? [] : scopes);
+export const scopesOf = ({ type, scopes }: App) => new Set(type === "PUBLIC" ? [] : scopes);
 
 const count = (body: string): number => {
   const read: unknown = JSON.parse(body);

@@ -21,7 +21,7 @@ import { recordDifference } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf, withPrismaTransaction, type Store, type Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { forgetApp } from "../sign-on/index.ts";
+import { forgetAppWithSandboxes } from "../sandbox/index.ts";
 import { extendPartnerRole } from "../staff/index.ts";
 import { listEndpoints, removeDeliveries } from "../webhooks/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
@@ -191,7 +191,7 @@ const deleteApp: AdminHandler<"deleteApp"> = async ({ db }, request) => {
   const clientId = request.path.clientId as ClientId;
   const endpoints = await listEndpoints(db, { clientId });
   await remove(db, clientId, {
-    ...{ origin: request.origin, forget: forgetApp },
+    ...{ origin: request.origin, forget: forgetAppWithSandboxes },
     work: async (tx, deleteRecords) => {
       const before = await lockForChange(tx, request);
       await refuseLastOperatorLeaves(tx, { clientId });

@@ -2,6 +2,7 @@ import type { AppAttribute, Registration, ScopeName, ScopeRequest, SignOnAudienc
 import type { GroupStatus, GroupType, PersonRole, PersonStatus, NameOrder, PersonOrder } from "../directory/index.ts";
 import type { GroupStep, ImportFormat, ImportMode, ImportState, ImportStatus, PersonImport } from "../imports/index.ts";
 import type { EnumsAgree, Takes } from "../platform/contract-types.ts";
+import type { AccountKind, SandboxStepName } from "../sandbox/index.ts";
 import type { CardSecondStep, DescribedKey, SignInSettings } from "../sign-on/index.ts";
 import type { CardLanguage } from "./card-pdf/words.ts";
 import type { CardSkipReason } from "./card-holders.ts";
@@ -17,11 +18,17 @@ import type { StepCode, StepOutcome } from "./sign-in-steps.ts";
 /** What the handlers read of a request. */
 export const takes: Takes<operations> = {
   approveScopeRequest: { scopeRequestId: true },
+  applySandboxSteps: { sandboxId: true },
+  createSandbox: { clientId: true, "Idempotency-Key": true },
+  deleteSandbox: { sandboxId: true, "If-Match": true },
+  getSandbox: { sandboxId: true },
+  listSandboxes: { app: true, limit: true, cursor: true },
   applyImport: { importId: true, "in-background": true },
   blockPerson: { personId: true },
   cancelImport: { importId: true },
   createApp: { "Idempotency-Key": true },
   createEndpoint: { "Idempotency-Key": true },
+  createListener: { "Idempotency-Key": true },
   createGroup: { "Idempotency-Key": true },
   createImport: {
     school: true,
@@ -62,6 +69,7 @@ export const takes: Takes<operations> = {
   getApp: { clientId: true },
   getCardSettings: { schoolId: true },
   getCatalogueApp: { schoolId: true, clientId: true },
+  getAppAnswer: { clientId: true, path: true },
   getAppView: { schoolId: true, clientId: true, resource: true, id: true, "show-deleted": true },
   getDelivery: { deliveryId: true },
   getEndpoint: { endpointId: true },
@@ -143,6 +151,8 @@ export const takes: Takes<operations> = {
   restorePerson: { personId: true, "dry-run": true },
   revokeLoginCard: { schoolId: true, loginCardId: true },
   revokeLoginCards: { schoolId: true },
+  recordAttempts: { endpointId: true },
+  replayDeliveries: { endpointId: true },
   rotateEndpointSecret: { endpointId: true, "Idempotency-Key": true },
   rotateSigningKeys: { force: true, "Idempotency-Key": true },
   rotateSecret: { clientId: true, "Idempotency-Key": true },
@@ -151,6 +161,7 @@ export const takes: Takes<operations> = {
   setLogin: { personId: true, "If-Match": true },
   signOutPerson: { personId: true },
   softDeletePerson: { personId: true, "dry-run": true },
+  takeDeliveries: { endpointId: true },
   testEndpoint: { endpointId: true, "Idempotency-Key": true },
   unblockPerson: { personId: true, "If-Match": true },
   updateApp: { clientId: true, "If-Match": true },
@@ -187,6 +198,8 @@ export const enums: EnumsAgree<
     JobOutcome: JobRun["outcome"];
     PersonImportChange: PersonImport["change"];
     PersonStatus: PersonStatus;
+    SandboxAccountKind: AccountKind;
+    SandboxStepName: SandboxStepName;
     SchoolRole: PersonRole;
     ScopeRequestState: ScopeRequest["state"];
     SecondFactorKind: SecondFactor["kind"];
@@ -230,6 +243,8 @@ export const enums: EnumsAgree<
   JobOutcome: true,
   PersonImportChange: true,
   PersonStatus: true,
+  SandboxAccountKind: true,
+  SandboxStepName: true,
   SchoolRole: true,
   ScopeRequestState: true,
   SecondFactorKind: true,

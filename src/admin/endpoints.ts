@@ -32,7 +32,7 @@ type WebhookEndpoint = Schemas["WebhookEndpoint"];
 export const endpointsPath = "/admin/v1/webhook-endpoints";
 const defaultOverlapHours = 24;
 
-const presentEndpoint = (endpoint: Endpoint): WebhookEndpoint =>
+export const presentEndpoint = (endpoint: Endpoint): WebhookEndpoint =>
   present<WebhookEndpoint>({
     id: endpoint.id,
     clientId: endpoint.clientId,
@@ -43,13 +43,14 @@ const presentEndpoint = (endpoint: Endpoint): WebhookEndpoint =>
     stateChangedAt: endpoint.stateChangedAt.toISOString(),
     resumeAt: endpoint.resumeAt?.toISOString() ?? null,
     failingSince: endpoint.failingSince?.toISOString() ?? null,
+    listensUntil: endpoint.listensUntil?.toISOString() ?? null,
     pending: endpoint.pending,
     createdAt: endpoint.createdAt.toISOString(),
   });
 
-/** How many deliveries wait says nothing of the state of an endpoint. */
-const counts = ["pending"] as const;
-const withoutCounts = ({ pending: _, ...of }: WebhookEndpoint) => of;
+/** How many deliveries wait, and when some were last fetched, says nothing of the state of an endpoint. */
+const counts = ["pending", "listensUntil"] as const;
+export const withoutCounts = ({ pending: _, listensUntil: _until, ...of }: WebhookEndpoint) => of;
 
 /** Errors: not_found webhook_endpoint_not_found for one of an app that the caller does not reach. */
 export async function refuseOtherEndpoint(db: RecordStore, reach: Reach, id: string): Promise<void> {
@@ -80,16 +81,25 @@ const getEndpoint: AdminHandler<"getEndpoint"> = async ({ db }, { path: { endpoi
   return { status: 200, body, headers: { ETag: tagOf(body, counts) } };
 };
 
+/** Records in the audit what was made. Shape: the answer holds the secret, which is not shown again. */
+export async function answerCreated(
+  tx: Transaction,
+  made: { id: string; secret: string },
+  origin: AdminRequest<"createEndpoint">["origin"],
+) {
+  const after = withoutCounts(presentEndpoint(await readEndpoint(tx, made.id)));
+  await recordDifference(tx, origin, { before: null, after });
+  const body = present<Schemas["EndpointSecret"]>({ ...made, oldValidUntil: null });
+  return { status: 201 as const, body, headers: { Location: `${endpointsPath}/${made.id}` } };
+}
+
 const createEndpoint: AdminHandler<"createEndpoint"> = async (deps, { body, reach, origin, keep }) => {
   const { clientId } = body;
   await refuseUnknownApp(deps.db.pool, reach, clientId as ClientId);
   const checked = { clientId, ...(await checkEndpoint(body, deps.policy)) };
   return withPrismaTransaction(deps.db, async (tx) => {
     const made = await registerEndpointIn(tx, checked, { origin, keys: deps.webhookKeys });
-    const after = withoutCounts(presentEndpoint(await readEndpoint(tx, made.id)));
-    await recordDifference(tx, origin, { before: null, after });
-    const shown = present<Schemas["EndpointSecret"]>({ ...made, oldValidUntil: null });
-    const answer = { status: 201 as const, body: shown, headers: { Location: `${endpointsPath}/${made.id}` } };
+    const answer = await answerCreated(tx, made, origin);
     await keep(tx, answer);
     return answer;
   });

@@ -10,6 +10,7 @@ import type { EncryptionKeys } from "../platform/seal.ts";
 import type { SharedReads } from "../platform/shared-reads.ts";
 import type { MakeCard } from "../sign-on/index.ts";
 import type { Holder, Reach, StaffRole } from "../staff/index.ts";
+import type { AttemptRules, ListenerWaits } from "../webhooks/index.ts";
 import type { operations } from "../../generated/openapi/admin.ts";
 
 export type AdminDeps = {
@@ -27,6 +28,8 @@ export type AdminDeps = {
   /** Works on imports. */
   imports: ImportRequests;
   healthChecks: readonly HealthCheck[];
+  /** Where requests wait for what is due at a listening endpoint, and when failed deliveries are due again. */
+  listeners: Pick<ListenerWaits, "wait"> & { rules: Omit<AttemptRules, "now"> };
   makeCard: MakeCard;
   issuerUrl: string;
   /** Asks the IDM API and Schulconnex in this process, as an app does with a token of its own. */
@@ -56,6 +59,8 @@ export type Keep = (
 export type AdminRequest<Id extends OperationId> = ChangeRequest<operations[Id], AdminCaller> & {
   /** What those roles of the caller are for that allow the operation. */
   reach: Reach;
+  /** The same at this moment, for a request that waited. Errors: forbidden role_forbids. */
+  reachNow(): Promise<Reach>;
   origin: Origin & { requestId: string; actorId: string };
   keep: Keep;
 };

@@ -1,8 +1,10 @@
+import { appAnswerHandlers } from "./app-answers.ts";
 import { appViewHandlers } from "./app-views.ts";
 import { appHandlers } from "./apps.ts";
 import { catalogueHandlers } from "./catalogue.ts";
 import { deliveryHandlers } from "./deliveries.ts";
 import { endpointHandlers } from "./endpoints.ts";
+import { listenerHandlers } from "./listeners.ts";
 import { grantHandlers } from "./grants.ts";
 import { auditHandlers } from "./audit.ts";
 import { cardHandlers } from "./cards.ts";
@@ -30,6 +32,7 @@ import { secondFactorHandlers } from "./second-factors.ts";
 import { sessionHandlers } from "./sessions.ts";
 import { passwordHandlers } from "./passwords.ts";
 import { signInSettingsHandlers } from "./sign-in-settings.ts";
+import { sandboxHandlers } from "./sandboxes.ts";
 import { scopeRequestHandlers } from "./scope-requests.ts";
 import { staffHandlers } from "./staff.ts";
 import { staffPeopleHandlers } from "./staff-people.ts";
@@ -60,10 +63,13 @@ export const handlers: { [Id in OperationId]: AdminHandler<Id> } = {
   ...importStepHandlers,
   ...appHandlers,
   ...scopeRequestHandlers,
+  ...sandboxHandlers,
   ...catalogueHandlers,
   ...grantHandlers,
   ...appViewHandlers,
+  ...appAnswerHandlers,
   ...endpointHandlers,
+  ...listenerHandlers,
   ...deliveryHandlers,
   ...staffHandlers,
   ...staffPeopleHandlers,

@@ -109,13 +109,15 @@ function guard<Id extends OperationId>(deps: AdminDeps, id: Id, handler: AdminHa
     answerDone(async () => {
       const { caller, path, query, body, headers, requestId } = request;
       const { personId } = path as { personId?: string };
-      const { reach, role } = allow(caller.roles, id, personId === undefined || personId === caller.personId);
+      const isOwn = personId === undefined || personId === caller.personId;
+      const { reach, role } = allow(caller.roles, id, isOwn);
+      const reachNow = async () => allow(await findRoles(deps.db, caller.holder, deps.clock()), id, isOwn).reach;
       const actorId = caller.personId === null ? appActor(caller.clientId) : personActor(caller.personId);
       const origin = { at: deps.clock(), actorId, actorRole: role, requestId };
       if (body instanceof Upload) await body.receive();
       const key = (headers as { "Idempotency-Key"?: string })["Idempotency-Key"];
       return doOnce(deps, { caller: actorId, key, request: [id, path, query, body] }, (keep) =>
-        sharedReads.run(caller.reads, () => handler(deps, { ...request, reach, origin, keep })),
+        sharedReads.run(caller.reads, () => handler(deps, { ...request, reach, reachNow, origin, keep })),
       ).finally(() => (body instanceof Upload ? body.drop() : undefined));
     });
 }

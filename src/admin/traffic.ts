@@ -2,6 +2,7 @@ import { appNotFound, findApp, type ClientId } from "../access/index.ts";
 import { addDays } from "../platform/clock.ts";
 import { present } from "../platform/contract-types.ts";
 import type { PrismaDb } from "../platform/db.ts";
+import { adviseSent, type SentParameter } from "../platform/sign-on-advice/index.ts";
 import type { Reach } from "../staff/index.ts";
 import { listApiRequests as listRequests, listSignOnAttempts as listAttempts } from "../traffic/index.ts";
 import type { ApiRequest, SignOnAttempt, SignOnStep } from "../traffic/index.ts";
@@ -20,8 +21,14 @@ async function refuseOthersApp({ pool }: PrismaDb, reach: Reach, clientId: Clien
   if (!reachesOwnApp(reach, clientId) || (await findApp(pool, clientId)) === null) throw appNotFound();
 }
 
-const presentStep = ({ at, requestId, step, outcome, code, description }: SignOnStep) =>
-  present<Schemas["SignOnStep"]>({ at: at.toISOString(), requestId, step, outcome, code, description });
+const presentParameter = (sent: SentParameter) =>
+  present<Schemas["SignOnParameter"]>({ ...sent, advice: adviseSent(sent, "en") });
+
+const presentStep = ({ at, requestId, step, outcome, code, description, sent }: SignOnStep) =>
+  present<Schemas["SignOnStep"]>({
+    ...{ at: at.toISOString(), requestId, step, outcome, code, description },
+    sent: sent?.map(presentParameter) ?? null,
+  });
 
 const presentAttempt = ({ id, steps }: SignOnAttempt) =>
   present<Schemas["SignOnAttempt"]>({ id, steps: steps.map(presentStep) });

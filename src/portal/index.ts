@@ -14,7 +14,7 @@ import { makeTilesRouter, type TilesOptions } from "./home/tiles.ts";
 import { classesPages } from "./classes/index.ts";
 import { importPages } from "./imports/index.ts";
 import { operatorPages } from "./operator/index.ts";
-import { partnerPages } from "./partner/index.ts";
+import { makePartnerPages, type AppGuides } from "./partner/index.ts";
 import { peoplePages } from "./people/index.ts";
 import { appPages } from "./apps/index.ts";
 import { auditPages } from "./audit/index.ts";
@@ -33,7 +33,6 @@ const areas = [
   classesPages,
   importPages,
   operatorPages,
-  partnerPages,
   peoplePages,
   schoolPages,
   settingsPages,
@@ -41,10 +40,12 @@ const areas = [
   todayPage,
 ];
 
+type PortalOptions = { home: TilesOptions; frame: FrameDeps; guides: AppGuides };
+
 /** Serves `/`, `/admin` and `/partner`. */
-export function makePortal({ home, frame }: { home: TilesOptions; frame: FrameDeps }): Router {
+export function makePortal({ home, frame, guides }: PortalOptions): Router {
   const router = Router();
   router.use(makeTilesRouter(home));
-  for (const area of areas) router.use(area(frame));
+  for (const area of [...areas, makePartnerPages(guides)]) router.use(area(frame));
   return router;
 }

@@ -168,11 +168,13 @@ async function refuseMissing(
   { holder, schoolIds, clientIds }: { holder: RoleHolder; schoolIds: SchoolId[]; clientIds: ClientId[] },
 ): Promise<void> {
   if ("personId" in holder) {
-    const found = await prisma.person.count({ where: { id: holder.personId, status: "ACTIVE" } });
+    // A partner knows the passwords of a sandbox.
+    const inNoSandbox = { affiliations: { none: { school: { sandboxId: { not: null } } } } };
+    const found = await prisma.person.count({ where: { id: holder.personId, status: "ACTIVE", ...inNoSandbox } });
     if (found === 0) throw new AppError("not_found", "person_not_found", "The person does not exist.");
   }
   const apps = "clientId" in holder ? [...new Set([...clientIds, holder.clientId])] : clientIds;
-  if ((await prisma.school.count({ where: { id: { in: schoolIds } } })) < schoolIds.length)
+  if ((await prisma.school.count({ where: { id: { in: schoolIds }, sandboxId: null } })) < schoolIds.length)
     throw new AppError("not_found", "school_not_found", "The school does not exist.");
   if ((await prisma.app.count({ where: { clientId: { in: apps } } })) < apps.length)
     throw new AppError("not_found", "app_not_found", "There is no such app.");

@@ -23,6 +23,8 @@ export type Shown = {
   model: object;
   place: Place;
   status?: number;
+  /** What the page loads beside what all pages of the portal do. */
+  assets?: { stylesheets: readonly string[]; scripts: readonly string[] };
 };
 /** Where a form leads, and the text of `done` that the page there shows. */
 export type Gone = { to: string; done?: string; count?: number };

@@ -60,7 +60,9 @@ export function renderFramed(visit: Visit, shown: Shown | null, { token, render:
         });
   return renderPage(
     {
-      ...{ title, body, width: "page", stylesheets: [style], scripts },
+      ...{ title, body, width: "page" },
+      stylesheets: [style, ...(shown?.assets?.stylesheets ?? [])],
+      scripts: [...scripts, ...(shown?.assets?.scripts ?? [])],
       status: refused?.status ?? shown?.status ?? 200,
       navigation: render("navigation", { ...parts, pages: listPages(me, t, place), ...peopleOf(visit) }),
     },

@@ -1,6 +1,6 @@
 import { signOnAdviceTexts } from "../../platform/sign-on-advice/index.ts";
 import { signatureFaultTexts } from "../../platform/signature/index.ts";
-import { makeArea } from "../frame/index.ts";
+import { makeArea, type Pages } from "../frame/index.ts";
 import { redeliver, showDelivery } from "./deliveries.ts";
 import {
   changeEndpoint,
@@ -11,6 +11,7 @@ import {
   testEndpoint,
 } from "./endpoint-actions.ts";
 import { createApp, listOwn, showNew } from "./list.ts";
+import { makeGuidePages, type AppGuides } from "./guides.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 import { listLog } from "./log.ts";
@@ -18,6 +19,7 @@ import { deleteApp, showOverview } from "./overview.ts";
 import { changeRegistration, putLogo, removeLogo, showRegistration } from "./registration.ts";
 import { listRequests } from "./requests.ts";
 import { listSchools } from "./schools.ts";
+import { createSandbox, deleteSandbox, playSandbox, showSandboxes } from "./sandbox.ts";
 import { requestScopes, setAttributes, setScopes, showScopes } from "./scopes.ts";
 import { endOldSecret, rotateSecret, showSecret } from "./secret.ts";
 import { debugSignature, showSignature } from "./signature.ts";
@@ -28,13 +30,20 @@ const app = "/partner/apps/:clientId";
 const endpoint = `${app}/webhooks/:endpointId`;
 const delivery = `${endpoint}/deliveries/:deliveryId`;
 
+const guide = `${app}/docs/:guide`;
+
+export type { AppGuides };
+
 const texts = {
   de: { ...german, signatureFault: signatureFaultTexts.de, signOnAdvice: signOnAdviceTexts.de },
   en: { ...english, signatureFault: signatureFaultTexts.en, signOnAdvice: signOnAdviceTexts.en },
 };
 
 /** `/partner`: what partners do for their apps themselves, and operators for all. */
-export const partnerPages = makeArea({ folder: import.meta.dirname, texts }, (pages) => {
+export const makePartnerPages = (guides: AppGuides) =>
+  makeArea({ folder: import.meta.dirname, texts }, (pages) => addPages(pages, guides));
+
+function addPages(pages: Pages, guides: AppGuides): void {
   pages.get("/partner", listOwn);
   pages.get("/partner/new", showNew);
   pages.post("/partner/new", createApp, showNew);
@@ -66,7 +75,16 @@ export const partnerPages = makeArea({ folder: import.meta.dirname, texts }, (pa
   pages.post(`${endpoint}/deletion`, deleteEndpoint, showEndpoint);
   pages.get(delivery, showDelivery);
   pages.post(`${delivery}/redelivery`, redeliver, showDelivery);
+  pages.get(`${app}/sandbox`, showSandboxes);
+  pages.post(`${app}/sandbox`, createSandbox, showSandboxes);
+  pages.post(`${app}/sandbox/:sandboxId/steps`, playSandbox, showSandboxes);
+  pages.post(`${app}/sandbox/:sandboxId/deletion`, deleteSandbox, showSandboxes);
   pages.get(`${app}/sign-ons`, listSignOns);
   pages.get(`${app}/requests`, listRequests);
   pages.get(`${app}/log`, listLog);
-});
+  const { listGuides, showGuide, runCall } = makeGuidePages(guides);
+  pages.get(`${app}/docs`, listGuides);
+  pages.get(guide, showGuide);
+  pages.get(`${guide}/calls/:number`, showGuide);
+  pages.post(`${guide}/calls/:number`, runCall, showGuide);
+}

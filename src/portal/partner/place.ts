@@ -47,16 +47,18 @@ export const appPages = [
   "schools",
   "scopes",
   "webhooks",
+  "sandbox",
   "sign-ons",
   "requests",
   "log",
+  "docs",
 ] as const;
 export type AppPage = (typeof appPages)[number];
 
-type Showing = { app: App; page: AppPage; view: string; title?: string; model?: object };
+type Showing = Pick<Shown, "assets"> & { app: App; page: AppPage; view: string; title?: string; model?: object };
 
 /** A page of an app, with the links to the others. */
-export function showAppPage(visit: Visit, { app, page, view, title, model = {} }: Showing): Shown {
+export function showAppPage(visit: Visit, { app, page, view, title, model = {}, ...assets }: Showing): Shown {
   const address = addressOf(visit);
   const links = appPages.map((name) => ({
     label: visit.t(`partner.pages.${name || "overview"}`),
@@ -66,7 +68,7 @@ export function showAppPage(visit: Visit, { app, page, view, title, model = {} }
   const name = title ?? visit.t(`partner.pages.${page || "overview"}`);
   return {
     title: page === "" ? app.name : visit.t("partner.titleOf", { page: name, app: app.name }),
-    ...{ view, place: placeOf(visit) },
+    ...{ view, place: placeOf(visit), ...assets },
     model: { app, address, links, isOperator: isOperator(visit), ...model },
   };
 }

@@ -1,10 +1,11 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { adviseSignOn, signOnDocs } from "../../platform/sign-on-advice/index.ts";
+import { adviseSent, adviseSignOn, signOnDocs } from "../../platform/sign-on-advice/index.ts";
 import { takePage, type Shown, type Visit } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 import { addressOf, appPath, readApp, refuseOtherApp, showAppPage } from "./place.ts";
 
 type Attempt = AdminSchemas["SignOnAttempt"];
+type Sent = AdminSchemas["SignOnParameter"];
 
 const knownSteps: readonly string[] = Object.keys(german.signOns.step);
 
@@ -26,12 +27,20 @@ export async function listSignOns(visit: Visit): Promise<Shown> {
         ...step,
         name: knownSteps.includes(step.step) ? t(`signOns.step.${step.step}`) : step.step,
         advice: advised?.index === index ? advised.advice : null,
+        sent: (step.sent ?? []).map((one) => presentSent(visit, one)),
+        hasProblem: (step.sent ?? []).some(({ problem }) => problem !== null),
       })),
     };
   });
   const address = addressOf(visit);
   const more = next === null ? null : `${address}/sign-ons?${new URLSearchParams({ cursor: next }).toString()}`;
   return showAppPage(visit, { app, page: "sign-ons", view: "sign-ons", model: { attempts, more, docs: signOnDocs } });
+}
+
+function presentSent({ t, locale }: Visit, { name, value, length, problem, advice }: Sent) {
+  const hidden = length === null ? t("signOns.notSent") : t("signOns.hidden", { length });
+  const mend = problem === null ? null : (adviseSent({ problem }, locale) ?? advice ?? problem);
+  return { name, value, hidden, mend };
 }
 
 /** How a sign-on ended as far as is known. */

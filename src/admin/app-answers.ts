@@ -1,0 +1,116 @@
+import { appNotFound, findApp, type ClientId } from "../access/index.ts";
+import { present } from "../platform/contract-types.ts";
+import type { PrismaDb } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { innerOrigin } from "../platform/http/index.ts";
+import type { components } from "../../generated/openapi/admin.ts";
+import { scopesOf } from "./app-views.ts";
+import type { AdminHandler } from "./handler.ts";
+import { reachesOwnApp } from "./reached.ts";
+import { tagOf } from "./stale.ts";
+
+type AppAnswer = components["schemas"]["AppAnswer"];
+
+/** Whom an answer can name. Shape: `id` is null where that does not depend on one record. */
+type Named = { kind: "nobody" | "anybody"; id: null } | { kind: "school" | "group" | "person"; id: string };
+
+const nobody: Named = { kind: "nobody", id: null };
+const anybody: Named = { kind: "anybody", id: null };
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const id = String.raw`([0-9a-f-]{36})`;
+
+/** The operations that bring data to an app with a token of its own. */
+const operations: readonly { path: RegExp; named: (id: string, search: URLSearchParams) => Named }[] = [
+  { path: /^\/idm\/ep\/v1\/(schools|changes)$/, named: () => nobody },
+  { path: new RegExp(`^/idm/ep/v1/schools/${id}(?:/groups)?$`), named: () => nobody },
+  {
+    path: new RegExp(`^/idm/ep/v1/schools/${id}/(?:users|people)$`),
+    named: (schoolId) => ({ kind: "school", id: schoolId }),
+  },
+  { path: new RegExp(`^/idm/ep/v1/groups/${id}$`), named: (groupId) => ({ kind: "group", id: groupId }) },
+  { path: new RegExp(`^/idm/ep/v1/(?:users|people)/${id}$`), named: (personId) => ({ kind: "person", id: personId }) },
+  { path: /^\/idm\/schulconnex\/v1\/personen-info$/, named: (_id, search) => namedByFilter(search) },
+];
+
+const filters = { "organisation.id": "school", "gruppe.id": "group", pid: "person" } as const;
+
+/** Shape: what has no filter, or several, is taken to name anybody. */
+function namedByFilter(search: URLSearchParams): Named {
+  const [[name, value] = ["", ""], ...others] = search;
+  if (others.length > 0 || !Object.hasOwn(filters, name) || !uuid.test(value)) return anybody;
+  return { kind: filters[name as keyof typeof filters], id: value };
+}
+
+/** Errors: invalid invalid_request for an address that brings no data to an app. */
+function readNamed(asked: string): Named {
+  const [path = "", search = ""] = asked.split("?", 2);
+  for (const operation of operations) {
+    const found = operation.path.exec(path);
+    if (found !== null) return operation.named(found[1] ?? "", new URLSearchParams(search));
+  }
+  throw new AppError("invalid", "invalid_request", "The query parameter path names no operation that brings data.");
+}
+
+/** Whether everybody whom an answer can name was invented for a sandbox of the app. */
+async function isInvented({ prisma }: PrismaDb, named: Named, clientId: ClientId): Promise<boolean> {
+  const ofSandbox = { sandbox: { clientId } };
+  if (named.kind === "school") return (await prisma.school.count({ where: { id: named.id, ...ofSandbox } })) > 0;
+  if (named.kind === "group") return (await prisma.group.count({ where: { id: named.id, school: ofSandbox } })) > 0;
+  if (named.kind !== "person") return named.kind === "nobody";
+  const affiliations = { some: { school: ofSandbox }, none: { school: { sandboxId: null } } };
+  return (await prisma.person.count({ where: { id: named.id, affiliations } })) > 0;
+}
+
+function count(body: string): number {
+  const read = JSON.parse(body) as unknown[] | { changes?: unknown[] };
+  return Array.isArray(read) ? read.length : (read.changes?.length ?? 1);
+}
+
+/** The calls of each app that are not answered yet in this process: a long list takes memory while it is read. */
+const calls = new Map<ClientId, number>();
+const mostCalls = 4;
+
+/** Errors: rate_limited while `mostCalls` of the app are not answered. */
+export async function limitCalls<T>(clientId: ClientId, call: () => Promise<T>): Promise<T> {
+  const running = calls.get(clientId) ?? 0;
+  if (running >= mostCalls)
+    throw new AppError("rate_limited", "rate_limited", "Other calls for this app are not answered yet. Wait for them.");
+  calls.set(clientId, running + 1);
+  try {
+    return await call();
+  } finally {
+    const left = calls.get(clientId)! - 1;
+    if (left === 0) calls.delete(clientId);
+    else calls.set(clientId, left);
+  }
+}
+
+const getAppAnswer: AdminHandler<"getAppAnswer"> = async (
+  { db, fetchAsApp },
+  { path: { clientId: given }, query, reach, requestId },
+) => {
+  const clientId = given as ClientId;
+  const app = reachesOwnApp(reach, clientId) ? await findApp(db.pool, clientId) : null;
+  if (app === null) throw appNotFound();
+  const named = readNamed(query.path);
+  return limitCalls(clientId, async () => {
+    const caller = { clientId, scopes: scopesOf(app), readsNames: app.attributes.includes("PERSON_NAME") };
+    const answer = await fetchAsApp(caller, requestId)(new Request(innerOrigin + query.path));
+    const body = await answer.text();
+    const isGiven = answer.status === 200;
+    const isSeen = !isGiven || reach.all || (await isInvented(db, named, clientId));
+    const header = (name: string) => (isSeen ? answer.headers.get(name) : null);
+    const shown = present<AppAnswer>({
+      path: query.path,
+      status: answer.status,
+      ...{ etag: header("etag"), link: header("link") },
+      contentType: answer.headers.get("content-type") ?? "",
+      count: isGiven ? count(body) : null,
+      body: isSeen ? body : null,
+    });
+    // The tag of the answer says all of a body that can be long.
+    return { status: 200, body: shown, headers: { ETag: tagOf(shown, shown.etag === null ? [] : ["body"]) } };
+  });
+};
+
+export const appAnswerHandlers = { getAppAnswer };

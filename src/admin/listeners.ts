@@ -1,0 +1,69 @@
+import type { ClientId } from "../access/index.ts";
+import { present } from "../platform/contract-types.ts";
+import { storeOf, withPrismaTransaction } from "../platform/db.ts";
+import {
+  makeListenerIn,
+  recordAttempts as record,
+  replayIn,
+  takeDeliveries as take,
+  type Taken,
+} from "../webhooks/index.ts";
+import type { Reach } from "../staff/index.ts";
+import type { components } from "../../generated/openapi/admin.ts";
+import { answerCreated, refuseOtherEndpoint } from "./endpoints.ts";
+import type { AdminHandler } from "./handler.ts";
+import { refuseUnknownApp } from "./reached.ts";
+
+type Schemas = components["schemas"];
+
+const createListener: AdminHandler<"createListener"> = async (deps, { body, reach, origin, keep }) => {
+  const { clientId, eventTypes } = body;
+  await refuseUnknownApp(deps.db.pool, reach, clientId as ClientId);
+  return withPrismaTransaction(deps.db, async (tx) => {
+    const made = await makeListenerIn(tx, { clientId, eventTypes }, { origin, keys: deps.webhookKeys });
+    const answer = await answerCreated(tx, made, origin);
+    await keep(tx, answer);
+    return answer;
+  });
+};
+
+const presentTaken = ({ id: deliveryId, eventType, isTest, attempts, headers, body }: Taken) =>
+  present<Schemas["TakenDelivery"]>({
+    ...{ deliveryId, eventType: eventType as Schemas["TakenDelivery"]["eventType"], isTest },
+    ...{ attempt: attempts + 1, headers, body },
+  });
+
+const takeDeliveries: AdminHandler<"takeDeliveries"> = async (deps, { path, body, reach, reachNow }) => {
+  const { endpointId } = path;
+  const { waitSeconds = 0, most = 8 } = body;
+  const workFor = async (among: Reach) => {
+    await refuseOtherEndpoint(storeOf(deps.db), among, endpointId);
+    const taken = await take(deps.db, { endpointId, most, now: deps.clock(), keys: deps.webhookKeys });
+    const body = present<Schemas["TakenDeliveries"]>({
+      deliveries: taken.deliveries.map(presentTaken),
+      listensUntil: taken.listensUntil.toISOString(),
+    });
+    return { status: 200 as const, body };
+  };
+  const answer = await workFor(reach);
+  if (answer.body.deliveries.length > 0 || waitSeconds === 0) return answer;
+  const work = async () => workFor(await reachNow());
+  return { ...answer, later: { wait: (caller) => deps.listeners.wait(endpointId, waitSeconds, caller), work } };
+};
+
+const recordAttempts: AdminHandler<"recordAttempts"> = async (deps, { path: { endpointId }, body, reach }) => {
+  await refuseOtherEndpoint(storeOf(deps.db), reach, endpointId);
+  await record(deps.db, { endpointId, attempts: body.attempts }, { now: deps.clock(), ...deps.listeners.rules });
+  return { status: 204 };
+};
+
+const replayDeliveries: AdminHandler<"replayDeliveries"> = async ({ db }, { path, body, reach, origin }) => {
+  const { endpointId } = path;
+  return withPrismaTransaction(db, async (tx) => {
+    await refuseOtherEndpoint(tx, reach, endpointId);
+    const deliveries = await replayIn(tx, { endpointId, ...body }, origin);
+    return { status: 202, body: { deliveries } };
+  });
+};
+
+export const listenerHandlers = { createListener, takeDeliveries, recordAttempts, replayDeliveries };

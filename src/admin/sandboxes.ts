@@ -1,0 +1,93 @@
+import { appNotFound, findApp, type ClientId } from "../access/index.ts";
+import { present } from "../platform/contract-types.ts";
+import { storeOf } from "../platform/db.ts";
+import {
+  createSandbox as create,
+  deleteSandbox as remove,
+  getSandbox as read,
+  listSandboxes as list,
+  playSandbox,
+  type CreatedSandbox,
+  type Sandbox,
+} from "../sandbox/index.ts";
+import type { components } from "../../generated/openapi/admin.ts";
+import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
+import { answerPage, readPage } from "./page.ts";
+import { ownAppsOf, reachesOwnApp } from "./reached.ts";
+import { refuseStale, tagOf } from "./stale.ts";
+
+type Schemas = components["schemas"];
+
+const sandboxesPath = "/admin/v1/sandboxes";
+
+const presentSandbox = ({ id, clientId, createdAt, expiresAt, schools, steps }: Sandbox) =>
+  present<Schemas["Sandbox"]>({
+    ...{ id, clientId, schools, createdAt: createdAt.toISOString(), expiresAt: expiresAt.toISOString() },
+    steps: steps.map(({ step, doneAt, expectation }) =>
+      present<Schemas["SandboxStep"]>({ step, doneAt: doneAt?.toISOString() ?? null, expectation }),
+    ),
+  });
+
+const presentCreated = ({ sandbox, accounts }: CreatedSandbox) =>
+  present<Schemas["CreatedSandbox"]>({
+    sandbox: presentSandbox(sandbox),
+    accounts: accounts.map((account) => present<Schemas["SandboxAccount"]>(account)),
+  });
+
+type Asked = Pick<AdminRequest<"getSandbox">, "path" | "reach">;
+
+/** Errors: not_found sandbox_not_found for one of an app that is not the caller's own. */
+async function readOwn({ db }: Pick<AdminDeps, "db">, { path, reach }: Asked): Promise<Sandbox> {
+  return read(storeOf(db), path.sandboxId, ownAppsOf(reach));
+}
+
+const listSandboxes: AdminHandler<"listSandboxes"> = async (deps, { query, reach }) => {
+  const page = readPage(deps, "listSandboxes", query);
+  const clientId = query.app as ClientId | undefined;
+  if (clientId !== undefined && (!reachesOwnApp(reach, clientId) || (await findApp(deps.db.pool, clientId)) === null))
+    throw appNotFound();
+  const asked = { clientId, among: ownAppsOf(reach), limit: page.take, after: page.after };
+  const found = await list(storeOf(deps.db), asked);
+  const listed = { list: "listSandboxes" as const, path: sandboxesPath, query, page };
+  return answerPage(deps, listed, { found, idOf: ({ id }) => id, present: presentSandbox });
+};
+
+const createSandbox: AdminHandler<"createSandbox"> = async (deps, { path, reach, origin, keep }) => {
+  const clientId = path.clientId as ClientId;
+  if (!reachesOwnApp(reach, clientId)) throw appNotFound();
+  const { db, restoreWindowDays } = deps;
+  const wanted = {
+    ...{ clientId, restoreWindowDays },
+    finish: async ({ tx }: { tx: Parameters<typeof keep>[0] }, made: CreatedSandbox) => {
+      const body = presentCreated(made);
+      const headers = { Location: `${sandboxesPath}/${made.sandbox.id}` };
+      const answer = { status: 201 as const, body, headers };
+      await keep(tx, answer);
+      return answer;
+    },
+  };
+  return create(db, wanted, origin);
+};
+
+const getSandbox: AdminHandler<"getSandbox"> = async (deps, request) => {
+  const body = presentSandbox(await readOwn(deps, request));
+  return { status: 200, body, headers: { ETag: tagOf(body) } };
+};
+
+const deleteSandbox: AdminHandler<"deleteSandbox"> = async (deps, request) => {
+  const found = await readOwn(deps, request);
+  const check = (now: Sandbox) => refuseStale(request.headers, presentSandbox(now));
+  await remove(deps.db, found.id, request.origin, check);
+  return { status: 204 };
+};
+
+const applySandboxSteps: AdminHandler<"applySandboxSteps"> = async (deps, request) => {
+  const { db, clock, restoreWindowDays } = deps;
+  const { id } = await readOwn(deps, request);
+  const { at: _at, ...origin } = request.origin;
+  const asked = { id, upTo: request.body.upTo, restoreWindowDays, clock };
+  const body = presentSandbox(await playSandbox(db, asked, origin));
+  return { status: 200, body, headers: { ETag: tagOf(body) } };
+};
+
+export const sandboxHandlers = { listSandboxes, createSandbox, getSandbox, deleteSandbox, applySandboxSteps };
