@@ -9,7 +9,7 @@ import { makeImportRequests, makeImportSweep, makePersonImportSweep } from "./im
 import type { Clock } from "./platform/clock.ts";
 import { allowAnyOrigin } from "./platform/cors.ts";
 import { isDatabaseUnavailable } from "./platform/db.ts";
-import { makeHealthRouter, type HealthCheck } from "./platform/health.ts";
+import { makeHealthRouter, makeReadiness, type HealthCheck } from "./platform/health.ts";
 import {
   listOperations,
   loadDocument,
@@ -33,7 +33,8 @@ import { makeStatisticsJob } from "./platform/statistics.ts";
 import { poolsOf, type DatabaseShares } from "./platform/shares.ts";
 import type { WorkerJob } from "./platform/worker.ts";
 import { makeAppLogos, makePortal } from "./portal/index.ts";
-import { makePublishRouter } from "./publish/index.ts";
+import { makeAppGuides, makePublishRouter } from "./publish/index.ts";
+import { makeSandboxSweep } from "./sandbox/index.ts";
 import { makeSchulconnexRouter } from "./schulconnex/index.ts";
 import { checkSigningKeys, forgetPerson, giveUserNamesAtSchool, makeSignOn, signInPath } from "./sign-on/index.ts";
 import type { Count } from "./sign-on/index.ts";
@@ -56,6 +57,8 @@ export type App = {
   jobs: WorkerJob[];
   /** To be told of each run of a job. */
   noteJob: Traffic["noteJob"];
+  /** Has the requests answered that wait for something to happen, so that stopping does not wait for them. */
+  endWaits(): void;
   close(): Promise<void>;
 };
 
@@ -101,6 +104,19 @@ export async function makeApp(
   };
   const imports = makeImportRequests({ db: shares.jobs, clock, log, rules: importRules });
   const healthChecks = listHealthChecks(shares.checks);
+  const countDelivery = (outcome: "delivered" | "failed", clientId: string): void => {
+    metrics.webhookAttempts.inc({ outcome });
+    traffic.count("deliveries", outcome === "delivered" ? "done" : "failed", { clientId });
+  };
+  const webhooks = makeWebhooks({
+    db: shares.jobs,
+    clock,
+    log,
+    keys: config.encryptionKeys,
+    policy,
+    settings: config.webhooks,
+    count: countDelivery,
+  });
   const admin = makeAdmin({
     ...{ db: shares.changes, clock, keys: deriveKeys(config.encryptionKeys, "admin"), platform: config.platform, log },
     ...{ allowLoopbackHttp: !config.production, policy, restoreWindowDays: config.restoreWindowDays },
@@ -117,17 +133,9 @@ export async function makeApp(
     fetchAsApp: (app, requestId) => fetchAsApp({ ...app, personId: null, hasSecondFactor: false, requestId }),
     issuerUrl: config.issuerUrl,
     healthChecks,
-  });
-  const webhooks = makeWebhooks({
-    db: shares.jobs,
-    clock,
-    log,
-    keys: config.encryptionKeys,
-    policy,
-    settings: config.webhooks,
-    count: (outcome, clientId) => {
-      metrics.webhookAttempts.inc({ outcome });
-      traffic.count("deliveries", outcome === "delivered" ? "done" : "failed", { clientId });
+    listeners: {
+      wait: webhooks.waits.wait,
+      rules: { retrySeconds: config.webhooks.retrySeconds, random: Math.random, count: countDelivery },
     },
   });
   const portal = makePortal({
@@ -146,6 +154,7 @@ export async function makeApp(
       findVisitor: signOn.findSignedIn,
       clientFor: admin.clientFor,
     },
+    guides: makeAppGuides(config),
   });
   const health = makeHealthRouter({ checks: healthChecks, isStopping });
   const metricsRouter = makeMetricsRouter({ metrics, token: config.metricsToken });
@@ -160,7 +169,8 @@ export async function makeApp(
   app.use(new URL(config.baseUrl).pathname, Router().use("/idm", allowAnyOrigin), idm, schulconnex, admin.router);
   app.use(health);
   if (config.metricsPort === undefined) app.use(metricsRouter);
-  app.use(keepPickedLocale, makePageAssets(), makeAppLogos(shares.signOn), makePublishRouter(config), signOn.router);
+  const publish = makePublishRouter({ ...config, isReady: makeReadiness({ checks: healthChecks, isStopping, clock }) });
+  app.use(keepPickedLocale, makePageAssets(), makeAppLogos(shares.signOn), publish, signOn.router);
   app.use(portal, last.router, last.onError);
 
   const operations = makeExpress(config).use(health, metricsRouter, last.router, last.onError);
@@ -193,6 +203,7 @@ export async function makeApp(
     jobs: [
       ...signOn.jobs,
       makePurgeJob({ db: shares.changes, clock, forget: forgetPerson }),
+      makeSandboxSweep({ db: shares.changes, clock }),
       makeAnnouncedSweep({ db: shares.jobs, clock }),
       makeEventSweepJob({ db: shares.jobs, clock, feedDays: config.changeFeedDays }),
       makeAuditSweepJob({ db: shares.jobs, clock, auditDays: config.auditDays }),
@@ -206,6 +217,7 @@ export async function makeApp(
       lastCalls.job,
     ],
     noteJob: traffic.noteJob,
+    endWaits: webhooks.waits.close,
     async close() {
       await traffic.flush().catch((err: unknown) => log.warn({ err }, "the last figures were lost"));
       await lastCalls.flush().catch((err: unknown) => log.warn({ err }, "the last calls of apps were lost"));
@@ -277,7 +289,7 @@ const places = ["interaction", "sign-in", "card", "docs", "openapi", "assets", "
 
 /** Our addresses that stand in no contract, for the log. */
 const paths = [
-  ...["health/live", "health/ready"],
+  ...["health/live", "health/ready", "docs/changelog", "docs/changelog.atom"],
   ...["login", "consent", "school", "switch", "cancel"].map((step) => `interaction/${step}`),
   ...["idm", "schulconnex", "schulconnex-1.7", "webhooks", "sign-on"].flatMap((name) => [
     `docs/${name}`,

@@ -20,12 +20,20 @@ async function askSecret(question: string): Promise<string> {
   });
 }
 
+/** A second signal ends the program as always. */
+function untilStopped(): AbortSignal {
+  const stopping = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => stopping.abort());
+  return stopping.signal;
+}
+
 const terminal: Terminal = {
   out: console.log,
   err: console.error,
   readConfig: async () => (await import("./config/index.ts")).readConfig(),
   readRemoteSettings: async () => (await import("./config/index.ts")).readRemoteSettings(),
   screen: process.stderr,
+  untilStopped,
   ...(process.stdin.isTTY && process.stderr.isTTY && { ask, askSecret }),
 };
 

@@ -99,6 +99,7 @@ async function startParts(
   server.serve(config.role === "worker" ? app.operationsHandler : app.handler);
   operations?.serve(app.operationsHandler);
   ends.add("requests and jobs", async () => {
+    app.endWaits();
     const [{ cutOff }] = await Promise.all([
       server.stop(config.shutdownGraceSeconds),
       worker.stop(config.shutdownGraceSeconds),

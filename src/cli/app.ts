@@ -11,7 +11,7 @@ import {
   updateApp,
 } from "../access/index.ts";
 import type { App, ClientId, Registration } from "../access/index.ts";
-import { adviseSignOn, signOnAdviceTexts, signOnDocs } from "../platform/sign-on-advice/index.ts";
+import { adviseSent, adviseSignOn, signOnAdviceTexts, signOnDocs } from "../platform/sign-on-advice/index.ts";
 import { withPrismaTransaction } from "../platform/db.ts";
 import type { Transaction } from "../platform/db.ts";
 import { found, inDatabase } from "./change.ts";
@@ -182,21 +182,35 @@ const shownView = (view: Schemas["AppView"]): Result => ({
   data: view,
 });
 
+type SentParameter = NonNullable<far.SignOnAttempt["steps"][number]["sent"]>[number];
+
+/** The line of a parameter; none of one that was not sent and need not be. */
+function lineOfSent({ name, value, length, problem, advice }: SentParameter): string[] {
+  const isSent = value !== null || length !== null;
+  if (!isSent && problem === null) return [];
+  const shown = value ?? (length === null ? "not sent" : `(${length} characters)`);
+  const wrong = problem === null ? "" : `  <- ${problem}${advice === null ? "" : `: ${advice} See ${signOnDocs}.`}`;
+  return [`    ${name}: ${shown}${wrong}`];
+}
+
 /** Shape: fields in the order in which they are printed. */
 function showSignOns(attempts: readonly far.SignOnAttempt[]): Result {
   const signOns = attempts.map(({ id, steps }) => {
     const advised = adviseSignOn(steps);
     return {
       ...{ id, advice: advised === null ? null : signOnAdviceTexts.en[advised.advice] },
-      steps: steps.map(({ at, step, outcome, code, description, requestId }) => ({
+      steps: steps.map(({ at, step, outcome, code, description, requestId, sent }) => ({
         ...{ at, step, outcome, code, description, requestId },
+        sent:
+          sent?.map(({ name, value, length, problem, advice }) => ({ name, value, length, problem, advice })) ?? null,
       })),
     };
   });
   const lines = signOns.flatMap(({ advice, steps }) => [
-    ...steps.map(({ at, step, outcome, ...of }) =>
+    ...steps.flatMap(({ at, step, outcome, sent, ...of }) => [
       [at, step, outcome, of.code, of.description, of.requestId].filter((part) => part !== null).join("  "),
-    ),
+      ...(sent ?? []).flatMap(lineOfSent),
+    ]),
     ...(advice === null ? [] : [`  ${advice} See ${signOnDocs}.`]),
     "",
   ]);
@@ -282,11 +296,11 @@ export const app: Noun = {
       takes,
       irreversible: "This deletes the app with its grants, consents, tokens, events and webhooks.",
       run: async (tools, { given }) => {
-        const { forgetApp } = await import("../sign-on/index.ts");
+        const { forgetAppWithSandboxes } = await import("../sandbox/index.ts");
         const { listEndpoints, removeDeliveries } = await import("../webhooks/index.ts");
         await inDatabase(tools, async (_db, db) => {
           const endpoints = await listEndpoints(db, { clientId: given.app });
-          await deleteApp(db, given.app, { origin: tools.origin(), forget: forgetApp });
+          await deleteApp(db, given.app, { origin: tools.origin(), forget: forgetAppWithSandboxes });
           await removeDeliveries(
             db,
             endpoints.map(({ id }) => id),
@@ -311,7 +325,10 @@ export const app: Noun = {
         });
         const shown = attempts.map(({ id, steps }) => ({
           id,
-          steps: steps.map(({ at, ...step }) => ({ ...step, at: at.toISOString() })),
+          steps: steps.map(({ at, sent, ...step }) => ({
+            ...{ ...step, at: at.toISOString() },
+            sent: sent?.map((one) => ({ ...one, advice: adviseSent(one, "en") })) ?? null,
+          })),
         }));
         return showSignOns(shown);
       },

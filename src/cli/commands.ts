@@ -1,6 +1,7 @@
 import { checkApp } from "./check-app.ts";
 import { completion } from "./completion.ts";
 import type { Commands } from "./command.ts";
+import { listen } from "./listen.ts";
 import { logout } from "./logout.ts";
 import { serviceCommands } from "./service.ts";
 import { watchCommands } from "./watch.ts";
@@ -47,6 +48,10 @@ export const commands: Commands = {
     summary: "Apps: the registrations of partners' applications.",
     load: async () => (await import("./app.ts")).app,
   },
+  sandbox: {
+    summary: "Sandboxes: throw-away schools with test users, in which the team of an app tries it.",
+    load: async () => (await import("./sandbox.ts")).sandbox,
+  },
   "scope-request": {
     summary: "Requests of scopes: what partners ask for, and the answer.",
     load: async () => (await import("./scope-request.ts")).scopeRequest,
@@ -88,6 +93,7 @@ export const commands: Commands = {
     load: async () => (await import("./remotes.ts")).remotes,
   },
   "check-app": checkApp,
+  listen,
   logout,
   ...watchCommands,
   ...serviceCommands,

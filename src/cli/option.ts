@@ -77,14 +77,14 @@ function readTime(text: string): Date {
   return time;
 }
 
-const secondsOf: Readonly<Record<string, number>> = { m: 60, h: 3600, d: 86_400 };
+const secondsOf: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
 /** Units: seconds; 0 needs no unit. */
 export function readDuration(text: string): number {
-  const [, count, unit] = /^(\d{1,6})([mhd])$/.exec(text) ?? [];
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   if (text === "0") return 0;
   if (count === undefined || unit === undefined)
-    throw new UsageError(`'${text}' is not a time span such as 7d, 12h or 30m.`);
+    throw new UsageError(`'${text}' is not a time span such as 7d, 12h, 30m or 10s.`);
   return Number(count) * secondsOf[unit]!;
 }
 

@@ -25,6 +25,8 @@ export type Terminal = {
   ask?(question: string): Promise<string>;
   /** The same without showing what is typed. */
   askSecret?(question: string): Promise<string>;
+  /** Aborts when the person stops the command; called by commands that go on until then. */
+  untilStopped?(): AbortSignal;
   /** Where progress is drawn; left out: nowhere. */
   screen?: ProgressScreen;
 };
@@ -75,13 +77,15 @@ async function runCommand(
   else refuseRemote(command);
   await confirm(command, rest, globals, terminal, where);
   const bar = makeProgressBar(globals.quiet || terminal.screen === undefined ? nowhere : terminal.screen);
+  const emit = (text: string, data: object) =>
+    terminal.out(globals.output === "json" ? escapeUnprintable(JSON.stringify(data)) : escapeLines(text));
   const screen = { tell, showProgress: bar.show };
   try {
     const result =
       command.own !== undefined
         ? await command.own({ tell, remotes, clientSecret, askSecret: terminal.askSecret }, call as Read)
         : where !== null
-          ? await runRemotely(command, call, { where, ...screen })
+          ? await runRemotely(command, call, { where, emit, untilStopped: () => terminal.untilStopped?.(), ...screen })
           : await runBeside(command, call, { config: await terminal.readConfig(), ...screen });
     bar.end(true);
     const text = printResult(result, globals);
@@ -95,6 +99,11 @@ async function runCommand(
 
 type Read = Parameters<NonNullable<Command["own"]>>[1];
 type Screen = Pick<Tools, "tell" | "showProgress">;
+type RemoteScreen = Screen & {
+  where: KnownRemote;
+  emit(text: string, data: object): void;
+  untilStopped(): AbortSignal | undefined;
+};
 
 /** Runs a command on the database. */
 async function runBeside(
@@ -128,13 +137,19 @@ async function runBeside(
 async function runRemotely(
   command: Command,
   call: ReturnType<typeof readCall>,
-  { where, ...screen }: Screen & { where: KnownRemote },
+  { where, emit, untilStopped, ...screen }: RemoteScreen,
 ): Promise<Result> {
   const [{ connect }, { makeRemoteLookUp }] = await Promise.all([
     import("./remote/connect.ts"),
     import("./remote/look-up.ts"),
   ]);
-  const remote = connect(where, screen);
+  let stop: AbortSignal | undefined;
+  const remote = connect(where, {
+    ...{ ...screen, emit },
+    get stop() {
+      return (stop ??= untilStopped() ?? new AbortController().signal);
+    },
+  });
   const resolved = await resolveNames(call, makeRemoteLookUp(remote));
   const way = command.remote;
   if (typeof way !== "function") throw new Error(way.reason);

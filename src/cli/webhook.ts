@@ -40,6 +40,7 @@ function endpointLines({ id, clientId, url, eventTypes: types, ...of }: Endpoint
   return recordLines({
     ...{ id, app: clientId, url, types: types.join(", "), state },
     ...{ "tried again at": timeOf(of.resumeAt), "failing since": timeOf(of.failingSince) },
+    "listens until": timeOf(of.listensUntil),
     waiting: String(of.pending),
   });
 }

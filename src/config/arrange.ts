@@ -40,6 +40,11 @@ export function arrange(values: Values) {
     changeFeedDays: values.CHANGE_FEED_DAYS,
     auditDays: values.AUDIT_DAYS,
     staffSecondFactor: values.STAFF_SECOND_FACTOR ?? (production ? ("required" as const) : ("offered" as const)),
+    withoutPkce: {
+      isAllowed: values.SIGN_ON_WITHOUT_PKCE === "allowed",
+      deprecatedAt: values.SIGN_ON_WITHOUT_PKCE_DEPRECATED,
+      sunsetAt: values.SIGN_ON_WITHOUT_PKCE_SUNSET,
+    },
     passwordHashConcurrency: values.PASSWORD_HASH_CONCURRENCY,
     allowPrivateAddresses: values.WEBHOOK_ALLOW_PRIVATE_ADDRESSES,
     webhooks: {

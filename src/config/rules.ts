@@ -17,6 +17,12 @@ export function findConflicts(values: Partial<Values>): string[] {
       values.METRICS_PORT !== undefined && values.METRICS_PORT !== 0 && values.METRICS_PORT === values.PORT,
       "METRICS_PORT is the same as PORT. Choose another one, or leave it out and set METRICS_TOKEN.",
     ],
+    [
+      values.SIGN_ON_WITHOUT_PKCE_DEPRECATED !== undefined &&
+        values.SIGN_ON_WITHOUT_PKCE_SUNSET !== undefined &&
+        values.SIGN_ON_WITHOUT_PKCE_SUNSET <= values.SIGN_ON_WITHOUT_PKCE_DEPRECATED,
+      "SIGN_ON_WITHOUT_PKCE_SUNSET is not after SIGN_ON_WITHOUT_PKCE_DEPRECATED. Give apps time between the two.",
+    ],
   ];
   return rules.filter(([wrong]) => wrong).map(([, problem]) => problem);
 }

@@ -107,6 +107,18 @@ export const addressList = z
     "Write addresses or networks such as 10.0.0.0/8, separated by commas.",
   );
 
+// Date takes 30 February for 2 March.
+const isMoment = (value: string): boolean => {
+  const at = new Date(value);
+  return !Number.isNaN(at.getTime()) && at.toISOString() === value.replace(/Z$/, ".000Z");
+};
+
+/** A moment in UTC, to the second. */
+export const moment = z
+  .string()
+  .refine(isMoment, "Write a moment in UTC such as 2028-08-01T00:00:00Z.")
+  .transform((value) => new Date(value));
+
 /** Times in seconds, one after the other. */
 export const secondsList = z
   .string()

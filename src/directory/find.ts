@@ -20,7 +20,7 @@ export async function findSchool({ prisma }: RecordStore, schoolId: SchoolId): P
 }
 
 function presentSchool(record: Prisma.SchoolModel): School {
-  const { id, sortKey: _key, createdAt: _created, updatedAt: _updated, ...written } = record;
+  const { id, sortKey: _key, sandboxId: _sandbox, createdAt: _created, updatedAt: _updated, ...written } = record;
   const { address, addressAddition, city, zipCode, country, state, ...rest } = written;
   return {
     ...rest,
@@ -56,13 +56,13 @@ const searchSchools = (order: NameOrder) =>
     ({ search, limit, after, among }) => sql`
   SELECT ${fields<Found<SchoolId>>({ id: s.id })} FROM ${s}
   WHERE ${contains(sql`${s.name} || ' ' || ${s.officialId}`, search)}
-    AND (${among}::uuid[] IS NULL OR ${s.id} = ANY (${among}::uuid[]))
+    AND (${among}::uuid[] IS NULL OR ${s.id} = ANY (${among}::uuid[])) AND ${s.sandboxId} IS NULL
     AND ${isBehind(order, schoolPlace, { from: lastSchool, key: lastSchool.sortKey, id: lastSchool.id, after })}
   ${orderBy(order, schoolPlace)} LIMIT ${limit}`,
   );
 const schoolSearches = { name: searchSchools("name"), "-name": searchSchools("-name") };
 
-/** Schools by name, or in another order; of those that `among` names, if it is given. */
+/** Schools by name, or in another order; of those that `among` names, if it is given. None of a sandbox. */
 export async function listSchools(
   db: Store,
   { among, order = "name", ...part }: Part & { among?: readonly SchoolId[] | undefined; order?: NameOrder | undefined },
@@ -239,6 +239,12 @@ const identifiers = sql`${p.sourceSystemIdentifier}, (SELECT ${c.username} FROM 
 type People = Search & Required<PeopleOf>;
 
 const signIn = table("signIn");
+
+const sandboxSchool = table("school", "sandbox_school");
+// Asked once in a statement. People of the staff who are at no school are in none.
+const isInSandbox = sql`(${p.homeSchoolId} = ANY (ARRAY(
+      SELECT ${sandboxSchool.id} FROM ${sandboxSchool} WHERE ${sandboxSchool.sandboxId} IS NOT NULL))) IS TRUE`;
+
 const lastSignInOf = (id: Sql): Sql =>
   sql`coalesce((SELECT max(${signIn.lastSignInAt}) FROM ${signIn} WHERE ${signIn.personId} = ${id}), '-infinity')`;
 
@@ -256,8 +262,8 @@ const searchPeople = (order: PersonOrder) =>
   statement<People>(
     ({ search, words, limit, after, schoolId, among, groupId, status, role, hasLogin, atNoSchool }) => sql`
   SELECT ${fields<Found<PersonId>>({ id: p.id })} FROM ${p}
-  WHERE (${schoolId}::uuid IS NULL
-      OR EXISTS (SELECT FROM ${a} WHERE ${a.personId} = ${p.id} AND ${a.schoolId} = ${schoolId}))
+  WHERE (CASE WHEN ${schoolId}::uuid IS NULL THEN NOT ${isInSandbox}
+      ELSE EXISTS (SELECT FROM ${a} WHERE ${a.personId} = ${p.id} AND ${a.schoolId} = ${schoolId}) END)
     AND (${among}::uuid[] IS NULL
       OR EXISTS (SELECT FROM ${a} WHERE ${a.personId} = ${p.id} AND ${a.schoolId} = ANY (${among}::uuid[])))
     AND (NOT ${atNoSchool}::boolean OR ${p.homeSchoolId} IS NULL)
@@ -277,7 +283,10 @@ const searchPeople = (order: PersonOrder) =>
 const orders = Object.keys(peopleKeys) as PersonOrder[];
 const peopleSearches = new Map(orders.map((order) => [order, searchPeople(order)]));
 
-/** People by name, or in another order; at a school, in one of its groups and of one status if these are given. */
+/**
+ * People by name, or in another order; at a school, in one of its groups and of one status if these are given. Those of
+ * a sandbox are found at their school only.
+ */
 export async function listPeople(
   db: Store,
   { search, limit, after, order = "name", ...of }: Part & PeopleOf & { order?: PersonOrder | undefined },

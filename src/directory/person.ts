@@ -7,7 +7,7 @@ import { makeUuid } from "../platform/ids.ts";
 import { findRows, sql, statement, table } from "../platform/sql.ts";
 import { originOf, type Change } from "./change.ts";
 import { given, listDifferent } from "./given.ts";
-import type { PersonId, SchoolId } from "./ids.ts";
+import type { GroupId, PersonId, SchoolId } from "./ids.ts";
 import { write } from "./refusals.ts";
 import { makePersonSortKey } from "./sort-key.ts";
 import { checkIdentifier, checkText } from "./text.ts";
@@ -57,6 +57,54 @@ export async function createPerson(change: Change, person: NewPerson): Promise<P
   const line = { action: "person_created", personId: id, schoolId: homeSchoolId, detail: { schools } };
   await recordAudit(tx, { ...originOf(change), ...line });
   return id;
+}
+
+/** One of many people who come to a school together. Shape: `groups` are groups of that school. */
+export type NewMember = Omit<NewPerson, "schools"> & { groups: readonly GroupId[] };
+
+/**
+ * Registers many people at one school, in its groups, with a number of statements that does not depend on how many they
+ * are.
+ *
+ * Shape:  answers their ids in the order given; one audit line says how many they are.
+ * Errors: as `createPerson`; not_found group_not_found.
+ */
+export async function createPeople(
+  change: Change,
+  { schoolId, people }: { schoolId: SchoolId; people: readonly NewMember[] },
+): Promise<PersonId[]> {
+  const { tx, now } = change;
+  await change.touchSchool(schoolId);
+  const rows = people.map(({ id = makeUuid(now) as PersonId, groups, name, sourceSystemIdentifier = null, role }) => {
+    const record = checkPerson({ role, ...spreadName(name), sourceSystemIdentifier });
+    return { id, groups, record };
+  });
+  const times = { createdAt: now, updatedAt: now };
+  await write(
+    tx.prisma.person.createMany({
+      data: rows.map(({ id, record }) => ({
+        ...{ id, ...record, ...times, homeSchoolId: schoolId, sortKey: makePersonSortKey(nameOf(record)) },
+      })),
+    }),
+  );
+  const atSchool = rows.map(({ id: personId }) => ({ id: makeUuid(now), personId, schoolId }));
+  await write(tx.prisma.affiliation.createMany({ data: atSchool }));
+  await addMembers(tx, schoolId, rows);
+  await recordAudit(tx, { ...originOf(change), action: "people_created", schoolId, detail: { people: rows.length } });
+  return rows.map(({ id }) => id);
+}
+
+type Member = { id: PersonId; groups: readonly GroupId[]; record: Pick<PersonRecord, "role"> };
+
+/** Errors: not_found group_not_found. */
+async function addMembers({ prisma }: Transaction, schoolId: SchoolId, people: readonly Member[]): Promise<void> {
+  const wanted = [...new Set(people.flatMap(({ groups }) => groups))];
+  const found = await prisma.group.count({ where: { id: { in: wanted }, schoolId, status: "ACTIVE" } });
+  if (found < wanted.length) throw new AppError("not_found", "group_not_found", "The group does not exist.");
+  const data = people.flatMap(({ id: personId, groups, record: { role } }) =>
+    groups.map((groupId) => ({ groupId, personId, schoolId, role })),
+  );
+  await write(prisma.membership.createMany({ data }));
 }
 
 /**

@@ -20,6 +20,8 @@ const refusals: Readonly<Record<string, Refusal>> = {
     "source_system_identifier_taken",
     "Another group of this school has this identifier of the source system.",
   ],
+  // What one of a sandbox and one of real schools is to the other.
+  affiliation_sandbox_fkey: ["not_found", "school_not_found", "The school does not exist."],
   affiliation_pkey: ["conflict", "person_at_school", "The person is at this school already."],
   membership_pkey: ["conflict", "membership_exists", "The person is in the group already."],
   membership_person_id_school_id_fkey: ["conflict", "person_not_at_school", "The person is not at the group's school."],

@@ -1,6 +1,6 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import { recordAudit } from "../events/index.ts";
-import type { Transaction } from "../platform/db.ts";
+import type { RecordStore, Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/ids.ts";
 import { findRows, sql, statement, table } from "../platform/sql.ts";
@@ -13,7 +13,7 @@ import { checkIdentifier, checkShape, checkText } from "./text.ts";
 
 /** What is written of a school: every column of the record but those that the directory keeps by itself. */
 export type SchoolRecord = Omit<Prisma.SchoolModel, KeptBySchool>;
-type KeptBySchool = "id" | "sortKey" | "createdAt" | "updatedAt";
+type KeptBySchool = "id" | "sortKey" | "sandboxId" | "createdAt" | "updatedAt";
 
 export type SchoolAddress = Pick<SchoolRecord, "address" | "addressAddition" | "city" | "zipCode">;
 
@@ -26,6 +26,9 @@ export type NewSchool = Omit<SchoolRecord, keyof SchoolAddress | keyof SchoolLoc
   address: SchoolAddress;
   location: SchoolLocation;
 };
+
+/** A school of a sandbox stays one: nobody of a real school comes to it, and no other app sees it. */
+export type NewSandboxSchool = NewSchool & { sandboxId: string };
 
 type Parts<Whole> = { [Name in keyof Whole]?: Whole[Name] | undefined };
 
@@ -41,14 +44,16 @@ export type SchoolUpdate = { schoolId: SchoolId } & Parts<Omit<NewSchool, "id" |
  * Errors: invalid for a text that cannot be kept (text_empty, text_too_long, text_unprintable, text_malformed);
  *         conflict id_taken, official_id_taken.
  */
-export async function createSchool(change: Change, school: NewSchool): Promise<SchoolId> {
+export async function createSchool(change: Change, school: NewSchool | NewSandboxSchool): Promise<SchoolId> {
   const { tx, now } = change;
-  const { id: wanted, address, location, ...rest } = school;
+  const { id: wanted, address, location, sandboxId, ...rest } = { sandboxId: null, ...school };
   const id = wanted ?? (makeUuid(now) as SchoolId);
   const record = checkSchool({ ...rest, ...address, ...location });
   await change.touch({ schools: [id] });
   const times = { createdAt: now, updatedAt: now };
-  await write(tx.prisma.school.create({ data: { id, ...record, sortKey: makeSortKey(record.name), ...times } }));
+  await write(
+    tx.prisma.school.create({ data: { id, ...record, sandboxId, sortKey: makeSortKey(record.name), ...times } }),
+  );
   await recordAudit(tx, { ...originOf(change), action: "school_created", schoolId: id });
   return id;
 }
@@ -73,6 +78,11 @@ export async function updateSchool(change: Change, update: SchoolUpdate): Promis
   return changed;
 }
 
+/** Whether a school belongs to a sandbox; false for one that does not exist. */
+export async function isSandboxSchool({ prisma }: RecordStore, schoolId: SchoolId): Promise<boolean> {
+  return (await prisma.school.count({ where: { id: schoolId, sandboxId: { not: null } } })) > 0;
+}
+
 const s = table("school", "s");
 
 const lockRow = statement<{ schoolId: SchoolId }>(
@@ -85,7 +95,7 @@ export async function lockSchool(tx: Transaction, schoolId: SchoolId): Promise<S
   await findRows(tx, lockRow, { schoolId });
   const record = await tx.prisma.school.findUnique({
     where: { id: schoolId },
-    omit: { id: true, sortKey: true, createdAt: true, updatedAt: true },
+    omit: { id: true, sortKey: true, sandboxId: true, createdAt: true, updatedAt: true },
   });
   if (record === null) throw new AppError("not_found", "school_not_found", "The school does not exist.");
   return record;

@@ -1,5 +1,5 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
-import type { SchoolId } from "../directory/index.ts";
+import { isSandboxSchool, type SchoolId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
 import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
@@ -55,7 +55,7 @@ export async function previewImport(db: PrismaDb, wanted: NewImport, origin: Ori
 /**
  * Records that a roster was handed in, before it is read.
  *
- * Errors: invalid when the call contradicts itself or the file.
+ * Errors: invalid when the call contradicts itself or the file; not_found school_not_found for one of a sandbox.
  */
 export async function beginImport(
   db: PrismaDb,
@@ -69,6 +69,8 @@ export async function beginImport(
       "school_year_missing",
       "Carrying groups over needs the school year, so that the same file does it once.",
     );
+  if (wanted.schoolId !== undefined && (await isSandboxSchool(db, wanted.schoolId)))
+    throw new AppError("not_found", "school_not_found", "The school does not exist.");
   const id = makeUuid(origin.at) as ImportId;
   const { name, format } = await openRoster(wanted);
   await db.prisma.import.create({

@@ -11,8 +11,9 @@ export type Schools = {
 };
 
 /**
- * Loads all schools of the directory. Shape: with `among`, finding another school ends the reading.
+ * Loads all schools of the directory but those of sandboxes.
  *
+ * Shape:  with `among`, finding another school ends the reading.
  * Errors: `find` throws forbidden school_out_of_reach.
  */
 export async function loadSchools(
@@ -20,7 +21,7 @@ export async function loadSchools(
   only: SchoolId | undefined,
   among?: ReadonlySet<SchoolId>,
 ): Promise<Schools> {
-  const rows = await prisma.school.findMany({ select: { id: true, officialId: true } });
+  const rows = await prisma.school.findMany({ where: { sandboxId: null }, select: { id: true, officialId: true } });
   const byName = new Map(rows.map(({ id, officialId }) => [officialId, id as SchoolId]));
   for (const { id } of rows) byName.set(id, id as SchoolId);
   return {

@@ -1,4 +1,5 @@
 import { Router } from "express";
+import type { Clock } from "./clock.ts";
 
 /** Resolves when all is well, throws otherwise; the text of the error stays inside. */
 export type HealthCheck = { name: string; missing: string; check(): Promise<unknown> };
@@ -43,4 +44,25 @@ export function makeHealthRouter({ checks, isStopping }: { checks: HealthCheck[]
       });
   });
   return router;
+}
+
+const readinessMs = 5000;
+
+/** Whether requests can be answered, checked at most once in five seconds, so that strangers may ask. */
+export function makeReadiness({
+  checks,
+  isStopping,
+  clock,
+}: {
+  checks: readonly HealthCheck[];
+  isStopping(): boolean;
+  clock: Clock;
+}): () => Promise<boolean> {
+  let last: { atMs: number; isWell: Promise<boolean> } | undefined;
+  return async () => {
+    const nowMs = clock().getTime();
+    if (last === undefined || nowMs - last.atMs >= readinessMs)
+      last = { atMs: nowMs, isWell: runChecks(checks).then((results) => results.every(({ well }) => well)) };
+    return (await last.isWell) && !isStopping();
+  };
 }

@@ -4,7 +4,7 @@ export type CheckText = { title: string; why: string; remedy: string; docs: stri
 const library =
   "A certified OpenID Connect library does this where it is given the issuer, and the state and nonce that were sent.";
 const idToken = { docs: "/sign-on" };
-const raw = "Verify over the bytes as they came, before they are parsed; /docs#webhooks has the code.";
+const raw = "Verify over the bytes as they came, before they are parsed; /docs/receive-webhooks has the code.";
 
 /** The checks of the sign-on, in the order in which they are reported. */
 export const signOnChecks = {
@@ -12,13 +12,13 @@ export const signOnChecks = {
     title: "The Login URL leads to the sign-on at once",
     why: "A tile opens the Login URL, and the person expects to be signed in without another click.",
     remedy: "Answer the Login URL with a redirect (302 or 303) to the authorization endpoint that discovery names.",
-    docs: "#sign-on",
+    docs: "/sign-on-server",
   },
   "login-hint": {
     title: "The login_hint of the Login URL is passed on",
     why: "Without it somebody else may end up signed in: the person who used the same browser before.",
     remedy: "Copy login_hint from the Login URL into the authorization request unchanged, encoded once.",
-    docs: "#sign-on",
+    docs: "/sign-on-server",
   },
   "authorization-request": {
     title: "The authorization request asks for a code, as the registered client, with the scope openid",
@@ -62,7 +62,7 @@ export const signOnChecks = {
     title: "A sign-on as it should be ends with the person signed in",
     why: "What follows compares with this: where nobody gets in, a refusal proves nothing.",
     remedy: "Look into the log of your app. Give --session-url where a page other than the last one shows who is in.",
-    docs: "#sign-on",
+    docs: "/sign-on-server",
   },
   "token-type-case": {
     title: "The token type is read in any case: Bearer, bearer and BEARER",
@@ -134,13 +134,13 @@ export const webhookChecks = {
     title: "An event with a correct signature is confirmed in time",
     why: "Whatever is not answered with 2xx within 10 seconds has failed and is sent again.",
     remedy: "Write the event down, answer 204, and work afterwards.",
-    docs: "#webhooks",
+    docs: "/receive-webhooks",
   },
   "webhook-raw-body": {
     title: "The signature is verified over the bytes as they came",
     why: "JSON that was parsed and written again has other spaces and escapes, and another signature.",
     remedy: raw,
-    docs: "#webhooks",
+    docs: "/receive-webhooks",
   },
   "webhook-signature-wrong": {
     title: "A signature with another secret is refused",
@@ -170,25 +170,25 @@ export const webhookChecks = {
     title: "The same event a second time is confirmed",
     why: "An answer may get lost on its way, and then the event comes again with the same webhook-id.",
     remedy: "Keep each webhook-id for a day; to one that you have, answer 2xx and do nothing.",
-    docs: "#webhooks",
+    docs: "/receive-webhooks",
   },
   "webhook-order": {
     title: "Create, update, delete and restore of one person, and a delete of somebody unknown, are confirmed",
     why: "An event that failed for good, or that came before you were there, leaves gaps.",
     remedy: "Take an event as a hint: read what it names, and answer 2xx to what you need not do.",
-    docs: "#webhooks",
+    docs: "/receive-webhooks",
   },
   "webhook-unknown-event": {
     title: "An event of an unknown type is ignored with 2xx",
     why: "New types may come; one that is answered with an error is sent again and may pause your address.",
     remedy: "Answer 2xx to types and actions that you do not know, and do nothing.",
-    docs: "#webhooks",
+    docs: "/receive-webhooks",
   },
   "webhook-unknown-property": {
     title: "An event with unknown properties is taken",
     why: "New properties may be added to each event, and new names to updatedProperties.",
     remedy: "Let your JSON reader ignore what it does not know.",
-    docs: "#webhooks",
+    docs: "/receive-webhooks",
   },
   "webhook-several-signatures": {
     title: "One good signature among several is enough",

@@ -5,14 +5,15 @@ import { patiently, refusing, sendOnce, withToken } from "./send.ts";
 import { makeTokenSource } from "./token.ts";
 
 type Where = { address: string; clientId: string; clientSecret: string };
-type Terminal = Pick<Remote, "tell" | "showProgress">;
+type Terminal = Pick<Remote, "tell" | "showProgress"> & Partial<Pick<Remote, "emit" | "stop">>;
 
 /**
  * Connects a command to a remote service; nothing is sent before the first call.
  *
  * Errors: calls end with AppError and the code and message of the service, where it refuses.
  */
-export function connect(where: Where, { tell, showProgress }: Terminal): Remote {
+export function connect(where: Where, terminal: Terminal): Remote {
+  const { tell, showProgress, emit = () => undefined } = terminal;
   const send = patiently(sendOnce, tell);
   const token = makeTokenSource(where, (url, init) => send(new Request(url, { redirect: "error", ...init })));
   const ask = refusing(withToken(send, token));
@@ -26,5 +27,12 @@ export function connect(where: Where, { tell, showProgress }: Terminal): Remote 
       return ask(request);
     },
   });
-  return { address: where.address, api, tell, showProgress };
+  return {
+    ...{ address: where.address, api, tell, showProgress, emit },
+    get stop() {
+      return terminal.stop ?? never;
+    },
+  };
 }
+
+const never = new AbortController().signal;

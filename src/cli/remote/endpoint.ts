@@ -4,9 +4,10 @@ import { bodyOf, dateOf, everyEntry, firstEntries, given, once, type Remote, typ
 /** Shape: fields in the order in which they are printed. */
 const endpointOf = (record: Schemas["WebhookEndpoint"]): Endpoint => {
   const { id, clientId, url, eventTypes, state, reason, stateChangedAt, resumeAt, failingSince, createdAt } = record;
+  const listensUntil = dateOf(record.listensUntil);
   return {
     ...{ id, clientId, url, eventTypes, state, reason, stateChangedAt: new Date(stateChangedAt) },
-    ...{ resumeAt: dateOf(resumeAt), failingSince: dateOf(failingSince), createdAt: new Date(createdAt) },
+    ...{ resumeAt: dateOf(resumeAt), failingSince: dateOf(failingSince), listensUntil, createdAt: new Date(createdAt) },
     pending: record.pending,
   };
 };

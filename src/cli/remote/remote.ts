@@ -10,6 +10,10 @@ export type Schemas = components["schemas"];
 
 /** What a command works with on a remote service. */
 export type Remote = Pick<Tools, "tell" | "showProgress"> & {
+  /** Prints something at once, beside the result at the end: a text, or with --output json one object in one line. */
+  emit(text: string, data: object): void;
+  /** Aborts when the person stops a command that goes on until then. */
+  readonly stop: AbortSignal;
   address: string;
   /** The admin API; a call that is refused throws. */
   api: Client<paths>;

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import type { Option } from "../option.ts";
-import { keyList, oneOf, wholeNumber } from "../values.ts";
+import { keyList, moment, oneOf, wholeNumber } from "../values.ts";
 
 // Published with this code: for development only, refused in production.
 export const developmentKey = Buffer.from("schultor: only for development!!").toString("base64");
@@ -66,6 +66,28 @@ export const signOnOptions = {
       "before they get into the pages of the staff or give an app a scope of the admin API. `offered` asks only " +
       "those who have one.",
     example: "required",
+  },
+  SIGN_ON_WITHOUT_PKCE: {
+    value: oneOf("allowed", "refused"),
+    default: "allowed",
+    meaning:
+      "Whether confidential apps may sign people in without PKCE where their registration allows it. `refused` ends " +
+      "it for all of them: they get `invalid_request` with what to send. The dates below end nothing by themselves.",
+    example: "refused",
+  },
+  SIGN_ON_WITHOUT_PKCE_DEPRECATED: {
+    value: moment,
+    default: "2026-12-01T00:00:00Z",
+    meaning: "From when sign-on without PKCE is deprecated; answers of it say so in the header `Deprecation`.",
+    example: "2026-12-01T00:00:00Z",
+  },
+  SIGN_ON_WITHOUT_PKCE_SUNSET: {
+    value: moment,
+    default: "2028-08-01T00:00:00Z",
+    meaning:
+      "After when sign-on without PKCE may be refused, as announced to partners in the header `Sunset`. Choose the " +
+      "summer holidays.",
+    example: "2028-08-01T00:00:00Z",
   },
   PASSWORD_HASH_CONCURRENCY: {
     value: wholeNumber(1, 64),

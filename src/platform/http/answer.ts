@@ -2,6 +2,7 @@ import type { AppError } from "../errors.ts";
 import type { JsonSql } from "../json-sql.ts";
 import { join, sql, statement, type Parameters, type Sql, type Statement } from "../sql.ts";
 import type { Visible, VisibleRows } from "../visible-sql.ts";
+import type { Caller } from "./caller.ts";
 
 declare const shape: unique symbol;
 
@@ -38,7 +39,14 @@ export type JsonList<T> = {
 /** What a handler answers that is made from more than one statement. */
 export type JsonMade<T> = { kind: "made"; make: () => Promise<T> };
 /** What a change answers: its status, and a body where the contract has one for it. */
-export type Done = { status: number; body?: unknown; headers?: Record<string, string> };
+export type Done = {
+  status: number;
+  body?: unknown;
+  headers?: Record<string, string>;
+  /** Waits before it is answered; where the waiting ends with true, what `work` answers then is sent in its place. */
+  later?: Later;
+};
+export type Later = { wait(caller: Caller): Promise<boolean>; work(): Promise<Done> };
 export type JsonDone<T extends Done> = { kind: "done"; work: () => Promise<T> };
 export type Missing = () => AppError;
 

@@ -10,6 +10,7 @@ export { makeAnswerCheck, type AnswerCheck } from "./answer-check.ts";
 export { asked, makeListQuery, makeReadQuery, type ListQuery, type ReadQuery } from "./answer.ts";
 export { bindOperations, type Binding } from "./bind-operations.ts";
 export {
+  type Answer,
   listOperations,
   loadDocument,
   resolve,
@@ -31,6 +32,7 @@ export {
   type Handler,
   type Handlers,
 } from "./operation-types.ts";
+export type { Caller } from "./caller.ts";
 export { etagOf } from "./etag.ts";
 export { makeProblemType, type ProblemType } from "./problem-type.ts";
 export { makeUploadSweep, Upload } from "./upload.ts";

@@ -1,5 +1,16 @@
 import type { AppError } from "../errors.ts";
-import type { Done, JsonDone, JsonList, JsonMade, JsonRead, ListQuery, Missing, Page, ReadQuery } from "./answer.ts";
+import type {
+  Done,
+  JsonDone,
+  JsonList,
+  JsonMade,
+  JsonRead,
+  ListQuery,
+  Later,
+  Missing,
+  Page,
+  ReadQuery,
+} from "./answer.ts";
 import type { Upload } from "./upload.ts";
 
 /** One operation as openapi-typescript describes it. */
@@ -23,6 +34,7 @@ type BodyFor<Body> = Body extends readonly (infer Item)[]
 type DoneWith<Status, Response> = {
   status: Status;
   headers?: Record<string, string>;
+  later?: Later;
 } & ([BodyOf<Response>] extends [never] ? { body?: undefined } : { body: BodyOf<Response> });
 /** What a change may answer, by the statuses of its contract. */
 export type ChangeAnswer<Responses> = {

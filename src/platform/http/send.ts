@@ -38,8 +38,9 @@ export async function sendMade({ make }: JsonMade<unknown>, sending: Sending): P
 /** Does a change and sends what it answers. A caller who leaves meanwhile does not stop it. */
 export async function sendDone({ work }: JsonDone<Done>, sending: Sending): Promise<void> {
   const { lists } = sending.reading;
-  admit(lists, sending);
-  const { status, headers = {}, body } = await inPlace(lists, sending, work);
+  const leave = admit(lists, sending);
+  const done = await inPlace(lists, sending, work);
+  const { status, headers = {}, body } = done.later === undefined ? done : await waitFor(done, leave, sending);
   const { res, check } = sending;
   check?.(body, status);
   const type = body === undefined ? {} : { "Content-Type": Buffer.isBuffer(body) ? "application/pdf" : contentType };
@@ -47,10 +48,23 @@ export async function sendDone({ work }: JsonDone<Done>, sending: Sending): Prom
   res.end(body === undefined || Buffer.isBuffer(body) ? body : JSON.stringify(body));
 }
 
-/** Counts the request as one of its app until it is answered; refuses it where there are too many. */
-export function admit(gate: Gate, { res, clientId, caller }: Sending): void {
+/** Waits without a place, and without counting as one of the requests of the app. Errors: CallerLeft. */
+async function waitFor({ later, ...done }: Done, leave: () => void, sending: Sending): Promise<Done> {
+  const { caller, reading } = sending;
+  leave();
+  const isDue = await later!.wait(caller);
   if (caller.hasLeft()) throw new CallerLeft();
-  res.once("close", gate.admit(clientId));
+  if (!isDue) return done;
+  admit(reading.lists, sending);
+  return inPlace(reading.lists, sending, () => later!.work());
+}
+
+/** Counts the request as one of its app until it is answered; refuses it where there are too many. */
+export function admit(gate: Gate, { res, clientId, caller }: Sending): () => void {
+  if (caller.hasLeft()) throw new CallerLeft();
+  const leave = gate.admit(clientId);
+  res.once("close", leave);
+  return leave;
 }
 
 /** Does the work of a request in a place of its app. */

@@ -1,6 +1,9 @@
 import german from "./de.json" with { type: "json" };
 import english from "./en.json" with { type: "json" };
 
+export { adviseSent, sentProblemTexts } from "./sent.ts";
+export type { SentParameter, SentProblem } from "./sent.ts";
+
 export type SignOnAdvice = keyof typeof english;
 type Step = { step: string; outcome: "done" | "waiting" | "refused"; code: string | null };
 
