@@ -11,6 +11,7 @@ import type {
   PersonenInfoFilter,
   School,
   SchulconnexPaths,
+  SchulconnexSpelling,
   User,
 } from "./contract.ts";
 import { ApiError, readApiError } from "./errors.ts";
@@ -18,8 +19,10 @@ import { readPages } from "./pages.ts";
 import { makeRetrying, type RetryOptions, type Send } from "./retry.ts";
 import { makeTokens, type Credentials } from "./tokens.ts";
 
-export type ClientOptions = Credentials &
+export type ClientOptions<Spelling extends SchulconnexSpelling = "V1_4"> = Credentials &
   RetryOptions & {
+    /** How the app is registered to read Schulconnex codes. Chooses types only. Default `V1_4`. */
+    schulconnexSpelling?: Spelling | undefined;
     /** Where the APIs are, if not at the issuer. */
     baseUrl?: string | undefined;
     /** Instead of the global `fetch`. */
@@ -37,7 +40,7 @@ export type ChangesOptions = ListOptions & { after: string };
 /**
  * Lists are read page by page as the loop goes on. `find…` answers null for what does not exist, or not for the app.
  */
-export type Client = {
+export type IdmClient = {
   readonly scopes: readonly string[];
   listSchools(options?: ListOptions): AsyncGenerator<School, void>;
   listSchoolUsers(schoolId: string, options?: ListOptions): AsyncGenerator<User, void>;
@@ -53,13 +56,16 @@ export type Client = {
   listChanges(options: ChangesOptions): AsyncGenerator<Change, void>;
   /** The same by page; `next` is the position to keep once the page is worked on. */
   listChangePages(options: ChangesOptions): AsyncGenerator<ChangeList, void>;
-  listPersonenInfo(filter?: PersonenInfoFilter, options?: CallOptions): Promise<Personendatensatz[]>;
-  /** The Schulconnex record of the person whose sign-on brought this access token. */
-  getPersonInfo(userToken: string, options?: CallOptions): Promise<Personendatensatz>;
   /** Every operation of the IDM API as openapi-fetch calls it; what is no success is thrown as `ApiError`. */
   readonly idm: FetchClient<IdmPaths>;
-  /** The same for Schulconnex. */
-  readonly schulconnex: FetchClient<SchulconnexPaths>;
+};
+
+export type Client<Spelling extends SchulconnexSpelling = "V1_4"> = IdmClient & {
+  listPersonenInfo(filter?: PersonenInfoFilter, options?: CallOptions): Promise<Personendatensatz<Spelling>[]>;
+  /** The Schulconnex record of the person whose sign-on brought this access token. */
+  getPersonInfo(userToken: string, options?: CallOptions): Promise<Personendatensatz<Spelling>>;
+  /** Every operation of Schulconnex as openapi-fetch calls it; what is no success is thrown as `ApiError`. */
+  readonly schulconnex: FetchClient<SchulconnexPaths<Spelling>>;
 };
 
 /**
@@ -67,14 +73,16 @@ export type Client = {
  *
  * Errors: every call throws `ApiError`, or `TokenError` if there is no token for it; what `fetch` throws goes through.
  */
-export function createClient(options: ClientOptions): Client {
+export function createClient<Spelling extends SchulconnexSpelling = "V1_4">(
+  options: ClientOptions<Spelling>,
+): Client<Spelling> {
   const send = makeRetrying(options.fetch ?? ((request) => fetch(request)), options);
   const settings = { baseUrl: options.baseUrl ?? options.issuer, fetch: makeAuthorized(options, send) };
   const idm = makeFetchClient<IdmPaths>(settings);
   const schulconnex = makeFetchClient<SchulconnexPaths>(settings);
   for (const client of [idm, schulconnex]) client.use(throwErrors);
 
-  const listChangePages: Client["listChangePages"] = async function* ({ after, limit = 500, signal }) {
+  const listChangePages: IdmClient["listChangePages"] = async function* ({ after, limit = 500, signal }) {
     for (let [position, isMore] = [after, true]; isMore;) {
       const query = { after: position, limit };
       const list = (await idm.GET("/idm/ep/v1/changes", { params: { query }, ...onlySet({ signal }) })).data!;
@@ -83,7 +91,7 @@ export function createClient(options: ClientOptions): Client {
     }
   };
 
-  return {
+  const client: Client = {
     scopes: options.scopes,
     idm,
     schulconnex,
@@ -132,6 +140,8 @@ export function createClient(options: ClientOptions): Client {
       return (await schulconnex.GET("/idm/schulconnex/v1/person-info", { headers, ...onlySet({ signal }) })).data!;
     },
   };
+  // The spellings differ in types only: what the service answers depends on the registration of the app.
+  return client as unknown as Client<Spelling>;
 }
 
 /** Adds the token of the app to a request that has none, and asks once for another one if the service refuses it. */

@@ -1,8 +1,18 @@
 import type { components as Idm, paths as IdmPaths } from "../../../generated/openapi/idm.ts";
-import type { components as Schulconnex, paths as SchulconnexPaths } from "../../../generated/openapi/schulconnex.ts";
+import type * as V1_7 from "../../../generated/openapi/schulconnex-1.7.ts";
+import type * as V1_4 from "../../../generated/openapi/schulconnex.ts";
 import type { components as Webhooks } from "../../../generated/openapi/webhooks.ts";
 
-export type { IdmPaths, SchulconnexPaths };
+export type { IdmPaths };
+
+type Schulconnex = { V1_4: V1_4.components["schemas"]; V1_7: V1_7.components["schemas"] };
+
+/** How an app reads the codes of Schulconnex, such as `LERN` and `Lern`; its registration says which. */
+export type SchulconnexSpelling = keyof Schulconnex;
+export type SchulconnexPaths<Spelling extends SchulconnexSpelling = "V1_4"> = {
+  V1_4: V1_4.paths;
+  V1_7: V1_7.paths;
+}[Spelling];
 
 type Schemas = Idm["schemas"];
 
@@ -16,7 +26,8 @@ export type PersonName = Schemas["PersonName"];
 export type Change = Schemas["Change"];
 export type ChangeList = Schemas["ChangeList"];
 export type EventAction = Schemas["EventAction"];
-export type Personendatensatz = Schulconnex["schemas"]["Personendatensatz"];
+export type Personendatensatz<Spelling extends SchulconnexSpelling = "V1_4"> =
+  Schulconnex[Spelling]["Personendatensatz"];
 
 /** What a webhook tells: ids only, by `event` of a person, a group or a school. */
 export type WebhookEvent = Webhooks["schemas"]["PersonEvent" | "GroupEvent" | "SchoolEvent"];

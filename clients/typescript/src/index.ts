@@ -8,6 +8,7 @@ export {
   type ChangesOptions,
   type Client,
   type ClientOptions,
+  type IdmClient,
   type ListDeletedOptions,
   type ListOptions,
 } from "./client.ts";

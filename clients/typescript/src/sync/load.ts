@@ -1,10 +1,10 @@
-import type { Client } from "../client.ts";
+import type { IdmClient } from "../client.ts";
 import { ApiError } from "../errors.ts";
 import { makeGroupRecord, makePersonRecord } from "./present.ts";
 import { mayRead, resolveHints } from "./resolve.ts";
 import type { RecordType, Store, StoredRecord } from "./store.ts";
 
-type Load = { client: Client; store: Store; signal: AbortSignal };
+type Load = { client: IdmClient; store: Store; signal: AbortSignal };
 
 /**
  * Reads everything. The position in the change feed comes first, so that what changes meanwhile is behind it; it is

@@ -1,8 +1,8 @@
-import type { Client } from "../client.ts";
+import type { IdmClient } from "../client.ts";
 import { makeGroupRecord, makePersonRecord, makeUnreadPerson } from "./present.ts";
 import type { Hint, RecordKey, Store, StoredRecord } from "./store.ts";
 
-export type Reader = Pick<Client, "findSchool" | "findUser" | "findGroup" | "findPerson" | "scopes">;
+export type Reader = Pick<IdmClient, "findSchool" | "findUser" | "findGroup" | "findPerson" | "scopes">;
 export type Resolved = { put: StoredRecord[]; remove: RecordKey[] };
 
 /** What the hints of a subject say about its end: it may come back, it is gone, or nothing. */
@@ -13,8 +13,10 @@ type Subject = RecordKey & { ending: Ending };
 const readers = 4;
 
 /** Whether the scopes of the app let it read this kind of record. */
-export const mayRead = ({ scopes }: Pick<Client, "scopes">, kind: "schools" | "users" | "groups" | "people"): boolean =>
-  scopes.some((scope) => scope.endsWith(`:${kind}:read`));
+export const mayRead = (
+  { scopes }: Pick<IdmClient, "scopes">,
+  kind: "schools" | "users" | "groups" | "people",
+): boolean => scopes.some((scope) => scope.endsWith(`:${kind}:read`));
 
 /**
  * Says what to write after these hints, from the present state of what they are about. What the API shows counts, and

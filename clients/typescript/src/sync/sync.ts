@@ -1,4 +1,4 @@
-import type { Client } from "../client.ts";
+import type { IdmClient } from "../client.ts";
 import type { Change } from "../contract.ts";
 import { ApiError, CursorExpiredError } from "../errors.ts";
 import { sleep } from "../retry.ts";
@@ -8,7 +8,7 @@ import { resolveHints } from "./resolve.ts";
 import type { Hint, RecordKey, Store } from "./store.ts";
 
 export type SyncOptions = {
-  client: Client;
+  client: IdmClient;
   store: Store;
   /** Told of each failure to work on webhooks; they are tried again. */
   onError?: ((error: unknown) => void) | undefined;
