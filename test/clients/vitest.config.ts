@@ -1,7 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-// Clients of the published contract in other languages; needs Java, and Debian's python3-urllib3, python3-pydantic,
-// python3-dateutil.
+// Clients of the published contract in other languages; languages.ts names the packages of Debian that they need.
 export default defineConfig({
   test: {
     root: new URL("../..", import.meta.url).pathname,

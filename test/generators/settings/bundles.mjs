@@ -1,0 +1,1 @@
+export const bundles = ["idm", "schulconnex", "sign-on", "webhooks"];

@@ -1,0 +1,231 @@
+import { Ajv, type ValidateFunction } from "ajv";
+import addFormats from "ajv-formats";
+import {
+  listOperations,
+  loadDocument,
+  resolve,
+  type Answer,
+  type OpenApiDocument,
+  type Operation,
+} from "../../src/platform/http/index.ts";
+import { close } from "../contract/schema-check.ts";
+
+/** One request and its answer as they went over the wire. Shape: header names are in lower case. */
+export type Exchange = {
+  method: string;
+  /** Path and query. */
+  target: string;
+  requestHeaders: Record<string, string | undefined>;
+  /** Null where the body was too long to keep. */
+  requestBody: Buffer | null;
+  status: number;
+  headers: Record<string, string | undefined>;
+  body: Buffer | null;
+};
+
+export type Judgement = {
+  /** Operation and status, as in `idm getUser 200`; nothing where no document has the path. */
+  touched: string[];
+  faults: string[];
+};
+
+type Place = { document: string; path: string; route: RegExp; method: string; operation: Operation };
+type Parameter = Extract<NonNullable<Operation["parameters"]>[number], { name: string }>;
+type Fault = string | null;
+
+/** The documents of the HTTP APIs. Which of the two spellings of Schulconnex is answered depends on the app. */
+const documentNames = ["idm", "schulconnex", "schulconnex-1.7", "sign-on", "admin"];
+const twins: Record<string, string> = { "schulconnex-1.7": "schulconnex" };
+
+/**
+ * Makes the check of exchanges against documents, by name: for answers, whether the status is listed, the required
+ * headers are there and the body is of a listed type and follows its schema; for requests that were accepted, whether
+ * query, required headers and body are as described. A property that no schema names is a fault.
+ */
+export function makeExchangeCheck(documents: Record<string, OpenApiDocument>): (exchange: Exchange) => Judgement {
+  const places = Object.entries(documents).flatMap(([document, contract]) =>
+    listOperations(contract).map(({ path, method, operation }): Place => ({
+      document,
+      path,
+      route: new RegExp(`^${path.replaceAll(".", "\\.").replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+      method: method.toUpperCase(),
+      operation,
+    })),
+  );
+  const checks = Object.fromEntries(
+    Object.entries(documents).map(([name, document]) => [name, makeDocumentCheck(document)]),
+  );
+  const judgeBy = (name: string, exchange: Exchange): Judgement => {
+    const path = exchange.target.split("?", 1)[0]!;
+    const here = nearest(places.filter(({ document, route }) => document === name && route.test(path)));
+    if (here.length === 0) return { touched: [], faults: [] };
+    const method = exchange.method === "HEAD" ? "GET" : exchange.method;
+    let place = here.find((one) => one.method === method);
+    const say = (fault: string) => `${name} ${exchange.method} ${path} ${exchange.status}: ${fault}`;
+    if (place === undefined) {
+      // A browser asks before it calls from another origin.
+      if (exchange.method === "OPTIONS" && exchange.status < 300) return { touched: [], faults: [] };
+      if (exchange.status < 400) return { touched: [], faults: [say("the document has no such method")] };
+      place = here[0]!;
+      if (exchange.status === 405 && !("405" in place.operation.responses)) return { touched: [], faults: [] };
+    }
+    return {
+      touched: [`${name} ${place.operation.operationId} ${exchange.status}`],
+      faults: checks[name]!(place.operation, exchange).map(say),
+    };
+  };
+  return (exchange) => {
+    const all = Object.fromEntries(Object.keys(documents).map((name) => [name, judgeBy(name, exchange)]));
+    for (const [one, other] of Object.entries(twins)) {
+      const [mine, theirs] = [all[one], all[other]];
+      if (mine === undefined || theirs === undefined) continue;
+      if (theirs.faults.length === 0) all[one] = { touched: [], faults: [] };
+      else if (mine.faults.length === 0) all[other] = { touched: [], faults: [] };
+    }
+    return {
+      touched: Object.values(all).flatMap(({ touched }) => touched),
+      faults: Object.values(all).flatMap(({ faults }) => faults),
+    };
+  };
+}
+
+/** Filled as the service of the tests fills them. */
+export const loadDocuments = async (): Promise<Record<string, OpenApiDocument>> =>
+  Object.fromEntries(
+    await Promise.all(documentNames.map(async (name) => [name, await loadDocument(name, "schultor")] as const)),
+  );
+
+/** Of the paths that fit, the one with the fewest parameters. */
+function nearest(places: Place[]): Place[] {
+  const parameters = ({ path }: Place) => path.split("{").length;
+  const least = Math.min(...places.map(parameters));
+  return places.filter((place) => parameters(place) === least);
+}
+
+function makeDocumentCheck(document: OpenApiDocument): (operation: Operation, exchange: Exchange) => string[] {
+  const check = makeSchemaCheck(document);
+  return (operation, exchange) => {
+    const faults = checkAnswer(operation, exchange);
+    if (isAccepted(exchange)) faults.push(...checkQuery(operation, exchange), ...checkRequestBody(operation, exchange));
+    return faults;
+  };
+
+  function checkAnswer({ responses }: Operation, { method, status, headers, body }: Exchange): string[] {
+    const given = responses[String(status)] ?? responses[`${String(status)[0]!}XX`] ?? responses["default"];
+    if (given === undefined) return ["this status is not described"];
+    const answer: Answer = resolve(document, given);
+    const faults = Object.entries(answer.headers ?? {}).flatMap(([name, header]) => {
+      const { required = false, schema = {} } = resolve(document, header);
+      const value = headers[name.toLowerCase()];
+      if (value === undefined) return required ? [`the header ${name} is missing`] : [];
+      return name.toLowerCase() === "content-type" ? [] : asFaults(`header ${name}`, check.text(schema, value));
+    });
+    // The text that frameworks add to a redirect is for nobody.
+    if (body === null || method === "HEAD" || (status >= 300 && status < 400)) return faults;
+    if (answer.content === undefined) return body.length === 0 ? faults : [...faults, "there is a body"];
+    const type = typeOf(headers);
+    const media = answer.content[type];
+    if (media === undefined) return [...faults, `a body of the type ${type || "nothing"} is not described`];
+    if (media.schema !== undefined && isJson(type))
+      faults.push(...asFaults("body", check.json(media.schema, parseJson(body))));
+    return faults;
+  }
+
+  function checkQuery(operation: Operation, { target, requestHeaders }: Exchange): string[] {
+    const query = new URL(target, "http://localhost").searchParams;
+    const known = (operation.parameters ?? []).map((parameter) => resolve<Parameter>(document, parameter));
+    const names = new Set(known.filter((one) => one.in === "query").map(({ name }) => name));
+    const ignoresOthers = operation["x-eov-allow-unknown-query-parameters"] === true;
+    const faults = [...new Set(query.keys())]
+      .filter((name) => name !== "" && !names.has(name) && !ignoresOthers)
+      .map((name) => `the query parameter ${name} is not described`);
+    for (const { name, in: where, required, schema = {} } of known) {
+      if (where === "header" && required && requestHeaders[name.toLowerCase()] === undefined)
+        faults.push(`the header ${name} of the request is missing`);
+      if (where !== "query") continue;
+      // OAuth takes a parameter without a value for one that is missing (RFC 6749, section 3.1).
+      const values = query.getAll(name).filter((value) => value !== "" || !ignoresOthers);
+      if (values.length === 0) {
+        if (required) faults.push(`the query parameter ${name} is missing`);
+        continue;
+      }
+      faults.push(
+        ...asFaults(`query parameter ${name}`, check.text(schema, schema.type === "array" ? values : values[0])),
+      );
+    }
+    return faults;
+  }
+
+  function checkRequestBody({ requestBody }: Operation, { requestHeaders, requestBody: body }: Exchange): string[] {
+    if (body === null) return [];
+    // The body of a GET has no meaning.
+    if (requestBody === undefined) return [];
+    // A form without fields has no bytes.
+    const isForm = "application/x-www-form-urlencoded" in (requestBody.content ?? {});
+    if (body.length === 0) return requestBody.required && !isForm ? ["the request has no body"] : [];
+    const type = typeOf(requestHeaders);
+    const media = requestBody.content?.[type];
+    if (media === undefined) return [`a request of the type ${type || "nothing"} is not described`];
+    if (media.schema === undefined || !isJson(type)) return [];
+    return asFaults("body of the request", check.json(media.schema, parseJson(body)));
+  }
+}
+
+/** A refusal of an authorization request goes back to the app in an address. */
+const isAccepted = ({ status, headers }: Exchange) =>
+  status < 400 && !/[?&]error=/.test(status >= 300 ? (headers["location"] ?? "") : "");
+const typeOf = (headers: Exchange["headers"]) => (headers["content-type"] ?? "").split(";", 1)[0]!.toLowerCase();
+const isJson = (type: string) => /[/+]json$/.test(type);
+const asFaults = (where: string, fault: Fault) => (fault === null ? [] : [`${where}: ${fault}`]);
+
+/** Undefined is against every schema. */
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString()) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Validates values with ajv alone, apart from what the service uses. Shape: `text` takes values as a header or query
+ * has them, where a number is written out.
+ */
+function makeSchemaCheck(
+  document: OpenApiDocument,
+): Record<"json" | "text", (schema: object, value: unknown) => Fault> {
+  const make = (coerceTypes: boolean) => {
+    const ajv = new Ajv({
+      strict: false,
+      validateSchema: false,
+      allErrors: true,
+      coerceTypes,
+      formats: { int32: true, int64: true, binary: true },
+    });
+    addFormats.default(ajv);
+    ajv.addSchema({ $id: "document", components: close(withoutExamples(document.components)) });
+    const compiled = new Map<object, ValidateFunction>();
+    return (schema: object, value: unknown): Fault => {
+      let validate = compiled.get(schema);
+      if (validate === undefined) {
+        const own = close(rebase(withoutExamples(schema)));
+        validate = ajv.compile({ type: "object", required: ["value"], properties: { value: own } });
+        compiled.set(schema, validate);
+      }
+      if (validate({ value })) return null;
+      return (validate.errors ?? [])
+        .map(({ instancePath, message, params }) => `${instancePath} ${message ?? ""} ${JSON.stringify(params)}`)
+        .join("; ");
+    };
+  };
+  return { json: make(false), text: make(true) };
+}
+
+const rebase = (schema: object) =>
+  JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"document#/components')) as object;
+
+// In an example, an `id` would pass for the name of a schema.
+const withoutExamples = (part: object): object =>
+  JSON.parse(
+    JSON.stringify(part, (key, value: unknown) => (key === "example" || key === "examples" ? undefined : value)),
+  ) as object;

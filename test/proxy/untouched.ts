@@ -1,0 +1,25 @@
+import { listOperations, type OpenApiDocument } from "../../src/platform/http/index.ts";
+
+/**
+ * Compares what went through the proxy with the documents. Shape: entries are as in `idm getUser 200`; `missing` is an
+ * operation without any success (or, where it has none, any answer), `untouched` is every other status that never came.
+ */
+export function findUntouched(
+  documents: Record<string, OpenApiDocument>,
+  touched: ReadonlySet<string>,
+): { missing: string[]; untouched: string[] } {
+  const [missing, untouched]: string[][] = [[], []];
+  for (const [name, document] of Object.entries(documents)) {
+    // It has the operations of another document, in another spelling.
+    if (name === "schulconnex-1.7") continue;
+    for (const { operation } of listOperations(document)) {
+      const entry = (status: string) => `${name} ${operation.operationId} ${status}`;
+      const statuses = Object.keys(operation.responses);
+      const good = statuses.filter((status) => status < "400");
+      const wanted = good.length > 0 ? good : statuses;
+      if (!wanted.some((status) => touched.has(entry(status)))) missing!.push(entry(wanted.join(" or ")));
+      else untouched!.push(...statuses.map(entry).filter((one) => !touched.has(one)));
+    }
+  }
+  return { missing: missing!, untouched: untouched! };
+}
