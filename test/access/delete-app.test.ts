@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { deleteApp, type ClientId, type ForgetApp } from "../../src/access/index.ts";
 import { sequenceEvents } from "../../src/events/index.ts";
 import type { Queryable } from "../../src/platform/db.ts";
+import { createSandbox, forgetAppWithSandboxes } from "../../src/sandbox/index.ts";
 import { forgetApp } from "../../src/sign-on/index.ts";
 import { hashId } from "../../src/sign-on/storage/artifact.ts";
 import { explainPrepared, listScanned } from "../support/explain.ts";
@@ -14,7 +15,7 @@ import { testDatabase } from "../support/database.ts";
 const db = await testDatabase();
 const make = makeMakers(db);
 const at = new Date("2026-02-03T08:00:00Z");
-const remove = (clientId: ClientId, forget: ForgetApp = forgetApp) =>
+const remove = (clientId: ClientId, forget: ForgetApp = forgetAppWithSandboxes) =>
   deleteApp(db, clientId, { origin: { at }, forget });
 
 /** What is kept on purpose of an app that is gone. */
@@ -82,6 +83,8 @@ async function makeFullApp(): Promise<ClientId> {
       data: { kind, idHash: new Uint8Array(hashId(kind + clientId)), payload: {}, clientId, expiresAt: at },
     });
   }
+  const sandbox = { clientId, restoreWindowDays: 30, finish: async () => undefined };
+  await createSandbox(db, sandbox, { at });
   await insertEvents(db, at, [{ clientId }]);
   return clientId;
 }
@@ -102,7 +105,7 @@ test("a deletion that fails leaves the app as it was", async () => {
   const clientId = await makeFullApp();
   const before = await countRows(clientId);
   const failing: ForgetApp = async (tx, id) => {
-    await forgetApp(tx, id);
+    await forgetAppWithSandboxes(tx, id);
     if ((await tx.query("SELECT FROM app WHERE client_id = $1", [id])).rowCount === 0) throw new Error("no");
   };
   await expect(remove(clientId, failing)).rejects.toThrow("no");
@@ -137,7 +140,7 @@ test("a large app is deleted without a time limit on its statements, by indexes,
       let count = 0;
       await forgetApp({ query } as unknown as Queryable, id);
     }
-    await forgetApp(tx, id);
+    await forgetAppWithSandboxes(tx, id);
     if (placed < 0) {
       placed = await asOthers(async () => {
         await insertEvents(db, at, [{ clientId: other }]);

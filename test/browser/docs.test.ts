@@ -16,7 +16,14 @@ beforeAll(async () => {
   server = createServer(app).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  app.use(makePageAssets(), makePublishRouter({ platform: "schultor", baseUrl: url, issuerUrl: url }));
+  app.use(
+    makePageAssets(),
+    makePublishRouter({
+      ...{ platform: "schultor", baseUrl: url, issuerUrl: url },
+      withoutPkce: { deprecatedAt: new Date("2026-12-01T00:00:00Z"), sunsetAt: new Date("2028-08-01T00:00:00Z") },
+      isReady: async () => true,
+    }),
+  );
 });
 afterAll(() => server.close());
 
@@ -31,11 +38,23 @@ function listForeignRequests(page: Page): string[] {
 }
 
 describe.each(looks)("on a $size", (look) => {
-  test("the guide is accessible and fits", async () => {
-    const page = await newPage(look);
-    await page.goto(`${url}/docs`);
-    await expectAccessible(page);
-  });
+  test.each(["", "/search?q=token", "/search?q=zeppelin", "/status", "/rules", "/rules/idm-statuses"])(
+    "/docs%s is accessible and fits",
+    async (path) => {
+      const page = await newPage(look);
+      await page.goto(`${url}/docs${path}`);
+      await expectAccessible(page);
+    },
+  );
+
+  test.each(["client-credentials", "not-found", "first-school", "errors", "changelog", "promises", "../openapi"])(
+    "/docs/%s is readable",
+    async (name) => {
+      const page = await newPage(look);
+      await page.goto(`${url}/docs/${name}`);
+      await expectReadable(page);
+    },
+  );
 
   test.each([
     ["idm", "List the people of a school"],
@@ -51,6 +70,42 @@ describe.each(looks)("on a $size", (look) => {
     await expectReadable(page);
     expect(foreign).toEqual([]);
   });
+});
+
+test.each([true, false])("a language is chosen, with JavaScript: %s", async (javaScript) => {
+  const page = await newPage({ javaScript });
+  await page.goto(`${url}/docs/client-credentials`);
+  const tabs = page.getByRole("group", { name: "The same in several languages" }).first();
+  await expect.poll(() => tabs.getByText("import base64").isVisible()).toBe(false);
+  await tabs.getByLabel("Python").check();
+  await expect.poll(() => tabs.getByText("import base64").isVisible()).toBe(true);
+  await expect.poll(() => tabs.getByText("curl -s").isVisible()).toBe(false);
+});
+
+test("a chosen language stays on other pages, and a program is copied without its output", async () => {
+  const page = await newPage({ size: "desk" });
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.goto(`${url}/docs/client-credentials`);
+  await page.getByLabel("PHP").first().check();
+  await page.goto(`${url}/docs/first-load`);
+  await expect.poll(() => page.getByLabel("PHP").first().isChecked()).toBe(true);
+  await page.getByRole("button", { name: "Copy" }).first().click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  const copied = await page.evaluate<string>("navigator.clipboard.readText()");
+  expect(copied).toBe(`curl -s -H "Authorization: Bearer $TOKEN" ${url}/idm/ep/v1/changes\n`);
+});
+
+test("a search without JavaScript leads to an operation of a reference", async () => {
+  const page = await newPage({ javaScript: false });
+  await page.goto(`${url}/docs`);
+  await page.getByLabel("Search").fill("getUser");
+  await page.getByRole("button", { name: "Search" }).click();
+  const link = page.locator(".found").getByRole("link", { name: "IDM API: Get a user" });
+  const path = await link.getAttribute("href");
+  const reference = await newPage();
+  await reference.goto(`${url}${path!}`);
+  await expect.poll(() => reference.evaluate("scrollY")).toBeGreaterThan(1000);
+  await reference.getByRole("heading", { name: "Get a user" }).first().waitFor();
 });
 
 test("an operation is found by searching", async () => {

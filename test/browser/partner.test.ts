@@ -100,6 +100,7 @@ test.each(looks)("the pages of an app are accessible and fit: $colorScheme, $siz
     "/scopes",
     "/webhooks",
     "/webhooks/signature",
+    "/sandbox",
     "/sign-ons",
   ];
   const paths = [...ofApp, "/requests", "/log"].map((path) => base + path);
@@ -111,6 +112,18 @@ test.each(looks)("the pages of an app are accessible and fit: $colorScheme, $siz
       await page.screenshot({ path: `${shots}/partner-${look.size ?? "desk"}-${index}.png`, fullPage: true });
     if (look.javaScript !== false) await expectAccessible(page, path);
   }
+});
+
+test("a partner makes a sandbox, plays a step of the year in it and deletes it", async () => {
+  const page = await enter({}, "/sandbox");
+  await press(page, "Sandbox anlegen");
+  await page.getByText("Kopieren Sie sie jetzt").waitFor();
+  await expectAccessible(page, "new sandbox");
+  await press(page, "Nächsten Schritt spielen");
+  await page.getByText("Der Schritt wurde gespielt.").waitFor();
+  await expectAccessible(page, "sandbox");
+  await press(page, "Diese Sandbox löschen");
+  await page.getByText("Die Sandbox wurde gelöscht.").waitFor();
 });
 
 test("the registration is changed and permissions are asked for with JavaScript off", async () => {

@@ -8,7 +8,7 @@ export default defineConfig({
     include: ["test/browser/**/*.test.ts"],
     globalSetup: ["test/support/test-server.ts"],
     setupFiles: ["test/support/each-file.ts"],
-    maxWorkers: 1,
+    maxWorkers: 2,
     expect: { poll: { timeout: 30_000 } },
     // Long, because they only end what hangs, also on a machine that is busy with other work.
     testTimeout: 600_000,

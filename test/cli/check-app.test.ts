@@ -6,6 +6,7 @@ import { startIssuer } from "../../src/cli/check-app/issuer.ts";
 import { makeJUnitReport, makeReport } from "../../src/cli/check-app/report.ts";
 import { checkSignOn } from "../../src/cli/check-app/sign-on.ts";
 import { checkWebhook } from "../../src/cli/check-app/webhook.ts";
+import { contents } from "../../src/publish/contents.ts";
 import { startPartnerApp } from "../../demo/partner-app.ts";
 import demo from "../../demo/demo.json" with { type: "json" };
 import { makeDataDir } from "../support/data-dir.ts";
@@ -227,7 +228,7 @@ test("the command prints reasons and links, writes JUnit, and ends with 0 or 1",
   const { code, out } = await run([...asked, "--junit", file]);
   expect(code).toBe(1);
   expect(out).toContain("FAILED   webhook-duplicate: ");
-  expect(out).toContain("See: https://id.example/docs#webhooks");
+  expect(out).toContain("See: https://id.example/docs/receive-webhooks");
   expect(out).toContain("10 passed, 1 failed, 0 warning, 1 skipped.");
   expect(readFileSync(file, "utf8")).toMatch(/tests="12" failures="1" skipped="1"/);
   expect(await run([...asked, "--quiet"])).toMatchObject({ code: 1, out: "webhook-duplicate\n" });
@@ -247,8 +248,20 @@ test.each<[string[], string]>([
   expect(err).toContain(message);
 });
 
+test("the time to wait for the app is given in seconds too", async () => {
+  const asked = ["check-app", "--login-url", "http://127.0.0.1:9/login", "--redirect-uri", "http://127.0.0.1:9/"];
+  const { code, err } = await runHere({})([...asked, "--port", "0", "--wait", "1s"]);
+  expect(code, err).toBe(1);
+});
+
 test("a report holds what an app answers without breaking its form", () => {
   const verdicts: Verdict[] = [{ id: "login-hint", outcome: "failed", detail: 'a<b>&"\u0001' }];
   expect(makeJUnitReport(verdicts, "https://id.example/docs")).toContain('message="a&lt;b&gt;&amp;&quot;?"');
   expect(makeReport(verdicts, "https://id.example/docs")).toMatchObject({ hasFailed: true, quiet: ["login-hint"] });
+});
+
+test("every check leads to a guide, or to the reference of a document of the contract", () => {
+  const pages = contents.flatMap(({ entries }) => entries.filter((entry) => typeof entry === "string"));
+  const known = [...pages, "sign-on", "webhooks"].map((name) => `/${name}`);
+  for (const [id, { docs }] of Object.entries(checks)) expect(known, id).toContain(docs);
 });

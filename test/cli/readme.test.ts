@@ -20,6 +20,7 @@ const notTyped: Readonly<Record<string, string>> = {
   "npm run generate": "writes into the sources; the gate `generated code is current` runs it on a copy",
   "npm run migration": "writes into the sources",
   "npm run docs:config": "writes into README.md; test/platform/config.test.ts compares what it would write",
+  "npm run release:contract": "writes a release into the sources; test/contract/changelog.test.ts tries its steps",
   "npm run clients": "needs Java; the gate `clients` runs it",
   "npm run test:": "needs Chromium or Java; a gate of its own runs it",
   "npm run bench": "takes minutes",

@@ -52,7 +52,12 @@ test("the last sign-ons to an app, with what stopped them", async () => {
   await service.jobs.find(({ name }) => name === "traffic.flushLogs")!.run(new AbortController().signal);
   await expectSameReading("app", "sign-ons", tried.clientId);
   expect(await remote.ask("app", "sign-ons", tried.clientId)).toMatchObject({
-    signOns: [{ advice: expect.stringContaining("not a registered one"), steps: [{ outcome: "refused" }] }],
+    signOns: [
+      {
+        advice: expect.stringContaining("not a registered one"),
+        steps: [{ outcome: "refused", sent: expect.any(Array) }],
+      },
+    ],
   });
 });
 

@@ -16,6 +16,7 @@ const remoteOnly: Readonly<Record<string, string>> = {
   "app view": "The service answers as it answers the app.",
   "card print": "It makes the cards with the addresses that the service has.",
   "person explain": "The service makes the decision.",
+  listen: "It makes the deliveries.",
   health: "A process says itself how it is.",
 };
 

@@ -70,6 +70,7 @@ const planted: Record<string, [file: string, line: string, emptied?: string]> = 
   "staff-looks-down": ["src/staff/index.ts", 'import "../idm/index.ts";'],
   "siblings-do-not-know-each-other": ["src/idm/index.ts", 'import "../sign-on/index.ts";'],
   "admin-on-top": ["src/cli/grant.ts", 'import "../admin/index.ts";'],
+  "sandbox-below-admin": ["src/sign-on/index.ts", 'import "../sandbox/index.ts";', "src/sandbox/index.ts"],
   "portal-on-top": ["src/admin/grants.ts", 'import "../portal/index.ts";'],
   "pages-through-the-admin-api": ["src/portal/today/index.ts", 'import "../../access/index.ts";'],
   "areas-do-not-know-each-other": [

@@ -1,10 +1,14 @@
+import { createHash } from "node:crypto";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import express from "express";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { documentNames, listVersions, releasesFolder } from "../../openapi/tools/document.ts";
 import {
   fillPlatform,
+  listRules,
   makeIdmClient,
   makePublishRouter,
   makeSchulconnexClient,
@@ -17,11 +21,18 @@ const place = {
   baseUrl: "https://api.example.org/schools",
   issuerUrl: "https://login.example.org",
 };
+const withoutPkce = {
+  deprecatedAt: new Date("2027-02-01T00:00:00Z"),
+  sunsetAt: new Date("2029-07-31T22:00:00Z"),
+};
 let server: Server;
 let url: string;
+let isReady = true;
 
 beforeAll(async () => {
-  const app = express().disable("etag").use(makePublishRouter(place));
+  const app = express()
+    .disable("etag")
+    .use(makePublishRouter({ ...place, withoutPkce, isReady: async () => isReady }));
   app.use((_req, res) => void res.status(404).json({ code: "not_found" }));
   server = createServer(app).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
@@ -93,13 +104,126 @@ test("the list of documents names them all", async () => {
   expect((await fetch(`${url}/openapi/`)).status).toBe(200);
 });
 
-test("the guide shows this operator's addresses and scopes", async () => {
-  const guide = await fetch(`${url}/docs`);
+describe("the released versions", () => {
+  type Listed = { version: string; date: string; documents: { name: string; yaml: string; sha256: string }[] };
+  const readVersions = async () => ((await (await fetch(`${url}/openapi`)).json()) as { versions: Listed[] }).versions;
+
+  test("are listed with dates, addresses and the checksum of what is served", async () => {
+    const versions = await readVersions();
+    expect(versions.map(({ version }) => version)).toEqual(listVersions());
+    for (const { version, date, documents } of versions) {
+      expect(date).toMatch(/^\d{4}-\d{2}-\d{2}$/);
+      expect(documents.map(({ name }) => name)).toEqual(documentNames(join(releasesFolder, version)));
+      for (const { name, yaml, sha256 } of documents) {
+        expect(yaml).toBe(`https://login.example.org/openapi/${version}/${name}.yaml`);
+        const served = await (await fetch(`${url}/openapi/${version}/${name}.yaml`)).text();
+        expect(createHash("sha256").update(served).digest("hex")).toBe(sha256);
+        expect(served).not.toMatch(/<platform>|localhost/);
+        expect((parse(served) as { info: object }).info).toMatchObject({ version });
+      }
+    }
+  });
+
+  test("are served as JSON too, to every origin", async () => {
+    const yaml = await (await fetch(`${url}/openapi/1.0.0/idm.yaml`)).text();
+    const json = await fetch(`${url}/openapi/1.0.0/idm.json`);
+    expect(json.headers.get("access-control-allow-origin")).toBe("*");
+    expect(await json.json()).toEqual(parse(yaml));
+    expect((await fetch(`${url}/openapi/0.9.0/idm.yaml`)).status).toBe(404);
+  });
+
+  test("are a page for a browser, and JSON for whatever does not ask for one", async () => {
+    const page = await fetch(`${url}/openapi`, {
+      headers: { Accept: "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8" },
+    });
+    expect([page.headers.get("content-type"), page.headers.get("vary")]).toEqual([
+      "text/html; charset=utf-8",
+      expect.stringContaining("Accept"),
+    ]);
+    const html = await page.text();
+    for (const { version, documents } of await readVersions())
+      for (const { name, sha256 } of documents) {
+        expect(html).toContain(`/openapi/${version}/${name}.yaml`);
+        expect(html).toContain(sha256);
+      }
+    const plain = await fetch(`${url}/openapi`, { headers: { Accept: "*/*" } });
+    expect(plain.headers.get("content-type")).toMatch(/^application\/json/);
+  });
+});
+
+test("the changelog is a page and a feed, with every release", async () => {
+  const page = await (await fetch(`${url}/docs/changelog`)).text();
+  const feed = await fetch(`${url}/docs/changelog.atom`);
+  expect(feed.headers.get("content-type")).toMatch(/^application\/atom\+xml/);
+  const text = await feed.text();
+  expect([...text.matchAll(/<title>Contract ([\d.]+)<\/title>/g)].map(([, version]) => version)).toEqual(
+    listVersions(),
+  );
+  for (const version of listVersions()) expect(page).toContain(`id="v${version}"`);
+  expect(text).toContain("<id>https://login.example.org/docs/changelog</id>");
+  for (const address of [...page.matchAll(/href="(\/(?:docs|openapi)[^"]*)"/g)].map(([, path]) => path!))
+    expect([address, (await fetch(url + address)).status]).toEqual([address, 200]);
+});
+
+test("every rule of the contract is listed and has a page with both examples", async () => {
+  const list = await (await fetch(`${url}/docs/rules`)).text();
+  for (const { name } of listRules()) {
+    expect(list).toContain(`<a href="/docs/rules/${name}">`);
+    const page = await (await fetch(`${url}/docs/rules/${name}`)).text();
+    expect(page, name).toMatch(/Follows the rule:[^]*class="language-yaml"[^]*Breaks it:[^]*class="language-yaml"/);
+  }
+});
+
+test("the guides show this operator's addresses and scopes", async () => {
+  const guide = await fetch(`${url}/docs/client-credentials`);
   const html = await guide.text();
   expect(guide.headers.get("content-security-policy")).toContain("default-src 'none'");
   expect(html).toContain("https://login.example.org/oauth2/token");
   expect(html).toContain("https://api.example.org/schools/idm/ep/v1/schools");
   expect(html).toContain("urn:nordlicht:idm:v1:schools:read");
+});
+
+describe("the search", () => {
+  const search = async (query: string) => {
+    const response = await fetch(`${url}/docs/search?q=${encodeURIComponent(query)}`);
+    const html = await response.text();
+    return { html, paths: [...html.matchAll(/<li><a href="([^"]+)">[^<]*<\/a> <span/g)].map((match) => match[1]!) };
+  };
+
+  test("finds pages, errors and operations by all of the words", async () => {
+    expect((await search("invalid_token")).paths[0]).toBe("/docs/errors/invalid_token");
+    expect((await search("List the people of a school")).paths).toContain(
+      "/docs/idm#tag/People/operation/listSchoolPeople",
+    );
+    expect((await search("change FEED position")).paths).toContain("/docs/first-load#take-a-position");
+    expect((await search("zeppelin")).paths).toEqual([]);
+    expect((await search("  ")).paths).toEqual([]);
+  });
+
+  test("writes what was searched for as text", async () => {
+    const { html } = await search('"><script>alert(1)</script>');
+    expect(html).toContain("&lt;script&gt;");
+    expect(html).not.toContain("<script>alert");
+    expect((await fetch(`${url}/docs/search?q=a&q=b`)).status).toBe(200);
+    expect((await search("a".repeat(5000))).html.length).toBeLessThan(20_000);
+  });
+});
+
+test("the status says whether the service works, and nothing of its parts", async () => {
+  const read = async () => {
+    const response = await fetch(`${url}/docs/status`);
+    return { status: response.status, html: await response.text(), stored: response.headers.get("cache-control") };
+  };
+  expect(await read()).toMatchObject({
+    status: 200,
+    html: expect.stringContaining("The service works.") as string,
+    stored: "no-store",
+  });
+  isReady = false;
+  const { status, html } = await read();
+  isReady = true;
+  expect([status, html.includes("cannot answer requests just now")]).toEqual([503, true]);
+  expect(html).not.toMatch(/database|migration|signing/i);
 });
 
 test("only reading is answered, and what does not exist is left to others", async () => {
@@ -109,6 +233,13 @@ test("only reading is answered, and what does not exist is left to others", asyn
   expect((await fetch(`${url}/docs`, { method: "DELETE" })).status).toBe(405);
   expect((await fetch(`${url}/openapi/other.yaml`)).status).toBe(404);
   expect((await fetch(`${url}/openapi/..%2fidm.yaml`)).status).toBe(404);
+});
+
+test("the guide on leaving the flow without PKCE has the dates of this operator", async () => {
+  const text = await (await fetch(`${url}/docs/sign-on-without-pkce`)).text();
+  expect(text).toContain("is deprecated from 1 February 2027 and may be refused after 31 July 2029.");
+  expect(text).toContain("Deprecation: @1801440000\nSunset: Tue, 31 Jul 2029 22:00:00 GMT");
+  expect(text).not.toMatch(/2026|2028/);
 });
 
 test("a platform name with dollar signs is taken as it is", () => {

@@ -1,12 +1,15 @@
-import { execFile } from "node:child_process";
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { execFile, execFileSync } from "node:child_process";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, relative, sep } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
+import { packRules } from "../../openapi/tools/pack-rules.ts";
+import { listRules } from "../../src/publish/index.ts";
 
 const root = join(import.meta.dirname, "../..");
-const fixtures = join(root, "openapi/rules/fixtures");
+const rules = join(root, "openapi/rules");
+const fixtures = join(rules, "fixtures");
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 type Fixture = { base: string; breaks: Json; keeps: Json };
@@ -24,13 +27,30 @@ function merged(target: Json | undefined, patch: Json): Json {
   return result;
 }
 
-const ruleset = (await read(join(root, ".spectral.yaml"))) as { rules: Record<string, unknown> };
+/** The examples of a rule's page: fenced blocks whose info string says `keeps` or `breaks`, and which base document. */
+async function examplesOf(name: string): Promise<Fixture> {
+  const text = await readFile(join(rules, "docs", `${name}.md`), "utf8");
+  const example = (kind: string) => new RegExp(`^\`\`\`yaml ${kind} (\\S+)\n([^]*?)^\`\`\``, "m").exec(text);
+  const [breaks, keeps] = [example("breaks"), example("keeps")];
+  if (!breaks || !keeps || breaks[1] !== keeps[1]) throw new Error(`${name}.md lacks an example`);
+  return { base: breaks[1]!, breaks: parse(breaks[2]!) as Json, keeps: parse(keeps[2]!) as Json };
+}
+
+type Rule = { documentationUrl: string };
+const readRules = async (file: string) =>
+  ((await read(join(rules, file))) as { rules: Record<string, Rule | string> }).rules;
+const ruleset = { ...(await readRules("general.yaml")), ...(await readRules("schultor.yaml")) };
 /** Rules with a body are ours; those that are only a severity belong to the upstream set. */
-const ours = Object.keys(ruleset.rules).filter((name) => typeof ruleset.rules[name] === "object");
-const names = (await readdir(fixtures)).filter((name) => name.endsWith(".yaml")).map((name) => basename(name, ".yaml"));
+const ours = Object.keys(ruleset).filter((name) => typeof ruleset[name] === "object");
+const names = (await readdir(join(rules, "docs"))).map((name) => basename(name, ".md"));
 const bases = (await readdir(join(fixtures, "base"))).map((name) => basename(name, ".yaml"));
 
-type Finding = { source: string; code: string | number; message: string; range: { start: { line: number } } };
+type Finding = {
+  source: string;
+  code: string | number;
+  message: string;
+  range: { start: { line: number } };
+};
 
 const findings = new Map<string, Set<string>>();
 const found: Finding[] = [];
@@ -46,7 +66,7 @@ beforeAll(async () => {
   };
   for (const base of bases) await write(base, (await read(join(fixtures, "base", `${base}.yaml`))) as Json);
   for (const name of names) {
-    const { base, breaks, keeps } = (await read(join(fixtures, `${name}.yaml`))) as Fixture;
+    const { base, breaks, keeps } = await examplesOf(name);
     const document = (await read(join(fixtures, "base", `${base}.yaml`))) as Json;
     await write(`${name}.breaks`, merged(document, breaks));
     await write(`${name}.keeps`, merged(document, keeps));
@@ -60,14 +80,24 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
+type Place = { ruleset?: string; cwd?: string };
+
 /** Runs the same program as `npm run lint:openapi`. */
-function lint(globs: string[]): Promise<Finding[]> {
+async function lint(globs: string[], place: Place = {}): Promise<Finding[]> {
+  return JSON.parse(await runSpectral(globs, "json", place)) as Finding[];
+}
+
+function runSpectral(
+  globs: string[],
+  format: string,
+  { ruleset = join(root, ".spectral.yaml"), cwd = root }: Place,
+): Promise<string> {
   const program = join(root, "node_modules/.bin/spectral");
-  const options = ["lint", ...globs, "--ruleset", join(root, ".spectral.yaml"), "--format", "json", "--quiet"];
+  const options = ["lint", ...globs, "--ruleset", ruleset, "--format", format, "--quiet"];
   return new Promise((resolve, reject) => {
-    execFile(program, options, { maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
+    execFile(program, options, { maxBuffer: 1 << 26, cwd }, (error, stdout, stderr) => {
       if (error && error.code !== 1) reject(new Error(stderr || error.message));
-      else resolve(JSON.parse(stdout) as Finding[]);
+      else resolve(stdout);
     });
   });
 }
@@ -100,14 +130,22 @@ test.each([
   expect(finding?.range.start.line).toBeGreaterThanOrEqual(firstLine);
 });
 
-test("every rule of ours has a fixture, and every fixture a rule", () => {
+test("every rule of ours has a page, and every page a rule", () => {
   expect(names.toSorted()).toEqual(ours.toSorted());
+  expect(listRules().map(({ name }) => name)).toEqual(ours);
+});
+
+test("every rule links to its page", () => {
+  const links = Object.entries(ruleset).map(
+    ([name, rule]) => typeof rule === "string" || [name, rule.documentationUrl],
+  );
+  expect(links.filter((link) => link !== true)).toEqual(
+    ours.map((name) => [name, `https://login.example.org/docs/rules/${name}`]),
+  );
 });
 
 test("of the upstream rules only the one that ours replaces is off", () => {
-  const off = Object.keys(ruleset.rules).filter((name) =>
-    [false, "off"].includes(ruleset.rules[name] as string | boolean),
-  );
+  const off = Object.keys(ruleset).filter((name) => ruleset[name] === "off");
   expect(off).toEqual(["operation-success-response"]);
 });
 
@@ -116,10 +154,92 @@ test.each(bases)("the base document %s breaks no rule", (base) => {
 });
 
 describe.each(names)("%s", (name) => {
-  test("is broken by its fixture, and nothing else is", () => {
+  test("is broken by its example, and nothing else is", () => {
     expect(findingsIn(`${name}.breaks`)).toEqual([name]);
   });
-  test("is kept by its fixture", () => {
+  test("is kept by its example", () => {
     expect(findingsIn(`${name}.keeps`)).toEqual([]);
+  });
+});
+
+/** A contract of somebody else's, written in another style, that is nevertheless a good one. */
+const foreign = `
+openapi: 3.1.0
+info: { title: Library, version: "3", description: Books and loans., contact: { name: Library } }
+servers: [{ url: "https://library.example.org" }]
+tags: [{ name: Books, description: What can be borrowed. }]
+security: [{ key: [] }]
+paths:
+  /books/{book_id}:
+    parameters:
+      - { name: book_id, in: path, required: true, description: The book., schema: { type: integer }, example: 7 }
+    get:
+      operationId: books_read
+      summary: Read a book
+      description: One book.
+      tags: [Books]
+      responses:
+        "200":
+          description: The book.
+          content:
+            application/json:
+              schema: { $ref: "#/components/schemas/Book" }
+              example: { book_id: 7, first_author: null }
+        default: { description: It did not work. }
+components:
+  securitySchemes: { key: { type: apiKey, in: header, name: X-Key } }
+  schemas:
+    Book:
+      type: object
+      required: [book_id]
+      properties: { book_id: { type: integer }, first_author: { type: [string, "null"] } }
+`;
+
+describe("the package, installed from its tarball elsewhere", () => {
+  let place: string;
+  beforeAll(async () => {
+    place = await mkdtemp(join(tmpdir(), "reviewer-"));
+    const installed = join(place, "node_modules/@schultor/spectral-rules");
+    await mkdir(installed, { recursive: true });
+    const tarball = packRules("https://id.example.net/", place);
+    execFileSync("tar", ["-xzf", tarball, "-C", installed, "--strip-components=1"]);
+  });
+  afterAll(() => rm(place, { recursive: true }));
+
+  async function prepare(name: string, extended: string, contract: string): Promise<[string[], Required<Place>]> {
+    const ruleset = join(place, `${name}.spectral.yaml`);
+    await writeFile(ruleset, stringify({ extends: [extended] }));
+    await writeFile(join(place, `${name}.yaml`), contract);
+    return [[join(place, `${name}.yaml`)], { ruleset, cwd: place }];
+  }
+  const review = async (name: string, extended: string, contract: string) =>
+    lint(...(await prepare(name, extended, contract)));
+
+  test("the general rules find nothing in a good contract of another style but its way to write addresses", async () => {
+    const found = await review("good", "@schultor/spectral-rules", foreign);
+    expect(found.map(({ code }) => code)).toEqual(["path-kebab-case"]);
+  });
+
+  test("the general rules find its faults, and link to their pages on the service that packed them", async () => {
+    const faulty = foreign
+      .replaceAll("book_id}", "bookId}")
+      .replace("name: book_id", "name: bookId")
+      .replace("summary: Read a book", "summary: Read a book.")
+      .replace(/ +example: \{ book_id.*\n/, "")
+      .replace("required: [book_id]", "required: [id]");
+    const [files, where] = await prepare("faulty", "@schultor/spectral-rules", faulty);
+    const found = (await runSpectral(files, "github-actions", where)).trim().split("\n");
+    const links = found.map((line) =>
+      /title=([\w-]+),.*Documentation: https:\/\/id\.example\.net\/docs\/rules\/(\S+)$/.exec(line),
+    );
+    const rules = ["body-example", "operation-summary", "required-properties"];
+    expect(links.map((link) => link?.slice(1)).toSorted()).toEqual(rules.map((rule) => [rule, rule]));
+  });
+
+  test("the rules of Schultor are a set of their own, which a contract of ours follows", async () => {
+    const idm = await readFile(join(root, "generated/openapi/idm.yaml"), "utf8");
+    expect(await review("idm", "@schultor/spectral-rules/schultor", idm)).toEqual([]);
+    const found = await review("other", "@schultor/spectral-rules/schultor", foreign);
+    expect(found.map(({ code }) => code)).toContain("openapi-version");
   });
 });

@@ -22,8 +22,8 @@ export function makeCheck(bundle: Bundle) {
 const rebase = (schema: object) =>
   JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"bundle#/components')) as object;
 
-/** A field that an example has and the schema has not would be a field that nobody documented. */
-function close<T>(node: T): T {
+/** The schema without properties that it does not name: one that comes all the same is one that nobody documented. */
+export function close<T>(node: T): T {
   if (typeof node !== "object" || node === null) return node;
   if (Array.isArray(node)) return node.map(close) as T;
   const closed = Object.fromEntries(Object.entries(node).map(([key, inner]) => [key, close(inner as unknown)]));

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { withTransaction } from "../../src/platform/db.ts";
+import { createSandbox } from "../../src/sandbox/index.ts";
 import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 
@@ -15,6 +16,17 @@ const { clientId } = await make.app();
 const publicApp = await make.app({ type: "PUBLIC" });
 await make.grant({ app: clientId, school });
 await make.signIn({ app: clientId, person });
+const { sandbox, sandboxSchool, invented } = await createSandbox(
+  db,
+  {
+    ...{ clientId, restoreWindowDays: 30 },
+    finish: async (_change, made) => {
+      const [pupil] = made.accounts;
+      return { sandbox: made.sandbox.id, sandboxSchool: pupil!.schoolIds[0]!, invented: pupil!.personId };
+    },
+  },
+  { at: new Date("2026-02-03T08:00:00Z") },
+);
 
 const schoolLogo = "INSERT INTO school_logo VALUES ($1, $2, $3, decode(repeat('00', $4), 'hex'))";
 const noHash = "0".repeat(32);
@@ -227,6 +239,55 @@ const wrongStates: [constraint: string, claim: string, sql: string, values?: unk
      FROM generate_series(1, 2)`,
     [clientId],
   ],
+  [
+    "school_sandbox_fkey",
+    "a real school in a sandbox",
+    "UPDATE school SET sandbox_id = $1 WHERE id = $2",
+    [sandbox, school],
+  ],
+  [
+    "affiliation_sandbox_fkey",
+    "a person of a real school in a sandbox",
+    "INSERT INTO affiliation VALUES (gen_random_uuid(), $1, $2)",
+    [person, sandboxSchool],
+  ],
+  [
+    "affiliation_sandbox_fkey",
+    "a person of a sandbox at a real school",
+    "INSERT INTO affiliation VALUES (gen_random_uuid(), $1, $2)",
+    [invented, school],
+  ],
+  [
+    "grant_sandbox_fkey",
+    "a sandbox that another app sees",
+    `INSERT INTO "grant" VALUES ($1, $2, 'NOBODY', '{}', true, now(), now())`,
+    [publicApp.clientId, sandboxSchool],
+  ],
+  [
+    "staff_role_sandbox_fkey",
+    "staff among the people of a sandbox",
+    "INSERT INTO staff_role (id, role, person_id, given_at) VALUES (gen_random_uuid(), 'OPERATOR', $1, now())",
+    [invented],
+  ],
+  [
+    "staff_role_school_sandbox_fkey",
+    "a staff role for a school of a sandbox",
+    "INSERT INTO staff_role_school VALUES (gen_random_uuid(), $1)",
+    [sandboxSchool],
+  ],
+  [
+    "import_school_sandbox_fkey",
+    "an import into a school of a sandbox",
+    "INSERT INTO import_school (import_id, school_id, state, counts) VALUES (gen_random_uuid(), $1, 'READY', '{}')",
+    [sandboxSchool],
+  ],
+  ["sandbox_expires_at_check", "a sandbox that is over at once", "UPDATE sandbox SET expires_at = created_at"],
+  [
+    "sandbox_step_step_check",
+    "a step that is no code",
+    "INSERT INTO sandbox_step VALUES ($1, 'join', now())",
+    [sandbox],
+  ],
   ["audit_action_check", "an audit line whose action is no code", "UPDATE audit SET action = 'Did something'"],
 ];
 
@@ -258,6 +319,8 @@ test("every check constraint of directory, access and events has a test that bre
         "grant_sign_on_group",
         "sign_in",
         "audit",
+        "sandbox",
+        "sandbox_step",
       ],
     ],
   );

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { installedServers } from "../support/servers.ts";
@@ -19,24 +19,33 @@ const tests = (name: string, minutes: number, kept = name): Omit<Gate, "name"> =
   return { program, args: [...args, "--", ...reporters], minutes, results: results(kept), env };
 };
 
-/** The tests once more on the PostgreSQL servers that are installed; no gate where there is none. */
+/** What depends on PostgreSQL once more on the servers that are installed, properties half as often. */
 function otherServers(): Gate[] {
   if (installedServers().length === 0) return [];
-  const { env, ...rest } = tests("test", 25, "test-on-other-postgresql");
-  return [{ name: "tests on other PostgreSQL", ...rest, env: { ...env, TEST_SERVERS: "installed" } }];
+  const whole = tests("test", 25, "test-on-other-postgresql");
+  return [{ ...whole, name: "tests on other PostgreSQL", env: { TEST_SERVERS: "installed" } }];
 }
+
+/** What goes through the proxy of the tests is counted in a folder of this run. */
+const exchanges = join(root, ".cache/check/exchanges");
+const whole = tests("test", 20);
+const allTests: Gate = { name: "tests", ...whole, env: { ...whole.env, EXCHANGES_FOLDER: exchanges } };
 
 /** In the order in which they are cheap to fail. */
 const gates: Gate[] = [
   { name: "generated code is current", program: "node", args: ["openapi/tools/generate.ts", "--check"], minutes: 5 },
   { name: "contract rules", ...script("lint:openapi", 5) },
   { name: "no released client breaks", ...script("lint:breaking", 5) },
+  { name: "changelog names what differs", ...script("lint:changelog", 5) },
   { name: "types", program: "tsc", args: ["--noEmit"], minutes: 5 },
   { name: "format", ...script("lint:format", 5) },
   { name: "code rules", ...script("lint:code", 5) },
   { name: "import rules", ...script("lint:imports", 5), expects: /\([1-9]\d* modules/ },
-  { name: "tests", ...tests("test", 15) },
+  allTests,
+  { name: "every operation is tested", program: "node", args: ["test/proxy/report.ts"], minutes: 1 },
   { name: "clients", ...tests("test:clients", 8) },
+  { name: "examples", ...tests("test:examples", 6) },
+  { name: "outside generators", ...tests("test:generators", 8) },
   { name: "browser", ...tests("test:browser", 16) },
   ...otherServers(),
 ];
@@ -53,7 +62,8 @@ for (const name of [values.first, ...values.only])
   if (name !== "" && !known.has(name))
     throw new Error(`No gate is called ${name}; there are: ${[...known].join(", ")}`);
 
-mkdirSync(join(root, ".cache/check"), { recursive: true });
+rmSync(exchanges, { recursive: true, force: true });
+mkdirSync(exchanges, { recursive: true });
 process.chdir(root);
 const chosen = gates.filter(({ name }) => values.only.length === 0 || values.only.includes(name));
 const ordered = chosen.toSorted((a, b) => Number(b.name === values.first) - Number(a.name === values.first));

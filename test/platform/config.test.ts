@@ -24,6 +24,14 @@ function findProblems(env: NodeJS.ProcessEnv): string[] {
   }
 }
 
+test("the end of sign-on without PKCE comes after it is deprecated", () => {
+  const [deprecated, sunset] = ["2027-01-01T00:00:00Z", "2026-01-01T00:00:00Z"];
+  const problems = findProblems({ SIGN_ON_WITHOUT_PKCE_DEPRECATED: deprecated, SIGN_ON_WITHOUT_PKCE_SUNSET: sunset });
+  expect(problems).toEqual([expect.stringContaining("SUNSET is not after")]);
+  for (const wrong of ["1 August 2028", "2028-02-30T00:00:00Z", "2028-08-01T24:00:00Z", "2028-08-01"])
+    expect(findProblems({ SIGN_ON_WITHOUT_PKCE_SUNSET: wrong }), wrong).toEqual([expect.stringContaining("in UTC")]);
+});
+
 test("nothing set: a development service on localhost with its embedded database and the demo world", () => {
   expect(readConfig({})).toMatchObject({
     issuerUrl: "http://localhost:3000",

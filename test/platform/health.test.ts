@@ -1,9 +1,9 @@
 import express from "express";
 import { expect, test } from "vitest";
-import { makeHealthRouter, type HealthCheck } from "../../src/platform/health.ts";
+import { makeHealthRouter, makeReadiness, type HealthCheck } from "../../src/platform/health.ts";
 import { openServer } from "../../src/platform/server.ts";
 import { testDatabase } from "../support/database.ts";
-import { startService } from "../support/service.ts";
+import { makeTestClock, startService } from "../support/service.ts";
 
 async function askReady(checks: HealthCheck[], isStopping = false) {
   const server = await openServer({ host: "127.0.0.1", port: 0 });
@@ -31,6 +31,26 @@ test("not ready names what is missing, without the error behind it", async () =>
     cache: "no-store",
     body: { status: "not_ready", checks: { database: "ok", keys: "failed" }, missing: ["there is no signing key"] },
   });
+});
+
+test("readiness is checked at most once in five seconds, however often it is asked for", async () => {
+  const clock = makeTestClock();
+  let [checked, isBroken, isStopping] = [0, false, false];
+  const check = async () => {
+    checked++;
+    if (isBroken) throw new Error("hush");
+  };
+  const isReady = makeReadiness({ checks: [{ ...well, check }], isStopping: () => isStopping, clock });
+  expect([await isReady(), await isReady(), checked]).toEqual([true, true, 1]);
+  isBroken = true;
+  clock.forwardSeconds(4);
+  expect(await isReady()).toBe(true);
+  clock.forwardSeconds(1);
+  expect([await isReady(), checked]).toEqual([false, 2]);
+  isBroken = false;
+  clock.forwardSeconds(5);
+  isStopping = true;
+  expect(await isReady()).toBe(false);
 });
 
 test("a check that hangs counts as failed after two seconds", async () => {

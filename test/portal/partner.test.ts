@@ -64,6 +64,7 @@ test("a partner sees their own apps and no other", async () => {
     "/webhooks",
     "/webhooks/new",
     "/webhooks/signature",
+    "/sandbox",
     "/sign-ons",
     "/requests",
     "/log",
@@ -318,6 +319,8 @@ test("sign-ons stand there step by step, calls are found by the id of the reques
   expect(signOns.html).toContain("<code>invalid_scope</code>");
   expect(signOns.html).toContain("Berechtigung gefragt, die sie nicht hat");
   expect(signOns.html).toContain('href="/docs/sign-on"');
+  expect(signOns.html).toContain("Was Ihre App gesendet hat");
+  expect(signOns.html).toContain("<code>client_credentials</code>");
   const found = await browser.open(`${address}/requests?request=my-request-1&refused=yes`);
   expect(found.html).toContain("<code>school_not_found</code>");
   for (const other of ["another-request", "%3Cscript%3E"])
@@ -350,4 +353,18 @@ test("an operator has the pages of every app, sets its scopes and deletes it", a
   expect([refused.status, refused.html]).toEqual([400, expect.stringContaining("Es wurde nichts gelöscht.")]);
   await browser.submit(page, "/deletion", { confirmed: clientId });
   expect(await prisma.app.count({ where: { clientId } })).toBe(0);
+});
+
+test("a partner makes a sandbox, sees its passwords once, plays a step and deletes it", async () => {
+  const { clientId, browser, address } = await makeWorld();
+  const form = await browser.open(`${address}/sandbox`);
+  const made = await browser.submit(form, "/sandbox", {});
+  const [, username] = /<code>(sandbox-\w+\.pupil)<\/code>/.exec(made.html) ?? [];
+  expect(await prisma.credential.count({ where: { username: username! } })).toBe(1);
+  const { id } = await prisma.sandbox.findFirstOrThrow({ where: { clientId } });
+  const played = await browser.submit(made, `/sandbox/${id}/steps`, { step: "JOIN" });
+  expect(played.html).not.toContain(username);
+  expect(await prisma.sandboxStep.findMany({ select: { step: true } })).toEqual([{ step: "JOIN" }]);
+  await browser.submit(played, `/sandbox/${id}/deletion`, {});
+  expect(await prisma.sandbox.count()).toBe(0);
 });

@@ -6,6 +6,8 @@ import { silentLog } from "../../src/platform/log.ts";
 import type { Log } from "../../src/platform/log.ts";
 import { openServer } from "../../src/platform/server.ts";
 import { openShares, poolsOf, type DatabaseShares } from "../../src/platform/shares.ts";
+import { isWatched, watchExchanges } from "../proxy/exchanges.ts";
+import { makeProxy } from "../proxy/proxy.ts";
 import { testDatabase } from "./database.ts";
 import type { TestDatabase } from "./database.ts";
 import { atFileEnd } from "./file-end.ts";
@@ -20,6 +22,7 @@ export type TestService = {
   shares: DatabaseShares;
   clock: TestClock;
   jobs: App["jobs"];
+  endWaits: App["endWaits"];
   close(): Promise<void>;
 };
 
@@ -43,7 +46,7 @@ export function makeTestClock(start: Date | string = "2026-02-03T08:00:00Z"): Te
 
 /**
  * The whole service on a free port of the loopback address, with a database of its own; ends with the test file. Jobs
- * run when a test runs them.
+ * run when a test runs them. Where tests are callers of the APIs, a proxy holds each exchange against the contract.
  */
 export async function startService(wishes: Wishes = {}): Promise<TestService> {
   const db = wishes.db ?? (await testDatabase());
@@ -55,15 +58,21 @@ export async function startService(wishes: Wishes = {}): Promise<TestService> {
   const shares = openShares({ url: db.url, replicaUrl, poolSize, role });
   Object.values(poolsOf(shares)).forEach(refuseSecondConnections);
   const app = await makeApp(config, { clock, log: wishes.log ?? silentLog, shares, isStopping: server.isStopping });
-  server.serve(app.handler);
+  const behind = isWatched() ? await openServer({ host: "localhost", port: 0 }) : null;
+  const proxy = behind && makeProxy(behind.port, watchExchanges());
+  behind?.serve(app.handler);
+  server.serve(proxy ?? app.handler);
   let closed = false;
   const close = async () => {
     if (closed) return;
     closed = true;
+    app.endWaits();
     await server.stop(5);
+    proxy?.close();
+    await behind?.stop(5);
     await app.close();
     await shares.close();
   };
   atFileEnd(close);
-  return { url: `http://localhost:${server.port}`, db, shares, clock, jobs: app.jobs, close };
+  return { url: `http://localhost:${server.port}`, db, shares, clock, jobs: app.jobs, endWaits: app.endWaits, close };
 }

@@ -7,6 +7,7 @@ const slowest = [
   ...["platform/start", "api/webhooks/queues", "access/view-version", "access/model", "api/webhooks/backlog"],
   ...["contract/generated", "faults/stop", "imports/repeated", "faults/purge", "faults/import", "cli/import"],
   ...["cli/school-year", "access/matrix", "flows/school-year", "imports/changes", "imports/identity"],
+  ...["docs/pages", "flows/sandbox-year", "api/admin/sandboxes"],
 ];
 
 /** Runs the slowest files first, the others in the order of vitest. */

@@ -59,9 +59,10 @@ test("an endpoint is registered once for one key, with a secret that signs and i
   expect([again.status, again.body, again.headers.get("idempotency-replayed")]).toEqual([201, made.body, "true"]);
   expect(await service.db.prisma.webhookEndpoint.count({ where: { clientId: own } })).toBe(1);
   const read = await partner.call("GET", path);
-  const { pending, ...state } = read.body as Endpoint;
-  expect([pending, state]).toEqual([
+  const { pending, listensUntil, ...state } = read.body as Endpoint;
+  expect([pending, listensUntil, state]).toEqual([
     0,
+    null,
     {
       ...{ id, clientId: own, url: body.url, eventTypes: ["person", "school"], state: "ACTIVE", reason: null },
       ...{ stateChangedAt: "2026-02-03T08:00:00.000Z", createdAt: "2026-02-03T08:00:00.000Z" },
@@ -199,7 +200,7 @@ test("a deleted endpoint is gone with its log", async () => {
   const { id, path } = await addTo(own);
   const deliveryId = await sendTest(path);
   const { headers, body } = await partner.call("GET", path);
-  const { pending: _, ...state } = body as Endpoint;
+  const { pending: _, listensUntil: _until, ...state } = body as Endpoint;
   const ifMatch = { "if-match": headers.get("etag")! };
   expect((await partner.call("DELETE", path, { headers: ifMatch })).status).toBe(204);
   expect(refusalOf(await partner.call("GET", path))).toEqual([404, "webhook_endpoint_not_found"]);

@@ -57,6 +57,64 @@ test("a partner sees a sign-on step by step, from the request to userinfo, witho
   expect(second!.steps.at(-1)).toMatchObject({ code: "invalid_grant", description: expect.any(String) as string });
 });
 
+test("a sign-on shows what the app sent with both requests, without secrets, and what is wrong with it", async () => {
+  const { service, login } = world;
+  const app = await world.app();
+  const { attempts } = await partnerOf(app.clientId);
+  const params = { login_hint: login.username, redirect_url: "https://app.example/?pupil=1" };
+  const signedOn = await signOn(service, app, login, { params });
+  const code = signedOn.back.searchParams.get("code")!;
+  const wrong = `${app.redirectUri}?pupil=17`;
+  await postToken(service, app, {
+    grant_type: "authorization_code",
+    code,
+    redirect_uri: wrong,
+    code_verifier: "v".repeat(43),
+  });
+  const [attempt] = await attempts();
+  const sentAt = (wanted: string) => attempt!.steps.find(({ step }) => step === wanted)!.sent;
+  const absent = { value: null, length: null, problem: null, advice: null };
+  expect(sentAt("authorize")).toMatchObject([
+    { ...absent, name: "client_id", value: app.clientId },
+    { ...absent, name: "redirect_uri", value: app.redirectUri },
+    { ...absent, name: "response_type", value: "code" },
+    { ...absent, name: "scope", value: "openid" },
+    { ...absent, name: "state", length: signedOn.back.searchParams.get("state")!.length },
+    { ...absent, name: "nonce", length: 11 },
+    { ...absent, name: "code_challenge", length: 43 },
+    { ...absent, name: "code_challenge_method", value: "S256" },
+    { ...absent, name: "login_hint", value: expect.stringMatching(/^user_name$|^person_id$/) as string },
+    { ...absent, name: "redirect_url", length: 28, problem: "unknown", advice: expect.any(String) as string },
+  ]);
+  expect(sentAt("token")).toMatchObject([
+    { name: "client_authentication", value: "client_secret_basic", problem: null },
+    { name: "grant_type", value: "authorization_code", problem: null },
+    { name: "code", length: code.length, problem: null },
+    { name: "redirect_uri", value: `${app.redirectUri}?pupil=…`, problem: "redirect_uri_differs" },
+    { name: "code_verifier", length: 43, problem: "code_verifier_differs" },
+  ]);
+  expect(sentAt("login")).toBeNull();
+  const stored = JSON.stringify(await service.db.prisma.signOnStep.findMany({ where: { clientId: app.clientId } }));
+  for (const secret of [login.username, code, signedOn.back.searchParams.get("state")!, app.clientSecret!])
+    expect(stored).not.toContain(secret);
+});
+
+test("a redirect URI that is not registered, and a missing code_challenge, are marked where they were sent", async () => {
+  const { service } = world;
+  const app = await world.app();
+  const { attempts } = await partnerOf(app.clientId);
+  await fetch(askFor(service, app, { params: { redirect_uri: "https://other.example/" } }).address);
+  const marks = async () => {
+    const [{ steps }] = (await attempts()) as [Attempt];
+    return steps[0]!.sent!.flatMap(({ problem }) => (problem === null ? [] : [problem]));
+  };
+  expect(await marks()).toEqual(["redirect_uri_not_registered"]);
+  await fetch(askFor(service, app, { pkce: false, params: { response_mode: "form_post" } }).address, {
+    redirect: "manual",
+  });
+  expect(await marks()).toContain("response_mode");
+});
+
 test("a sign-on that waits for the person, and what is refused at once, are seen with error and description", async () => {
   const { service } = world;
   const app = await world.app();

@@ -1,7 +1,5 @@
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
-import { loadPublishedDocuments } from "../../../src/publish/documents.ts";
-import { renderGuide } from "../../../src/publish/pages.ts";
 import { makeHeaders, readSecret } from "../../../src/webhooks/signature.ts";
 import { bundles, findBundle, listOperations, resolve } from "../../contract/bundles.ts";
 
@@ -48,22 +46,4 @@ test("the body and the headers of the example are those that the operation shows
   for (const { name, example } of parameters.filter(({ name }) => name !== "X-EP-Test"))
     expect([name, example]).toEqual([name, headers[name]]);
   expect(bundles.map(({ name }) => name)).toContain("webhooks");
-});
-
-test("the code in the guide for partners takes the example, and nothing that differs from it", async () => {
-  const place = { platform: "schultor", baseUrl: "https://api.example.org", issuerUrl: "https://login.example.org" };
-  const { html } = renderGuide(loadPublishedDocuments(place), place);
-  const code = /<code>(import [^<]*isGenuine[^<]*)<\/code>/
-    .exec(html)![1]!
-    .replaceAll("&amp;", "&")
-    .replaceAll("&lt;", "<");
-  const { isGenuine } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as {
-    isGenuine(body: Buffer, signature: string | undefined, secret: string): boolean;
-  };
-  const signature = headers["X-EP-Signature-Sha256"]!;
-  expect(isGenuine(Buffer.from(body), signature, secret)).toBe(true);
-  expect(isGenuine(Buffer.from(`${body} `), signature, secret)).toBe(false);
-  expect(isGenuine(Buffer.from(body), signature, `${secret}x`)).toBe(false);
-  for (const other of [undefined, "", "no hex", signature.slice(2), signature.replace(/^./, "0")])
-    expect(isGenuine(Buffer.from(body), other, secret)).toBe(false);
 });

@@ -1,0 +1,105 @@
+import { expect, test } from "vitest";
+import type { components } from "../../../generated/openapi/admin.ts";
+import { makeStaff, refusalOf, type AdminClient } from "../../support/admin.ts";
+import { makeMakers } from "../../support/make.ts";
+import { startService } from "../../support/service.ts";
+import { getAppToken } from "../../support/token.ts";
+
+type AppAnswer = components["schemas"]["AppAnswer"];
+
+const service = await startService();
+const make = makeMakers(service.db);
+const operator = await makeStaff(service, "OPERATOR");
+const [own, foreign] = [await make.app(), await make.app()];
+const school = await make.school();
+const group = await make.group({ school });
+const person = await make.person({
+  school,
+  groups: [group],
+  name: { firstFull: "Real", firstCall: "Real", last: "Person" },
+});
+await make.grant({ app: own.clientId, school, groups: [group] });
+const partner = await makeStaff(service, "PARTNER", { clientIds: [own.clientId] });
+const created = (await partner.call("POST", `/apps/${own.clientId}/sandboxes`))
+  .body as components["schemas"]["CreatedSandbox"];
+const invented = created.sandbox.schools[0]!.id;
+
+const ask = (path: string, { call = partner.call, app = own.clientId as string } = {}) =>
+  call("GET", `/apps/${app}/answer?path=${encodeURIComponent(path)}`);
+
+async function read(path: string, call: AdminClient = partner.call): Promise<AppAnswer> {
+  const { status, body } = await ask(path, { call });
+  expect([path, status]).toEqual([path, 200]);
+  return body as AppAnswer;
+}
+
+const idm = "/idm/ep/v1";
+const named = (schoolId: string, groupId: string, personId: string) => [
+  ...[`${idm}/schools/${schoolId}/people`, `${idm}/schools/${schoolId}/users?limit=50`, `${idm}/groups/${groupId}`],
+  ...[`${idm}/people/${personId}`, `${idm}/users/${personId}`],
+  ...[
+    ["organisation.id", schoolId],
+    ["gruppe.id", groupId],
+    ["pid", personId],
+  ].map(([filter, id]) => `/idm/schulconnex/v1/personen-info?${filter}=${id}`),
+];
+const withoutPeople = [
+  ...[`${idm}/schools`, `${idm}/schools?limit=1`, `${idm}/changes`],
+  ...[`${idm}/schools/${school}`, `${idm}/schools/${school}/groups?show-deleted=true`],
+];
+
+test("an operator gets every answer byte by byte as the app gets it", async () => {
+  const token = await getAppToken(service, own, ["schools:read", "users:read", "groups:read", "people:read"]);
+  for (const path of [...withoutPeople, ...named(school, group, person)]) {
+    const real = await fetch(service.url + path, { headers: { authorization: `Bearer ${token}` } });
+    const header = (name: string) => real.headers.get(name);
+    expect(await read(path, operator.call)).toMatchObject({
+      ...{ path, status: real.status, etag: header("etag"), link: header("link") },
+      ...{ contentType: header("content-type"), ...(path !== `${idm}/changes` && { body: await real.text() }) },
+    });
+  }
+});
+
+test("a partner gets what names nobody, with its headers", async () => {
+  for (const path of withoutPeople) {
+    const answer = await read(path);
+    expect([path, answer.status, answer.body?.startsWith("{") || answer.body?.startsWith("[")]).toEqual([
+      path,
+      200,
+      true,
+    ]);
+  }
+  expect((await read(`${idm}/schools?limit=1`)).link).toContain("cursor=");
+  expect(await read(`${idm}/people/${group}`)).toMatchObject({ status: 404, count: null });
+  expect((await read(`${idm}/people/${group}`)).body).toContain("user_not_found");
+});
+
+test("a partner is told how many real people there are and gets no name of them", async () => {
+  const all = `/idm/schulconnex/v1/personen-info`;
+  const mixed = `${all}?organisation.id=${invented}&organisation.id=${school}`;
+  for (const path of [...named(school, group, person), all]) {
+    const { count, body, etag, link } = await read(path);
+    expect([path, count! > 0, body, etag, link]).toEqual([path, true, null, null, null]);
+  }
+  expect((await read(mixed)).body ?? "").not.toContain("Real");
+  for (const path of [...withoutPeople, mixed]) expect(JSON.stringify(await read(path))).not.toContain("Real");
+});
+
+test("a partner gets people of the app's own sandbox whole", async () => {
+  const people = JSON.parse((await read(`${idm}/schools/${invented}/people`)).body!) as { id: string }[];
+  const groups = JSON.parse((await read(`${idm}/schools/${invented}/groups`)).body!) as { id: string }[];
+  for (const path of named(invented, groups[0]!.id, people[0]!.id)) {
+    const { body, count, etag } = await read(path);
+    expect([path, body !== null, count! > 0, etag !== null]).toEqual([path, true, true, true]);
+  }
+});
+
+test("a partner asks for no app of somebody else, and nothing but addresses that bring data", async () => {
+  for (const app of [foreign.clientId, "nobody"])
+    expect(refusalOf(await ask(`${idm}/schools`, { app }))).toEqual([404, "app_not_found"]);
+  for (const path of [
+    ...["/admin/v1/apps", "/idm/ep/v1/../../../admin/v1/apps", "/idm/ep/v1/schools/%2e%2e/x", "/oauth2/token"],
+    ...["/idm/ep/v1/schools/", "/idm/schulconnex/v1/person-info", "/idm/ep/v1/schools#x", "//host/idm/ep/v1/schools"],
+  ])
+    expect([path, ...refusalOf(await ask(path))]).toEqual([path, 400, "invalid_request"]);
+});

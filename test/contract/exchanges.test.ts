@@ -1,0 +1,149 @@
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { expect, test } from "vitest";
+import { listOperations } from "../../src/platform/http/index.ts";
+import { loadDocuments, makeExchangeCheck, type Exchange } from "../proxy/exchange-check.ts";
+import { makeProxy } from "../proxy/proxy.ts";
+import { findUntouched } from "../proxy/untouched.ts";
+import { demoApp, demoLogin, idmScopes, startDemo } from "../support/api.ts";
+import { atFileEnd } from "../support/file-end.ts";
+import { getAppToken, getUserTokens } from "../support/token.ts";
+
+// The check of the proxy is broken on purpose: real exchanges, and the same ones with a fault in them.
+const documents = await loadDocuments();
+const judge = makeExchangeCheck(documents);
+const service = await startDemo();
+const app = demoApp("demo-lernapp");
+const token = await getAppToken(service, app, idmScopes);
+const school = "a0000000-0000-4000-8000-000000000001";
+
+async function listen(listener: RequestListener): Promise<number> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  atFileEnd(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** One request through a proxy of its own, as the proxy tells of it. */
+async function exchangeOf(path: string, init: RequestInit = {}): Promise<Exchange> {
+  const told: Exchange[] = [];
+  const proxy = makeProxy(Number(new URL(service.url).port), (exchange) => told.push(exchange));
+  atFileEnd(() => proxy.close());
+  const response = await fetch(`http://127.0.0.1:${await listen(proxy)}${path}`, {
+    ...init,
+    headers: { authorization: `Bearer ${token}`, ...(init.headers as Record<string, string>) },
+  });
+  await response.text();
+  return told[0]!;
+}
+
+const good = await exchangeOf(`/idm/ep/v1/schools/${school}`);
+const withBody = (change: (body: Record<string, unknown>) => object): Exchange => ({
+  ...good,
+  body: Buffer.from(JSON.stringify(change(JSON.parse(good.body!.toString()) as Record<string, unknown>))),
+});
+const without = (name: string): Exchange => ({ ...good, headers: { ...good.headers, [name]: undefined } });
+
+test("a real exchange is as the contract has it", () => {
+  expect(judge(good)).toEqual({ touched: ["idm getSchool 200"], faults: [] });
+});
+
+test.each<[fault: string, exchange: Exchange, said: RegExp]>([
+  ["an undocumented property", withBody((body) => ({ ...body, secret: 1 })), /additional properties.*secret/],
+  ["a missing property", withBody(({ name: _, ...body }) => body), /required property 'name'/],
+  ["a property of another type", withBody((body) => ({ ...body, name: 7 })), /\/value\/name must be string/],
+  ["no JSON", { ...good, body: Buffer.from("{") }, /body/],
+  ["an undocumented status", { ...good, status: 418 }, /this status is not described/],
+  ["a body of another type", { ...good, headers: { ...good.headers, "content-type": "text/html" } }, /text\/html/],
+  ["no ETag", without("etag"), /the header ETag is missing/],
+  ["no request id", without("x-request-id"), /the header X-Request-Id is missing/],
+  ["an undocumented query parameter", { ...good, target: `${good.target}?page=2` }, /query parameter page/],
+  ["another method", { ...good, method: "DELETE" }, /no such method/],
+])("an exchange with %s is against the contract", (_fault, exchange, said) => {
+  const { faults } = judge(exchange);
+  expect(faults).toHaveLength(1);
+  expect(faults[0]).toMatch(said);
+});
+
+test("a request that is accepted has the body that is described", () => {
+  const target = "/admin/v1/schools";
+  const headers = { ...good.headers, location: "/admin/v1/schools/1", etag: '"1"' };
+  const request = { method: "POST", target, requestHeaders: { "content-type": "application/json" }, headers };
+  const { faults } = judge({
+    ...good,
+    ...request,
+    status: 201,
+    body: null,
+    requestBody: Buffer.from('{"nonsense":1}'),
+  });
+  expect(faults.join()).toMatch(/body of the request.*nonsense/);
+});
+
+test("a refused request may be against the contract, its answer may not", async () => {
+  const refused = await exchangeOf("/idm/ep/v1/schools?limit=0");
+  expect([refused.status, judge(refused).faults]).toEqual([400, []]);
+});
+
+test("who is signed in is told to a form too", async () => {
+  const { access_token } = await getUserTokens(service, app, demoLogin(2), { scopes: ["openid", "profile"] });
+  const answers = await Promise.all(
+    ["GET", "POST"].map((method) =>
+      exchangeOf("/oauth2/userinfo", { method, headers: { authorization: `Bearer ${access_token}` } }),
+    ),
+  );
+  expect(answers.flatMap((exchange) => judge(exchange).faults)).toEqual([]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+  expect(answers[1]!.body).toEqual(answers[0]!.body);
+});
+
+test("the two spellings of Schulconnex are not mixed", async () => {
+  const records = await exchangeOf("/idm/schulconnex/v1/personen-info");
+  expect(judge(records)).toEqual({ touched: ["schulconnex listPersonenInfo 200"], faults: [] });
+  const text = records.body!.toString();
+  const mixed = { ...records, body: Buffer.from(text.replace('"SCHULE"', '"Schule"')) };
+  expect(mixed.body).not.toEqual(records.body);
+  expect(judge(mixed).faults).not.toEqual([]);
+});
+
+test("what is passed on arrives unchanged, in both directions", async () => {
+  const ahead = await listen((req, res) => {
+    const body: Buffer[] = [];
+    req.on("data", (chunk: Buffer) => body.push(chunk));
+    req.on("end", () => {
+      res.setHeader("Set-Cookie", ["a=1", "b=2"]);
+      res
+        .writeHead(207, "Odd")
+        .end(JSON.stringify([req.method, req.url, req.headers["x-a"], Buffer.concat(body).length]));
+    });
+  });
+  const told: Exchange[] = [];
+  const proxy = makeProxy(ahead, (exchange) => told.push(exchange));
+  atFileEnd(() => proxy.close());
+  const response = await fetch(`http://127.0.0.1:${await listen(proxy)}/%C3%BC?a=%20`, {
+    method: "POST",
+    headers: { "x-a": "b" },
+    body: new Uint8Array(3_000_000),
+  });
+  expect([response.status, response.statusText, response.headers.getSetCookie()]).toEqual([207, "Odd", ["a=1", "b=2"]]);
+  expect(await response.json()).toEqual(["POST", "/%C3%BC?a=%20", "b", 3_000_000]);
+  expect(told).toMatchObject([{ status: 207, requestBody: null }]);
+});
+
+test("every operation has to be touched", () => {
+  const all = new Set(
+    Object.entries(documents).flatMap(([name, document]) =>
+      listOperations(document).flatMap(({ operation }) =>
+        Object.keys(operation.responses).map((status) => `${name} ${operation.operationId} ${status}`),
+      ),
+    ),
+  );
+  expect(findUntouched(documents, all)).toEqual({ missing: [], untouched: [] });
+  all.delete("idm getUser 404");
+  expect(findUntouched(documents, all)).toEqual({ missing: [], untouched: ["idm getUser 404"] });
+  all.delete("idm getUser 200");
+  all.delete("idm getUser 304");
+  expect(findUntouched(documents, all).missing).toEqual(["idm getUser 200 or 304"]);
+});

@@ -1,0 +1,158 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { options } from "../../src/config/index.ts";
+import { makeMetrics, watchPools, watchProcess } from "../../src/platform/metrics.ts";
+
+const root = join(import.meta.dirname, "../..");
+const folder = join(root, "deploy");
+const read = (path: string) => readFileSync(join(folder, path), "utf8");
+const paths = globSync("**/*", { cwd: folder, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+
+test("every YAML and JSON file can be read", () => {
+  const described = paths.filter((path) => /\.(ya?ml|json)$/.test(path));
+  expect(described.length).toBeGreaterThan(3);
+  for (const path of described)
+    expect(parse(read(path), { merge: true, maxAliasCount: -1 }), path).toBeInstanceOf(Object);
+});
+
+/** Of PostgreSQL's image and of systemd. */
+const ofOthers = new Set(["POSTGRES_USER", "POSTGRES_DB", "POSTGRES_PASSWORD", "AF_INET", "AF_UNIX"]);
+
+test("every variable that a file names is an option of the service", () => {
+  const named = paths.flatMap((path) =>
+    [...read(path).matchAll(/(?<![\w$])[A-Z]{2,}(?:_[A-Z]+)+(?![\w])/g)].map(([name]) => ({ path, name })),
+  );
+  expect(named.length).toBeGreaterThan(20);
+  expect(named.filter(({ name }) => !(name in options) && !ofOthers.has(name))).toEqual([]);
+  const units = paths.filter((path) => path.endsWith(".service"));
+  const set = units.flatMap((path) =>
+    [...read(path).matchAll(/^Environment=(.*)$/gm)].flatMap(([, all]) => all!.split(" ")),
+  );
+  expect(set.map((pair) => pair.split("=")[0]!).filter((name) => !(name in options))).toEqual([]);
+});
+
+type Compose = { services: Record<string, { environment?: Record<string, string>; stop_grace_period?: string }> };
+
+test("the variables of the containers are options of the service", () => {
+  const { services } = parse(read("compose.yaml"), { merge: true }) as Compose;
+  for (const name of ["migrate", "web", "worker"]) {
+    const given = Object.keys(services[name]?.environment ?? {});
+    expect(given, name).toContain("DATABASE_URL");
+    expect(
+      given.filter((option) => !(option in options)),
+      name,
+    ).toEqual([]);
+  }
+  expect([services["web"]?.environment?.["ROLE"], services["worker"]?.environment?.["ROLE"]]).toEqual([
+    "web",
+    "worker",
+  ]);
+});
+
+test("containers and units get more time to stop than the service takes", () => {
+  const graceSeconds = Number(options.SHUTDOWN_GRACE_SECONDS.default);
+  const { services } = parse(read("compose.yaml"), { merge: true }) as Compose;
+  for (const role of ["web", "worker"]) {
+    expect(parseInt(services[role]?.stop_grace_period ?? "", 10)).toBeGreaterThan(graceSeconds);
+    const [, seconds] = /^TimeoutStopSec=(\d+)$/m.exec(read(`systemd/schultor-${role}.service`)) ?? [];
+    expect(Number(seconds)).toBeGreaterThan(graceSeconds);
+  }
+});
+
+test("every path that the image copies or a unit runs exists", () => {
+  const copied = [...read("Containerfile").matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, from]) =>
+    from!.split(" "),
+  );
+  const units = paths.filter((path) => path.endsWith(".service")).map(read);
+  const run = units.flatMap((unit) =>
+    [...unit.matchAll(/^ExecStart=\/opt\/schultor\/(\S+) (\S+)/gm)].flatMap(([, program, file]) => [program!, file!]),
+  );
+  expect(run).toHaveLength(6);
+  const pages = units.flatMap((unit) => [...unit.matchAll(/file:\/opt\/schultor\/(\S+)/g)].map(([, path]) => path!));
+  expect([...copied, ...run, ...pages].filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  const sent = [...read("Containerfile.dockerignore").matchAll(/^!(\S+)$/gm)].map(([, path]) => path!);
+  expect(sent.toSorted()).toEqual([...new Set(copied)].toSorted());
+});
+
+test("every file that the pages for operators name exists", () => {
+  for (const page of ["SECURITY.md", "CHANGELOG.md", "deploy/README.md"]) {
+    const text = readFileSync(join(root, page), "utf8");
+    const named = [...text.matchAll(/`((?:src|test|openapi|deploy)\/[^` ]+)`/g)].map(([, path]) => path!);
+    const linked = [...text.matchAll(/\]\(([^)#]+)/g)].map(([, path]) => join(dirname(page), path!));
+    expect(named.length + linked.length, page).toBeGreaterThan(0);
+    expect(
+      [...named, ...linked].filter((path) => path !== "deploy/.env" && !existsSync(join(root, path))),
+      page,
+    ).toEqual([]);
+  }
+});
+
+/** Metrics and their labels as a reader of Prometheus meets them. */
+async function describeMetrics(): Promise<{ names: Set<string>; labels: Set<string> }> {
+  const metrics = makeMetrics();
+  watchProcess(metrics);
+  watchPools(metrics, {});
+  const names = new Set(["up"]);
+  for (const { name, type } of await metrics.registry.getMetricsAsJSON()) {
+    const isHistogram = String(type) === "histogram";
+    for (const end of isHistogram ? ["_bucket", "_count", "_sum"] : [""]) names.add(name + end);
+  }
+  const source = readFileSync(join(root, "src/platform/metrics.ts"), "utf8");
+  const own = [...source.matchAll(/labelNames: \[(.*)\]/g)].flatMap(([, list]) => [...list!.matchAll(/"(\w+)"/g)]);
+  // A label `job` of ours gives way to that of Prometheus.
+  const renamed = own.map(([, label]) => (label === "job" ? "exported_job" : label!));
+  return { names, labels: new Set([...renamed, "job", "instance", "le"]) };
+}
+
+const words = (text: string) => [...text.matchAll(/[A-Za-z_]\w*/g)].map(([word]) => word);
+
+/** What a query of Prometheus names. */
+function readQuery(query: string): { metrics: string[]; labels: string[] } {
+  const matchers = [...query.matchAll(/\{([^}]*)\}/g)].flatMap(([, inside]) =>
+    words(inside!.replaceAll(/"[^"]*"/g, "")),
+  );
+  const groups = [...query.matchAll(/\b(?:by|without|on|ignoring) \(([^)]*)\)/g)].flatMap(([, inside]) =>
+    words(inside!),
+  );
+  const rest = query
+    .replaceAll(/"[^"]*"|\{[^}]*\}|\[[^\]]*\]/g, "")
+    .replaceAll(/\b(?:by|without|on|ignoring) \([^)]*\)/g, "")
+    .replaceAll(/\b(?:and|or|unless)\b|\b\w+\s*(?=\()/g, "")
+    .replaceAll(/\b[\d.]+\b/g, "");
+  return { metrics: words(rest), labels: [...matchers, ...groups] };
+}
+
+type Alerts = { groups: { rules: { alert: string; expr: string }[] }[] };
+type Dashboard = { panels: { title: string; targets: { expr: string }[] }[] };
+
+test("alerts and dashboard name only metrics and labels that the service exports", async () => {
+  const alerts = (parse(read("prometheus/alerts.yml")) as Alerts).groups.flatMap(({ rules }) => rules);
+  const { panels } = JSON.parse(read("grafana/schultor.json")) as Dashboard;
+  const queries = [
+    ...alerts.map(({ alert, expr }) => ({ at: alert, expr })),
+    ...panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ at: title, expr }))),
+  ];
+  expect(queries.length).toBeGreaterThan(20);
+  const { names, labels } = await describeMetrics();
+  const unknown = queries.flatMap(({ at, expr }) => {
+    const named = readQuery(expr);
+    expect(named.metrics.length, at).toBeGreaterThan(0);
+    const strange = [
+      ...named.metrics.filter((name) => !names.has(name)),
+      ...named.labels.filter((l) => !labels.has(l)),
+    ];
+    return strange.map((name) => `${at}: ${name}`);
+  });
+  expect(unknown).toEqual([]);
+});
+
+test("a query with a metric or label that is not there is found", () => {
+  expect(readQuery('sum by (shape) (rate(gone_total{job="schultor", colour="a b"}[5m])) / 2 > 0 and made_up')).toEqual({
+    metrics: ["gone_total", "made_up"],
+    labels: ["job", "colour", "shape"],
+  });
+});

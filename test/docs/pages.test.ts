@@ -1,0 +1,278 @@
+import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT } from "jose";
+import { beforeAll, describe, expect, test } from "vitest";
+import { contents } from "../../src/publish/contents.ts";
+import { demoApp, demoLogin, idmScopes, startDemo } from "../support/api.ts";
+import { makeBrowser } from "../support/browser.ts";
+import { makeTestClock, type TestService } from "../support/service.ts";
+import { getAppToken, getUserTokens, passPages } from "../support/token.ts";
+import { isRunnable, runSnippet, startSnippet, type Surroundings } from "./run-snippet.ts";
+import { fits, listPages, readSnippets, type Snippet } from "./snippets.ts";
+
+const app = demoApp("demo-lernapp");
+/** The example of the contract of the webhooks. */
+const webhook = {
+  secret: "whsec_YW4gZXhhbXBsZSBzZWNyZXQsIG5ldmVyIHVzZSBpdCE=",
+  body: '{"event":"person","action":"update","updatedProperties":["groups"],"personId":"c0000000-0000-4000-8000-000000000002"}',
+  signature: "7d39f73a8da5a01e17d23ca6de0d45642b993d98844b06351528b2e4f12f92ef",
+};
+let service: TestService;
+let surroundings: Surroundings;
+
+beforeAll(async () => {
+  // Programs judge tokens by the real time.
+  service = await startDemo({ clock: makeTestClock(new Date()), env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" } });
+  surroundings = {
+    env: {
+      CLIENT_ID: app.clientId,
+      CLIENT_SECRET: app.clientSecret!,
+      TOKEN: await getAppToken(service, app, idmScopes),
+      WEBHOOK_SECRET: webhook.secret,
+    },
+    replace: { "http://localhost:3000": service.url },
+  };
+});
+
+const pages = listPages();
+const programs = pages.flatMap((page) => readSnippets(page).map((snippet, at) => ({ page, number: at + 1, snippet })));
+const wordOf = ({ words }: Snippet, name: string): string | undefined =>
+  words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1);
+/** Those that ask for what is not installed here are skipped. */
+const runnable = programs.filter(({ snippet }) => isRunnable(snippet));
+const runsToEnd = ({ words }: Snippet): boolean => words.length === 0;
+
+function expectOutput({ output, code }: Snippet, printed: string): void {
+  const shown = (output ?? "").replaceAll("http://localhost:3000", service.url);
+  expect(fits(shown, printed) ? "as shown" : printed, `${code}\n\nshows\n\n${shown}`).toBe("as shown");
+}
+
+describe("a program of docs/ prints what its page shows", () => {
+  test.for(runnable.filter(({ snippet }) => runsToEnd(snippet)))(
+    "$page, $number, in $snippet.language",
+    async ({ snippet }) => {
+      const { code, printed, complaints } = await runSnippet(snippet, surroundings);
+      expect({ code, complaints }).toEqual({ code: 0, complaints: "" });
+      expectOutput(snippet, printed);
+    },
+  );
+});
+
+describe("a receiver of webhooks of docs/ takes the example of the contract and nothing forged", () => {
+  test.for(runnable.filter(({ snippet }) => wordOf(snippet, "webhook") !== undefined))(
+    "$page, $number, in $snippet.language",
+    async ({ snippet }) => {
+      const server = await startSnippet(snippet, surroundings, wordOf(snippet, "webhook")!);
+      const send = async (body: string, signature: string | undefined) => {
+        const headers = {
+          "Content-Type": "application/json",
+          ...(signature === undefined ? {} : { "X-EP-Signature-Sha256": signature }),
+        };
+        return (await fetch(server.url, { method: "POST", body, headers })).status;
+      };
+      for (const [body, signature] of [
+        [`${webhook.body} `, webhook.signature],
+        [webhook.body, webhook.signature.replace(/^./, "0")],
+        [webhook.body, webhook.signature.slice(2)],
+        [webhook.body, "no hex"],
+        [webhook.body, ""],
+        [webhook.body, undefined],
+      ] as const)
+        expect(await send(body, signature), signature).toBe(401);
+      expect(await send(webhook.body, webhook.signature), server.complaints()).toBe(204);
+      await expect.poll(() => fits(snippet.output ?? "", server.printed())).toBe(true);
+    },
+  );
+});
+
+describe("a sender of webhooks of docs/ signs as the service does", () => {
+  test.for(runnable.filter(({ snippet }) => wordOf(snippet, "send") !== undefined))(
+    "$page, $number, in $snippet.language",
+    async ({ page, snippet }) => {
+      const port = wordOf(snippet, "send")!;
+      const receiver = readSnippets(page).find((other) => wordOf(other, "webhook") === port)!;
+      const { url } = await startSnippet(receiver, surroundings, port);
+      const { printed } = await runSnippet(snippet, {
+        ...surroundings,
+        replace: { ...surroundings.replace, [`http://localhost:${port}`]: url },
+      });
+      expectOutput(snippet, printed);
+    },
+  );
+});
+
+describe("an app of docs/ signs a person in, and nobody whose sign-on did not begin there", () => {
+  test.for(runnable.filter(({ snippet }) => wordOf(snippet, "server") !== undefined))(
+    "$page, $number, in $snippet.language",
+    async ({ snippet }) => {
+      const server = await startSnippet(snippet, surroundings, wordOf(snippet, "server")!);
+      await service.db.pool.query(
+        "UPDATE app SET redirect_uris = array_append(redirect_uris, $1) WHERE client_id = $2",
+        [`${server.url}/callback`, app.clientId],
+      );
+      const begin = await ask(`${server.url}/login?login_hint=unknown-hint`);
+      expect(begin.location, server.complaints()).toContain("login_hint=unknown-hint");
+      const browser = makeBrowser(service.url);
+      const login = await browser.open(begin.location.replace("login_hint=unknown-hint", ""));
+      const consent = await browser.submit(login, "/login", demoLogin(2));
+      const back = consent.url.startsWith(service.url) ? await browser.submit(consent, "/consent") : consent;
+      const stranger = await ask(back.url);
+      expect(stranger.text).not.toContain("c0000000");
+      const done = await ask(back.url, begin.cookie);
+      expectOutput(snippet, done.text);
+      expect((await ask(back.url, begin.cookie)).text).not.toContain("c0000000");
+    },
+  );
+});
+
+describe("a single page app of docs/ signs a person in", () => {
+  type Module = { signIn(): Promise<void>; finishSignIn(): Promise<{ sub: string }> };
+
+  test.for(programs.filter(({ snippet }) => wordOf(snippet, "browser") !== undefined))(
+    "$page, $number",
+    async ({ snippet }) => {
+      const code = snippet.code.replaceAll("http://localhost:3000", service.url);
+      const stored = new Map<string, string>();
+      const place = {
+        search: "?login_hint=",
+        address: "",
+        assign: (address: string) => void (place.address = address),
+      };
+      const stubs = {
+        location: place,
+        sessionStorage: {
+          getItem: (key: string) => stored.get(key) ?? null,
+          setItem: (key: string, value: string) => void stored.set(key, value),
+          removeItem: (key: string) => void stored.delete(key),
+        },
+      };
+      const given = `const { location, sessionStorage } = globalThis.stubsOfDocs;\n`;
+      Object.assign(globalThis, { stubsOfDocs: stubs });
+      const app = (await import(`data:text/javascript,${encodeURIComponent(given + code)}`)) as Module;
+      await app.signIn();
+      const browser = makeBrowser(service.url);
+      const login = await browser.open(place.address);
+      const consent = await browser.submit(login, "/login", demoLogin(2));
+      place.search = new URL((await browser.submit(consent, "/consent")).url).search;
+      expect(await app.finishSignIn()).toMatchObject({
+        sub: "c0000000-0000-4000-8000-000000000002",
+        family_name: "Muster",
+      });
+      await expect(app.finishSignIn()).rejects.toThrow("did not begin here");
+    },
+  );
+});
+
+describe("an app of docs/ on a device signs a person in", () => {
+  const exchanges = runnable.filter(({ snippet }) => wordOf(snippet, "exchange") !== undefined);
+
+  test.for(runnable.filter(({ snippet }) => wordOf(snippet, "authorize") !== undefined))(
+    "$page, $number, in $snippet.language",
+    async ({ page, snippet }) => {
+      const { printed, complaints } = await runSnippet(snippet, surroundings);
+      expect(complaints).toBe("");
+      expectOutput(snippet, printed);
+      const [verifier, address] = printed.trim().split("\n") as [string, string];
+      const browser = makeBrowser(service.url);
+      const back = await passPages(browser, await browser.open(address), demoLogin(2));
+      const query = new URL(back.url).searchParams;
+      expect([query.get("state"), query.get("iss")]).toEqual([new URL(address).searchParams.get("state"), service.url]);
+      const exchange = exchanges.find((one) => one.page === page && one.snippet.language === snippet.language)!.snippet;
+      const env = { ...surroundings.env, CODE: query.get("code")!, VERIFIER: verifier };
+      expectOutput(exchange, (await runSnippet(exchange, { ...surroundings, env })).printed);
+    },
+  );
+});
+
+describe("an address of docs/ ends the session at the service", () => {
+  test.for(runnable.filter(({ snippet }) => snippet.words.includes("logout")))(
+    "$page, $number, in $snippet.language",
+    async ({ snippet }) => {
+      const { browser, id_token: idToken } = await getUserTokens(service, app, demoLogin(2));
+      const env = { ...surroundings.env, ID_TOKEN: idToken! };
+      const { printed, complaints } = await runSnippet(snippet, { ...surroundings, env });
+      expect(complaints).toBe("");
+      expectOutput(snippet, printed);
+      const asked = await browser.open(printed.trim());
+      const back = new URL((await browser.submit(asked, "/confirm", { logout: "yes" })).url);
+      expect(`${back.origin}${back.pathname}`).toBe("http://127.0.0.1:4000/");
+      expect(back.searchParams.get("state")).toBe(new URL(printed).searchParams.get("state"));
+    },
+  );
+});
+
+describe("a receiver of logout tokens of docs/ takes those of the service and nothing else", () => {
+  test.for(runnable.filter(({ snippet }) => wordOf(snippet, "backchannel") !== undefined))(
+    "$page, $number, in $snippet.language",
+    async ({ snippet }) => {
+      const server = await startSnippet(snippet, surroundings, wordOf(snippet, "backchannel")!);
+      await service.db.pool.query("UPDATE app SET backchannel_logout_uri = $1 WHERE client_id = $2", [
+        server.url,
+        app.clientId,
+      ]);
+      const { browser, id_token: idToken } = await getUserTokens(service, app, demoLogin(2));
+      const send = async (logoutToken: string) =>
+        (await fetch(server.url, { method: "POST", body: new URLSearchParams({ logout_token: logoutToken }) })).status;
+      for (const refused of [idToken!, "x", "", ...(await forgeLogoutTokens(idToken!))])
+        expect(await send(refused), refused).toBe(400);
+      await browser.submit(await browser.open("/oauth2/sessions/logout"), "/confirm", { logout: "yes" });
+      await service.jobs.find(({ name }) => name === "sign-on.tellLogouts")!.run(new AbortController().signal);
+      await expect.poll(() => fits(snippet.output ?? "", server.printed())).toBe(true);
+    },
+  );
+});
+
+/** Logout tokens that are as those of the service apart from their signature. */
+async function forgeLogoutTokens(idToken: string): Promise<string[]> {
+  const { iss, aud, sub, sid } = decodeJwt(idToken);
+  const { kid } = decodeProtectedHeader(idToken);
+  const seconds = Math.floor(Date.now() / 1000);
+  const events = { "http://schemas.openid.net/event/backchannel-logout": {} };
+  const claims = { iss: iss!, aud: aud!, sub: sub!, sid, events, jti: "forged", iat: seconds, exp: seconds + 120 };
+  const { privateKey } = await generateKeyPair("RS256");
+  const signed = await new SignJWT(claims)
+    .setProtectedHeader({ alg: "RS256", typ: "logout+jwt", kid: kid! })
+    .sign(privateKey);
+  const none = Buffer.from(JSON.stringify({ alg: "none", typ: "logout+jwt", kid })).toString("base64url");
+  return [signed, `${none}.${signed.split(".")[1]!}.`];
+}
+
+/** Asks an app of a page as a browser does. */
+async function ask(url: string, cookie = ""): Promise<{ location: string; cookie: string; text: string }> {
+  const response = await fetch(url, { redirect: "manual", headers: { cookie } });
+  return {
+    location: response.headers.get("location") ?? "",
+    cookie: response.headers
+      .getSetCookie()
+      .map((line) => line.split(";")[0]!)
+      .join("; "),
+    text: await response.text(),
+  };
+}
+
+test("every page of docs/ stands in the contents, once", () => {
+  const listed = contents.flatMap(({ entries }) => entries.filter((entry) => typeof entry === "string"));
+  expect(listed.sort()).toEqual(pages);
+});
+
+test("what is shown fits what is printed only where it is the same, apart from `…`", () => {
+  expect(fits('{"a": "…", "b": [1, "…"]}', '{"b":[1,2,3],"a":"x"}')).toBe(true);
+  expect(fits('{"a": 1}', '{"a":1,"b":2}')).toBe(false);
+  expect(fits('["x"]', '["x","y"]')).toBe(false);
+  expect(fits("a …\n…\nz", "a b\nc\nd\nz\n")).toBe(true);
+  expect(fits("a.c", "abc")).toBe(false);
+});
+
+test("the links of the pages lead to pages that exist", async () => {
+  const links = new Set<string>();
+  for (const page of pages) {
+    const html = await (await fetch(`${service.url}/docs/${page}`)).text();
+    for (const [, path] of html.matchAll(/href="(\/docs[^"#]*)/g)) links.add(path!);
+  }
+  expect(links.size).toBeGreaterThan(pages.length);
+  const missing = [];
+  for (const path of links) {
+    const response = await fetch(service.url + path);
+    await response.arrayBuffer();
+    if (response.status !== 200) missing.push(path);
+  }
+  expect(missing).toEqual([]);
+});
