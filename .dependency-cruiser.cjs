@@ -33,6 +33,17 @@ module.exports = {
       to: { path: inModules("admin") },
     },
     {
+      name: "sandbox-below-admin",
+      comment:
+        "sandbox uses the modules below it, which do not know it; admin, the command line and src/app.ts use it.",
+      severity: "error",
+      from: {
+        path: "^(src|demo|prisma|bench|openapi)/",
+        pathNot: `${inModules("sandbox", ...top, "cli")}|^src/app\\.ts$`,
+      },
+      to: { path: inModules("sandbox") },
+    },
+    {
       name: "portal-on-top",
       comment: "Only src/app.ts uses the portal.",
       severity: "error",
@@ -45,7 +56,7 @@ module.exports = {
         "The pages of staff have no power of their own: they call the admin API. Only the tiles of a person read by themselves.",
       severity: "error",
       from: { path: "^src/portal/", pathNot: "^src/portal/home/" },
-      to: { path: inModules(...ladder.slice(1), ...siblings), dependencyTypesNot: ["type-only"] },
+      to: { path: inModules(...ladder.slice(1), ...siblings, "sandbox"), dependencyTypesNot: ["type-only"] },
     },
     {
       name: "areas-do-not-know-each-other",
@@ -60,7 +71,7 @@ module.exports = {
       severity: "error",
       from: { path: "^(src|demo|prisma|bench|openapi)/([^/]+)" },
       to: {
-        path: `${inModules(...ladder.slice(1), ...siblings, ...top, "config")}(?!index\\.ts$)`,
+        path: `${inModules(...ladder.slice(1), ...siblings, "sandbox", ...top, "config")}(?!index\\.ts$)`,
         pathNot: "^$1/$2/",
       },
     },
@@ -92,7 +103,7 @@ module.exports = {
       comment: "A command on a remote service calls the admin API; of the modules it knows types only.",
       severity: "error",
       from: { path: "^src/cli/remote/" },
-      to: { path: inModules(...ladder.slice(1), ...siblings, ...top), dependencyTypesNot: ["type-only"] },
+      to: { path: inModules(...ladder.slice(1), ...siblings, "sandbox", ...top), dependencyTypesNot: ["type-only"] },
     },
     {
       name: "no-cycles",
@@ -118,14 +129,17 @@ module.exports = {
       name: "contract-types-in-their-module",
       comment: "The generated types of a document belong to the module that serves it; publish hands all of them out.",
       severity: "error",
-      from: { path: `^src/(${[...ladder, ...siblings, ...top].join("|")})/`, pathNot: "^src/publish/" },
+      from: { path: `^src/(${[...ladder, ...siblings, "sandbox", ...top].join("|")})/`, pathNot: "^src/publish/" },
       to: { path: "^generated/openapi/", pathNot: "^generated/openapi/$1[./]" },
     },
     {
       name: "record-below-the-readers",
       comment: "The Prisma client is for the modules that own tables.",
       severity: "error",
-      from: { path: "^src/", pathNot: `${inModules(...ladder, "sign-on", "imports", "webhooks")}|${composition}` },
+      from: {
+        path: "^src/",
+        pathNot: `${inModules(...ladder, "sign-on", "imports", "webhooks", "sandbox")}|${composition}`,
+      },
       to: { path: "^generated/prisma/" },
     },
     {
@@ -172,7 +186,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^(clients/[^/]+/dist|\\.cache|coverage)/" },
+    exclude: { path: "^(clients/[^/]+/dist|test/generators/(programs|settings)|\\.cache|coverage)/" },
     tsPreCompilationDeps: true,
     combinedDependencies: false,
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "types", "default"] },

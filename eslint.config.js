@@ -26,7 +26,19 @@ const ownWalks = {
 };
 
 export default tseslint.config(
-  { ignores: ["generated/", "clients/*/dist/", "coverage/", ".cache/", ".data/", "**/*.cjs"] },
+  {
+    ignores: [
+      "generated/",
+      "clients/*/dist/",
+      "coverage/",
+      ".cache/",
+      ".data/",
+      "**/*.cjs",
+      "test/generators/{programs,settings}/",
+      // Its packages are installed for its tests alone, which also compile it.
+      "examples/",
+    ],
+  },
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
   {
     files: ["**/*.ts"],

@@ -4,13 +4,12 @@ import { installedServers } from "./test/support/servers.ts";
 import { SlowestFirst } from "./test/support/slowest-first.ts";
 
 const everything = ["{src,openapi,demo,bench,prisma,test}/**/*.test.ts"];
-// Need a Chromium, or Java and Python, and have configurations of their own.
-const apart = "test/{browser,clients}/**";
+// Need a Chromium, Java and Python, or packages of their own, and have configurations of their own.
+const apart = "test/{browser,clients,examples,generators}/**";
 // Tests that do not depend on the version of PostgreSQL.
 const sameEverywhere = [
   "{src,openapi,demo,bench,prisma}/**",
-  "test/{contract,faults,gates}/**",
-  "test/cli/{help,readme}.test.ts",
+  "test/{cli,contract,deploy,docs,faults,gates,typescript-client}/**",
   "test/platform/!(db|migrate).test.ts",
 ];
 const shared = {
