@@ -211,7 +211,7 @@ export async function makeApp(
       makePersonImportSweep({ db: shares.jobs, clock, auditDays: config.auditDays }),
       makeImportSweep({ db: shares.jobs, clock }),
       makeIdempotencySweep({ db: shares.jobs, clock }),
-      makeUploadSweep({ clock }),
+      makeUploadSweep(),
       ...webhooks.jobs,
       ...traffic.jobs,
       lastCalls.job,

@@ -94,6 +94,8 @@ export function withPrismaTransaction<T>(db: PrismaDb, work: (tx: Transaction) =
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  // A file that is missing has the code of a socket that is missing.
+  if (code === "ENOENT") return "syscall" in error && error.syscall === "connect";
   return unavailableCodes.test(code) || unavailableMessages.test(error.message);
 }
 
@@ -102,8 +104,7 @@ export function isRefused(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !isDatabaseUnavailable(error);
 }
 
-const unavailableCodes =
-  /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|08...|53[03]00|57P0[123])$/;
+const unavailableCodes = /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|08...|53[03]00|57P0[123])$/;
 const unavailableMessages =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import pg from "pg";
 import { expect, test } from "vitest";
 import { isDatabaseUnavailable, openDatabase, withTransaction } from "../../src/platform/db.ts";
@@ -52,6 +53,13 @@ test("connections lost while nobody used them are replaced and reported", async 
   await expect.poll(() => reported.length).toBe(3);
   expect((await own.pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
   await own.close();
+});
+
+test("a socket that is missing counts as unavailable, a file that is missing does not", async () => {
+  const nowhere = openDatabase({ url: "postgresql://nobody@localhost/nothing?host=/nowhere" });
+  expect(isDatabaseUnavailable(await nowhere.pool.query("SELECT 1").catch((error: unknown) => error))).toBe(true);
+  await nowhere.close();
+  expect(isDatabaseUnavailable(await readFile("/nowhere/file").catch((error: unknown) => error))).toBe(false);
 });
 
 test("a server that is not there counts as unavailable, a wrong query does not", async () => {

@@ -2,7 +2,6 @@ import { makeApp } from "../../src/app.ts";
 import type { App } from "../../src/app.ts";
 import { readConfig, settlePort } from "../../src/config/index.ts";
 import type { Clock } from "../../src/platform/clock.ts";
-import { silentLog } from "../../src/platform/log.ts";
 import type { Log } from "../../src/platform/log.ts";
 import { openServer } from "../../src/platform/server.ts";
 import { openShares, poolsOf, type DatabaseShares } from "../../src/platform/shares.ts";
@@ -12,6 +11,7 @@ import { testDatabase } from "./database.ts";
 import type { TestDatabase } from "./database.ts";
 import { atFileEnd } from "./file-end.ts";
 import { refuseSecondConnections } from "./one-connection.ts";
+import { failureLog } from "./service-failures.ts";
 
 export type TestClock = Clock & { set(to: Date | string): void; forwardSeconds(seconds: number): void };
 
@@ -57,7 +57,7 @@ export async function startService(wishes: Wishes = {}): Promise<TestService> {
   const { databaseReplicaUrl: replicaUrl, databasePoolSize: poolSize, role } = config;
   const shares = openShares({ url: db.url, replicaUrl, poolSize, role });
   Object.values(poolsOf(shares)).forEach(refuseSecondConnections);
-  const app = await makeApp(config, { clock, log: wishes.log ?? silentLog, shares, isStopping: server.isStopping });
+  const app = await makeApp(config, { clock, log: wishes.log ?? failureLog, shares, isStopping: server.isStopping });
   const behind = isWatched() ? await openServer({ host: "localhost", port: 0 }) : null;
   const proxy = behind && makeProxy(behind.port, watchExchanges());
   behind?.serve(app.handler);

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { open, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Clock } from "../clock.ts";
+import { systemClock } from "../clock.ts";
 import { AppError } from "../errors.ts";
 import type { WorkerJob } from "../worker.ts";
 
@@ -80,14 +80,14 @@ export class Upload {
 /**
  * Makes the job that removes files which a process left behind when it was killed, because they hold names.
  *
- * Shape: each process removes those on its machine.
+ * Shape: each process removes those on its machine. Their age is that of the file system, which knows no other clock.
  */
-export const makeUploadSweep = ({ clock }: { clock: Clock }): WorkerJob => ({
+export const makeUploadSweep = (): WorkerJob => ({
   name: "http.sweepUploads",
   everySeconds: 3600,
   inEveryProcess: true,
   async run() {
-    const before = clock().getTime() - keptHours * 3_600_000;
+    const before = systemClock().getTime() - keptHours * 3_600_000;
     const paths = (await readdir(tmpdir()))
       .filter((name) => name.startsWith(prefix))
       .map((name) => join(tmpdir(), name));

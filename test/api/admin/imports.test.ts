@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import type { SchoolId } from "../../../src/directory/index.ts";
+import { systemClock } from "../../../src/platform/clock.ts";
 import { plainTemplate } from "../../../src/imports/index.ts";
 import {
   idsOf,
@@ -123,13 +124,16 @@ test("faults are listed with the line itself and what to do, in pages; the lines
   expect((await faultsOf(id)).map(({ text }) => text)).toEqual([null, null, null]);
 });
 
-test("a file that a killed process left behind is removed after a day", async () => {
+test("a file that a killed process left behind is removed after a day, one of another process in use is not", async () => {
   const names = ["old", "new"].map((age) => `schultor-upload-${age}-${process.pid}`);
   const [old, young] = names.map((name) => join(tmpdir(), name)) as [string, string];
   for (const path of [old, young]) await writeFile(path, "1;student;Ada;Beispiel;5a");
-  const before = new Date(service.clock().getTime() - 25 * 3_600_000);
+  const before = new Date(systemClock().getTime() - 25 * 3_600_000);
   await utimes(old, before, before);
+  const now = service.clock();
+  service.clock.forwardSeconds(2 * 365 * 86_400);
   await service.jobs.find(({ name }) => name === "http.sweepUploads")!.run(AbortSignal.timeout(10_000));
+  service.clock.set(now);
   const left = (await readdir(tmpdir())).filter((name) => names.includes(name));
   await rm(young);
   expect(left).toEqual([names[1]]);
