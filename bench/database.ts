@@ -6,14 +6,16 @@ import { applyMigrations } from "../src/platform/migrate.ts";
 import { openDatabaseServer } from "../src/platform/postgres/index.ts";
 
 /**
- * A migrated database with the service's own server settings (BENCH_DATABASE_URL: an empty one of yours), gone after
- * the run.
+ * A migrated database with the service's own server settings, gone after the run; or the one of the address
+ * (BENCH_DATABASE_URL: an empty one of yours), which stays.
  */
-export async function openBenchDatabase(): Promise<{ url: string; db: PrismaDb; close(): Promise<void> }> {
+export async function openBenchDatabase(
+  databaseUrl = process.env["BENCH_DATABASE_URL"],
+): Promise<{ url: string; db: PrismaDb; close(): Promise<void> }> {
   const dataDir = realpathSync(mkdtempSync(join(tmpdir(), "schultor-bench-")));
   chmodSync(dataDir, 0o711);
   const say = () => undefined;
-  const server = await openDatabaseServer({ databaseUrl: process.env["BENCH_DATABASE_URL"], dataDir, say });
+  const server = await openDatabaseServer({ databaseUrl, dataDir, say });
   await applyMigrations(server.url, { say });
   const db = openDatabase({ url: server.url });
   return {

@@ -7,7 +7,13 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import autocannon from "autocannon";
 
-export type Subject = { name: string; url: string; stop(): Promise<void> };
+export type Subject = {
+  name: string;
+  url: string;
+  /** The most memory that its process has held so far, in megabytes; only of a module that answers `readPeak`. */
+  readPeakMb(): Promise<number>;
+  stop(): Promise<void>;
+};
 
 export type Rate = { perSecond: number; p50Ms: number; p99Ms: number; failed: number };
 
@@ -40,6 +46,11 @@ export async function startSubject(name: string, module: string, env: Record<str
   return {
     name,
     url,
+    async readPeakMb() {
+      child.send("readPeak");
+      const [{ peakKb }] = (await once(child, "message")) as [{ peakKb: number }];
+      return peakKb / 1000;
+    },
     async stop() {
       if (child.exitCode !== null) return;
       const ended = once(child, "exit");

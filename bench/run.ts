@@ -1,16 +1,18 @@
-// `npm run bench` measures everything, `npm run bench -- idm sign-on` what is named; `npm run bench -- world` fills a
-// database instead, with options of its own.
+// `npm run bench` measures everything but sizes, `npm run bench -- idm sign-on` what is named; `npm run bench -- size`
+// compares sizes and `npm run bench -- world` fills a database, with options of their own.
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 
 const folder = import.meta.dirname;
-const parts = new Set(["harness.ts", "database.ts", "run.ts", "world.ts"]);
+const withOptions = ["size", "world"];
+const parts = new Set(["harness.ts", "database.ts", "run.ts", ...withOptions.map((name) => `${name}.ts`)]);
 const all = readdirSync(folder)
   .filter((file) => file.endsWith(".ts") && !parts.has(file))
   .map((file) => file.slice(0, -3));
 const wanted = process.argv.slice(2);
-if (wanted[0] === "world") {
-  const { status } = spawnSync(process.execPath, [`${folder}/world.ts`, ...wanted.slice(1)], { stdio: "inherit" });
+const [first, ...options] = wanted;
+if (first !== undefined && withOptions.includes(first)) {
+  const { status } = spawnSync(process.execPath, [`${folder}/${first}.ts`, ...options], { stdio: "inherit" });
   process.exit(status ?? 1);
 }
 const unknown = wanted.filter((name) => !all.includes(name));

@@ -10,6 +10,7 @@ const config = {
 const log = makeLog({ level: config.logLevel, format: "json" });
 const service = await startService(config, { log, say: () => undefined, onLost: (what) => log.fatal(what) });
 process.send?.({ url: service.config.issuerUrl });
+process.on("message", () => process.send?.({ peakKb: process.resourceUsage().maxRSS }));
 process.once("SIGTERM", () => void service.stop().then(() => process.exit(0)));
 // Nobody measures any more.
 process.once("disconnect", () => process.exit(1));
