@@ -1,6 +1,7 @@
 import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto";
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
+import { decodeProtectedHeader } from "jose";
 import { type Client, errors, interactionPolicy, type KoaContextWithOIDC, Provider } from "oidc-provider";
 import library from "oidc-provider/package.json" with { type: "json" };
 import { secretMatches } from "../../access/index.ts";
@@ -34,7 +35,10 @@ export const reliances: readonly Reliance[] = [
   ),
   method("IdToken.prototype.issue", "replaced: the audience is an array"),
   { name: "IdToken.prototype.client", use: "gives issue() the audience", isThere: keepsClient },
-  method("IdToken.validate", "checks the id_token_hint of a logout, whose audience is an array"),
+  method(
+    "IdToken.validate",
+    "checks the id_token_hint of a logout, whose audience is an array; replaced: no other kind of token",
+  ),
   method("Client.find", "finds the client of that hint"),
   method("Client.prototype.compareClientSecret", "replaced: compares hashes"),
   method("Client.prototype.redirectUriAllowed", "replaced: addresses must be equal, also on loopback ports"),
@@ -112,6 +116,13 @@ export function replaceMethods(provider: Provider, { recordLogout, noteRefusedSe
   provider.OIDCContext.prototype.entity = function entityWithoutSecret(name, value) {
     entity.call(this, name, value);
     if (name === "Client" && routesOfClients.has(this.route)) checkNoSecret(value as Client, this.body);
+  };
+
+  const { validate } = provider.IdToken;
+  provider.IdToken.validate = async function validateIdToken(jwt, client) {
+    // Source: RFC 8725 section 3.11. A logout token has the same signature, issuer and audience.
+    if (decodeProtectedHeader(jwt).typ === "logout+jwt") throw new TypeError("a logout token is no ID token");
+    return validate.call(this, jwt, client);
   };
 
   const { issue } = provider.IdToken.prototype;
