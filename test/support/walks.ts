@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect } from "vitest";
 
 // Always the same walk, so that a failure is a failure for everybody; the environment asks for others.
-const asked = { seed: read("TEST_SEED"), runs: read("TEST_RUNS"), path: process.env["TEST_PATH"] };
+export const asked = { seed: read("TEST_SEED"), runs: read("TEST_RUNS"), path: process.env["TEST_PATH"] };
 export const seed = asked.seed ?? 20_260_203;
 
 const isWholeCheck = process.env["TEST_WHOLE"] === "1";
