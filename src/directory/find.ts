@@ -1,6 +1,7 @@
 import type { Prisma } from "../../generated/prisma/client.ts";
 import type { RecordStore, Store } from "../platform/db.ts";
-import { fields, findRows, sql, statement, table, type Part as SqlPart, type Sql } from "../platform/sql.ts";
+import { empty, fields, findRows, sql, statement, table } from "../platform/sql.ts";
+import type { Parameter, Part as SqlPart, Sql } from "../platform/sql.ts";
 import type { GroupType } from "./group.ts";
 import type { GroupId, PersonId, SchoolId } from "./ids.ts";
 import { nameOf, type PersonName, type PersonRole } from "./person.ts";
@@ -258,11 +259,30 @@ const peopleKeys: Record<PersonOrder, (of: { sortKey: Sql; createdAt: Sql; id: S
 };
 const personPlace = (order: PersonOrder, of: typeof p) => ({ key: peopleKeys[order](of), id: of.id });
 
-const searchPeople = (order: PersonOrder) =>
-  statement<People>(
-    ({ search, words, limit, after, schoolId, among, groupId, status, role, hasLogin, atNoSchool }) => sql`
+type Narrowed = "group" | "school" | "schools";
+type OfPeople = { [Name in keyof People]-?: Parameter };
+
+// What narrows a search to few people is read first, whatever PostgreSQL believes of the tables: otherwise a rare name
+// is looked for among all people.
+const candidates: Record<Narrowed, (given: OfPeople) => Sql> = {
+  group: ({ groupId }) => sql`SELECT ${m.personId} FROM ${m} WHERE ${m.groupId} = ${groupId}`,
+  school: ({ schoolId }) => sql`SELECT ${a.personId} FROM ${a} WHERE ${a.schoolId} = ${schoolId}`,
+  schools: ({ among }) => sql`SELECT ${a.personId} FROM ${a} WHERE ${a.schoolId} = ANY (${among}::uuid[])`,
+};
+
+function narrowedBy({ groupId, schoolId, among }: Pick<People, "groupId" | "schoolId" | "among">): Narrowed | null {
+  if (groupId !== undefined) return "group";
+  if (schoolId !== undefined) return "school";
+  return among === null ? null : "schools";
+}
+
+const searchPeople = (order: PersonOrder, narrowed: Narrowed | null) =>
+  statement<People>((given) => {
+    const { search, words, limit, after, schoolId, among, groupId, status, role, hasLogin, atNoSchool } = given;
+    const isCandidate = narrowed && sql`${p.id} = ANY (ARRAY(${candidates[narrowed](given)})) AND `;
+    return sql`
   SELECT ${fields<Found<PersonId>>({ id: p.id })} FROM ${p}
-  WHERE (CASE WHEN ${schoolId}::uuid IS NULL THEN NOT ${isInSandbox}
+  WHERE ${isCandidate ?? empty}(CASE WHEN ${schoolId}::uuid IS NULL THEN NOT ${isInSandbox}
       ELSE EXISTS (SELECT FROM ${a} WHERE ${a.personId} = ${p.id} AND ${a.schoolId} = ${schoolId}) END)
     AND (${among}::uuid[] IS NULL
       OR EXISTS (SELECT FROM ${a} WHERE ${a.personId} = ${p.id} AND ${a.schoolId} = ANY (${among}::uuid[])))
@@ -278,10 +298,12 @@ const searchPeople = (order: PersonOrder) =>
     AND (${words}::text[] IS NULL OR NOT EXISTS (SELECT FROM unnest(${words}::text[]) AS word WHERE position(lower(word)
       IN lower(concat_ws(' ', ${p.firstFull}, ${p.firstCall}, ${p.last}, ${identifiers}))) = 0))
     AND ${isBehind(order, personPlace(order, p), { from: lastPerson, ...personPlace(order, lastPerson), after })}
-  ${orderBy(order, personPlace(order, p))} LIMIT ${limit}`,
-  );
+  ${orderBy(order, personPlace(order, p))} LIMIT ${limit}`;
+  });
 const orders = Object.keys(peopleKeys) as PersonOrder[];
-const peopleSearches = new Map(orders.map((order) => [order, searchPeople(order)]));
+const searchesBy = (narrowed: Narrowed | null) =>
+  new Map(orders.map((order) => [order, searchPeople(order, narrowed)]));
+const peopleSearches = new Map(([null, "group", "school", "schools"] as const).map((by) => [by, searchesBy(by)]));
 
 /**
  * People by name, or in another order; at a school, in one of its groups and of one status if these are given. Those of
@@ -295,7 +317,11 @@ export async function listPeople(
   const named = words?.map((word) => word.normalize("NFC"));
   const narrowed = { schoolId, among, groupId, status, role, hasLogin, words: named, atNoSchool };
   const asked = { ...searchOf({ search, limit, after }), ...narrowed };
-  const found = await findRows<Found<PersonId>, People>(db, peopleSearches.get(order)!, asked);
+  const found = await findRows<Found<PersonId>, People>(
+    db,
+    peopleSearches.get(narrowedBy(narrowed))!.get(order)!,
+    asked,
+  );
   const where = { id: { in: found.map(({ id }) => id) } };
   return inOrder(found, await db.prisma.person.findMany({ where, select: atSchools })).map(presentPerson);
 }

@@ -1,5 +1,7 @@
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { listPeople } from "../../src/directory/index.ts";
+import { storeOf } from "../../src/platform/db.ts";
 import { explainPrepared, type Plan } from "../support/explain.ts";
 import { fillDatabase, filledApps, findFilled } from "../support/fill.ts";
 import { allScopes } from "../support/make.ts";
@@ -25,15 +27,22 @@ beforeAll(async () => {
   // Person 300 is at school 0 and at no other.
   const { person } = await findFilled(service.db, size.schools);
   const login = await giveLogin(service.db, person);
+  for (const statement of await record(() => callEverything(login))) seen.set(statement.text, statement);
+});
+
+/** The statements that are sent meanwhile. */
+async function record(work: () => Promise<unknown>): Promise<Statement[]> {
+  const sent: Statement[] = [];
   pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
     const [asked, values] = args as [string | Partial<Statement>, unknown[] | undefined];
     const { name, text, values: own } = typeof asked === "string" ? { text: asked } : asked;
-    if (text) seen.set(text, { name, text, values: own ?? values ?? [] });
+    if (text) sent.push({ name, text, values: own ?? values ?? [] });
     return Reflect.apply(sendQuery, this, args) as never;
   } as typeof sendQuery;
-  await callEverything(login);
+  await work();
   pg.Client.prototype.query = sendQuery;
-});
+  return sent;
+}
 
 afterAll(() => void (pg.Client.prototype.query = sendQuery));
 
@@ -135,6 +144,20 @@ test("the statements of sign-on, of both APIs and of the tiles are among those t
     "app",
   ];
   expect(tables.filter((table) => !texts.some((text) => new RegExp(`\\b${table}\\b`).test(text)))).toEqual([]);
+});
+
+test("staff who look for a person at schools or in a group read these people only", async () => {
+  const { school, group } = await findFilled(service.db, 0);
+  const narrowed = { schoolId: { schoolId: school }, among: { among: [school] }, groupId: { groupId: group } };
+  for (const order of ["name", "-lastSignIn"] as const)
+    for (const [what, of] of Object.entries(narrowed)) {
+      const sent = await record(() => listPeople(storeOf(service.db), { ...of, words: ["nobody"], limit: 50, order }));
+      const search = sent.find(({ text }) => text.includes("unnest"))!;
+      const plan = await explain(search, "force_custom_plan");
+      expect(scannedTables(plan), what).toEqual([]);
+      // A school has 204 people.
+      expect(countRows(plan), `${what} by ${order}`).toBeLessThan(2000);
+    }
 });
 
 async function listFaults(checked: Statement[], mode: "force_custom_plan" | "force_generic_plan"): Promise<string[]> {
