@@ -1,26 +1,35 @@
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
+import { noteContract, readContract, worksWith } from "./migration-contract.ts";
 import { DatabaseStartError } from "./postgres/index.ts";
 import { withProgress } from "./progress.ts";
 import { run, sql, statement } from "./sql.ts";
 
 export const migrationsFolder = join(import.meta.dirname, "../../prisma/migrations");
 
-type Migration = { name: string; sql: string; checksum: string };
-type Recorded = { migration_name: string; checksum: string; finished_at: Date | null };
+/** `worksSince`: the oldest release that works beside it; null where every one does. */
+type Migration = { name: string; sql: string; checksum: string; worksSince: string | null };
+type Recorded = { migration_name: string; checksum: string; finished_at: Date | null; note: string | null };
+
+/** How a migration waits for its locks. Every statement of the running service queues behind the one that waits. */
+type LockWaits = { waitMs: number; pauseMs: number; attempts: number };
+const patient: LockWaits = { waitMs: 2000, pauseMs: 1000, attempts: 60 };
 
 /**
  * Brings a database to the state of the migrations folder.
  *
  * Shape:  answers the names it applied. Each runs in one transaction with its row in `_prisma_migrations`, in Prisma's
- *         form, so that `prisma migrate deploy` agrees; processes that start together take turns.
- * Errors: DatabaseStartError when the database holds a migration that is unknown here, or was changed since.
+ *         form, so that `prisma migrate deploy` agrees; processes that start together take turns. The service of an
+ *         earlier release runs on meanwhile: a lock that is not free soon is given up and asked for again.
+ * Errors: DatabaseStartError when the database holds a migration that this release does not work with, or that was
+ *         changed since.
  */
 export async function applyMigrations(
   url: string,
-  options: { say(line: string): void; folder?: string },
+  options: { say(line: string): void; folder?: string; locks?: LockWaits },
 ): Promise<string[]> {
   const migrations = readMigrations(options.folder ?? migrationsFolder);
   const client = new pg.Client({ connectionString: url, application_name: "schultor migrations", keepAlive: true });
@@ -31,7 +40,7 @@ export async function applyMigrations(
       await client.query(`SELECT pg_advisory_lock(${prismaLock})`);
       await client.query(recordTable);
       const pending = await findPending(client, migrations);
-      for (const migration of pending) await apply(client, migration);
+      for (const migration of pending) await apply(client, migration, { ...patient, ...options.locks });
       return pending.map(({ name }) => name);
     });
   } finally {
@@ -40,17 +49,19 @@ export async function applyMigrations(
   }
 }
 
-/**
- * Throws while a migration of the folder is missing; one of a newer version does a process no harm that runs already.
- */
+/** Throws while a migration of the folder is missing, and when one of a newer release took away what this one uses. */
 export async function checkMigrated(db: pg.Pool | pg.Client, folder = migrationsFolder): Promise<void> {
-  const { rows } = await db.query<{ name: string }>(
-    `SELECT migration_name AS name FROM "_prisma_migrations" WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`,
+  const { rows } = await db.query<{ name: string; note: string | null }>(
+    `SELECT migration_name AS name, logs AS note
+     FROM "_prisma_migrations" WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`,
   );
+  const known = readMigrations(folder);
   const applied = new Set(rows.map(({ name }) => name));
-  const pending = readMigrations(folder).filter(({ name }) => !applied.has(name));
+  const pending = known.filter(({ name }) => !applied.has(name));
   if (pending.length > 0)
     throw new DatabaseStartError(`Not yet migrated: ${pending.map(({ name }) => name).join(", ")}.`);
+  const unfit = rows.find(({ name, note }) => worksWith(note) === false && known.every((own) => own.name !== name));
+  if (unfit !== undefined) throw tooNew(unfit.name);
 }
 
 // The same number as `prisma migrate deploy` takes, so that the two exclude each other.
@@ -74,13 +85,16 @@ function readMigrations(folder: string): Migration[] {
     .sort()
     .map((name) => {
       const content = readFileSync(join(folder, name, "migration.sql"));
-      return { name, sql: content.toString("utf8"), checksum: createHash("sha256").update(content).digest("hex") };
+      const sql = content.toString("utf8");
+      const checksum = createHash("sha256").update(content).digest("hex");
+      return { name, sql, checksum, worksSince: readContract(sql) };
     });
 }
 
 async function findPending(db: pg.Pool | pg.Client, migrations: Migration[]): Promise<Migration[]> {
   const { rows } = await db.query<Recorded>(
-    `SELECT migration_name, checksum, finished_at FROM "_prisma_migrations" WHERE rolled_back_at IS NULL ORDER BY started_at`,
+    `SELECT migration_name, checksum, finished_at, logs AS note
+     FROM "_prisma_migrations" WHERE rolled_back_at IS NULL ORDER BY started_at`,
   );
   const known = new Map(migrations.map((migration) => [migration.name, migration]));
   for (const row of rows) checkRecorded(row, known.get(row.migration_name));
@@ -89,13 +103,13 @@ async function findPending(db: pg.Pool | pg.Client, migrations: Migration[]): Pr
 }
 
 function checkRecorded(
-  { migration_name: name, checksum, finished_at }: Recorded,
+  { migration_name: name, checksum, finished_at, note }: Recorded,
   migration: Migration | undefined,
 ): void {
-  if (!migration)
-    throw new DatabaseStartError(
-      `The database holds the migration ${name}, which this version does not know: it was used by a newer version. Start that version, or restore a backup.`,
-    );
+  if (!migration) {
+    if (finished_at && worksWith(note) === true) return;
+    throw tooNew(name);
+  }
   if (!finished_at)
     throw new DatabaseStartError(
       `The migration ${name} was begun by another tool and did not finish. Repair it with \`prisma migrate resolve\`, then start again.`,
@@ -106,24 +120,56 @@ function checkRecorded(
     );
 }
 
-const recordMigration = statement<{ id: string; checksum: string; name: string; startedAt: Date }>(
-  ({ id, checksum, name, startedAt }) => sql`
-  INSERT INTO "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
-  VALUES (${id}, ${checksum}, ${name}, ${startedAt}, clock_timestamp(), 1)`,
+const tooNew = (name: string) =>
+  new DatabaseStartError(
+    `The database holds the migration ${name} of a newer version, beside which this version does not work. Start a newer version, or restore a backup.`,
+  );
+
+type Applied = { id: string; checksum: string; name: string; startedAt: Date; note: string };
+
+const recordMigration = statement<Applied>(
+  ({ id, checksum, name, startedAt, note }) => sql`
+  INSERT INTO "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count, logs)
+  VALUES (${id}, ${checksum}, ${name}, ${startedAt}, clock_timestamp(), 1, ${note})`,
 );
 
-async function apply(client: pg.Client, { name, sql: text, checksum }: Migration): Promise<void> {
+async function apply(client: pg.Client, migration: Migration, locks: LockWaits): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await applyOnce(client, migration, locks.waitMs);
+    } catch (cause) {
+      if (!isLockTimeout(cause) || attempt >= locks.attempts) throw failed(migration.name, cause as Error);
+      await sleep(locks.pauseMs);
+    }
+  }
+}
+
+async function applyOnce(
+  client: pg.Client,
+  { name, sql: text, checksum, worksSince }: Migration,
+  lockMs: number,
+): Promise<void> {
   const startedAt = new Date();
   await client.query("BEGIN");
   try {
+    await client.query(`SET LOCAL lock_timeout = ${lockMs}`);
     await client.query(text);
-    await run(client, recordMigration, { id: randomUUID(), checksum, name, startedAt });
+    await run(client, recordMigration, { id: randomUUID(), checksum, name, startedAt, note: noteContract(worksSince) });
     await client.query("COMMIT");
-  } catch (cause) {
+  } catch (error) {
     await client.query("ROLLBACK").catch(() => undefined);
-    throw new DatabaseStartError(
-      `The migration ${name} failed, and nothing of it was kept: ${(cause as Error).message}`,
-      { cause },
-    );
+    throw error;
   }
+}
+
+const isLockTimeout = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === "55P03";
+
+function failed(name: string, cause: Error): DatabaseStartError {
+  const remedy = isLockTimeout(cause)
+    ? "Another connection has held a table for long: find it in pg_stat_activity and let it end."
+    : "Mend the cause; where the migration itself is wrong, take the next version that has it right.";
+  return new DatabaseStartError(
+    `The migration ${name} failed, and nothing of it was kept: ${cause.message}. What runs of the version before goes on. ${remedy} Then run \`schultor migrate\` again.`,
+    { cause },
+  );
 }

@@ -3,9 +3,11 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import packageFile from "../../package.json" with { type: "json" };
 import { diagnoseMigrations, diffWithSchema } from "../../prisma/schema-engine.ts";
 import { applyMigrations, checkMigrated, migrationsFolder } from "../../src/platform/migrate.ts";
+import { worksWith } from "../../src/platform/migration-contract.ts";
 import { emptyDatabase } from "../support/database.ts";
 
 const say = () => undefined;
@@ -26,6 +28,18 @@ afterEach(async () => {
   await client.end();
   rmSync(folder, { recursive: true });
 });
+
+async function connect(): Promise<pg.Client> {
+  const other = new pg.Client({ connectionString: url });
+  await other.connect();
+  onTestFinished(() => other.end());
+  return other;
+}
+
+async function countWaits(): Promise<number | null> {
+  const waits = "SELECT FROM pg_locks WHERE NOT granted AND relation = 'school'::regclass";
+  return (await client.query(waits)).rowCount;
+}
 
 function addMigration(name: string, sql: string): void {
   mkdirSync(join(folder, name), { recursive: true });
@@ -90,12 +104,86 @@ test("a migration that was changed after it was applied is refused", async () =>
   );
 });
 
-test("a database of a newer version is refused", async () => {
+test("a version works on a database whose newer migrations only added something", async () => {
   addMigration("9001_newer", "CREATE TABLE newer (id int)");
   await applyMigrations(url, { say, folder });
-  await expect(applyMigrations(url, { say })).rejects.toThrow(
-    "The database holds the migration 9001_newer, which this version does not know",
+  expect(await applyMigrations(url, { say })).toEqual([]);
+  await checkMigrated(client);
+});
+
+test("a version neither starts nor stays ready once a newer one took away what it uses", async () => {
+  await applyMigrations(url, { say });
+  await checkMigrated(client);
+  addMigration("9001_newer", "-- contract since 99.0.0: school.zip_code is asked for by nobody\nSELECT 1");
+  await applyMigrations(url, { say, folder });
+  const refusal =
+    "The database holds the migration 9001_newer of a newer version, beside which this version does not work";
+  await expect(applyMigrations(url, { say })).rejects.toThrow(refusal);
+  await expect(checkMigrated(client)).rejects.toThrow(refusal);
+});
+
+test("a version since which something is not used works beside the migration that takes it away", async () => {
+  addMigration(
+    "9001_newer",
+    `-- contract since ${packageFile.version}: school.zip_code is asked for by nobody\nSELECT 1`,
   );
+  await applyMigrations(url, { say, folder });
+  expect(await applyMigrations(url, { say })).toEqual([]);
+  await checkMigrated(client);
+});
+
+test("a migration without a note of what it takes away, as Prisma's own tool writes it, keeps other versions from starting", async () => {
+  addMigration("9001_newer", "CREATE TABLE newer (id int)");
+  await applyMigrations(url, { say, folder });
+  await client.query('UPDATE "_prisma_migrations" SET logs = NULL');
+  await expect(applyMigrations(url, { say })).rejects.toThrow("The database holds the migration 9001_newer");
+});
+
+test("releases are compared by their numbers", () => {
+  expect(worksWith("contract since 0.9.0", "0.10.0")).toBe(true);
+  expect(worksWith("contract since 0.10.0", "0.9.1")).toBe(false);
+  expect(worksWith("contract since 1.2.3", "1.2.3")).toBe(true);
+  expect(worksWith("contract since 1.2.3", "1.2.2")).toBe(false);
+  expect(worksWith("expand", "0.0.1")).toBe(true);
+  expect(worksWith(null, "0.0.1")).toBe(null);
+});
+
+test("while a migration waits for a lock, the service reads and writes the table", async () => {
+  addMigration("9001_waits", "ALTER TABLE school ADD COLUMN more int");
+  await applyMigrations(url, { say });
+  const holder = await connect();
+  await holder.query("BEGIN; SELECT FROM school");
+  const migrated = applyMigrations(url, { say, folder, locks: { waitMs: 200, pauseMs: 20, attempts: 1000 } });
+  await expect.poll(countWaits).toBe(1);
+  await client.query("SELECT FROM school; UPDATE school SET name = name");
+  await holder.query("COMMIT");
+  expect(await migrated).toEqual(["9001_waits"]);
+});
+
+test("a migration whose lock stays taken fails, names the remedy and is applied when the lock is free", async () => {
+  addMigration("9001_waits", "ALTER TABLE school ADD COLUMN more int");
+  await applyMigrations(url, { say });
+  const holder = await connect();
+  await holder.query("BEGIN; SELECT FROM school");
+  await expect(applyMigrations(url, { say, folder, locks: { waitMs: 20, pauseMs: 1, attempts: 2 } })).rejects.toThrow(
+    /9001_waits failed, and nothing of it was kept: .*pg_stat_activity.*run `schultor migrate` again/s,
+  );
+  await holder.query("COMMIT");
+  expect(await applyMigrations(url, { say, folder })).toEqual(["9001_waits"]);
+});
+
+test("a process killed in the middle of a migration leaves nothing of it, and the next one applies it", async () => {
+  addMigration("9001_slow", "CREATE TABLE half (id int); SELECT pg_sleep(600) WHERE EXISTS (SELECT FROM hurdle)");
+  await applyMigrations(url, { say });
+  await client.query("CREATE TABLE hurdle AS SELECT 1");
+  const failed = expect(applyMigrations(url, { say, folder })).rejects.toThrow("9001_slow failed, and nothing of it");
+  const sleeping = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
+  await expect.poll(async () => (await client.query(sleeping)).rowCount).toBe(1);
+  await client.query(`SELECT pg_terminate_backend(pid) FROM (${sleeping}) migrations`);
+  await failed;
+  expect((await client.query("SELECT to_regclass('half') AS half")).rows).toEqual([{ half: null }]);
+  await client.query("DELETE FROM hurdle");
+  expect(await applyMigrations(url, { say, folder })).toEqual(["9001_slow"]);
 });
 
 test("a migration that fails leaves nothing behind and can be repaired", async () => {
