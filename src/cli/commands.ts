@@ -1,3 +1,4 @@
+import { backupCommands } from "./backup.ts";
 import { checkApp } from "./check-app.ts";
 import { completion } from "./completion.ts";
 import type { Commands } from "./command.ts";
@@ -97,5 +98,6 @@ export const commands: Commands = {
   logout,
   ...watchCommands,
   ...serviceCommands,
+  ...backupCommands,
   completion: completion(() => commands),
 };

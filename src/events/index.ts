@@ -31,6 +31,7 @@ export { listAudit } from "./list-audit.ts";
 export type { AuditFilter, RecordedAudit } from "./list-audit.ts";
 export { listEventsOf } from "./of-subject.ts";
 export { forgetEventsOf } from "./forget.ts";
+export { restartFeed } from "./restart-feed.ts";
 export { sequenceEvents, sequenceSome } from "./sequence.ts";
 export { makeAuditSweepJob, sweepAudit } from "./sweep-audit.ts";
 export { makeEventSweepJob, sweepEvents } from "./sweep.ts";

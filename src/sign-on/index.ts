@@ -31,6 +31,7 @@ export type { SignInFacts } from "./explain.ts";
 export { findLogin, findPersonIdOf, listUserNames } from "./find-login.ts";
 export type { LoginState, UserName } from "./find-login.ts";
 export { foldUsername, hashInTurn, hashPassword, makePassword } from "./login/index.ts";
+export { checkSecrets } from "./keys/shared-secrets.ts";
 export { reEncryptSecrets } from "./keys/re-encrypt.ts";
 export { makePasswords } from "./make-passwords.ts";
 export type { MadeLogin, PasswordsFor } from "./make-passwords.ts";
@@ -52,6 +53,7 @@ export type { PasswordKind, SignInSettings, UserNameRule } from "./sign-in-setti
 export { signInPath } from "./platform-session.ts";
 export { listSecondFactors, revokeSecondFactorsIn, type SecondFactor } from "./second-factor/records.ts";
 export { forgetApp } from "./storage/forget-app.ts";
+export { forgetSignIns } from "./storage/forget-sign-ins.ts";
 export { forgetPerson } from "./storage/forget-person.ts";
 export type { SignedIn } from "./signed-in.ts";
 export { giveUserNames, giveUserNamesAtSchool } from "./user-names/index.ts";

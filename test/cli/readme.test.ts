@@ -19,6 +19,8 @@ const notTyped: Readonly<Record<string, string>> = {
   "npm run check": "runs this test; .ci/run types it",
   "npm run generate": "writes into the sources; the gate `generated code is current` runs it on a copy",
   "npm run migration": "writes into the sources",
+  "npm run drill": "takes minutes; test/faults/drill.test.ts runs a short one",
+  "npm run release:record": "runs all tests; test/releases holds what it writes against the migrations",
   "npm run docs:config": "writes into README.md; test/platform/config.test.ts compares what it would write",
   "npm run release:contract": "writes a release into the sources; test/contract/changelog.test.ts tries its steps",
   "npm run clients": "needs Java; the gate `clients` runs it",

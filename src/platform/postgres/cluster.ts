@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
@@ -56,7 +56,7 @@ export function findCluster(dataDir: string): Cluster | null {
 }
 
 /**
- * Makes an empty cluster for a data folder.
+ * Makes a cluster for a data folder, which `fill` writes into a folder that belongs to its user.
  *
  * Shape:  a folder `postgres` in it; where the server's user cannot enter that (it lies in root's closed home), a link
  *         of this name to a new folder below /var/lib/schultor.
@@ -64,15 +64,15 @@ export function findCluster(dataDir: string): Cluster | null {
  */
 export async function makeCluster(
   dataDir: string,
-  options: { binaries: Binaries; user: ServerUser },
+  { user, fill }: { user: ServerUser; fill(folder: string): Promise<void> },
 ): Promise<Cluster> {
-  const { binaries, user } = options;
   const place = canEnter(user, dataDir) ? dataDir : makeOpenPlace(dataDir);
   const folder = join(place, "postgres");
   removeUnfinished(place);
   const unfinished = mkdtempSync(join(place, unfinishedName));
   if (user) chownSync(unfinished, user.uid, user.gid);
-  await runInitdb(binaries, unfinished, user);
+  await fillOrRemove(unfinished, fill);
+  giveTo(user, unfinished);
   renameSync(unfinished, folder);
   if (place !== dataDir) symlinkSync(folder, join(dataDir, "postgres"));
   return { folder, user };
@@ -139,7 +139,26 @@ function localeFlags(version: string): string[] {
     : ["--locale=C.UTF-8"];
 }
 
-async function runInitdb({ folder: binaries, version }: Binaries, folder: string, user: ServerUser): Promise<void> {
+async function fillOrRemove(folder: string, fill: (folder: string) => Promise<void>): Promise<void> {
+  try {
+    await fill(folder);
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Gives all files of a stopped cluster to its user. */
+export function giveTo(user: ServerUser, folder: string): void {
+  if (user === null) return;
+  execFileSync("find", [folder, "-mindepth", "1", "-exec", "chown", "-h", `${user.uid}:${user.gid}`, "{}", "+"]);
+}
+
+export async function runInitdb(
+  { folder: binaries, version }: Binaries,
+  folder: string,
+  user: ServerUser,
+): Promise<void> {
   const flags = [
     "--encoding=UTF8",
     ...localeFlags(version),
@@ -155,7 +174,6 @@ async function runInitdb({ folder: binaries, version }: Binaries, folder: string
       env: { LC_ALL: "C", TZ: "UTC" },
     });
   } catch (cause) {
-    rmSync(folder, { recursive: true, force: true });
     const said = cause instanceof Error && "stderr" in cause ? String(cause.stderr).trim() : String(cause);
     throw new DatabaseStartError(`The embedded PostgreSQL could not make its data folder: ${said}`, { cause });
   }

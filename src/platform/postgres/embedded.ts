@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import pg from "pg";
 import { withProgress } from "../progress.ts";
 import { describeBinaries, findBinaries } from "./binaries.ts";
-import { checkVersion, databaseRole, findCluster, makeCluster, writeAccessRules } from "./cluster.ts";
+import { checkVersion, databaseRole, findCluster, makeCluster, runInitdb, writeAccessRules } from "./cluster.ts";
 import type { Cluster } from "./cluster.ts";
 import { lockFolder } from "./folder-lock.ts";
 import { clearLeftovers, startPostmaster } from "./postmaster.ts";
@@ -67,7 +67,7 @@ async function start(
   const { say, settings = {}, binariesFolder } = options;
   const user = existing ? findUserFor(existing, say) : findServerUser(say);
   const binaries = binariesFolder === undefined ? findBinaries(user, say) : describeBinaries(binariesFolder);
-  const found = existing ?? (await makeCluster(dataDir, { binaries, user }));
+  const found = existing ?? (await makeCluster(dataDir, { user, fill: (folder) => runInitdb(binaries, folder, user) }));
   checkVersion(found, binaries.version);
   await clearLeftovers(found);
   const cluster = takeOver(found, user, say);

@@ -11,6 +11,8 @@
 import { startEmbeddedPostgres } from "./embedded.ts";
 import { reachDatabase } from "./reach.ts";
 
+export { copyRunningServer, putCopy } from "./copy.ts";
+export { dumpDatabase, loadDump } from "./dump.ts";
 export { startEmbeddedPostgres } from "./embedded.ts";
 export type { EmbeddedOptions, EmbeddedPostgres } from "./embedded.ts";
 export { findPlace, listOutsidePlaces, removeDatabase, removeOutsidePlace } from "./places.ts";

@@ -1,7 +1,6 @@
-import { execFileSync } from "node:child_process";
 import { chownSync } from "node:fs";
 import { dirname } from "node:path";
-import type { Cluster } from "./cluster.ts";
+import { giveTo, type Cluster } from "./cluster.ts";
 import { canEnter, findServerUser, isShared } from "./server-user.ts";
 
 /**
@@ -23,7 +22,7 @@ export function takeOver(
   say: (line: string) => void,
 ): Cluster {
   if (user === null || user.uid === before?.uid) return { folder, user: before };
-  execFileSync("find", [folder, "-mindepth", "1", "-exec", "chown", "-h", `${user.uid}:${user.gid}`, "{}", "+"]);
+  giveTo(user, folder);
   chownSync(folder, user.uid, user.gid);
   say(`The files in ${folder} belong to the database's own account now.`);
   return { folder, user };

@@ -1,5 +1,5 @@
 import { hkdfSync, randomBytes } from "node:crypto";
-import type { Db } from "../../platform/db.ts";
+import type { Db, Queryable } from "../../platform/db.ts";
 import { DatabaseStartError } from "../../platform/postgres/index.ts";
 import { type EncryptionKeys, seal, unseal } from "../../platform/seal.ts";
 import { findRows, insert, run, sql, statement, table } from "../../platform/sql.ts";
@@ -53,9 +53,8 @@ export async function loadSharedSecrets({
 }): Promise<SharedSecrets> {
   const encrypted = seal(keys, rootPurpose(rootName), randomBytes(32));
   await run(db.pool, insertRoot, { name: rootName, encrypted, createdAt: now });
-  const [found] = await findRows<{ encrypted: Buffer }>(db.pool, selectRoot, { name: rootName });
-  const root = found && unseal(keys, rootPurpose(rootName), found.encrypted);
-  if (!root) throw new DatabaseStartError(wrongKeys);
+  const root = await openRoot(db.pool, keys);
+  if (root === null) throw new DatabaseStartError(wrongKeys);
   const derive = (purpose: string) => Buffer.from(hkdfSync("sha256", root, "", purpose, 32));
   return {
     cookies: derive("cookies"),
@@ -71,4 +70,14 @@ export async function loadSharedSecrets({
     recoveryCodes: derive("recovery codes"),
     pseudonyms: derive("pseudonyms"),
   };
+}
+
+/** Errors: DatabaseStartError when the database holds secrets that none of the keys opens. */
+export async function checkSecrets(db: Queryable, keys: EncryptionKeys): Promise<void> {
+  if ((await openRoot(db, keys)) === null) throw new DatabaseStartError(wrongKeys);
+}
+
+async function openRoot(db: Queryable, keys: EncryptionKeys): Promise<Buffer | null> {
+  const [found] = await findRows<{ encrypted: Buffer }>(db, selectRoot, { name: rootName });
+  return found ? unseal(keys, rootPurpose(rootName), found.encrypted) : null;
 }

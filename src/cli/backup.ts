@@ -1,0 +1,87 @@
+import type { Config } from "../config/index.ts";
+import { argument } from "./option.ts";
+import { makeCommand, type Result } from "./command.ts";
+import { openServer } from "./database.ts";
+
+type Tell = (line: string) => void;
+
+const kept = "Keep ENCRYPTION_KEYS apart from it, and safe: without these keys it cannot be restored.";
+const onMachine = { reason: "The files are on the machine of the service." };
+
+/** Makes a restored database fit for use: nothing of before that was used, ended or seen since counts again. */
+async function finish(config: Config, url: string, tell: Tell): Promise<void> {
+  const [{ openDatabase, withTransaction }, { applyMigrations }, { checkSecrets, forgetSignIns }, { restartFeed }] =
+    await Promise.all([
+      import("../platform/db.ts"),
+      import("../platform/migrate.ts"),
+      import("../sign-on/index.ts"),
+      import("../events/index.ts"),
+    ]);
+  const db = openDatabase({ url, poolSize: 1 });
+  try {
+    await checkSecrets(db.pool, config.encryptionKeys);
+    await applyMigrations(url, { say: tell });
+    await withTransaction(db, async (tx) => {
+      await forgetSignIns(tx);
+      await restartFeed(tx);
+    });
+    await db.pool.query("SET statement_timeout = 0; ANALYZE");
+  } finally {
+    await db.close();
+  }
+}
+
+const finished: Result = {
+  lines: [
+    "The database is restored. Everybody signs in again, and apps get new tokens.",
+    "Cursors of the change feed are answered with 410, so that apps read everything again.",
+  ],
+  data: { restored: true },
+};
+
+export const backupCommands = {
+  backup: makeCommand({
+    summary: "Write the database to a new file (pg_dump), or the embedded one to a new folder, while the service runs.",
+    takes: { place: argument.text() },
+    run: async ({ config, tell }, { given: { place } }) => {
+      const { copyRunningServer, dumpDatabase, findPlace } = await import("../platform/postgres/index.ts");
+      const { url, close } = await openServer(config, tell);
+      try {
+        if (config.databaseUrl !== undefined) await dumpDatabase(url, place);
+        else await copyRunningServer({ url, folder: findPlace(config.dataDir)!.folder }, place);
+      } finally {
+        await close();
+      }
+      return { lines: [`The database is in ${place}.`, kept], quiet: [place], data: { place } };
+    },
+    remote: onMachine,
+  }),
+  restore: makeCommand({
+    summary: "Make the database out of a backup, where there is none, before the service starts.",
+    takes: { place: argument.text() },
+    run: async ({ config, tell }, { given: { place } }) => {
+      const { loadDump, putCopy } = await import("../platform/postgres/index.ts");
+      if (config.databaseUrl === undefined) await putCopy(config.dataDir, place, tell);
+      const { url, close } = await openServer(config, tell);
+      try {
+        if (config.databaseUrl !== undefined) await loadDump(url, place);
+        await finish(config, url, tell);
+      } finally {
+        await close();
+      }
+      return finished;
+    },
+    remote: onMachine,
+  }),
+  "finish-restore": makeCommand({
+    summary:
+      "End what a database holds of sign-ins and cursors, after it was restored with other tools than `restore`.",
+    irreversible: "This ends every session and token, and every cursor of the change feed.",
+    run: async ({ config, tell }) => {
+      const { url, close } = await openServer(config, tell);
+      await finish(config, url, tell).finally(close);
+      return finished;
+    },
+    remote: onMachine,
+  }),
+};

@@ -1,0 +1,98 @@
+import { copyFile, mkdir, open, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import pg from "pg";
+import { findCluster, makeCluster } from "./cluster.ts";
+import { lockFolder } from "./folder-lock.ts";
+import { findServerUser } from "./server-user.ts";
+import { DatabaseStartError } from "./start-error.ts";
+
+// What a copy does without: it belongs to the running server, or is made anew at the start.
+const leftOut = new Set(["postmaster.pid", "postmaster.opts", "pg_internal.init"]);
+const emptied = new Set([
+  "pg_dynshmem",
+  "pg_notify",
+  "pg_replslot",
+  "pg_serial",
+  "pg_snapshots",
+  "pg_stat_tmp",
+  "pg_subtrans",
+  "pg_wal",
+]);
+const segment = /^[0-9A-F]{24}$/;
+
+/**
+ * Copies the files of an embedded server that runs, while it is used, to a new folder.
+ *
+ * Source: "Making a Base Backup Using the Low Level API" of PostgreSQL's manual; a slot keeps the log that the copy
+ *         needs.
+ */
+export async function copyRunningServer(
+  { url, folder }: { url: string; folder: string },
+  target: string,
+): Promise<void> {
+  const unfinished = `${target}.unfinished`;
+  await mkdir(unfinished, { mode: 0o700 });
+  const client = new pg.Client({ connectionString: url, application_name: "schultor backup" });
+  try {
+    await client.connect();
+    await client.query(`SELECT pg_create_physical_replication_slot('schultor_backup_${process.pid}', true, true)`);
+    await client.query("SELECT pg_backup_start('schultor backup', true)");
+    await copyTree(folder, unfinished);
+    const { rows } = await client.query<{ labelfile: string }>("SELECT labelfile FROM pg_backup_stop(false)");
+    await writeFile(join(unfinished, "backup_label"), rows[0]!.labelfile, { mode: 0o600, flush: true });
+    const log = (await readdir(join(folder, "pg_wal"))).filter((name) => segment.test(name));
+    for (const name of log) await copyOne(join(folder, "pg_wal", name), join(unfinished, "pg_wal", name));
+    await rename(unfinished, target);
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true });
+    throw error;
+  } finally {
+    await client.end();
+  }
+}
+
+/**
+ * Makes the database of a data folder out of such a copy; it starts as after a crash.
+ *
+ * Errors: DatabaseStartError where the data folder has a database.
+ */
+export async function putCopy(dataDir: string, source: string, say: (line: string) => void): Promise<void> {
+  await mkdir(dataDir, { recursive: true, mode: 0o711 });
+  const lock = lockFolder(dataDir);
+  try {
+    if (findCluster(dataDir) !== null)
+      throw new DatabaseStartError(
+        `There is a database in ${dataDir}. Set another DATA_DIR, or delete it with \`schultor database remove\`.`,
+      );
+    await makeCluster(dataDir, {
+      user: findServerUser(say),
+      fill: (folder) => copyTree(source, folder, { whole: true }),
+    });
+  } finally {
+    lock.release();
+  }
+}
+
+async function copyTree(from: string, to: string, { whole = false, top = true } = {}): Promise<void> {
+  for (const entry of await readdir(from, { withFileTypes: true })) {
+    if (leftOut.has(entry.name) || entry.name.startsWith("pgsql_tmp")) continue;
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isFile()) await copyOne(source, target);
+    if (!entry.isDirectory()) continue;
+    await mkdir(target, { mode: 0o700 });
+    if (top && !whole && emptied.has(entry.name)) continue;
+    await copyTree(source, target, { whole, top: false });
+  }
+}
+
+/** A table that is dropped meanwhile is not missed: the log says so too. */
+async function copyOne(source: string, target: string): Promise<void> {
+  try {
+    await copyFile(source, target);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+    throw error;
+  }
+  const file = await open(target, "r+");
+  await file.sync().finally(() => file.close());
+}

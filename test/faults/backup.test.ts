@@ -1,0 +1,187 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { openDatabase } from "../../src/platform/db.ts";
+import { applyMigrations } from "../../src/platform/migrate.ts";
+import { startEmbeddedPostgres } from "../../src/platform/postgres/index.ts";
+import { registerEndpoint } from "../../src/webhooks/index.ts";
+import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
+import type { TestDatabase } from "../support/database.ts";
+import { atFileEnd } from "../support/file-end.ts";
+import { makeMakers } from "../support/make.ts";
+import { startProgram } from "../support/program.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { installedServers } from "../support/servers.ts";
+import { startService, type TestService } from "../support/service.ts";
+import { exchange, getAppToken, getUserTokens, giveLogin, postToken, signOn } from "../support/token.ts";
+import { makeBrowser } from "../support/browser.ts";
+import { inside, keys } from "../support/webhooks.ts";
+
+const env = {
+  WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true",
+  ENCRYPTION_KEYS: keys[0]!.toString("base64"),
+};
+
+type Server = { url: string; dataDir: string; db: TestDatabase };
+
+function newDataDir(): string {
+  const dataDir = makeDataDir();
+  atFileEnd(async () => removeDataDir(dataDir));
+  return dataDir;
+}
+
+/** A server of its own whose files are backed up. */
+async function startServer(dataDir = newDataDir(), binariesFolder?: string): Promise<Server> {
+  const settings = { fsync: "off", synchronous_commit: "off", shared_buffers: "64MB" };
+  const server = await startEmbeddedPostgres({ dataDir, say: () => undefined, settings, binariesFolder });
+  await applyMigrations(server.url, { say: () => undefined });
+  const db = openDatabase({ url: server.url, poolSize: 4 });
+  atFileEnd(async () => {
+    await db.close();
+    await server.stop();
+  });
+  return { url: server.url, dataDir, db: { ...db, url: server.url } };
+}
+
+/** Types a command; answers what it wrote. */
+async function type(args: string[], given: Record<string, string>, exitCode = 0): Promise<string> {
+  const program = startProgram(["bin/schultor.js", ...args], { ...env, ...given });
+  const { code } = await program.ended;
+  expect(code, program.output()).toBe(exitCode);
+  return program.output();
+}
+const runJobs = async ({ jobs }: TestService) => {
+  for (const name of ["webhooks.fanOut", "webhooks.deliver"])
+    await jobs.find((job) => job.name === name)!.run(new AbortController().signal);
+};
+
+async function listChanges({ url }: TestService, token: string, after?: string) {
+  const query = after === undefined ? "" : `?after=${encodeURIComponent(after)}`;
+  const answer = await fetch(`${url}/idm/ep/v1/changes${query}`, { headers: { authorization: `Bearer ${token}` } });
+  return { status: answer.status, body: (await answer.json()) as { next: string; changes: unknown[] } };
+}
+
+async function readKeys({ url }: TestService): Promise<unknown> {
+  const discovery = await fetch(`${url}/.well-known/openid-configuration`);
+  const { jwks_uri } = (await discovery.json()) as { jwks_uri: string };
+  const { keys } = (await (await fetch(jwks_uri)).json()) as { keys: unknown[] };
+  expect(keys.length).toBeGreaterThan(0);
+  return keys;
+}
+
+/** What a backup holds, and what happens between it and the loss of the database. */
+async function playWorld(server: Server, backUp: () => Promise<void>) {
+  const service = await startService({ db: server.db, env });
+  const make = makeMakers(server.db);
+  const [school, app] = [await make.school(), await make.app()];
+  const group = await make.group({ school });
+  await make.grant({ app: app.clientId, school, groups: [group] });
+  const person = await make.person({ school, groups: [group] });
+  const login = await giveLogin(server.db, person);
+  const receiver = await startReceiver();
+  await registerEndpoint(
+    server.db,
+    { clientId: app.clientId, url: receiver.url, eventTypes: ["person", "group", "school"] },
+    { origin: { at: service.clock(), actorId: "test" }, keys, policy: inside },
+  );
+  await make.person({ school, groups: [group] });
+  const token = await getAppToken(service, app, ["people:read"]);
+  const cursor = (await listChanges(service, token)).body.next;
+  await make.person({ school, groups: [group] });
+  await runJobs(service);
+  const delivered = receiver.received.map(({ headers }) => headers["webhook-id"]);
+  expect(delivered.length).toBeGreaterThan(0);
+  const signedOn = await signOn(service, app, login, { scopes: ["openid", "offline_access"] });
+  const tokens = await getUserTokens(service, app, login, {
+    scopes: ["openid", "offline_access"],
+    browser: signedOn.browser,
+  });
+  await backUp();
+  expect((await exchange(service, app, signedOn)).status).toBe(200);
+  const refresh = { grant_type: "refresh_token", refresh_token: tokens.refresh_token! };
+  expect((await postToken(service, app, refresh)).status).toBe(200);
+  await make.person({ school, groups: [group] });
+  await runJobs(service);
+  const later = (await listChanges(service, token)).body.next;
+  const jwks = await readKeys(service);
+  await service.close();
+  return { app, login, school, group, receiver, delivered, signedOn, refresh, token, cursors: [cursor, later], jwks };
+}
+
+/** What must hold of the restored database. */
+async function checkRestored(server: Server, world: Awaited<ReturnType<typeof playWorld>>): Promise<void> {
+  const { app, login, receiver, delivered } = world;
+  const service = await startService({ db: server.db, env });
+  expect(await readKeys(service)).toEqual(world.jwks);
+  expect((await exchange(service, app, world.signedOn)).body.error).toBe("invalid_grant");
+  expect((await postToken(service, app, world.refresh)).body.error).toBe("invalid_grant");
+  expect((await listChanges(service, world.token)).status).toBe(401);
+  const cookies = world.signedOn.browser.cookies().map(({ name, value }) => `${name}=${value}`);
+  const browser = makeBrowser(service.url, { cookie: cookies.join("; ") });
+  expect((await browser.open("/account")).html).toContain("password");
+
+  const token = await getAppToken(service, app, ["people:read"]);
+  for (const cursor of world.cursors) expect((await listChanges(service, token, cursor)).status).toBe(410);
+  const { next } = (await listChanges(service, token)).body;
+  receiver.received.length = 0;
+  await runJobs(service);
+  await makeMakers(server.db).person({ school: world.school, groups: [world.group] });
+  await runJobs(service);
+  expect((await listChanges(service, token, next)).body.changes.length).toBeGreaterThan(0);
+  for (const cursor of world.cursors) expect((await listChanges(service, token, cursor)).status).toBe(410);
+  const repeated = receiver.received.filter(({ headers }) => delivered.includes(headers["webhook-id"]));
+  expect([receiver.received.length > 0, repeated]).toEqual([true, []]);
+
+  expect((await getUserTokens(service, app, login)).id_token).toBeDefined();
+}
+
+test("the embedded database is backed up while it is written to, and restored: nothing that was used, ended or sent counts again", async () => {
+  const server = await startServer();
+  const backup = join(newDataDir(), "backup");
+  const world = await playWorld(server, async () => {
+    const make = makeMakers(server.db);
+    let isDone = false;
+    const load = (async () => {
+      while (!isDone) await make.school();
+    })();
+    await type(["backup", backup], { DATA_DIR: server.dataDir }).finally(() => (isDone = true));
+    await load;
+  });
+  const dataDir = newDataDir();
+  await type(["restore", backup], { DATA_DIR: dataDir });
+  await checkRestored(await startServer(dataDir), world);
+  expect(await type(["restore", backup], { DATA_DIR: dataDir }, 1)).toMatch(/in use|There is a database in/);
+});
+
+test("a backup is not restored with other ENCRYPTION_KEYS, and finished once they are right", async () => {
+  const server = await startServer();
+  const service = await startService({ db: server.db, env });
+  await service.close();
+  const backup = join(newDataDir(), "backup");
+  await type(["backup", backup], { DATA_DIR: server.dataDir });
+  const dataDir = newDataDir();
+  const wrong = { DATA_DIR: dataDir, ENCRYPTION_KEYS: Buffer.alloc(32, "another").toString("base64") };
+  expect(await type(["restore", backup], wrong, 1)).toContain("None of the encryption keys opens");
+  await type(["finish-restore", "--yes"], { DATA_DIR: dataDir });
+});
+
+const packaged = installedServers().find(({ binariesFolder }) => existsSync(join(binariesFolder, "pg_dump")));
+
+test.skipIf(packaged === undefined)(
+  "a server of one's own is backed up by pg_dump and restored into an empty database alike (needs Debian's PostgreSQL)",
+  async () => {
+    const server = await startServer(newDataDir(), packaged!.binariesFolder);
+    const backup = join(newDataDir(), "backup.dump");
+    const world = await playWorld(
+      server,
+      async () => void (await type(["backup", backup], { DATABASE_URL: server.url })),
+    );
+    expect(await type(["restore", backup], { DATABASE_URL: server.url }, 1)).toContain("Make an empty one");
+    await server.db.pool.query("CREATE DATABASE restored");
+    const url = server.url.replace("/schultor?", "/restored?");
+    await type(["restore", backup], { DATABASE_URL: url });
+    const db = openDatabase({ url, poolSize: 4 });
+    atFileEnd(() => db.close());
+    await checkRestored({ ...server, url, db: { ...db, url } }, world);
+  },
+);
