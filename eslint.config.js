@@ -115,6 +115,7 @@ export default tseslint.config(
       "openapi/**/*.ts",
       "prisma/**/*.ts",
       "bench/**/*.ts",
+      "drills/**/*.ts",
       "demo/**/*.ts",
       "test/**/*.ts",
       "*.ts",

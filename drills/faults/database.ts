@@ -1,0 +1,77 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { startEmbeddedPostgres, type EmbeddedPostgres } from "../../src/platform/postgres/index.ts";
+
+/** A PostgreSQL that is started again whenever it ends, on a disk of its own where this user may mount one. */
+export type Database = {
+  url(): string;
+  socket(): string;
+  hasOwnDisk: boolean;
+  kill(): void;
+  restart(): Promise<void>;
+  fillDisk(): void;
+  emptyDisk(): void;
+  stop(): Promise<void>;
+};
+
+const diskMegabytes = 700;
+const settings = { max_connections: "60", shared_buffers: "64MB", max_wal_size: "128MB", wal_keep_size: "0" };
+
+export async function startDatabase(folder: string): Promise<Database> {
+  const hasOwnDisk = mount(folder);
+  chmodSync(folder, 0o711);
+  const dataDir = join(folder, "data");
+  const filler = join(folder, "filler");
+  let [server, isEnding] = [null as EmbeddedPostgres | null, false];
+  let last = { url: "", folder: "" };
+  const start = async (): Promise<void> => {
+    while (!isEnding) {
+      try {
+        server = await startEmbeddedPostgres({ dataDir, say: () => undefined, settings });
+        last = server;
+        void server.exited.then(restartLater);
+        return;
+      } catch {
+        await sleep(500);
+      }
+    }
+  };
+  // `stop` also frees the data folder for the next start.
+  const restartLater = async () => {
+    await server?.stop();
+    if (!isEnding) await start();
+  };
+  await start();
+  return {
+    hasOwnDisk,
+    url: () => last.url,
+    socket: () => `${new URL(last.url).searchParams.get("host")!}/.s.PGSQL.5432`,
+    kill: () =>
+      void process.kill(Number(readFileSync(join(last.folder, "postmaster.pid"), "utf8").split("\n")[0]), "SIGKILL"),
+    restart: async () => void (await server?.stop()),
+    fillDisk: () => {
+      const { bavail, bsize } = statfsSync(folder);
+      writeFileSync(filler, Buffer.alloc(Math.max(0, bavail * bsize - 64 * 1024)));
+    },
+    emptyDisk: () => rmSync(filler, { force: true }),
+    async stop() {
+      isEnding = true;
+      await server?.stop();
+      if (hasOwnDisk) execFileSync("umount", [folder]);
+    },
+  };
+}
+
+function mount(folder: string): boolean {
+  if (process.getuid?.() !== 0) return false;
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${diskMegabytes}m`, "schultor-drill", folder], {
+      stdio: "ignore",
+    });
+    return true;
+  } catch {
+    return false;
+  }
+}
