@@ -19,6 +19,7 @@ export type Load = {
 };
 
 const pauseMs = 60;
+const isAnswer = (status: number): boolean => status > 0 && status < 429;
 
 /** Changes, reads, sign-ons and refreshes, each one after the other, at any of the addresses. */
 export function startLoad(world: World, pick: () => string): Load {
@@ -32,7 +33,7 @@ export function startLoad(world: World, pick: () => string): Load {
       const began = performance.now();
       const answer = await askOnce(path, init);
       outcomes.longestMs = Math.max(outcomes.longestMs, performance.now() - began);
-      if ((answer !== null && answer.status < 429) || isEnding) return answer ?? { status: 0, body: null };
+      if ((answer !== null && isAnswer(answer.status)) || isEnding) return answer ?? { status: 0, body: null };
       await sleep(pauseMs);
     }
   }
@@ -84,7 +85,7 @@ export function startLoad(world: World, pick: () => string): Load {
       headers: { "idempotency-key": randomUUID() },
       body: JSON.stringify({ schoolIds: [world.school], role: "STUDENT", name, groupIds: [world.group] }),
     });
-    if (made.status === 0) return;
+    if (!isAnswer(made.status)) return;
     const { id } = made.body as { id?: string };
     if (id === undefined) wrongs.push(`${made.status} instead of a person: ${JSON.stringify(made.body)}`);
     else acknowledged.add(id);
@@ -94,8 +95,8 @@ export function startLoad(world: World, pick: () => string): Load {
       method: "POST",
       headers: { "idempotency-key": randomUUID() },
     });
-    // A repeated deletion of somebody who is gone is refused.
-    if (gone.status !== 0) acknowledged.delete(id);
+    // Without an answer nobody knows whether the person is there.
+    if (gone.status !== 404) acknowledged.delete(id);
   }
 
   async function signOnOnce(n: number): Promise<void> {

@@ -90,7 +90,7 @@ export function withPrismaTransaction<T>(db: PrismaDb, work: (tx: Transaction) =
   });
 }
 
-/** Whether a query failed because the server could not be reached or is going away, not because of the query. */
+/** Whether a query failed because of the server (not reached, going away, disk full), not because of the query. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
@@ -104,7 +104,7 @@ export function isRefused(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !isDatabaseUnavailable(error);
 }
 
-const unavailableCodes = /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|08...|53[03]00|57P0[123])$/;
+const unavailableCodes = /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|08...|53[0-3]00|57P0[123])$/;
 const unavailableMessages =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 

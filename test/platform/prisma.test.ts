@@ -148,3 +148,12 @@ test("what a page reads twice is asked once, and asked anew for another page and
   expect((await inPage(() => withPrismaTransaction(db, inTransaction))).name).toBe("changed");
   expect(page.size).toBe(1);
 });
+
+test("a full disk counts as unavailable, so that callers try again", async () => {
+  const fill = "DO $$ BEGIN RAISE 'could not extend file' USING ERRCODE = 'disk_full'; END $$";
+  const errors = await Promise.all([
+    errorOf(db.pool.query(fill)),
+    errorOf(withPrismaTransaction(db, (tx) => tx.prisma.$executeRawUnsafe(fill))),
+  ]);
+  expect(errors.map(isDatabaseUnavailable)).toEqual([true, true]);
+});
