@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { makeBatch } from "./batch.ts";
 
-function makeCounting(options = { atOnce: 1, largest: 100, patienceMs: 1000 }) {
+function makeCounting(options = { inParallel: 1, atOnce: 1, largest: 100, patienceMs: 1000 }) {
   const sent: number[][] = [];
   const ask = makeBatch(async (items: number[]) => {
     sent.push(items);
@@ -27,7 +27,7 @@ test("a question asked while a batch is running goes into the next batch", async
 });
 
 test("a batch is never larger than allowed, and every question is answered", async () => {
-  const { ask, sent } = makeCounting({ atOnce: 2, largest: 2, patienceMs: 1000 });
+  const { ask, sent } = makeCounting({ inParallel: 1, atOnce: 2, largest: 2, patienceMs: 1000 });
   expect(await Promise.all([1, 2, 3, 4, 5].map(ask))).toEqual([2, 4, 6, 8, 10]);
   expect(sent.map(({ length }) => length)).toEqual([2, 2, 1]);
 });
@@ -39,7 +39,7 @@ test("a failure reaches every question of its batch, and the next batch works", 
       if (fails) throw new Error("down");
       return items;
     },
-    { atOnce: 1, largest: 10, patienceMs: 1000 },
+    { inParallel: 1, atOnce: 1, largest: 10, patienceMs: 1000 },
   );
   expect(await Promise.allSettled([ask(1), ask(2)])).toMatchObject([{ status: "rejected" }, { status: "rejected" }]);
   fails = false;
@@ -55,7 +55,7 @@ test("a slow batch does not hold up the next one, up to the limit", async () => 
         sent.push(items);
         answers.push(() => resolve(items));
       }),
-    { atOnce: 2, largest: 10, patienceMs: 5 },
+    { inParallel: 1, atOnce: 2, largest: 10, patienceMs: 5 },
   );
   const asked = [ask(1)];
   await sleep(20);
@@ -67,6 +67,30 @@ test("a slow batch does not hold up the next one, up to the limit", async () => 
   answers[1]!();
   await sleep(5);
   expect(sent).toEqual([[1], [2], [3, 4]]);
+  for (const answer of answers) answer();
+  expect(await Promise.all(asked)).toEqual([1, 2, 3, 4]);
+});
+
+test("as many batches as allowed are under way, and what is asked meanwhile goes together into the next", async () => {
+  const sent: number[][] = [];
+  const answers: (() => void)[] = [];
+  const ask = makeBatch(
+    (items: number[]) =>
+      new Promise<number[]>((resolve) => {
+        sent.push(items);
+        answers.push(() => resolve(items));
+      }),
+    { inParallel: 2, atOnce: 4, largest: 10, patienceMs: 60_000 },
+  );
+  const asked = [ask(1)];
+  await expect.poll(() => sent).toEqual([[1]]);
+  asked.push(ask(2));
+  await expect.poll(() => sent).toEqual([[1], [2]]);
+  asked.push(ask(3), ask(4));
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  expect(sent).toEqual([[1], [2]]);
+  answers[0]!();
+  await expect.poll(() => sent).toEqual([[1], [2], [3, 4]]);
   for (const answer of answers) answer();
   expect(await Promise.all(asked)).toEqual([1, 2, 3, 4]);
 });

@@ -1,13 +1,21 @@
+export type BatchLimits = {
+  /** Batches under way at which the next one waits, without those that take longer than `patienceMs`. */
+  inParallel: number;
+  /** Batches under way at most. */
+  atOnce: number;
+  largest: number;
+  patienceMs: number;
+};
+
 /**
- * Collects what is asked while an earlier batch is running and sends it as the next batch.
+ * Collects what is asked while earlier batches are running and sends it as the next batch.
  *
  * Shape: `run` answers in the order of its items. An answer never comes from a batch that was sent before its question,
- *        so no answer is stale; at low load nothing waits. When a batch takes longer than `patienceMs`, the next one
- *        does not wait for it, up to `atOnce` batches at a time.
+ *        so no answer is stale; at low load nothing waits.
  */
 export function makeBatch<Item, Answer>(
   run: (items: Item[]) => Promise<readonly (Answer | Promise<Answer>)[]>,
-  { atOnce, largest, patienceMs }: { atOnce: number; largest: number; patienceMs: number },
+  { inParallel, atOnce, largest, patienceMs }: BatchLimits,
 ): (item: Item) => Promise<Answer> {
   type Waiting = { item: Item; resolve(answer: Answer | Promise<Answer>): void; reject(error: unknown): void };
   let waiting: Waiting[] = [];
@@ -40,7 +48,7 @@ export function makeBatch<Item, Answer>(
 
   // setImmediate runs after all input that has arrived was read, so that all of it is in one batch.
   const sendIfFree = (): void => {
-    if (waiting.length > 0 && underWay === slow && underWay < atOnce) void send();
+    if (waiting.length > 0 && underWay - slow < inParallel && underWay < atOnce) void send();
   };
 
   return (item) =>

@@ -29,28 +29,30 @@ export type Store = {
   useToken(use: TokenUse): Promise<boolean>;
 };
 
-const batches = { atOnce: 4, largest: 100, patienceMs: 5 };
+const reads = { inParallel: 1, atOnce: 4, largest: 100, patienceMs: 5 };
+// A write waits for the disk, which leaves time for the requests of the next one.
+const writes = { ...reads, inParallel: 2 };
 
 export function makeStore({ pool }: Db, clock: Clock): Store {
   return {
-    findArtifact: makeBatch((keys) => findArtifacts(pool, keys), batches),
-    findSession: makeBatch((asked) => findSessions(pool, asked, clock()), batches),
+    findArtifact: makeBatch((keys) => findArtifacts(pool, keys), reads),
+    findSession: makeBatch((asked) => findSessions(pool, asked, clock()), reads),
     findToken: makeBatch(
       async (asked: AskedToken[]) =>
         (await findTokens(pool, asked, clock())).map((found) => found ?? { token: null, app: null }),
-      batches,
+      reads,
     ),
     findApp: makeBatch(async (clientIds: string[]) => {
       const apps = new Map([...new Set(clientIds)].map((clientId) => [clientId, findApp(pool, clientId)]));
       return Promise.all(clientIds.map(async (clientId) => (await apps.get(clientId)) ?? null));
-    }, batches),
-    findRight: makeBatch((pairs: Pair[]) => listSignOnRights(pool, pairs, clock()), batches),
-    findDecisions: makeBatch((pairs: Pair[]) => listDecisions(pool, pairs), batches),
+    }, reads),
+    findRight: makeBatch((pairs: Pair[]) => listSignOnRights(pool, pairs, clock()), reads),
+    findDecisions: makeBatch((pairs: Pair[]) => listDecisions(pool, pairs), reads),
     put: makeBatch(async (puts: Artifact[]) => {
       await writeArtifacts(pool, { ...nothing, puts });
       return puts;
-    }, batches),
-    useToken: makeBatch((uses: TokenUse[]) => useTogether(pool, uses), batches),
+    }, writes),
+    useToken: makeBatch((uses: TokenUse[]) => useTogether(pool, uses), writes),
   };
 }
 
