@@ -4,24 +4,42 @@
  */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import autocannon from "autocannon";
+import type { Db } from "../src/platform/db.ts";
+import { statistics, withStatistics } from "./statistics.ts";
 
 export type Subject = {
   name: string;
   url: string;
   /** The most memory that its process has held so far, in megabytes; only of a module that answers `readPeak`. */
   readPeakMb(): Promise<number>;
+  /** CPU time of its process so far; NaN where the system does not tell. */
+  cpuMs(): number;
   stop(): Promise<void>;
 };
 
-export type Rate = { perSecond: number; p50Ms: number; p99Ms: number; failed: number };
+export type Rate = { count: number; perSecond: number; p50Ms: number; p99Ms: number; failed: number };
+
+/** What was measured of one side: the CPU time is that of its process alone, divided by what it answered. */
+type Measured = Rate & { cpuUs: number };
 
 export type Comparison = {
   title: string;
   target: number;
-  ours: Rate[];
-  base: Rate[];
+  ours: Measured[];
+  base: Measured[];
+};
+
+type Sides = {
+  ours: () => Promise<Rate>;
+  base: () => Promise<Rate>;
+  rounds: number;
+  /** The processes that answer. */
+  subjects: Record<"ours" | "base", Pick<Subject, "cpuMs">>;
+  /** Their database. */
+  db: Db;
 };
 
 /**
@@ -51,6 +69,7 @@ export async function startSubject(name: string, module: string, env: Record<str
       const [{ peakKb }] = (await once(child, "message")) as [{ peakKb: number }];
       return peakKb / 1000;
     },
+    cpuMs: () => readCpuMs(child.pid!),
     async stop() {
       if (child.exitCode !== null) return;
       const ended = once(child, "exit");
@@ -58,6 +77,15 @@ export async function startSubject(name: string, module: string, env: Record<str
       await ended;
     },
   };
+}
+
+const tickMs = 10;
+
+// User and system time are fields 14 and 15; the name before them may hold spaces.
+function readCpuMs(pid: number): number {
+  if (process.platform !== "linux") return Number.NaN;
+  const fields = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)!.split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * tickMs;
 }
 
 type Load = { connections: number; seconds: number };
@@ -72,6 +100,7 @@ export async function measureRequests(
 ): Promise<Rate> {
   const result = await autocannon({ url: base, connections, duration: seconds, requests });
   return {
+    count: result["2xx"],
     perSecond: result.requests.average,
     p50Ms: result.latency.p50,
     p99Ms: result.latency.p99,
@@ -116,6 +145,7 @@ export async function measureFlow(flow: (connection: number) => Promise<void>, o
   const at = (share: number) =>
     durations[Math.min(durations.length - 1, Math.floor(durations.length * share))] ?? Number.NaN;
   return {
+    count: durations.length,
     perSecond: durations.length / ((performance.now() - start) / 1000),
     p50Ms: at(0.5),
     p99Ms: at(0.99),
@@ -124,19 +154,23 @@ export async function measureFlow(flow: (connection: number) => Promise<void>, o
 }
 
 /** Measures two sides in turns, a warm-up of each first. */
-export async function compare(
-  title: string,
-  target: number,
-  sides: { ours: () => Promise<Rate>; base: () => Promise<Rate>; rounds: number },
-): Promise<Comparison> {
+export async function compare(title: string, target: number, sides: Sides): Promise<Comparison> {
   await sides.base();
   await sides.ours();
-  const comparison: Comparison = { title, target, ours: [], base: [] };
-  for (let round = 0; round < sides.rounds; round++) {
-    comparison.base.push(await sides.base());
-    comparison.ours.push(await sides.ours());
-  }
+  const comparison: Comparison = { title: `${title}, statistics ${statistics}`, target, ours: [], base: [] };
+  await withStatistics(sides.db, async () => {
+    for (let round = 0; round < sides.rounds; round++) {
+      comparison.base.push(await withCpu(sides.subjects.base, sides.base));
+      comparison.ours.push(await withCpu(sides.subjects.ours, sides.ours));
+    }
+  });
   return comparison;
+}
+
+async function withCpu(subject: Pick<Subject, "cpuMs">, run: () => Promise<Rate>): Promise<Measured> {
+  const before = subject.cpuMs();
+  const rate = await run();
+  return { ...rate, cpuUs: ((subject.cpuMs() - before) * 1000) / rate.count };
 }
 
 const median = (values: number[]): number =>
@@ -148,8 +182,8 @@ export function report(comparison: Comparison): string {
     (rate, index) => rate.perSecond / (comparison.base[index]?.perSecond ?? Number.NaN),
   );
   const failed = [...comparison.ours, ...comparison.base].reduce((sum, rate) => sum + rate.failed, 0);
-  const rate = (rates: Rate[]) =>
-    `${median(rates.map((r) => r.perSecond)).toFixed(0)}/s (p99 ${median(rates.map((r) => r.p99Ms)).toFixed(1)} ms)`;
+  const rate = (rates: Measured[]) =>
+    `${median(rates.map((r) => r.perSecond)).toFixed(0)}/s (p99 ${median(rates.map((r) => r.p99Ms)).toFixed(1)} ms, CPU ${median(rates.map((r) => r.cpuUs)).toFixed(0)} µs)`;
   const [low, mid, high] = [Math.min(...ratios), median(ratios), Math.max(...ratios)].map((ratio) => ratio.toFixed(2));
   return `| ${comparison.title} | ${rate(comparison.ours)} | ${rate(comparison.base)} | ${low} / **${mid}** / ${high} | ${comparison.target} | ${failed} |`;
 }

@@ -17,6 +17,7 @@ import { ZipFile } from "yazl";
 import { withTransaction, type Db } from "../src/platform/db.ts";
 import { makeMakers } from "../test/support/make.ts";
 import { openBenchDatabase } from "./database.ts";
+import { resetStatistics, statistics } from "./statistics.ts";
 
 type Took = { previewMs: number; applyMs: number; memoryMb: number; people: number };
 
@@ -42,17 +43,19 @@ async function compareShape(schools: number): Promise<void> {
     for (let n = 0; n < schools; n++)
       await make.grant({ app: app.clientId, school: await make.school({ officialId: `DE-XX-${n}` }) });
     console.log(
-      `${people} people in ${3 * people} memberships, ${schools} schools; ${((await stat(roster)).size / 1e6).toFixed(0)} MB zipped`,
+      `${people} people in ${3 * people} memberships, ${schools} schools; ${((await stat(roster)).size / 1e6).toFixed(0)} MB zipped, statistics ${statistics}`,
     );
     console.log(
       "| Round | Preview | Import | COPY | Ratio, whole | Ratio, import alone | Memory |\n|---|---|---|---|---|---|---|",
     );
     for (let round = 0; round <= rounds; round++) {
       await empty(db);
+      await resetStatistics(db);
       const { previewMs, applyMs, memoryMb, people: made } = await runImport(roster, database.url);
       if (made !== people) throw new Error(`${made} people were made instead of ${people}`);
       await dump(db);
       await empty(db);
+      await resetStatistics(db);
       const copyMs = await copyBack(db);
       const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
       const ratio = (ms: number) => (ms / copyMs).toFixed(2);

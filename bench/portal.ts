@@ -91,7 +91,17 @@ try {
   console.log(`\n${reportHead}`);
   for (const pauseMs of pausesMs) {
     const title = `GET /users/:id beside ${String(staff)} of the staff, a page each every ${String(pauseMs / 1000)} s`;
-    console.log(report(await compare(title, 0.9, { ours: () => besideStaff(pauseMs), base: alone, rounds })));
+    console.log(
+      report(
+        await compare(title, 0.9, {
+          ours: () => besideStaff(pauseMs),
+          base: alone,
+          rounds,
+          db,
+          subjects: { ours: service, base: service },
+        }),
+      ),
+    );
   }
 } finally {
   await service.stop();

@@ -59,6 +59,8 @@ try {
         ours: besideReaders,
         base: measure,
         rounds,
+        db: database.db,
+        subjects: { ours: service, base: service },
       }),
     ),
   );

@@ -5,7 +5,13 @@ import { readdirSync } from "node:fs";
 
 const folder = import.meta.dirname;
 const withOptions = ["size", "world"];
-const parts = new Set(["harness.ts", "database.ts", "run.ts", ...withOptions.map((name) => `${name}.ts`)]);
+const parts = new Set([
+  "harness.ts",
+  "database.ts",
+  "statistics.ts",
+  "run.ts",
+  ...withOptions.map((name) => `${name}.ts`),
+]);
 const all = readdirSync(folder)
   .filter((file) => file.endsWith(".ts") && !parts.has(file))
   .map((file) => file.slice(0, -3));
