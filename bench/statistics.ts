@@ -1,4 +1,4 @@
-import type { Db } from "../src/platform/db.ts";
+import type { Db, Queryable } from "../src/platform/db.ts";
 
 /**
  * What PostgreSQL knows of the tables while a measurement runs (BENCH_STATISTICS).
@@ -45,6 +45,11 @@ export async function withStatistics<T>(db: Db, work: () => Promise<T>): Promise
   return work();
 }
 
+async function knowsNothing(client: Queryable): Promise<boolean> {
+  const { rows } = await client.query<{ known: number }>(countKnown);
+  return rows[0]!.known === 0;
+}
+
 // The lock is the one that ANALYZE and VACUUM take: the service's job and autovacuum pass locked tables by, and nobody
 // else waits.
 async function withTablesLocked<T>({ pool }: Db, work: () => Promise<T>): Promise<T> {
@@ -55,8 +60,11 @@ async function withTablesLocked<T>({ pool }: Db, work: () => Promise<T>): Promis
   try {
     for (let tries = 0; tries < mostTries; tries++) {
       await client.query(`${lock}; ${forget}; COMMIT; ${lock}`);
-      const { rows: counts } = await client.query<{ known: number }>(countKnown);
-      if (counts[0]!.known === 0) return await work();
+      if (await knowsNothing(client)) {
+        const result = await work();
+        if (!(await knowsNothing(client))) throw new Error("A table was analysed while it was measured.");
+        return result;
+      }
       await client.query("ROLLBACK");
     }
     throw new Error("The tables are analysed faster than their statistics can be forgotten.");
