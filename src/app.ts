@@ -47,6 +47,8 @@ type Surroundings = {
   log: Log;
   shares: DatabaseShares;
   metrics?: Metrics;
+  /** What /metrics answers, where that is more than the metrics of this process. */
+  readMetrics?: (() => Promise<string>) | undefined;
   isStopping?: () => boolean;
 };
 
@@ -65,7 +67,7 @@ export type App = {
 /** Composes the service: every module gets what it needs here and nowhere else. */
 export async function makeApp(
   config: Config,
-  { clock, log, shares, metrics = makeMetrics(), isStopping = () => false }: Surroundings,
+  { clock, log, shares, metrics = makeMetrics(), readMetrics, isStopping = () => false }: Surroundings,
 ): Promise<App> {
   watchPools(metrics, poolsOf(shares));
   useBrand(config.brand);
@@ -157,7 +159,10 @@ export async function makeApp(
     guides: makeAppGuides(config),
   });
   const health = makeHealthRouter({ checks: healthChecks, isStopping });
-  const metricsRouter = makeMetricsRouter({ metrics, token: config.metricsToken });
+  const metricsRouter = makeMetricsRouter({
+    read: readMetrics ?? (() => metrics.registry.metrics()),
+    token: config.metricsToken,
+  });
   const last = makeLastAnswers({
     log,
     isUnavailable: isDatabaseUnavailable,

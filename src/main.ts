@@ -1,10 +1,9 @@
 import { makeBanner } from "./banner.ts";
 import { ConfigError, readConfig, type Config } from "./config/index.ts";
+import { exitCodes, explainFailure } from "./failure.ts";
 import { makeLog } from "./platform/log.ts";
-import { DatabaseStartError } from "./platform/postgres/index.ts";
+import { startSeveral } from "./start-several.ts";
 import { startService, type Running } from "./start.ts";
-
-const exitCodes = { failed: 1, badConfiguration: 78, interrupted: 130 };
 
 function readConfigOrEnd(): Config {
   try {
@@ -14,18 +13,6 @@ function readConfigOrEnd(): Config {
     console.error(`Schultor does not start. ${error.message}\nThe README has a table of all options.`);
     return process.exit(exitCodes.badConfiguration);
   }
-}
-
-/** What an operator can do about the error, in one or two lines; null for an unexpected one. */
-function explainFailure(error: unknown, config: Config): string | null {
-  if (error instanceof DatabaseStartError) return error.message;
-  const { code, port } = error as NodeJS.ErrnoException & { port?: number };
-  const variable = port === config.metricsPort ? "METRICS_PORT" : "PORT";
-  if (code === "EADDRINUSE")
-    return `Port ${port} is taken by another program. Stop it, or set ${variable} to a free port.`;
-  if (code === "EACCES" && port !== undefined)
-    return `This user may not open port ${port}. Choose one above 1023 and put a proxy in front.`;
-  return null;
 }
 
 const config = readConfigOrEnd();
@@ -62,10 +49,17 @@ process.on("SIGTERM", () => void end("received SIGTERM", 0));
 process.on("SIGINT", () => void end("received SIGINT", 0));
 
 try {
-  service = await startService(config, { log, say, onLost: (what) => void end(what, exitCodes.failed) });
+  const start = config.webProcesses > 1 ? startSeveral : startService;
+  service = await start(config, { log, say, onLost: (what) => void end(what, exitCodes.failed) });
   if (config.production)
     log.info(
-      { port: service.config.port, metricsPort: service.metricsPort, role: config.role, issuer: config.issuerUrl },
+      {
+        port: service.config.port,
+        metricsPort: service.metricsPort,
+        role: config.role,
+        webProcesses: config.webProcesses,
+        issuer: config.issuerUrl,
+      },
       "ready",
     );
   else console.log(makeBanner(service.config, service));

@@ -1,10 +1,18 @@
+import { availableParallelism } from "node:os";
 import type { Values } from "./options/index.ts";
 
 export type Config = ReturnType<typeof arrange>;
 
+const processors = availableParallelism();
+
+/** How many passwords each of several processes checks at a time. */
+const shareOf = (inAll: number | undefined, processes: number): number =>
+  Math.max(1, inAll === undefined ? Math.min(4, Math.floor(processors / processes)) : Math.floor(inAll / processes));
+
 /** What the service reads of its options, by topic. */
 export function arrange(values: Values) {
   const production = values.NODE_ENV === "production";
+  const webProcesses = values.ROLE === "worker" ? 1 : (values.WEB_CONCURRENCY ?? (production ? processors : 1));
   const issuerUrl = values.ISSUER_URL ?? `http://localhost:${values.PORT}`;
   return {
     production,
@@ -15,6 +23,7 @@ export function arrange(values: Values) {
     trustedProxies: values.TRUSTED_PROXIES ?? [],
     platform: values.PLATFORM,
     role: values.ROLE,
+    webProcesses,
     databaseUrl: values.DATABASE_URL,
     databaseReplicaUrl: values.DATABASE_REPLICA_URL,
     databasePoolSize: values.DATABASE_POOL_SIZE,
@@ -45,7 +54,7 @@ export function arrange(values: Values) {
       deprecatedAt: values.SIGN_ON_WITHOUT_PKCE_DEPRECATED,
       sunsetAt: values.SIGN_ON_WITHOUT_PKCE_SUNSET,
     },
-    passwordHashConcurrency: values.PASSWORD_HASH_CONCURRENCY,
+    passwordHashConcurrency: shareOf(values.PASSWORD_HASH_CONCURRENCY, webProcesses),
     allowPrivateAddresses: values.WEBHOOK_ALLOW_PRIVATE_ADDRESSES,
     webhooks: {
       timeoutMs: values.WEBHOOK_TIMEOUT_SECONDS * 1000,

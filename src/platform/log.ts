@@ -8,15 +8,17 @@ export type Log = Logger;
 type LogOptions = {
   level: string;
   format: "json" | "readable";
+  /** Of one process among several: it stands in each line, with its pid. */
+  process?: string | undefined;
   /** Where lines go; standard output when left out. */
   to?: DestinationStream;
 };
 
 /** Makes the log: one line a fact, never a token, a password, a person's name or a query string. */
-export function makeLog({ level, format, to }: LogOptions): Log {
+export function makeLog({ level, format, process: name, to }: LogOptions): Log {
   const options = {
     level,
-    base: null,
+    base: name === undefined ? null : { process: name, pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: {
       level: (label: string) => ({ level: label }),

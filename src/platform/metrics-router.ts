@@ -1,11 +1,17 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { Router } from "express";
-import type { Metrics } from "./metrics.ts";
+import { Registry } from "prom-client";
 
 const digest = (text: string) => createHash("sha256").update(text).digest();
 
 /** Serves /metrics in the Prometheus format; with a token set, only to whoever sends it as a bearer token. */
-export function makeMetricsRouter({ metrics, token }: { metrics: Metrics; token?: string | undefined }): Router {
+export function makeMetricsRouter({
+  read,
+  token,
+}: {
+  read: () => Promise<string>;
+  token?: string | undefined;
+}): Router {
   const router = Router();
   router.get("/metrics", async (req, res) => {
     if (token !== undefined && !timingSafeEqual(digest(req.headers.authorization ?? ""), digest(`Bearer ${token}`))) {
@@ -16,9 +22,7 @@ export function makeMetricsRouter({ metrics, token }: { metrics: Metrics; token?
         .send("This address needs the metrics token.\n");
       return;
     }
-    res
-      .set({ "Content-Type": metrics.registry.contentType, "Cache-Control": "no-store" })
-      .send(await metrics.registry.metrics());
+    res.set({ "Content-Type": Registry.PROMETHEUS_CONTENT_TYPE, "Cache-Control": "no-store" }).send(await read());
   });
   return router;
 }

@@ -47,8 +47,32 @@ export function makeMetrics() {
   };
 }
 
-export function watchProcess({ registry }: Metrics): void {
+export function watchProcess({ registry }: Pick<Metrics, "registry">): void {
   collectDefaultMetrics({ register: registry });
+}
+
+/** Measures several processes for the one that keeps them running; answers the counter of those that end. */
+export function watchProcesses(
+  registry: Registry,
+  { roles, count }: { roles: readonly string[]; count(role: string): number },
+): Counter<"role"> {
+  new Gauge({
+    name: "service_processes",
+    help: "Processes that answer requests (`web`) or run jobs (`worker`) now.",
+    labelNames: ["role"],
+    registers: [registry],
+    collect() {
+      for (const role of roles) this.set({ role }, count(role));
+    },
+  });
+  const ends = new Counter({
+    name: "service_process_ends_total",
+    help: "Processes that ended and were replaced, by role.",
+    labelNames: ["role"],
+    registers: [registry],
+  });
+  for (const role of roles) ends.inc({ role }, 0);
+  return ends;
 }
 
 /** Measures the pools whenever somebody asks for the metrics. */

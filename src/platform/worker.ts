@@ -18,7 +18,7 @@ export type WorkerJob = {
   run(signal: AbortSignal): Promise<void>;
 };
 
-type Worker = {
+export type Worker = {
   /** Ends the jobs; what still runs gets the grace time. */
   stop(graceSeconds: number): Promise<void>;
 };

@@ -28,9 +28,10 @@ export const databaseOptions = {
     value: wholeNumber(leastPoolSize, 1000),
     default: "20",
     meaning:
-      "Database connections this process opens at most, per server. They are split into shares (sign-on, token " +
+      "Database connections that each process opens at most, per server. They are split into shares (sign-on, token " +
       "endpoint, first sign-ins, token checks, reads, changes, jobs), so that no kind of work takes the connections " +
-      "of another. All processes together must stay below the server's `max_connections`.",
+      "of another. All processes together (`WEB_CONCURRENCY`, and one for jobs) must stay below the server's " +
+      "`max_connections`; a start that may exceed it says so.",
     example: "40",
   },
   DATA_DIR: {
@@ -42,7 +43,7 @@ export const databaseOptions = {
   ALLOW_EMBEDDED_DATABASE: {
     value: flag,
     default: "false",
-    meaning: "Lets production run on the embedded PostgreSQL: one process on one machine, without backups of its own.",
+    meaning: "Lets production run on the embedded PostgreSQL: on one machine, without backups of its own.",
     example: "true",
   },
   DEMO_WORLD: {

@@ -7,7 +7,7 @@ export const listOptions = {
     value: wholeNumber(1, 1000),
     default: "32",
     meaning:
-      "Lists that one app may have open in this process at the same time: waiting, being read or being sent. " +
+      "Lists that one app may have open in each process at the same time: waiting, being read or being sent. " +
       "More are answered with 429; eight times as many of all apps together with 503.",
     example: "64",
   },

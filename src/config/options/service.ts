@@ -69,4 +69,14 @@ export const serviceOptions = {
       "messages, webhooks), or both. Any number of each may share one database.",
     example: "web",
   },
+  WEB_CONCURRENCY: {
+    value: wholeNumber(1, 256),
+    default: null,
+    defaultMeaning: "the number of processors in production, else `1`",
+    meaning:
+      "Processes that answer requests together on one port, each on a processor. With more than one, `ROLE=all` has a " +
+      "further process for the jobs; the first process starts the others, replaces those that end, and answers for " +
+      "all of them in `/metrics`. `ROLE=worker` is always one process.",
+    example: "4",
+  },
 } as const satisfies Record<string, Option>;

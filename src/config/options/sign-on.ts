@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import type { Option } from "../option.ts";
 import { keyList, moment, oneOf, wholeNumber } from "../values.ts";
 
@@ -91,11 +90,11 @@ export const signOnOptions = {
   },
   PASSWORD_HASH_CONCURRENCY: {
     value: wholeNumber(1, 64),
-    default: String(Math.max(1, Math.min(4, availableParallelism()))),
-    defaultMeaning: "the number of processors, at most 4",
+    default: null,
+    defaultMeaning: "the number of processors, at most 4 in one process",
     meaning:
       "Passwords checked at the same time; each takes a processor for some 20 ms and 19 MiB of memory. Further " +
-      "sign-ins wait in line.",
+      "sign-ins wait in line. The processes of `WEB_CONCURRENCY` share them evenly, and each checks at least one.",
     example: "4",
   },
 } as const satisfies Record<string, Option>;

@@ -35,13 +35,15 @@ export async function openDatabaseServer(options: {
   databaseUrl: string | undefined;
   databaseReplicaUrl?: string | undefined;
   dataDir: string;
+  /** How many the service may open; an embedded server takes as many, and some for commands. */
+  connections?: number;
   say(line: string): void;
 }): Promise<DatabaseServer> {
-  const { databaseUrl, databaseReplicaUrl, dataDir, say } = options;
-  if (databaseUrl === undefined) return startEmbeddedPostgres({ dataDir, say });
-  const patienceSeconds = 60;
-  await reachDatabase(databaseUrl, { say, patienceSeconds });
-  if (databaseReplicaUrl !== undefined)
-    await reachDatabase(databaseReplicaUrl, { say, patienceSeconds, replica: true });
+  const { databaseUrl, databaseReplicaUrl, dataDir, connections = 0, say } = options;
+  const settings = { max_connections: String(Math.max(100, connections + 20)) };
+  if (databaseUrl === undefined) return startEmbeddedPostgres({ dataDir, say, settings });
+  const reaching = { say, patienceSeconds: 60, connections };
+  await reachDatabase(databaseUrl, reaching);
+  if (databaseReplicaUrl !== undefined) await reachDatabase(databaseReplicaUrl, { ...reaching, replica: true });
   return { url: databaseUrl, folder: null, exited: new Promise(() => undefined), stop: async () => undefined };
 }

@@ -9,12 +9,13 @@ const oldestVersion = 15;
 /**
  * Waits until the server of DATABASE_URL answers, and checks that the service can live on it.
  *
+ * Shape:  says so when the server takes fewer `connections` than the service may open.
  * Units:  gives up after `patienceSeconds`; wrong credentials and a missing database are told at once.
  * Errors: DatabaseStartError, without the password.
  */
 export async function reachDatabase(
   url: string,
-  options: { say(line: string): void; patienceSeconds: number; replica?: boolean },
+  options: { say(line: string): void; patienceSeconds: number; connections?: number | undefined; replica?: boolean },
 ): Promise<void> {
   const place = describe(url);
   const client = await withProgress(`Waiting for PostgreSQL at ${place}`, options.say, () =>
@@ -22,19 +23,29 @@ export async function reachDatabase(
   );
   try {
     const { rows } = await client.query<ServerFacts>(
-      `SELECT current_setting('server_version_num')::int / 10000 AS version, current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS standby`,
+      `SELECT current_setting('server_version_num')::int / 10000 AS version, current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS standby,
+        current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int AS connections`,
     );
     const unfit = findUnfit(rows[0]!, options.replica ?? false);
     if (unfit !== null) throw new DatabaseStartError(`PostgreSQL at ${place} cannot be used: ${unfit}`);
+    const { connections } = rows[0]!;
+    if (options.connections !== undefined && options.connections > connections)
+      options.say(
+        `The processes of this start may open ${options.connections} connections, and PostgreSQL at ${place} takes ${connections} of all its clients. ` +
+          "Lower DATABASE_POOL_SIZE or WEB_CONCURRENCY, or raise max_connections.",
+      );
   } finally {
     await client.end();
   }
 }
 
-type ServerFacts = { version: number; encoding: string; standby: boolean };
+type ServerFacts = { version: number; encoding: string; standby: boolean; connections: number };
 
 /** What keeps the service from living on a server; null when nothing does. */
-export function findUnfit({ version, encoding, standby }: ServerFacts, replica: boolean): string | null {
+export function findUnfit(
+  { version, encoding, standby }: Omit<ServerFacts, "connections">,
+  replica: boolean,
+): string | null {
   if (version < oldestVersion) return `it is version ${version}, and ${oldestVersion} or later is needed.`;
   if (encoding !== "UTF8") return `its database is encoded in ${encoding}. Make one with ENCODING 'UTF8'.`;
   if (standby && !replica) return "it is a standby, which takes no writes. DATABASE_URL must name the primary.";

@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { AggregatorRegistry, type Registry } from "prom-client";
+
+/** The metrics of one process as `getMetricsAsJSON` answers them. */
+export type ReadMetrics = Awaited<ReturnType<Registry["getMetricsAsJSON"]>>;
+
+export type MetricsOf<Source extends object> = {
+  /** Answers the sum in the Prometheus format. A process that does not answer counts with what it said last. */
+  sum(sources: readonly Source[], read: (source: Source) => Promise<ReadMetrics>): Promise<string>;
+  /** Keeps the counters of a process that has ended, so that no sum gets smaller. */
+  keep(source: Source): void;
+};
+
+const patienceMs = 2000;
+
+/**
+ * Adds up the metrics of several processes and of this one.
+ *
+ * Shape: counters, histograms and gauges are sums; of times of the event loop the longest counts; the start time is
+ *        that of this process. What a process counted between the last sum and its end is lost.
+ */
+export function makeMetricsOfProcesses<Source extends object>(own: Registry): MetricsOf<Source> {
+  const lastOf = new WeakMap<Source, ReadMetrics>();
+  let ended: Promise<ReadMetrics> = Promise.resolve([]);
+
+  async function readOf(source: Source, read: (source: Source) => Promise<ReadMetrics>): Promise<ReadMetrics> {
+    const last = () => lastOf.get(source) ?? [];
+    const late = new AbortController();
+    const patience = sleep(patienceMs, null, { signal: late.signal }).catch(() => null);
+    const metrics = await Promise.race([read(source).catch(() => null), patience]);
+    late.abort();
+    if (metrics !== null) lastOf.set(source, metrics);
+    return last();
+  }
+
+  return {
+    async sum(sources, read) {
+      // Those that end from now on are among the sources.
+      const endedBefore = ended;
+      const all = await Promise.all(sources.map((source) => readOf(source, read)));
+      return add([await own.getMetricsAsJSON(), ...all, await endedBefore]).metrics();
+    },
+    keep(source) {
+      const counted = (lastOf.get(source) ?? []).filter(isCounted);
+      ended = ended.then((before) => add([before, counted]).getMetricsAsJSON());
+    },
+  };
+}
+
+const isCounted = ({ type }: ReadMetrics[number]) => ["counter", "histogram"].includes(String(type));
+
+const aggregatorOf: Record<string, "first" | "max"> = {
+  process_start_time_seconds: "first",
+  ...Object.fromEntries(
+    ["", "_mean", "_stddev", "_p50", "_p90", "_p99"].map((name) => [
+      `nodejs_eventloop_lag${name}_seconds`,
+      "max" as const,
+    ]),
+  ),
+};
+
+const add = (all: readonly ReadMetrics[]): Registry =>
+  AggregatorRegistry.aggregate(
+    all.map((metrics) =>
+      metrics.map((metric) => ({ ...metric, aggregator: aggregatorOf[metric.name] ?? metric.aggregator })),
+    ),
+  );

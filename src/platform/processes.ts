@@ -1,0 +1,116 @@
+import cluster from "node:cluster";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Log } from "./log.ts";
+import { connectProcess, type ProcessAnswers, type ProcessCall } from "./process-calls.ts";
+
+export type Process<Plan> = { plan: Plan; call: ProcessCall };
+type Kept<Plan> = Process<Plan> & {
+  startedAt: number;
+  isWorking: boolean;
+  ended: Promise<{ code: number | null; signal: string | null }>;
+  kill(): void;
+};
+
+type Options<Plan> = {
+  /** The file that each of them runs. It shares the ports that it opens with the others. */
+  program: string;
+  plans: readonly Plan[];
+  log: Log;
+  /** What they may ask of this process. */
+  answers: ProcessAnswers;
+  /** Gets a process that replaces another one to work. */
+  begin(process: Process<Plan>): Promise<void>;
+  onEnded(process: Process<Plan>): void;
+};
+
+export type Processes<Plan> = {
+  /** Those that were started first; the caller gets them to work. */
+  first: readonly Process<Plan>[];
+  /** Takes the first ones as working; from now on one that ends is replaced. */
+  keepRunning(): void;
+  /** Those that work now. */
+  working(): Process<Plan>[];
+  /** Lets those that work end, and kills what takes longer and what does not work yet. */
+  stop(graceSeconds: number): Promise<void>;
+};
+
+const waitMs = { least: 200, most: 30_000 };
+/** After this time a process counts as sound, and the next failure is the first one again. */
+const soundMs = 60_000;
+
+/**
+ * Starts processes and replaces those that end, after longer and longer waits.
+ *
+ * Shape: they end by themselves when this process ends, however it does. A call of `stop` asks them to end.
+ */
+export function openProcesses<Plan extends { name: string }>(options: Options<Plan>): Processes<Plan> {
+  const { log } = options;
+  const stopping = new AbortController();
+  cluster.setupPrimary({ exec: options.program, args: [], serialization: "advanced" });
+  const slots = options.plans.map((plan) => ({ current: fork(plan, options) }));
+
+  async function replaceForEver(slot: { current: Kept<Plan> }): Promise<void> {
+    for (let wait = waitMs.least; ; wait = Math.min(wait * 2, waitMs.most)) {
+      const { plan, ended, startedAt } = slot.current;
+      const how = await ended;
+      if (stopping.signal.aborted) return;
+      if (performance.now() - startedAt > soundMs) wait = waitMs.least;
+      log.error({ ended: plan.name, ...how, waitMs: wait }, "a process ended and is replaced");
+      await sleep(wait, undefined, { signal: stopping.signal }).catch(() => undefined);
+      if (stopping.signal.aborted) return;
+      const next = (slot.current = fork(plan, options));
+      await options.begin(next).then(
+        () => (next.isWorking = true),
+        (err: unknown) => {
+          if (!stopping.signal.aborted) log.error({ err, failed: plan.name }, "a process did not start");
+          next.kill();
+        },
+      );
+    }
+  }
+
+  return {
+    first: slots.map(({ current }) => current),
+    keepRunning() {
+      for (const slot of slots) {
+        slot.current.isWorking = true;
+        void replaceForEver(slot);
+      }
+    },
+    working: () => slots.map(({ current }) => current).filter(({ isWorking }) => isWorking),
+    async stop(graceSeconds) {
+      stopping.abort();
+      await Promise.all(slots.map(({ current }) => endProcess(current, graceSeconds)));
+    },
+  };
+}
+
+async function endProcess(
+  { isWorking, call, ended, kill }: Kept<{ name: string }>,
+  graceSeconds: number,
+): Promise<void> {
+  if (!isWorking) kill();
+  const late = setTimeout(kill, graceSeconds * 1000);
+  void call("stop").catch(() => undefined);
+  await ended;
+  clearTimeout(late);
+}
+
+function fork<Plan>(plan: Plan, { answers, onEnded }: Options<Plan>): Kept<Plan> {
+  const worker = cluster.fork();
+  const kept: Kept<Plan> = {
+    plan,
+    call: connectProcess(worker.process, answers),
+    startedAt: performance.now(),
+    isWorking: false,
+    ended: new Promise((resolve) =>
+      worker.once("exit", (code: number | null, signal: string | null) => {
+        kept.isWorking = false;
+        onEnded(kept);
+        resolve({ code, signal });
+      }),
+    ),
+    kill: () => void worker.process.kill("SIGKILL"),
+  };
+  return kept;
+}

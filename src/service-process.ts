@@ -1,0 +1,78 @@
+// One of the processes of a service that has several: src/start-several.ts starts it and calls what it answers here.
+import type { Config } from "./config/index.ts";
+import { exitCodes, explainFailure } from "./failure.ts";
+import { makeLog, type Log } from "./platform/log.ts";
+import { makeMetrics } from "./platform/metrics.ts";
+import { connectProcess } from "./platform/process-calls.ts";
+import type { App } from "./app.ts";
+import { makeEnds, openApp, openPorts, openSharesOf, serveApp, type Ends } from "./start-parts.ts";
+
+/** What a process of the service is for. */
+export type Plan = { name: string; role: "web" | "worker" };
+
+/** Shape: `config` has the ports that the first process found; `url` is that of the database. */
+export type Given = { plan: Plan; config: Config; url: string };
+
+/** Why a process did not start. */
+export type Failure = { explained: string | null; error: Error };
+
+type Prepared = { config: Config; log: Log; ends: Ends; app: App };
+
+const metrics = makeMetrics();
+let prepared: Prepared | null = null;
+let stopping = false;
+
+async function prepare({ plan, config: given, url }: Given): Promise<Prepared> {
+  const config = { ...given, role: plan.role };
+  const log = makeLog({
+    level: config.logLevel,
+    format: config.production ? "json" : "readable",
+    process: plan.name,
+  });
+  process.on("uncaughtException", (err) => {
+    log.fatal({ err }, "unexpected error, the process ends");
+    process.exit(exitCodes.failed);
+  });
+  const ends = makeEnds(log);
+  const isStopping = () => stopping;
+  const shares = openSharesOf(config, { url, log, isStopping, ends });
+  const readMetrics = () => call("sumMetrics") as Promise<string>;
+  const say = () => undefined;
+  const app = await openApp(config, { log, say, shares, metrics, readMetrics, isStopping, ends });
+  return { config, log, ends, app };
+}
+
+/** Opens the ports only now, so that no request comes to a process that cannot answer it. */
+async function listen({ config, log, ends, app }: Prepared): Promise<void> {
+  const ports = config.role === "web" ? await openPorts(config, ends) : null;
+  serveApp(config, { app, ports, log, metrics, ends });
+}
+
+async function explained(config: Config, work: Promise<unknown>): Promise<Failure | null> {
+  try {
+    await work;
+    return null;
+  } catch (error) {
+    return { explained: explainFailure(error, config), error: error as Error };
+  }
+}
+
+async function stop(): Promise<void> {
+  stopping = true;
+  await prepared?.ends.run();
+  process.exit(0);
+}
+
+const call = connectProcess(process, {
+  prepare: (given: Given) =>
+    explained(
+      given.config,
+      prepare(given).then((ready) => (prepared = ready)),
+    ),
+  listen: () => explained(prepared!.config, listen(prepared!)),
+  readMetrics: () => metrics.registry.getMetricsAsJSON(),
+  stop,
+});
+// They come to all processes of a terminal or a unit; the first process says when to stop.
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => undefined);
+process.stdout.on("error", () => undefined);

@@ -1,0 +1,132 @@
+import { loadDemoWorld } from "../demo/load.ts";
+import { makeApp, type App } from "./app.ts";
+import { settlePort, type Config } from "./config/index.ts";
+import { systemClock } from "./platform/clock.ts";
+import type { PrismaDb } from "./platform/db.ts";
+import type { Log } from "./platform/log.ts";
+import { watchProcess, type Metrics } from "./platform/metrics.ts";
+import { openDatabaseServer } from "./platform/postgres/index.ts";
+import { withProgress } from "./platform/progress.ts";
+import { openServer, type Server } from "./platform/server.ts";
+import { openShares, type DatabaseShares } from "./platform/shares.ts";
+import { startWorker, type Worker } from "./platform/worker.ts";
+import { setCredential } from "./sign-on/index.ts";
+
+export type Surroundings = {
+  log: Log;
+  /** Progress lines for the person who waits. */
+  say(line: string): void;
+  /** Called when the service cannot go on; the callee stops it. */
+  onLost(what: string): void;
+};
+
+/** What was started, to be stopped in the opposite order. */
+export type Ends = ReturnType<typeof makeEnds>;
+
+export function makeEnds(log: Log) {
+  const ends: { what: string; end(): Promise<unknown> }[] = [];
+  return {
+    add: (what: string, end: () => Promise<unknown>) => void ends.push({ what, end }),
+    async run() {
+      for (const { what, end } of ends.splice(0).reverse()) {
+        await end().catch((err: unknown) => log.error({ err, part: what }, "could not be stopped cleanly"));
+      }
+    },
+  };
+}
+
+export type Ports = { server: Server; operations: Server | null };
+
+/** Opens the port of the service, and that of health and metrics where it is another one. */
+export async function openPorts({ host, port, metricsPort }: Config, ends: Ends): Promise<Ports> {
+  const server = await openServer({ host, port });
+  ends.add("port", () => server.stop(0));
+  if (metricsPort === undefined) return { server, operations: null };
+  const operations = await openServer({ host, port: metricsPort });
+  ends.add("health and metrics port", () => operations.stop(0));
+  return { server, operations };
+}
+
+/** The configuration with the ports that were found free. */
+export const settlePorts = (config: Config, { server, operations }: Ports): Config => ({
+  ...settlePort(config, server.port),
+  metricsPort: operations?.port,
+});
+
+/** Opens the database server; answers its URL. Units: `connections` is how many the service may open. */
+export async function openDatabaseOf(
+  config: Config,
+  connections: number,
+  { say, onLost, ends }: Surroundings & { ends: Ends },
+): Promise<string> {
+  const server = await openDatabaseServer({ ...config, connections, say });
+  let stopping = false;
+  ends.add("database server", () => {
+    stopping = true;
+    return server.stop();
+  });
+  void server.exited.then(() => {
+    if (!stopping) onLost("the embedded PostgreSQL stopped unexpectedly; the reason is in postgres.log in DATA_DIR");
+  });
+  return server.url;
+}
+
+export function openSharesOf(
+  config: Config,
+  { url, log, isStopping, ends }: { url: string; log: Log; isStopping: () => boolean; ends: Ends },
+): DatabaseShares {
+  const shares = openShares({
+    ...{ url, replicaUrl: config.databaseReplicaUrl, poolSize: config.databasePoolSize, role: config.role },
+    onConnectionError: (err) => {
+      if (!isStopping()) log.warn({ err }, "a database connection broke");
+    },
+  });
+  ends.add("database connections", () => shares.close());
+  return shares;
+}
+
+export async function loadDemoWorldInto(db: PrismaDb, config: Config, say: (line: string) => void): Promise<void> {
+  if (!config.demoWorld) return;
+  await withProgress("Loading the demo world", say, () =>
+    loadDemoWorld(db, { ...config, now: systemClock(), setCredential }),
+  );
+}
+
+type Process = {
+  log: Log;
+  say(line: string): void;
+  shares: DatabaseShares;
+  metrics: Metrics;
+  readMetrics?: () => Promise<string>;
+  isStopping: () => boolean;
+  ends: Ends;
+};
+
+/** Composes the modules of one process. */
+export async function openApp(config: Config, { say, ends, ...surroundings }: Process): Promise<App> {
+  watchProcess(surroundings.metrics);
+  const app = await withProgress("Preparing keys and pages", say, () =>
+    makeApp(config, { clock: systemClock, ...surroundings }),
+  );
+  ends.add("modules", () => app.close());
+  return app;
+}
+
+/** Answers requests and runs the jobs of the role, until all ends. Shape: without ports only the jobs. */
+export function serveApp(
+  { role, shutdownGraceSeconds }: Config,
+  { app, ports, log, metrics, ends }: Pick<Process, "log" | "metrics" | "ends"> & { app: App; ports: Ports | null },
+): void {
+  const jobs = role === "web" ? app.jobs.filter((job) => job.inEveryProcess) : app.jobs;
+  const worker: Worker = startWorker(jobs, { log, metrics, onRun: app.noteJob });
+  ports?.server.serve(role === "worker" ? app.operationsHandler : app.handler);
+  ports?.operations?.serve(app.operationsHandler);
+  ends.add("requests and jobs", async () => {
+    app.endWaits();
+    const [{ cutOff }] = await Promise.all([
+      ports?.server.stop(shutdownGraceSeconds) ?? { cutOff: 0 },
+      worker.stop(shutdownGraceSeconds),
+    ]);
+    if (cutOff > 0) log.warn({ cutOff }, "requests did not finish in time and were aborted");
+  });
+}

@@ -1,0 +1,111 @@
+import { join } from "node:path";
+import { Registry } from "prom-client";
+import type { Config } from "./config/index.ts";
+import { ProcessStartError } from "./failure.ts";
+import { openDatabase } from "./platform/db.ts";
+import type { Log } from "./platform/log.ts";
+import { makeMetricsOfProcesses, type ReadMetrics } from "./platform/metrics-of-processes.ts";
+import { watchProcess, watchProcesses } from "./platform/metrics.ts";
+import { applyMigrations } from "./platform/migrate.ts";
+import { openProcesses, type Process, type Processes } from "./platform/processes.ts";
+import { withProgress } from "./platform/progress.ts";
+import type { Failure, Given, Plan } from "./service-process.ts";
+import { startDemoAppsOf, type Running } from "./start.ts";
+import {
+  loadDemoWorldInto,
+  makeEnds,
+  openDatabaseOf,
+  openPorts,
+  settlePorts,
+  type Ends,
+  type Surroundings,
+} from "./start-parts.ts";
+
+/** What a process needs after its grace time to close what it has open. */
+const secondsToClose = 15;
+
+/**
+ * Starts the service in several processes: those for requests share the port, and where the role has jobs a further one
+ * runs them. Database, migrations and demo world belong to this process, which keeps the others running.
+ *
+ * Errors: an error of any part is thrown, once, after everything started before it was stopped.
+ */
+export async function startSeveral(given: Config, surroundings: Surroundings): Promise<Running> {
+  const ends = makeEnds(surroundings.log);
+  try {
+    return await startParts(given, { ...surroundings, ends });
+  } catch (error) {
+    await ends.run();
+    throw error;
+  }
+}
+
+async function startParts(given: Config, surroundings: Surroundings & { ends: Ends }): Promise<Running> {
+  const { log, say, ends } = surroundings;
+  const portEnds = makeEnds(log);
+  ends.add("ports", () => portEnds.run());
+  const config = settlePorts(given, await openPorts(given, portEnds));
+  const plans = listPlans(config);
+  const url = await openDatabaseOf(config, config.databasePoolSize * plans.length, surroundings);
+  await applyMigrations(url, { say });
+  if (config.demoWorld) await fillDatabase(url, config, say);
+
+  const processes = openService(plans, { config, url, log });
+  ends.add("processes", () => processes.stop(config.shutdownGraceSeconds + secondsToClose));
+  const { first } = processes;
+  await withProgress("Starting the processes", say, () =>
+    Promise.all(first.map((one) => prepare(one, { config, url }))),
+  );
+  await portEnds.run();
+  await Promise.all(first.map(listen));
+  processes.keepRunning();
+  const demoApps = await startDemoAppsOf(config, ends);
+  return { config, metricsPort: config.metricsPort ?? null, demoApps, stop: () => ends.run() };
+}
+
+function listPlans({ role, webProcesses }: Config): Plan[] {
+  const web = Array.from({ length: webProcesses }, (_, at): Plan => ({ name: `web ${at + 1}`, role: "web" }));
+  return role === "all" ? [...web, { name: "jobs", role: "worker" }] : web;
+}
+
+async function fillDatabase(url: string, config: Config, say: (line: string) => void): Promise<void> {
+  const db = openDatabase({ url, poolSize: 2 });
+  await loadDemoWorldInto(db, config, say).finally(() => db.close());
+}
+
+function openService(plans: Plan[], { config, url, log }: Omit<Given, "plan"> & { log: Log }): Processes<Plan> {
+  const registry = new Registry();
+  watchProcess({ registry });
+  const metrics = makeMetricsOfProcesses<Process<Plan>>(registry);
+  const countEnd = watchProcesses(registry, {
+    roles: [...new Set(plans.map(({ role }) => role))],
+    count: (role) => processes.working().filter(({ plan }) => plan.role === role).length,
+  });
+  const processes: Processes<Plan> = openProcesses<Plan>({
+    ...{ program: join(import.meta.dirname, "service-process.ts"), plans, log },
+    answers: {
+      sumMetrics: () => metrics.sum(processes.working(), ({ call }) => call("readMetrics") as Promise<ReadMetrics>),
+    },
+    async begin(one) {
+      await prepare(one, { config, url });
+      await listen(one);
+    },
+    onEnded(one) {
+      metrics.keep(one);
+      countEnd.inc({ role: one.plan.role });
+    },
+  });
+  return processes;
+}
+
+async function prepare({ plan, call }: Process<Plan>, given: Omit<Given, "plan">): Promise<void> {
+  refuseFailure((await call("prepare", { plan, ...given } satisfies Given)) as Failure | null);
+}
+
+async function listen({ call }: Process<Plan>): Promise<void> {
+  refuseFailure((await call("listen")) as Failure | null);
+}
+
+function refuseFailure(failure: Failure | null): void {
+  if (failure !== null) throw new ProcessStartError(failure.explained, failure.error);
+}

@@ -1,0 +1,147 @@
+import { existsSync } from "node:fs";
+import { request } from "node:http";
+import { expect, test } from "vitest";
+import { testDatabase } from "../support/database.ts";
+import { makeMakers } from "../support/make.ts";
+import { startMain, startProgram, type Program } from "../support/program.ts";
+import { basic, type TestApp } from "../support/token.ts";
+
+const db = await testDatabase();
+const several = { DATABASE_URL: db.url, WEB_CONCURRENCY: "2" };
+const app: TestApp = await makeMakers(db).app({});
+
+/** Asks over a connection of its own, as the processes take turns at connections. */
+function ask(address: string, { body, ...given }: { headers?: Record<string, string>; body?: string } = {}) {
+  const options = { agent: false, method: body === undefined ? "GET" : "POST", ...given };
+  return new Promise<{ status: number; text: string }>((resolve, reject) => {
+    request(address, options, (res) => {
+      let text = "";
+      res.setEncoding("utf8").on("data", (part: string) => (text += part));
+      res.on("end", () => resolve({ status: res.statusCode!, text })).on("error", reject);
+    })
+      .on("error", reject)
+      .end(body);
+  });
+}
+
+async function getToken(url: string): Promise<string> {
+  const headers = { ...basic(app), "content-type": "application/x-www-form-urlencoded" };
+  const { status, text } = await ask(`${url}/oauth2/token`, { headers, body: "grant_type=client_credentials" });
+  if (status !== 200) throw new Error(`${status} ${text}`);
+  return (JSON.parse(text) as { access_token: string }).access_token;
+}
+
+/** The pids of the processes for requests that logged an answer, by name. */
+function answering({ output }: Program): Map<string, Set<number>> {
+  const pids = new Map<string, Set<number>>();
+  for (const [, name, pid] of output().matchAll(/process=(web \d) pid=(\d+)/g))
+    pids.set(name!, (pids.get(name!) ?? new Set()).add(Number(pid)));
+  return pids;
+}
+
+const isRunning = (pid: number) => existsSync(`/proc/${pid}`);
+
+async function readMetric(url: string, line: string): Promise<number> {
+  const { text } = await ask(`${url}/metrics`);
+  return Number(
+    text
+      .split("\n")
+      .find((one) => one.startsWith(`${line} `))
+      ?.slice(line.length) ?? Number.NaN,
+  );
+}
+
+/** Two processes for requests that have both answered. */
+async function startBoth(): Promise<Program & { url: string; web: number[] }> {
+  const program = await startMain(several);
+  await expect
+    .poll(async () => {
+      await ask(`${program.url}/health/ready`);
+      await ask(`${program.url}/idm/ep/v1/schools`);
+      return answering(program).size;
+    })
+    .toBe(2);
+  return { ...program, web: [...answering(program).values()].flatMap((pids) => [...pids]) };
+}
+
+test("two processes answer on one port, their metrics are one sum, and one that is killed is replaced with nothing lost", async () => {
+  const service = await startBoth();
+  const { url, web } = service;
+  expect(new Set(web).size).toBe(2);
+  expect(web).not.toContain(service.child.pid);
+  expect(service.output().match(/Schultor is ready/g)).toHaveLength(1);
+  expect((await ask(`${url}/health/ready`)).status).toBe(200);
+
+  const issued = 'tokens_issued_total{grant="client_credentials"}';
+  const tokens = await Promise.all(Array.from({ length: 8 }, () => getToken(url)));
+  expect(await readMetric(url, issued)).toBe(8);
+  expect(await readMetric(url, 'service_processes{role="web"}')).toBe(2);
+  expect(await readMetric(url, 'service_processes{role="worker"}')).toBe(1);
+
+  process.kill(web[0]!, "SIGKILL");
+  await service.says(/a process ended and is replaced ended=web \d code=null signal=SIGKILL/);
+  // The other one has the port for itself now, so every request is answered.
+  tokens.push(...(await Promise.all(Array.from({ length: 8 }, () => getToken(url)))));
+  await expect.poll(() => readMetric(url, 'service_processes{role="web"}')).toBe(2);
+  await expect
+    .poll(async () => {
+      tokens.push(await getToken(url));
+      return [...answering(service).values()].map(({ size }) => size).toSorted();
+    })
+    .toEqual([1, 2]);
+  expect(await readMetric(url, issued)).toBe(tokens.length);
+  expect(await readMetric(url, 'service_process_ends_total{role="web"}')).toBe(1);
+  const known = await Promise.all(
+    tokens.map((token) => ask(`${url}/idm/ep/v1/schools`, { headers: { authorization: `Bearer ${token}` } })),
+  );
+  expect(new Set(known.map(({ status }) => status))).toEqual(new Set([403]));
+
+  const client = await db.pool.connect();
+  await client.query("BEGIN; LOCK TABLE oidc_artifact IN ACCESS EXCLUSIVE MODE");
+  const running = Array.from({ length: 2 }, () =>
+    ask(`${url}/idm/ep/v1/schools`, { headers: { authorization: `Bearer ${"a".repeat(43)}` } }),
+  );
+  await expect.poll(() => waitingFor("oidc_artifact")).toBe(2);
+  service.child.kill("SIGTERM");
+  await service.says(/Stopping/);
+  await expect.poll(async () => ask(`${url}/health/live`).then(Boolean, () => false)).toBe(false);
+  await client.query("ROLLBACK");
+  client.release();
+  expect((await Promise.all(running)).map(({ status }) => status)).toEqual([401, 401]);
+  expect(await service.ended).toEqual({ code: 0, signal: null });
+});
+
+/** How many connections wait for a lock of the table. */
+async function waitingFor(table: string): Promise<number> {
+  const { rows } = await db.pool.query<{ count: number }>(
+    "SELECT count(*)::int AS count FROM pg_locks WHERE relation = $1::regclass AND NOT granted",
+    [table],
+  );
+  return rows[0]!.count;
+}
+
+test("when the first process is killed the others end, and the jobs ran in one place only", async () => {
+  const service = await startBoth();
+  await expect.poll(() => listening()).toBe(1);
+  service.child.kill("SIGKILL");
+  // Its output ends when the last process that writes to it has ended.
+  expect(await service.ended).toEqual({ code: null, signal: "SIGKILL" });
+  expect(service.web.filter(isRunning)).toEqual([]);
+});
+
+/** How many processes listen for webhooks to send, which the jobs do. */
+async function listening(): Promise<number> {
+  const { rows } = await db.pool.query<{ count: number }>(
+    "SELECT count(*)::int AS count FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()",
+  );
+  return rows[0]!.count;
+}
+
+test("what keeps every process from starting is said once, and ends them all", async () => {
+  const program = startProgram(["src/main.ts"], {
+    ...several,
+    ...{ PORT: "0", ENCRYPTION_KEYS: "q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA=" },
+  });
+  expect(await program.ended).toEqual({ code: 1, signal: null });
+  expect(program.output().match(/None of the encryption keys opens/g)).toHaveLength(1);
+});
