@@ -13,6 +13,7 @@ import { statistics, withStatistics } from "./statistics.ts";
 export type Subject = {
   name: string;
   url: string;
+  pid: number;
   /** The most memory that its process has held so far, in megabytes; only of a module that answers `readPeak`. */
   readPeakMb(): Promise<number>;
   /** CPU time of its process so far; NaN where the system does not tell. */
@@ -64,6 +65,7 @@ export async function startSubject(name: string, module: string, env: Record<str
   return {
     name,
     url,
+    pid: child.pid!,
     async readPeakMb() {
       child.send("readPeak");
       const [{ peakKb }] = (await once(child, "message")) as [{ peakKb: number }];

@@ -1,6 +1,8 @@
-// The service itself, in one process, as `npm start` runs it in production but for the address.
+// The service itself, as `npm start` runs it in production but for the address: in one process, unless WEB_CONCURRENCY
+// says otherwise.
 import { makeLog } from "../../src/platform/log.ts";
 import { readConfig } from "../../src/config/index.ts";
+import { startSeveral } from "../../src/start-several.ts";
 import { startService } from "../../src/start.ts";
 
 const config = {
@@ -8,7 +10,8 @@ const config = {
   production: true,
 };
 const log = makeLog({ level: config.logLevel, format: "json" });
-const service = await startService(config, { log, say: () => undefined, onLost: (what) => log.fatal(what) });
+const start = config.webProcesses > 1 ? startSeveral : startService;
+const service = await start(config, { log, say: () => undefined, onLost: (what) => log.fatal(what) });
 process.send?.({ url: service.config.issuerUrl });
 process.on("message", () => process.send?.({ peakKb: process.resourceUsage().maxRSS }));
 process.once("SIGTERM", () => void service.stop().then(() => process.exit(0)));

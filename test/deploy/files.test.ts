@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { options } from "../../src/config/index.ts";
-import { makeMetrics, watchPools, watchProcess } from "../../src/platform/metrics.ts";
+import { makeMetrics, watchPools, watchProcess, watchProcesses } from "../../src/platform/metrics.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = join(root, "deploy");
@@ -96,6 +96,7 @@ async function describeMetrics(): Promise<{ names: Set<string>; labels: Set<stri
   const metrics = makeMetrics();
   watchProcess(metrics);
   watchPools(metrics, {});
+  watchProcesses(metrics.registry, { roles: ["web"], count: () => 1 });
   const names = new Set(["up"]);
   for (const { name, type } of await metrics.registry.getMetricsAsJSON()) {
     const isHistogram = String(type) === "histogram";

@@ -56,7 +56,6 @@ async function startBoth(): Promise<Program & { url: string; web: number[] }> {
   const program = await startMain(several);
   await expect
     .poll(async () => {
-      await ask(`${program.url}/health/ready`);
       await ask(`${program.url}/idm/ep/v1/schools`);
       return answering(program).size;
     })
