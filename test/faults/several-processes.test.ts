@@ -125,7 +125,7 @@ test("when the first process is killed the others end, and the jobs ran in one p
   service.child.kill("SIGKILL");
   // Its output ends when the last process that writes to it has ended.
   expect(await service.ended).toEqual({ code: null, signal: "SIGKILL" });
-  expect(service.web.filter(isRunning)).toEqual([]);
+  await expect.poll(() => service.web.filter(isRunning)).toEqual([]);
 });
 
 /** How many processes listen for webhooks to send, which the jobs do. */

@@ -1,4 +1,5 @@
 import { globSync, readFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ConfigError, options, readConfig, settlePort } from "../../src/config/index.ts";
@@ -126,6 +127,19 @@ test("several encryption keys are read, the first one first", () => {
 
 test("a full production configuration is accepted", () => {
   expect(readConfig(production)).toMatchObject({ production: true, demoWorld: false, host: "::" });
+});
+
+test("in production every processor answers requests; elsewhere, and where there are only jobs, one process does", () => {
+  expect(readConfig(production).webProcesses).toBe(availableParallelism());
+  expect(readConfig({}).webProcesses).toBe(1);
+  expect(readConfig({ WEB_CONCURRENCY: "3" }).webProcesses).toBe(3);
+  expect(readConfig({ ...production, ROLE: "worker", WEB_CONCURRENCY: "3" }).webProcesses).toBe(1);
+});
+
+test("several processes divide the passwords that are checked at a time, and each checks one at least", () => {
+  const checkedBy = (inAll: string, processes: string) =>
+    readConfig({ PASSWORD_HASH_CONCURRENCY: inAll, WEB_CONCURRENCY: processes }).passwordHashConcurrency;
+  expect([checkedBy("8", "1"), checkedBy("8", "3"), checkedBy("2", "4")]).toEqual([8, 2, 1]);
 });
 
 test("production without anything names everything that is missing", () => {

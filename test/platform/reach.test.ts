@@ -40,6 +40,16 @@ test("a server that is ready is taken as it is", async () => {
   await server.stop();
 });
 
+test("a server that takes fewer connections than the service may open is told, one that takes as many is not", async () => {
+  const url = await emptyDatabase();
+  const said: string[] = [];
+  const say = (line: string) => void said.push(line);
+  await reachDatabase(url, { ...options, say, connections: 1 });
+  expect(said).toEqual([]);
+  await reachDatabase(url, { ...options, say, connections: 100_000 });
+  expect(said).toEqual([expect.stringMatching(/may open 100000 connections.* takes \d+ of all.* DATABASE_POOL_SIZE/)]);
+});
+
 test("a server that starts later than we do is waited for", { timeout: 120_000 }, async () => {
   const dataDir = makeDataDir();
   const first = await startEmbeddedPostgres({ dataDir, say: options.say });
