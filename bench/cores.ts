@@ -15,7 +15,7 @@ import { openSessions, signOn } from "./sign-on.ts";
 
 type Service = Subject & { web: number[]; first: number[]; endLimit(): void };
 type Measured = Rate & { web: number; first: number; postgres: number; load: number; seconds: number };
-type Run = (service: Service) => () => Promise<Rate>;
+type Run = (connections: number) => Promise<Rate>;
 
 const seconds = Number(process.env["BENCH_SECONDS"] ?? 5);
 const rounds = Number(process.env["BENCH_ROUNDS"] ?? 5);
@@ -67,13 +67,13 @@ try {
     return { ...rate, ...used };
   };
 
-  const workloads: [what: string, makeRun: (service: Service) => Promise<ReturnType<Run>>][] = [
+  const workloads: [what: string, makeRun: (service: Service) => Promise<Run>][] = [
     [
       "`GET /users/:id`",
       async (service) => {
         const headers = { authorization: `Bearer ${await getAppToken(service, app, ["users:read"])}` };
         const paths = [`/idm/ep/v1/users/${people[0]!}`];
-        return () => measureUrls(service.url, { paths, headers, connections, seconds });
+        return (connections) => measureUrls(service.url, { paths, headers, connections, seconds });
       },
     ],
     [
@@ -82,34 +82,37 @@ try {
         const headers = { ...basic(app), "content-type": "application/x-www-form-urlencoded" };
         const body = "grant_type=client_credentials&scope=urn:schultor:idm:v1:schools:read";
         const requests = [{ method: "POST" as const, path: "/oauth2/token", headers, body }];
-        return () => measureRequests(service.url, { requests, connections, seconds });
+        return (connections) => measureRequests(service.url, { requests, connections, seconds });
       },
     ],
     [
       "code + PKCE sign-on with a session",
       async (service) => {
         const flows = (await openSessions(service.url, app, logins)).map(signOn);
-        return () => measureFlow((index) => flows[index % flows.length]!(), { connections, seconds });
+        return (connections) => measureFlow((index) => flows[index % flows.length]!(), { connections, seconds });
       },
     ],
   ];
   console.log(
-    `Each process has ${share < 1 ? `${share * 100} % of a processor` : "a processor, if there are as many"}; ${connections} connections, ${rounds} rounds of ${seconds} s.\n`,
+    `Each process has ${share < 1 ? `${share * 100} % of a processor` : "a processor, if there are as many"}; ${rounds} rounds of ${seconds} s.\n`,
   );
   console.log(
     "| What | One process | Two | Ratio min / median / max | At least | CPU of a request in them, one / two | Shares of CPU with two: processes, first process, PostgreSQL, load | Failed |",
   );
   console.log("|---|---|---|---|---|---|---|---|");
   for (const [what, makeRun] of workloads) {
-    const sides = [
-      { service: one, run: await makeRun(one) },
-      { service: two, run: await makeRun(two) },
-    ] as const;
-    for (const { run } of sides) await run();
-    const measured: [Measured, Measured][] = [];
-    for (let round = 0; round < rounds; round++)
-      measured.push([await measure(sides[0].service, sides[0].run), await measure(sides[1].service, sides[1].run)]);
-    console.log(presentRow(what, measured));
+    const [runOne, runTwo] = [await makeRun(one), await makeRun(two)];
+    for (const [title, atOne, atTwo] of [
+      [`${what}, ${connections} connections`, connections, connections],
+      [`${what}, ${connections} connections for each process`, connections, 2 * connections],
+    ] as const) {
+      const sides = [() => runOne(atOne), () => runTwo(atTwo)] as const;
+      for (const run of sides) await run();
+      const measured: [Measured, Measured][] = [];
+      for (let round = 0; round < rounds; round++)
+        measured.push([await measure(one, sides[0]), await measure(two, sides[1])]);
+      console.log(presentRow(title, measured));
+    }
   }
 } finally {
   for (const service of services) {

@@ -4,8 +4,8 @@ const root = "/sys/fs/cgroup";
 const periodUs = 20_000;
 
 /**
- * Gives each process this share of a processor at most, by a control group of its own; answers how to end that once
- * the processes have ended.
+ * Gives each process this share of a processor, by a control group of its own, before other work of the machine;
+ * answers how to end that once the processes have ended.
  *
  * Errors: those of the file system where this user may not make control groups.
  */
@@ -15,8 +15,11 @@ export function limitProcesses(pids: readonly number[], share: number): () => vo
   const folders = pids.map((pid) => {
     const folder = `${root}/${isUnified ? "" : "cpu/"}schultor-bench-${pid}`;
     mkdirSync(folder);
-    if (isUnified) writeFileSync(`${folder}/cpu.max`, `${quotaUs} ${periodUs}`);
-    else {
+    if (isUnified) {
+      writeFileSync(`${folder}/cpu.weight`, "10000");
+      writeFileSync(`${folder}/cpu.max`, `${quotaUs} ${periodUs}`);
+    } else {
+      writeFileSync(`${folder}/cpu.shares`, "100000");
       writeFileSync(`${folder}/cpu.cfs_period_us`, String(periodUs));
       writeFileSync(`${folder}/cpu.cfs_quota_us`, String(quotaUs));
     }
