@@ -22,10 +22,24 @@ test("every YAML and JSON file can be read", () => {
 /** Of PostgreSQL's image and of systemd. */
 const ofOthers = new Set(["POSTGRES_USER", "POSTGRES_DB", "POSTGRES_PASSWORD", "AF_INET", "AF_UNIX"]);
 
-test("every variable that a file names is an option of the service", () => {
-  const named = paths.flatMap((path) =>
-    [...read(path).matchAll(/(?<![\w$])[A-Z]{2,}(?:_[A-Z]+)+(?![\w])/g)].map(([name]) => ({ path, name })),
+/** The files of the cluster have variables of their own. */
+const ofCluster = (path: string) => path.startsWith("postgres/");
+
+test("every variable that a file of the cluster names has a value in its sample", () => {
+  const sample = [...read("postgres/node.env.example").matchAll(/^([A-Z0-9_]+)=/gm)].map(([, name]) => name!);
+  const named = ["etcd.yml", "patroni.yml", "haproxy.cfg", "pgbouncer.ini"].flatMap((file) =>
+    [...read(`postgres/${file}`).matchAll(/\$\{([A-Z0-9_]+)\}/g)].map(([, name]) => name!),
   );
+  expect(sample.toSorted()).toEqual([...new Set([...named, ...sample])].toSorted());
+  expect(sample.filter((name) => !named.includes(name))).toEqual([]);
+});
+
+test("every variable that a file names is an option of the service", () => {
+  const named = paths
+    .filter((path) => !ofCluster(path))
+    .flatMap((path) =>
+      [...read(path).matchAll(/(?<![\w$])[A-Z]{2,}(?:_[A-Z]+)+(?![\w])/g)].map(([name]) => ({ path, name })),
+    );
   expect(named.length).toBeGreaterThan(20);
   expect(named.filter(({ name }) => !(name in options) && !ofOthers.has(name))).toEqual([]);
   const units = paths.filter((path) => path.endsWith(".service"));
