@@ -4,7 +4,7 @@
  * Nouns:      audit line (who did what, when), origin (who and what a change comes from), app event (what one app is
  *             notified of), position (its place in the one order in which events are read).
  * Invariants: a fact commits or is rolled back with its change; audit lines hold ids and codes only and do not change,
- *             except that they lose the id of a person who is deleted for good; they are deleted after AUDIT_DAYS;
+ *             except that they lose the id of a person who is deleted for good; they are removed after AUDIT_DAYS;
  *             positions are given after the commit, so that no reader passes an event by.
  * Never knows: what a school, an app or a session is; names, addresses and tokens of anybody.
  */
@@ -33,5 +33,6 @@ export { listEventsOf } from "./of-subject.ts";
 export { forgetEventsOf } from "./forget.ts";
 export { restartFeed } from "./restart-feed.ts";
 export { sequenceEvents, sequenceSome } from "./sequence.ts";
+export { dropAuditPartitions, listAuditPartitions, makeAuditPartitions } from "./audit-partitions.ts";
 export { makeAuditSweepJob, sweepAudit } from "./sweep-audit.ts";
 export { makeEventSweepJob, sweepEvents } from "./sweep.ts";

@@ -51,13 +51,13 @@ test.each(["never analyzed", "analyzed while it was empty", "analyzed"])(
   "a sweep of a long log reads a batch and what it deletes, statistics %s",
   async (statistics) => {
     const own = await testDatabase({ poolSize: 2 });
-    await own.pool.query("ALTER TABLE audit SET (autovacuum_enabled = false)");
-    if (statistics === "analyzed while it was empty") await own.pool.query("ANALYZE audit");
+    await own.pool.query("ALTER TABLE audit_first SET (autovacuum_enabled = false)");
+    if (statistics === "analyzed while it was empty") await own.pool.query("ANALYZE audit_first");
     await own.pool.query(
       `INSERT INTO audit (id, at, action, detail) SELECT gen_random_uuid(), $1::timestamptz - (n || ' minutes')::interval, 'signed_in', '{}' FROM generate_series(1, 60000) n`,
       [now],
     );
-    if (statistics === "analyzed") await own.pool.query("ANALYZE audit");
+    if (statistics === "analyzed") await own.pool.query("ANALYZE audit_first");
     const { db: measured, costs } = measureStatements(own);
     const before = new Date(now.getTime() - 59_000 * 60_000);
     expect(await sweepAudit(measured, before, { signal, batch: 250 })).toBe(1000);

@@ -19,8 +19,8 @@ export const recordOptions = {
     value: wholeNumber(30, 3650),
     default: "400",
     meaning:
-      "Days for which the audit log keeps who did what, as ids and codes. The id of a person who is deleted for " +
-      "good is removed at once.",
+      "Days for which the audit log keeps who did what, as ids and codes. It is removed by the month: a line goes with " +
+      "the last one of its month. The id of a person who is deleted for good is removed at once.",
     example: "400",
   },
   IMPORT_HOLD_PERCENT: {

@@ -1,0 +1,146 @@
+import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { expect, onTestFinished, test } from "vitest";
+import {
+  dropAuditPartitions,
+  listAudit,
+  listAuditPartitions,
+  makeAuditPartitions,
+  sweepAudit,
+} from "../../src/events/index.ts";
+import { makeUuid } from "../../src/platform/ids.ts";
+import { applyMigrations, migrationsFolder } from "../../src/platform/migrate.ts";
+import { emptyDatabase, testDatabase } from "../support/database.ts";
+
+const signal = new AbortController().signal;
+const dayMs = 86_400_000;
+const later = (date: Date, days: number) => new Date(date.getTime() + days * dayMs);
+
+async function openPartitioned() {
+  const db = await testDatabase();
+  const first = (await listAuditPartitions(db.pool))[0]!.until!;
+  const write = (at: Date, action = "signed_in") =>
+    db.prisma.audit.createMany({ data: [{ id: makeUuid(at), at, action }] });
+  const countByPartition = async () =>
+    (
+      await db.pool.query<{ name: string; rows: number }>(
+        "SELECT tableoid::regclass::text AS name, count(*)::int AS rows FROM audit GROUP BY 1 ORDER BY 1",
+      )
+    ).rows;
+  const nameOf = (at: Date) => `audit_${at.toISOString().slice(0, 7).replace("-", "_")}`;
+  return { db, first, write, countByPartition, nameOf };
+}
+
+test("partitions of months are made ahead, and each line goes to that of its month", async () => {
+  const { db, first, write, countByPartition, nameOf } = await openPartitioned();
+  expect(await makeAuditPartitions(db, later(first, -120))).toEqual([]);
+  const made = await makeAuditPartitions(db, first);
+  expect(made.length).toBeGreaterThanOrEqual(3);
+  expect(made[0]).toBe(nameOf(first));
+  expect(await makeAuditPartitions(db, first)).toEqual([]);
+  await write(later(first, -1));
+  await write(first);
+  await write(later(first, 3650));
+  expect(await countByPartition()).toEqual([
+    { name: nameOf(first), rows: 1 },
+    { name: "audit_first", rows: 1 },
+    { name: "audit_rest", rows: 1 },
+  ]);
+  expect((await listAudit(db, { limit: 10 })).map(({ at }) => at)).toEqual([
+    later(first, 3650),
+    first,
+    later(first, -1),
+  ]);
+});
+
+test("what is older than it is kept goes: a month as a whole once its last line may go, all else by age", async () => {
+  const { db, first, write, countByPartition, nameOf } = await openPartitioned();
+  const [month, next] = await makeAuditPartitions(db, first);
+  for (const days of [-3, -1, 0, 27, 40]) await write(later(first, days));
+  expect(await sweepAudit(db, later(first, -2), { signal })).toBe(1);
+  expect(await sweepAudit(db, later(first, 10), { signal })).toBe(0);
+  expect(await countByPartition()).toEqual([
+    { name: month, rows: 2 },
+    { name: next, rows: 1 },
+  ]);
+  await sweepAudit(db, later(first, 32), { signal });
+  expect(await countByPartition()).toEqual([{ name: next, rows: 1 }]);
+  expect((await listAuditPartitions(db.pool)).map(({ name }) => name)).not.toContain(nameOf(first));
+});
+
+test("lines for which nobody made a partition in time are kept, and go by age", async () => {
+  const { db, first, write, countByPartition } = await openPartitioned();
+  await write(later(first, 5));
+  const made = await makeAuditPartitions(db, first);
+  expect(made).toHaveLength((await listAuditPartitions(db.pool)).length - 2);
+  await write(later(first, 6));
+  expect(await countByPartition()).toEqual([{ name: "audit_rest", rows: 2 }]);
+  expect(await sweepAudit(db, later(first, 5.5), { signal })).toBe(1);
+});
+
+test("several processes make each partition once, and drop it once", async () => {
+  const { db, first } = await openPartitioned();
+  const made = await Promise.all([1, 2, 3].map(() => makeAuditPartitions(db, first)));
+  const names = (await listAuditPartitions(db.pool)).filter(({ isOfMonth }) => isOfMonth).map(({ name }) => name);
+  expect(made.flat().sort()).toEqual(names);
+  const dropped = await Promise.all([1, 2, 3].map(() => dropAuditPartitions(db, later(first, 200))));
+  expect(new Set(dropped.flat())).toEqual(new Set(["audit_first", ...names]));
+});
+
+test("a partition that somebody reads is left for the next run, and whoever writes meanwhile does not wait", async () => {
+  const { db, first, write } = await openPartitioned();
+  const reader = new pg.Client({ connectionString: db.url });
+  await reader.connect();
+  onTestFinished(() => reader.end());
+  await reader.query("BEGIN; SELECT count(*) FROM audit");
+  expect(await dropAuditPartitions(db, later(first, 1))).toEqual([]);
+  await write(first);
+  await reader.query("ROLLBACK");
+  expect(await dropAuditPartitions(db, later(first, 1))).toEqual(["audit_first"]);
+});
+
+test("the migration keeps every line where it is, and what the release before writes, changes and deletes works", async () => {
+  const url = await emptyDatabase();
+  const folder = mkdtempSync(join(tmpdir(), "schultor-migrations-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  for (const name of readdirSync(migrationsFolder).filter((each) => each < "0038"))
+    cpSync(join(migrationsFolder, name), join(folder, name), { recursive: true });
+  await applyMigrations(url, { say: () => undefined, folder });
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  await client.query(
+    "INSERT INTO audit (id, at, action) SELECT gen_random_uuid(), now() - n * interval '1 hour', 'signed_in' FROM generate_series(-24, 9975) n",
+  );
+  const old = [
+    "INSERT INTO audit (id, at, action, detail) VALUES (gen_random_uuid(), now(), 'signed_in', '{}')",
+    "UPDATE audit SET before = '{}' WHERE at > now() - interval '1 minute'",
+    "DELETE FROM audit WHERE id = ANY (ARRAY(SELECT id FROM audit ORDER BY at LIMIT 10))",
+  ].map((text, n) => ({ name: `old ${n}`, text }));
+  const runOld = async () => {
+    const counts: (number | null)[] = [];
+    for (const query of old) counts.push((await client.query(query)).rowCount);
+    return counts;
+  };
+  const files = async (table: string) =>
+    (
+      await client.query<{ files: string }>(
+        `SELECT string_agg(relfilenode::text, ' ' ORDER BY relfilenode) AS files FROM pg_class
+         WHERE oid = $1::regclass OR oid IN (SELECT indexrelid FROM pg_index WHERE indrelid = $1::regclass)`,
+        [table],
+      )
+    ).rows[0]!.files;
+  await runOld();
+  const before = await files("audit");
+  expect(await applyMigrations(url, { say: () => undefined })).toEqual(
+    expect.arrayContaining(["0038_audit_first_partition", "0039_audit_partitions"]),
+  );
+  expect(await files("audit_first")).toBe(before);
+  expect((await client.query("SELECT FROM audit")).rowCount).toBe(9991);
+  expect(await runOld()).toEqual([1, 27, 10]);
+  await expect(
+    client.query("INSERT INTO audit (id, at, action) VALUES (gen_random_uuid(), now(), 'Not Snake')"),
+  ).rejects.toThrow("audit_action_check");
+});
