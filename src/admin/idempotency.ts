@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { Transaction } from "../platform/db.ts";
+import { removeInBatches } from "../platform/batches.ts";
 import { AppError } from "../platform/errors.ts";
 import { seal, unseal } from "../platform/seal.ts";
 import type { WorkerJob } from "../platform/worker.ts";
@@ -69,8 +70,11 @@ async function keepAnswer(
 export const makeIdempotencySweep = ({ db, clock }: Pick<AdminDeps, "db" | "clock">): WorkerJob => ({
   name: "admin.sweepIdempotencyKeys",
   everySeconds: 600,
-  async run() {
-    const before = new Date(clock().getTime() - keptHours * 3600_000);
-    await db.prisma.idempotencyKey.deleteMany({ where: { createdAt: { lt: before } } });
+  async run(signal) {
+    const createdAt = { lt: new Date(clock().getTime() - keptHours * 3600_000) };
+    await removeInBatches(signal, async (limit) => {
+      const { count } = await db.prisma.idempotencyKey.deleteMany({ where: { createdAt }, limit });
+      return count;
+    });
   },
 });

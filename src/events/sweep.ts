@@ -29,7 +29,7 @@ type Asked = { signal: AbortSignal; batch?: number };
 export async function sweepEvents(
   db: Pick<Db, "pool">,
   before: Date,
-  { signal, batch = 10_000 }: Asked,
+  { signal, batch = 5000 }: Asked,
 ): Promise<number> {
   let swept = 0;
   for (let gone = batch; gone === batch && !signal.aborted; swept += gone) gone = await sweepBatch(db, before, batch);

@@ -1,4 +1,5 @@
 import type { PersonId, SchoolId } from "../directory/index.ts";
+import { removeInBatches } from "../platform/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import type { Db, RecordStore } from "../platform/db.ts";
 import { insert, run, sql, statement, table } from "../platform/sql.ts";
@@ -114,13 +115,11 @@ async function findCreation({ prisma }: RecordStore, id: PersonId, ofSchools: ob
 
 const [oldest, gone] = [table("personImport", "oldest"), table("personImport", "gone")];
 
-const sweepBatch = statement<{ before: Date; batch: number }>(
+const deleteOldest = statement<{ before: Date; batch: number }>(
   ({ before, batch }) => sql`
   DELETE FROM ${gone} WHERE ${gone.at} < ${before} AND ${gone.id} = ANY (ARRAY(
     SELECT ${oldest.id} FROM ${oldest} ORDER BY ${oldest.id} LIMIT ${batch}))`,
 );
-
-const batch = 5000;
 
 /** Deletes what is older than the audit log is kept. Units: days of 24 hours. */
 export const makePersonImportSweep = ({
@@ -136,6 +135,6 @@ export const makePersonImportSweep = ({
   everySeconds: 3600,
   async run(signal) {
     const before = addDays(clock(), -auditDays);
-    while (!signal.aborted && (await run(db.pool, sweepBatch, { before, batch })) === batch);
+    await removeInBatches(signal, (batch) => run(db.pool, deleteOldest, { before, batch }));
   },
 });

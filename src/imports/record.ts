@@ -1,4 +1,5 @@
 import type { SchoolId } from "../directory/index.ts";
+import { sweepBatch } from "../platform/batches.ts";
 import type { Queryable, RecordStore } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { run, sql, statement, table } from "../platform/sql.ts";
@@ -122,12 +123,16 @@ const stagedTables = (["stagedPerson", "stagedRole", "stagedGroup", "stagedMembe
   table(name),
 );
 const deleteStatements = stagedTables.map((staged) =>
-  statement<{ importId: string }>(({ importId }) => sql`DELETE FROM ${staged} WHERE ${staged.importId} = ${importId}`),
+  statement<{ importId: string; batch: number }>(
+    ({ importId, batch }) => sql`DELETE FROM ${staged} WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM ${staged} WHERE ${staged.importId} = ${importId} LIMIT ${batch}))`,
+  ),
 );
 
 /** Removes what an import has staged. */
 export async function deleteStaged(tx: Queryable, importId: string): Promise<void> {
-  for (const deleteRows of deleteStatements) await run(tx, deleteRows, { importId });
+  for (const deleteRows of deleteStatements)
+    while ((await run(tx, deleteRows, { importId, batch: sweepBatch })) === sweepBatch);
 }
 
 /** Lets PostgreSQL count the staged rows; outside of any transaction, where it makes no other import wait. */

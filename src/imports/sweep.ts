@@ -1,3 +1,4 @@
+import { removeInBatches } from "../platform/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/db.ts";
 import type { WorkerJob } from "../platform/worker.ts";
@@ -26,9 +27,10 @@ export function makeImportSweep({ db, clock }: { db: PrismaDb; clock: Clock }): 
         select: { id: true },
       });
       await endInterrupted(db, clock());
-      await db.prisma.importError.updateMany({
-        where: { lineText: { not: null }, import: { createdAt: { lt: before } } },
-        data: { lineText: null },
+      const withText = { lineText: { not: null }, import: { createdAt: { lt: before } } };
+      await removeInBatches(signal, async (limit) => {
+        const { count } = await db.prisma.importError.updateMany({ where: withText, data: { lineText: null }, limit });
+        return count;
       });
       const failed: unknown[] = [];
       for (const { id } of old) {

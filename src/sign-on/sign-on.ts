@@ -171,7 +171,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
       {
         name: "sign-on.sweepTraces",
         everySeconds: 300,
-        run: async () => void (await sweepSignInTraces(jobs.pool, clock())),
+        run: async (signal) => void (await sweepSignInTraces(jobs.pool, clock(), signal)),
       },
       makeLogoutJob({ db: jobs, clock, log, issuerUrl, sender, signingKeys: () => signingKeys }),
     ],

@@ -76,13 +76,16 @@ const selectFigures = statement<FiguresAsked>(
 export const findFigures = (db: Queryable, asked: FiguresAsked): Promise<FigurePoint[]> =>
   findRows<FigurePoint, FiguresAsked>(db, selectFigures, asked);
 
-const deleteOld = statement<{ step: FigureStep; before: Date }>(
-  ({ step, before }) => sql`DELETE FROM ${f} WHERE ${f.step} = ${step} AND ${f.at} < ${before}`,
+type Old = { step: FigureStep; before: Date; batch: number };
+
+const deleteOld = statement<Old>(
+  ({ step, before, batch }) => sql`DELETE FROM ${f} WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM ${f} WHERE ${f.step} = ${step} AND ${f.at} < ${before} ORDER BY ${f.at} LIMIT ${batch}))`,
+  "traffic.sweepFigures",
 );
 
-/** Deletes what is older than it is kept. */
-export const deleteFigures = (db: Queryable, given: { step: FigureStep; before: Date }): Promise<number> =>
-  run(db, deleteOld, given);
+/** Deletes one batch of what is older than it is kept. */
+export const deleteFigures = (db: Queryable, given: Old): Promise<number> => run(db, deleteOld, given);
 
 const deleteOf = statement<{ subject: Subject; metrics: readonly Metric[]; steps: readonly FigureStep[] }>(
   (given) => sql`DELETE FROM ${f} WHERE ${f.metric} = ANY (${given.metrics}::text[])

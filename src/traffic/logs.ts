@@ -1,3 +1,4 @@
+import { removeInBatches } from "../platform/batches.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Queryable } from "../platform/db.ts";
 import { makeUuid } from "../platform/ids.ts";
@@ -153,29 +154,42 @@ export function makeLogs({ db, clock }: { db: { pool: Queryable }; clock: Clock 
   };
 }
 
-const r = table("apiRequest", "r");
-const s = table("signOnStep", "s");
-type Kept = { before: Date; most: number };
+const logs = ["apiRequest", "signOnStep"] as const;
 
-const surplus = (of: { id: Sql; clientId: Sql }, rows: typeof r | typeof s, { most }: Record<"most", Sql>): Sql =>
-  sql`SELECT id FROM (
-    SELECT ${of.id} AS id, row_number() OVER (PARTITION BY ${of.clientId} ORDER BY ${of.id} DESC) AS place FROM ${rows}
-  ) numbered WHERE place > ${most}`;
+const deleteOld = (name: (typeof logs)[number]) => {
+  const line = table(name, "line");
+  return statement<{ before: Date; batch: number }>(
+    ({ before, batch }) => sql`DELETE FROM ${line} WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM ${line} WHERE ${line.at} < ${before} ORDER BY ${line.at} LIMIT ${batch}))`,
+    `traffic.sweep_${name}`,
+  );
+};
 
-const sweepRequests = statement<Kept>(
-  ({ before, most }) => sql`DELETE FROM ${r}
-  WHERE ${r.at} < ${before} OR ${r.id} IN (${surplus(r, r, { most: sql`${most}::int` })})`,
-);
-const sweepSteps = statement<Kept>(
-  ({ before, most }) => sql`DELETE FROM ${s}
-  WHERE ${s.at} < ${before} OR ${s.id} IN (${surplus(s, s, { most: sql`${most}::int` })})`,
-);
+const deleteSurplus = (name: (typeof logs)[number]) => {
+  const line = table(name, "line");
+  return statement<{ most: number; batch: number }>(
+    ({ most, batch }) => sql`DELETE FROM ${line} WHERE ctid = ANY (ARRAY(
+      SELECT surplus.ctid FROM ${app} CROSS JOIN LATERAL (
+        SELECT ctid FROM ${line} WHERE ${line.clientId} = ${app.clientId}
+        ORDER BY ${line.id} DESC OFFSET ${most} LIMIT ${batch}) surplus
+      LIMIT ${batch}))`,
+    `traffic.limit_${name}`,
+  );
+};
 
 /** How many lines of an app are kept, and how many days. */
 export const keptLines = { requests: 1000, steps: 5000, days: 7 };
 
+const sweeps = logs.map((name) => ({
+  most: name === "apiRequest" ? keptLines.requests : keptLines.steps,
+  deleteOld: deleteOld(name),
+  deleteSurplus: deleteSurplus(name),
+}));
+
 /** Deletes what is older than it is kept, and of each app what is more than its share. */
-export async function sweepLogs(db: Queryable, before: Date): Promise<void> {
-  await run(db, sweepRequests, { before, most: keptLines.requests });
-  await run(db, sweepSteps, { before, most: keptLines.steps });
+export async function sweepLogs(db: Queryable, before: Date, signal: AbortSignal): Promise<void> {
+  for (const { most, ...sweep } of sweeps) {
+    await removeInBatches(signal, (batch) => run(db, sweep.deleteOld, { before, batch }));
+    await removeInBatches(signal, (batch) => run(db, sweep.deleteSurplus, { most, batch }));
+  }
 }

@@ -1,3 +1,4 @@
+import { removeInBatches } from "../platform/batches.ts";
 import { addDays, type Clock } from "../platform/clock.ts";
 import { isDatabaseUnavailable, type Db, type Queryable } from "../platform/db.ts";
 import type { WorkerJob } from "../platform/worker.ts";
@@ -75,15 +76,17 @@ export function makeTraffic({ db, clock }: { db: Pick<Db, "pool">; clock: Clock 
       {
         name: "traffic.sweepLogs",
         everySeconds: 600,
-        run: () => sweepLogs(db.pool, addDays(clock(), -keptLines.days)),
+        run: (signal) => sweepLogs(db.pool, addDays(clock(), -keptLines.days), signal),
       },
       { name: "traffic.flush", everySeconds: 60, inEveryProcess: true, run: flush },
       {
         name: "traffic.sweep",
         everySeconds: 3600,
-        async run() {
-          await deleteFigures(db.pool, { step: "HOUR", before: addDays(clock(), -keptDays.hours) });
-          await deleteFigures(db.pool, { step: "DAY", before: addDays(clock(), -keptDays.days) });
+        async run(signal) {
+          for (const [step, days] of [["HOUR", keptDays.hours] as const, ["DAY", keptDays.days] as const]) {
+            const before = addDays(clock(), -days);
+            await removeInBatches(signal, (batch) => deleteFigures(db.pool, { step, before, batch }));
+          }
         },
       },
     ],

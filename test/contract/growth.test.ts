@@ -1,13 +1,19 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import pg from "pg";
+import { sweepBatch } from "../../src/platform/batches.ts";
 import { testDatabase } from "../support/database.ts";
+import { makeTestClock, startService } from "../support/service.ts";
+import { oldRows } from "./old-rows.ts";
 
 const db = await testDatabase();
 const growth = readFileSync("prisma/GROWTH.md", "utf8");
 
 type Line = { tables: string[]; cells: string[] };
 
-const lines: Line[] = growth
+const [described, removal] = growth.split("\n## What removes the rows\n") as [string, string];
+
+const lines: Line[] = described
   .split("\n")
   .filter((line) => line.startsWith("| `"))
   .map((line) =>
@@ -23,8 +29,8 @@ test("every table of the database has a line that says who makes it grow, until 
     `SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
      AND NOT relispartition AND relname <> '_prisma_migrations'`,
   );
-  const described = new Set(lines.flatMap(({ tables }) => tables));
-  expect([...described].sort()).toEqual(rows.map(({ name }) => name).sort());
+  const named = new Set(lines.flatMap(({ tables }) => tables));
+  expect([...named].sort()).toEqual(rows.map(({ name }) => name).sort());
   for (const { cells } of lines)
     expect(
       cells.filter((cell) => cell !== ""),
@@ -44,4 +50,76 @@ test("every kind of artifact that is stored has a line", () => {
     "RefreshToken",
     "Session",
   ]);
+});
+
+const sweeps = removal
+  .split("\n")
+  .filter((line) => line.startsWith("| `"))
+  .map((line) => line.split("|").map((cell) => [...cell.matchAll(/`([A-Za-z_.-]+)`/g)].map(([, name]) => name!)))
+  .map(([, job, , tables]) => ({ job: job![0]!, tables: tables! }));
+
+test("every table whose rows are kept for a time has a job that removes them", () => {
+  const keptForATime = lines
+    .filter(({ cells }) => /\b(second|minute|hour|day)s?\b|`[A-Z_]+`/.test(cells[3]!))
+    .flatMap(({ tables }) => tables);
+  const swept = new Set(sweeps.flatMap(({ tables }) => tables));
+  const missing = keptForATime.filter((name) => !swept.has(name) && !(name in removedElsewhere));
+  expect(missing).toEqual([]);
+});
+
+/** Tables whose rows go one by one, or by what is done with them, with the test of that. */
+const removedElsewhere: Record<string, string> = {
+  person: "test/directory/purge.test.ts",
+  sandbox: "test/api/admin/sandboxes.test.ts",
+  sandbox_step: "test/api/admin/sandboxes.test.ts",
+  webhook_endpoint: "test/api/admin/listeners.test.ts",
+  webhook_secret: "test/api/admin/listeners.test.ts",
+  logout_notice: "test/api/sign-on/logout.test.ts",
+};
+
+test("what goes one by one has a test of its own", () => {
+  for (const file of Object.values(removedElsewhere)) expect(existsSync(file), file).toBe(true);
+});
+
+test("each job that removes rows removes those that are old, and no statement of it more than a batch", async () => {
+  const clock = makeTestClock("2026-02-03T08:00:00Z");
+  const service = await startService({ db, clock });
+  const send = pg.Client.prototype.query;
+  const largest = { text: "", rows: 0 };
+  pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
+    const sent = Reflect.apply(send, this, args) as unknown;
+    if (sent instanceof Promise)
+      void sent.then(
+        ({ rowCount, command, rows }: pg.QueryResult) => {
+          const counted = (rows as { gone?: number }[] | undefined)?.[0]?.gone ?? 0;
+          const met = command === "DELETE" || command === "UPDATE" ? (rowCount ?? 0) : counted;
+          if (met > largest.rows) Object.assign(largest, { text: JSON.stringify(args[0]), rows: met });
+        },
+        () => undefined,
+      );
+    return sent as never;
+  } as typeof send;
+  try {
+    for (const { job, tables } of sweeps) {
+      const found = service.jobs.find(({ name }) => name === job);
+      expect(found, job).toBeDefined();
+      for (const table of tables) {
+        if (table in removedElsewhere) continue;
+        const rows = oldRows[table];
+        expect(rows, `${table} has no old rows in old-rows.ts`).toBeDefined();
+        await db.pool.query(`BEGIN; SET LOCAL session_replication_role = replica; ${rows!.insert}; COMMIT`);
+        expect((await db.pool.query(`SELECT FROM ${table} WHERE ${rows!.areOld}`)).rowCount).toBeGreaterThan(
+          sweepBatch,
+        );
+        largest.rows = 0;
+        await found!.run(new AbortController().signal);
+        expect((await db.pool.query(`SELECT FROM ${table} WHERE ${rows!.areOld}`)).rowCount, `${job}: ${table}`).toBe(
+          0,
+        );
+        expect(largest.rows, largest.text).toBeLessThanOrEqual(sweepBatch);
+      }
+    }
+  } finally {
+    pg.Client.prototype.query = send;
+  }
 });

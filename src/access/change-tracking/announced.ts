@@ -1,3 +1,4 @@
+import { removeInBatches } from "../../platform/batches.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Db, Queryable } from "../../platform/db.ts";
 import { columnNames, insert, run, sql, statement, table, type Sql, type Value } from "../../platform/sql.ts";
@@ -34,7 +35,6 @@ export const takeAnnounced = (subject: Sql): Sql => sql`
   SELECT seen.* FROM taken CROSS JOIN LATERAL jsonb_to_record(taken.snapshot) AS seen (${snapshotRecord})`;
 
 const keptSeconds = 86_400;
-const sweepBatch = 10_000;
 const sweep = statement<{ before: Date; batch: number }>(
   ({ before, batch }) => sql`
   DELETE FROM ${all} WHERE ctid = ANY (ARRAY(
@@ -43,17 +43,13 @@ const sweep = statement<{ before: Date; batch: number }>(
 );
 
 /** Removes what no change needs any more, as none lasts for a day. Answers how many rows there were. */
-export async function sweepAnnounced(db: Queryable, now: Date): Promise<number> {
+export function sweepAnnounced(db: Queryable, now: Date, signal: AbortSignal): Promise<number> {
   const before = new Date(now.getTime() - keptSeconds * 1000);
-  for (let gone = 0; ;) {
-    const count = await run(db, sweep, { before, batch: sweepBatch });
-    gone += count;
-    if (count < sweepBatch) return gone;
-  }
+  return removeInBatches(signal, (batch) => run(db, sweep, { before, batch }));
 }
 
 export const makeAnnouncedSweep = ({ db, clock }: { db: Pick<Db, "pool">; clock: Clock }): WorkerJob => ({
   name: "access.sweepAnnounced",
   everySeconds: 3600,
-  run: async () => void (await sweepAnnounced(db.pool, clock())),
+  run: async (signal) => void (await sweepAnnounced(db.pool, clock(), signal)),
 });

@@ -1,3 +1,4 @@
+import { removeInBatches } from "../../platform/batches.ts";
 import type { RecordStore, Transaction } from "../../platform/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { makeUuid } from "../../platform/ids.ts";
@@ -51,10 +52,15 @@ export async function takePrint<T>(
 export const makeCardSweep = ({ db, clock }: { db: RecordStore; clock: () => Date }): WorkerJob => ({
   name: "sign-on.sweepCards",
   everySeconds: 60,
-  async run() {
+  async run(signal) {
     const now = clock().getTime();
-    await db.prisma.cardPrint.deleteMany({ where: { createdAt: { lt: new Date(now - keptSeconds * 1000) } } });
+    const createdAt = { lt: new Date(now - keptSeconds * 1000) };
     const revokedAt = { lt: new Date(now - revokedDays * 86_400_000) };
-    await db.prisma.loginCard.deleteMany({ where: { revokedAt } });
+    const { cardPrint, loginCard } = db.prisma;
+    for (const deleteSome of [
+      (limit: number) => cardPrint.deleteMany({ where: { createdAt }, limit }),
+      (limit: number) => loginCard.deleteMany({ where: { revokedAt }, limit }),
+    ])
+      await removeInBatches(signal, async (limit) => (await deleteSome(limit)).count);
   },
 });

@@ -1,24 +1,26 @@
+import { removeInBatches } from "../../platform/batches.ts";
 import type { Queryable } from "../../platform/db.ts";
 import { columnNames, run, sql, statement, table } from "../../platform/sql.ts";
 import { sweepTokenBuckets } from "../../platform/token-bucket.ts";
 
 const deviceDays = 180;
-const batch = 5_000;
 
 const limit = table("signInBrake");
 const unused = table("signInPlace");
 const old = table("signInPlace", "old");
 const deviceKey = columnNames("signInPlace", "personId", "device");
 
-const deleteLimits = statement<{ now: Date }>(
-  ({ now }) => sql`
+type Given = { now: Date; batch: number };
+
+const deleteLimits = statement<Given>(
+  ({ now, batch }) => sql`
     DELETE FROM ${limit} WHERE ${limit.key} = ANY (ARRAY(
       SELECT ${limit.key} FROM ${limit} WHERE ${limit.forgetAt} < ${now} LIMIT ${batch} FOR UPDATE SKIP LOCKED))`,
   "sweep-sign-in-limits",
 );
 
-const deleteDevices = statement<{ now: Date }>(
-  ({ now }) => sql`
+const deleteDevices = statement<Given>(
+  ({ now, batch }) => sql`
     DELETE FROM ${old} USING (
       SELECT ${deviceKey} FROM ${unused}
       WHERE ${unused.lastUsedAt} < ${now}::timestamptz - make_interval(days => ${deviceDays})
@@ -27,9 +29,9 @@ const deleteDevices = statement<{ now: Date }>(
   "sweep-known-devices",
 );
 
-/** Deletes forgotten tries, full buckets and devices unused for half a year; one batch each. Answers how many rows. */
-export async function sweepSignInTraces(db: Queryable, now: Date): Promise<number> {
-  const limits = await run(db, deleteLimits, { now });
-  const devices = await run(db, deleteDevices, { now });
-  return limits + devices + (await sweepTokenBuckets(db, now, batch));
+/** Deletes forgotten tries, full buckets and devices unused for half a year. Answers how many rows. */
+export async function sweepSignInTraces(db: Queryable, now: Date, signal: AbortSignal): Promise<number> {
+  const limits = await removeInBatches(signal, (batch) => run(db, deleteLimits, { now, batch }));
+  const devices = await removeInBatches(signal, (batch) => run(db, deleteDevices, { now, batch }));
+  return limits + devices + (await removeInBatches(signal, (batch) => sweepTokenBuckets(db, now, batch)));
 }

@@ -1,3 +1,4 @@
+import { removeInBatches, sweepBatch } from "../../platform/batches.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Db } from "../../platform/db.ts";
 import { type Parameter, run, sql, type Sql, statement, table } from "../../platform/sql.ts";
@@ -68,7 +69,7 @@ export function makeSweepJob({ db, clock, batchSize = 1000 }: SweepOptions): Wor
     async run(signal) {
       for (const { sweep, kept } of sweeps) {
         const before = new Date(clock().getTime() - kept * 1000);
-        await repeat(signal, batchSize, () => run(db.pool, sweep, { before, limit: batchSize }));
+        await removeInBatches(signal, (limit) => run(db.pool, sweep, { before, limit }), batchSize);
       }
     },
   };
@@ -82,16 +83,13 @@ const limitTokens = statement<{ atMost: number; limit: number }>(({ atMost, limi
 /** Deletes the oldest tokens of clients that have too many, so that none can fill the database. */
 export function makeClientTokensJob({
   db,
-  batchSize = 20_000,
+  batchSize = sweepBatch,
   atMost = tokensPerClient,
 }: Omit<SweepOptions, "clock"> & { atMost?: number }): WorkerJob {
   return {
     name: "sign-on.limitClientTokens",
     everySeconds: 15,
-    run: (signal) => repeat(signal, batchSize, () => run(db.pool, limitTokens, { atMost, limit: batchSize })),
+    run: async (signal) =>
+      void (await removeInBatches(signal, (limit) => run(db.pool, limitTokens, { atMost, limit }), batchSize)),
   };
-}
-
-async function repeat(signal: AbortSignal, batchSize: number, deleteBatch: () => Promise<number>): Promise<void> {
-  for (let deleted = batchSize; deleted >= batchSize && !signal.aborted;) deleted = await deleteBatch();
 }

@@ -211,8 +211,8 @@ test("forgotten tries and places nobody used for half a year are swept", async (
   await guess(1);
   await attempt();
   await guess(1, { address: elsewhere });
-  expect(await sweepSignInTraces(db.pool, now)).toBe(0);
+  expect(await sweepSignInTraces(db.pool, now, new AbortController().signal)).toBe(0);
   later(200 * 86_400);
-  expect(await sweepSignInTraces(db.pool, now)).toBeGreaterThan(2);
+  expect(await sweepSignInTraces(db.pool, now, new AbortController().signal)).toBeGreaterThan(2);
   expect((await db.pool.query("SELECT 1 FROM sign_in_brake")).rowCount).toBe(0);
 });

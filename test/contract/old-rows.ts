@@ -1,0 +1,122 @@
+const old = "timestamptz '2024-01-05'";
+const count = 6000;
+const numbers = `generate_series(1, ${count}) n`;
+const id = (n = "n") => `lpad(to_hex(${n}), 32, '0')::uuid`;
+const hash = "sha256(n::text::bytea)";
+const importId = id("1");
+
+const waitingImport = `INSERT INTO import (id, format, mode, state, file_name, created_at)
+  VALUES (${importId}, 'PLAIN', 'BULK', 'READY', 'roster.csv', ${old}) ON CONFLICT (id) DO UPDATE SET state = 'READY'`;
+
+const artifact = (kind: string, client: string) =>
+  `INSERT INTO oidc_artifact (kind, id_hash, payload, client_id, expires_at)
+   SELECT '${kind}', ${hash}, '{}', ${client}, ${old} FROM ${numbers}`;
+
+/**
+ * More rows of each table than one statement may remove, all of them older than they are kept, and the condition by
+ * which they are found. Foreign keys and triggers are off when they are written.
+ */
+export const oldRows: Record<string, { insert: string; areOld: string }> = {
+  oidc_artifact: {
+    insert: [artifact("Session", "NULL"), artifact("AccessToken", "'a'"), artifact("ClientCredentials", "'a'")].join(
+      ";",
+    ),
+    areOld: `expires_at = ${old}`,
+  },
+  sign_in_brake: {
+    insert: `INSERT INTO sign_in_brake (key, failures, wait_until, forget_at) SELECT ${hash}, 1, ${old}, ${old} FROM ${numbers}`,
+    areOld: `forget_at = ${old}`,
+  },
+  rate_limit: {
+    insert: `INSERT INTO rate_limit (key, full_at) SELECT ${hash}, ${old} FROM ${numbers}`,
+    areOld: `full_at = ${old}`,
+  },
+  sign_in_place: {
+    insert: `INSERT INTO sign_in_place (person_id, place, last_used_at) SELECT ${id()}, ${hash}, ${old} FROM ${numbers}`,
+    areOld: `last_used_at = ${old}`,
+  },
+  card_print: {
+    insert: `INSERT INTO card_print (id, caller, encrypted, created_at) SELECT ${id()}, 'a', '', ${old} FROM ${numbers}`,
+    areOld: `created_at = ${old}`,
+  },
+  login_card: {
+    insert: `INSERT INTO login_card (id, person_id, school_id, token_hash, second_step, created_at, revoked_at)
+      SELECT ${id()}, ${id()}, ${id()}, ${hash}, 'NONE', ${old}, ${old} FROM ${numbers}`,
+    areOld: `revoked_at = ${old}`,
+  },
+  audit: {
+    insert: `INSERT INTO audit (id, at, action) SELECT ${id()}, ${old}, 'signed_in' FROM ${numbers}`,
+    areOld: `at = ${old}`,
+  },
+  app_event: {
+    insert: `UPDATE event_feed SET last_position = ${count}; INSERT INTO app_event (id, position, at, client_id, type, action, subject_id, updated_properties)
+      SELECT ${id()}, n, ${old}, 'a', 'person', 'create', ${id()}, '{}' FROM ${numbers}`,
+    areOld: `at = ${old}`,
+  },
+  announced_sign_in: {
+    insert: `INSERT INTO announced_sign_in (person_id, client_id, at, sight) SELECT ${id()}, 'a', ${old}, '{}' FROM ${numbers}`,
+    areOld: `at = ${old}`,
+  },
+  idempotency_key: {
+    insert: `INSERT INTO idempotency_key (caller, key, request_hash, status, answer, created_at)
+      SELECT 'a', n, ${hash}, 200, '', ${old} FROM ${numbers}`,
+    areOld: `created_at = ${old}`,
+  },
+  staged_person: {
+    insert: `${waitingImport}; INSERT INTO staged_person (import_id, row, line, "column", source_id, sort_key, is_deleted)
+      SELECT ${importId}, n, n, 1, n, n, false FROM ${numbers}`,
+    areOld: `import_id = ${importId}`,
+  },
+  staged_role: {
+    insert: `${waitingImport}; INSERT INTO staged_role (import_id, row, line, "column", person_source_id, role, is_primary, is_deleted)
+      SELECT ${importId}, n, n, 1, n, 'STUDENT', true, false FROM ${numbers}`,
+    areOld: `import_id = ${importId}`,
+  },
+  staged_group: {
+    insert: `${waitingImport}; INSERT INTO staged_group (import_id, row, line, "column", source_id, sort_key, is_deleted)
+      SELECT ${importId}, n, n, 1, n, n, false FROM ${numbers}`,
+    areOld: `import_id = ${importId}`,
+  },
+  staged_membership: {
+    insert: `${waitingImport}; INSERT INTO staged_membership (import_id, row, line, person_column, group_column, person_source_id, group_source_id, is_deleted)
+      SELECT ${importId}, n, n, 1, 2, n, n, false FROM ${numbers}`,
+    areOld: `import_id = ${importId}`,
+  },
+  import_error: {
+    insert: `${waitingImport}; INSERT INTO import_error (import_id, row, file, line, code, message, line_text)
+      SELECT ${importId}, n, 'roster.csv', n, 'c', 'm', 'text' FROM ${numbers}`,
+    areOld: "line_text IS NOT NULL",
+  },
+  person_import: {
+    insert: `INSERT INTO person_import (id, at, person_id, school_id, import_id, change, classes_before, classes_after)
+      SELECT ${id()}, ${old}, ${id()}, ${id()}, ${importId}, 'JOINED', '{}', '{}' FROM ${numbers}`,
+    areOld: `at = ${old}`,
+  },
+  figure: {
+    insert: `INSERT INTO figure (metric, step, subject, at, outcome, count)
+      SELECT 'signIns', step, 'app:' || n, timestamptz '2023-01-05', 'done', 1 FROM ${numbers}, unnest('{HOUR,DAY}'::text[]) step`,
+    areOld: "at = timestamptz '2023-01-05'",
+  },
+  api_request: {
+    insert: `INSERT INTO api_request (id, client_id, request_id, at, operation_id, status, duration_ms)
+      SELECT ${id()}, 'a', n, ${old}, 'getUser', 200, 1 FROM ${numbers}`,
+    areOld: `at = ${old}`,
+  },
+  sign_on_step: {
+    insert: `INSERT INTO sign_on_step (id, client_id, request_id, at, attempt, step, outcome)
+      SELECT ${id()}, 'a', n, ${old}, 'a', 'code', 'done' FROM ${numbers}`,
+    areOld: `at = ${old}`,
+  },
+  webhook_delivery: {
+    insert: `INSERT INTO webhook_delivery (message_id, endpoint_id, event_type, subject_id, body, state, created_at, finished_at)
+      SELECT ${id()}, ${id()}, 'person', ${id()}, '{}', 'DELIVERED', ${old}, ${old} FROM ${numbers}`,
+    areOld: `created_at = ${old}`,
+  },
+  webhook_attempt: {
+    insert: `WITH made AS (
+        INSERT INTO webhook_delivery (message_id, endpoint_id, event_type, subject_id, body, state, created_at, finished_at, attempts)
+        SELECT ${id()}, ${id()}, 'person', ${id()}, '{}', 'DELIVERED', ${old}, ${old}, 1 FROM ${numbers} RETURNING id)
+      INSERT INTO webhook_attempt (delivery_id, number, at, duration_ms, status, answer) SELECT id, 1, ${old}, 1, 204, '' FROM made`,
+    areOld: `at = ${old}`,
+  },
+};
