@@ -1,10 +1,10 @@
 // `npm run bench` measures everything but sizes, `npm run bench -- idm sign-on` what is named; `npm run bench -- size`
-// compares sizes and `npm run bench -- world` fills a database, with options of their own.
+// compares sizes, `day` runs days in fast motion, `removal` deletes and drops, and `world` fills a database, each by itself.
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 
 const folder = import.meta.dirname;
-const withOptions = ["size", "world"];
+const withOptions = ["day", "removal", "size", "world"];
 const parts = new Set([
   "harness.ts",
   "database.ts",
