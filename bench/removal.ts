@@ -1,6 +1,6 @@
 /**
- * What it takes to remove lines of the audit log: by age in batches, with the VACUUM that follows, against the drop of a
- * partition of as many. `npm run bench -- removal`, BENCH_ROWS (500,000) and BENCH_ROUNDS (3).
+ * What it takes to remove lines of the audit log: by age in batches, with the VACUUM that follows, against the drop of
+ * a partition of as many. `npm run bench -- removal`, BENCH_ROWS (500,000) and BENCH_ROUNDS (3).
  */
 import { listAuditPartitions, makeAuditPartitions, sweepAudit } from "../src/events/index.ts";
 import { openBenchDatabase } from "./database.ts";

@@ -1,5 +1,6 @@
 // `npm run bench` measures everything but sizes, `npm run bench -- idm sign-on` what is named; `npm run bench -- size`
-// compares sizes, `day` runs days in fast motion, `removal` deletes and drops, and `world` fills a database, each by itself.
+// compares sizes, `day` runs days in fast motion, `removal` deletes and drops, and `world` fills a database, with
+// options of their own.
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 
