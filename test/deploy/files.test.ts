@@ -96,7 +96,7 @@ test("every file that the pages for operators name exists", () => {
   for (const page of ["SECURITY.md", "CHANGELOG.md", "deploy/README.md"]) {
     const text = readFileSync(join(root, page), "utf8");
     const named = [...text.matchAll(/`((?:src|test|openapi|deploy)\/[^` ]+)`/g)].map(([, path]) => path!);
-    const linked = [...text.matchAll(/\]\(([^)#]+)/g)].map(([, path]) => join(dirname(page), path!));
+    const linked = [...text.matchAll(/\]\((?!https:)([^)#]+)/g)].map(([, path]) => join(dirname(page), path!));
     expect(named.length + linked.length, page).toBeGreaterThan(0);
     expect(
       [...named, ...linked].filter((path) => path !== "deploy/.env" && !existsSync(join(root, path))),
