@@ -16,11 +16,19 @@ export const costHead = [
 
 /**
  * Does the same work in both worlds in turns, piece by piece, so that whatever else the machine does slows down both;
- * prints the row. A round has as many pieces as there is time for, at most `pieces`.
- *
- * Errors: work that fails.
+ * prints the row. A round has as many pieces as there is time for, at most `pieces`. Work that fails makes a row that
+ * says so, and the run fail at its end.
  */
-export async function compareCost(title: string, { small, large }: Sides<Work>, pieces = 200): Promise<void> {
+export async function compareCost(title: string, sides: Sides<Work>, pieces = 200): Promise<void> {
+  try {
+    console.log(`| ${[title, ...(await compare(sides, pieces))].join(" | ")} |`);
+  } catch (error) {
+    process.exitCode = 1;
+    console.log(`| ${[title, "", "", `failed: ${(error as Error).message}`, "**no**"].join(" | ")} |`);
+  }
+}
+
+async function compare({ small, large }: Sides<Work>, pieces: number): Promise<string[]> {
   await takeTurns({ small, large }, 2);
   const measured: Sides<number>[] = [];
   while (measured.length < rounds) measured.push(await takeTurns({ small, large }, pieces));
@@ -28,7 +36,7 @@ export async function compareCost(title: string, { small, large }: Sides<Work>, 
   const ratio = medianOf(ratios);
   const ms = (side: keyof Sides<number>) => `${medianOf(measured.map((round) => round[side])).toFixed(1)} ms`;
   const spread = `${ratios[0]!.toFixed(2)} / **${ratio.toFixed(2)}** / ${ratios.at(-1)!.toFixed(2)}`;
-  console.log(`| ${[title, ms("small"), ms("large"), spread, ratio <= most ? "yes" : "**no**"].join(" | ")} |`);
+  return [ms("small"), ms("large"), spread, ratio <= most ? "yes" : "**no**"];
 }
 
 /** Units: the medians in milliseconds. */
