@@ -99,6 +99,14 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return unavailableCodes.test(code) || unavailableMessages.test(error.message);
 }
 
+/**
+ * Whether the server ended a statement before it was done: its time was over, or somebody who runs the server cancelled
+ * it. Nothing of it was written.
+ */
+export function isTimedOut(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === "57014";
+}
+
 /** Whether the server refused the statement, so that for certain nothing of it was written. */
 export function isRefused(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !isDatabaseUnavailable(error);

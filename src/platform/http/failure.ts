@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler, Response } from "express";
-import { isDatabaseUnavailable } from "../db.ts";
+import { isDatabaseUnavailable, isTimedOut } from "../db.ts";
 import { AppError } from "../errors.ts";
 import type { Log } from "../log.ts";
 
@@ -38,6 +38,10 @@ function toAppError(error: unknown): AppError {
       undefined,
       { cause: error },
     );
+  }
+  if (isTimedOut(error)) {
+    const message = "The answer takes too long just now. Ask for less, or try again later.";
+    return new AppError("unavailable", "timed_out", message, undefined, { cause: error });
   }
   // Express throws such errors for an address that it cannot decode.
   if (error instanceof Error && "status" in error && error.status === 400) {

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { makeStaff } from "../support/admin.ts";
+import { makeMakers } from "../support/make.ts";
+import { startService } from "../support/service.ts";
+import { getAppToken } from "../support/token.ts";
+
+const service = await startService();
+const make = makeMakers(service.db);
+const school = await make.school();
+const person = await make.person({ school });
+const app = await make.app({ scopes: ["people:read"] });
+await make.grant({ app: app.clientId, school, sync: true });
+
+/** Asks while the table of people is locked, and ends the statement that waits for it, as a time limit does. */
+async function askAndCancel(path: string, token: string): Promise<Response> {
+  const holder = await service.db.pool.connect();
+  try {
+    await holder.query("BEGIN; LOCK TABLE person IN ACCESS EXCLUSIVE MODE");
+    const answer = fetch(service.url + path, { headers: { authorization: `Bearer ${token}` } });
+    const cancelled = () =>
+      service.db.pool.query(
+        `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'relation'`,
+      );
+    await expect.poll(async () => (await cancelled()).rowCount).toBe(1);
+    return await answer;
+  } finally {
+    await holder.query("ROLLBACK");
+    holder.release();
+  }
+}
+
+test.each([
+  ["the IDM API", `/idm/ep/v1/schools/${school}/people`, () => getAppToken(service, app, ["people:read"])],
+  [
+    "the admin API",
+    `/admin/v1/people/${person}`,
+    async () => getAppToken(service, (await makeStaff(service, "OPERATOR")).app, ["admin:read"]),
+  ],
+])("an answer of %s that PostgreSQL gives up is 503 with a code of its own", async (_api, path, getToken) => {
+  const answer = await askAndCancel(path, await getToken());
+  expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
+  expect(await answer.json()).toMatchObject({ code: "timed_out" });
+});
