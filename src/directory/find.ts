@@ -237,7 +237,8 @@ const lastPerson = table("person", "last_person");
 
 const identifiers = sql`${p.sourceSystemIdentifier}, (SELECT ${c.username} FROM ${c} WHERE ${c.personId} = ${p.id})`;
 
-type People = Search & Required<PeopleOf>;
+/** `rarest` is a pattern for a part of what is looked for, within one name or identifier. */
+type People = Search & Required<PeopleOf> & { rarest: string | null };
 
 const signIn = table("signIn");
 
@@ -259,8 +260,14 @@ const peopleKeys: Record<PersonOrder, (of: { sortKey: Sql; createdAt: Sql; id: S
 };
 const personPlace = (order: PersonOrder, of: typeof p) => ({ key: peopleKeys[order](of), id: of.id });
 
-type Narrowed = "group" | "school" | "schools";
+type Narrowed = "group" | "school" | "schools" | "text";
 type OfPeople = { [Name in keyof People]-?: Parameter };
+
+const named = table("person", "named");
+const orNone = (text: Sql): Sql => sql`coalesce(${text}, '')`;
+// Worded as its index is.
+const textOfPerson = sql`lower(${orNone(named.firstFull)} || ' ' || ${orNone(named.firstCall)} || ' '
+        || ${orNone(named.last)} || ' ' || ${orNone(named.sourceSystemIdentifier)})`;
 
 // What narrows a search to few people is read first, whatever PostgreSQL believes of the tables: otherwise a rare name
 // is looked for among all people.
@@ -268,12 +275,25 @@ const candidates: Record<Narrowed, (given: OfPeople) => Sql> = {
   group: ({ groupId }) => sql`SELECT ${m.personId} FROM ${m} WHERE ${m.groupId} = ${groupId}`,
   school: ({ schoolId }) => sql`SELECT ${a.personId} FROM ${a} WHERE ${a.schoolId} = ${schoolId}`,
   schools: ({ among }) => sql`SELECT ${a.personId} FROM ${a} WHERE ${a.schoolId} = ANY (${among}::uuid[])`,
+  text: ({ rarest }) => sql`
+      SELECT ${named.id} FROM ${named} WHERE ${textOfPerson} LIKE lower(${rarest})
+      UNION ALL SELECT ${c.personId} FROM ${c} WHERE lower(${c.username}) LIKE lower(${rarest})`,
 };
 
-function narrowedBy({ groupId, schoolId, among }: Pick<People, "groupId" | "schoolId" | "among">): Narrowed | null {
+type Narrowing = Pick<People, "groupId" | "schoolId" | "among" | "rarest">;
+
+function narrowedBy({ groupId, schoolId, among, rarest }: Narrowing): Narrowed | null {
   if (groupId !== undefined) return "group";
   if (schoolId !== undefined) return "school";
-  return among === null ? null : "schools";
+  if (among !== null) return "schools";
+  return rarest === null ? null : "text";
+}
+
+/** The longest word of what is looked for, as a pattern; null without one that the index knows: of three characters. */
+function findRarest(texts: readonly string[]): string | null {
+  const words = texts.flatMap((text) => text.split(" ")).sort((x, y) => y.length - x.length);
+  const [longest] = words;
+  return longest === undefined || longest.length < 3 ? null : `%${longest.replace(/[\\%_]/g, "\\$&")}%`;
 }
 
 const searchPeople = (order: PersonOrder, narrowed: Narrowed | null) =>
@@ -303,7 +323,9 @@ const searchPeople = (order: PersonOrder, narrowed: Narrowed | null) =>
 const orders = Object.keys(peopleKeys) as PersonOrder[];
 const searchesBy = (narrowed: Narrowed | null) =>
   new Map(orders.map((order) => [order, searchPeople(order, narrowed)]));
-const peopleSearches = new Map(([null, "group", "school", "schools"] as const).map((by) => [by, searchesBy(by)]));
+const peopleSearches = new Map(
+  ([null, "group", "school", "schools", "text"] as const).map((by) => [by, searchesBy(by)]),
+);
 
 /**
  * People by name, or in another order; at a school, in one of its groups and of one status if these are given. Those of
@@ -314,9 +336,11 @@ export async function listPeople(
   { search, limit, after, order = "name", ...of }: Part & PeopleOf & { order?: PersonOrder | undefined },
 ): Promise<Person[]> {
   const { schoolId, among = null, groupId, status, role, hasLogin, words, atNoSchool = false } = of;
-  const named = words?.map((word) => word.normalize("NFC"));
-  const narrowed = { schoolId, among, groupId, status, role, hasLogin, words: named, atNoSchool };
-  const asked = { ...searchOf({ search, limit, after }), ...narrowed };
+  const given = searchOf({ search, limit, after });
+  const names = words?.map((word) => word.normalize("NFC"));
+  const rarest = findRarest([...(names ?? []), given.search ?? ""]);
+  const narrowed = { schoolId, among, groupId, status, role, hasLogin, words: names, atNoSchool, rarest };
+  const asked = { ...given, ...narrowed };
   const found = await findRows<Found<PersonId>, People>(
     db,
     peopleSearches.get(narrowedBy(narrowed))!.get(order)!,

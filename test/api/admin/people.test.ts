@@ -121,6 +121,11 @@ test("people are listed by name, in pages and by every filter", async () => {
     expect(idsOf(await list(`search=${encodeURIComponent(search)}`)), search).toEqual([cem]);
   expect(idsOf(await list("search=maria"))).toHaveLength(3);
   expect(idsOf(await list("search=a%25"))).toEqual([]);
+  const { call: operator } = await makeStaff(service, "OPERATOR");
+  for (const search of ["CÄSAR cem", "rc-100%", "äsa c-", "c-100 em"])
+    expect(idsOf(await operator("GET", `/people?search=${encodeURIComponent(search)}`)), search).toEqual([cem]);
+  for (const search of ["c_100", "\\c-100", "cäsar%"])
+    expect(idsOf(await operator("GET", `/people?search=${encodeURIComponent(search)}`)), search).toEqual([]);
   expect(bodyOf((await list("status=SOFT_DELETED")) as never)).toMatchObject([{ schools: [{ id: own }] }]);
   const first = await list("limit=2&search=maria");
   expect(idsOf(first)).toEqual([ada, gone]);
