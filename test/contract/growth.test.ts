@@ -86,15 +86,22 @@ test("each job that removes rows removes those that are old, and no statement of
   const service = await startService({ db, clock });
   const send = pg.Client.prototype.query;
   const largest = { text: "", rows: 0 };
+  const note = ({ rowCount, command, rows }: Partial<pg.QueryResult<{ gone?: number }>>, text: unknown) => {
+    const met = command === "DELETE" || command === "UPDATE" ? (rowCount ?? 0) : (rows?.[0]?.gone ?? 0);
+    if (met > largest.rows) Object.assign(largest, { text: JSON.stringify(text), rows: met });
+  };
+  // A pool asks its clients with a callback, a transaction for a promise.
   pg.Client.prototype.query = function (this: pg.Client, ...args: unknown[]) {
+    const answer = args.at(-1);
+    if (typeof answer === "function")
+      args[args.length - 1] = (error: unknown, result?: pg.QueryResult) => {
+        note(result ?? {}, args[0]);
+        (answer as (...given: unknown[]) => void)(error, result);
+      };
     const sent = Reflect.apply(send, this, args) as unknown;
     if (sent instanceof Promise)
       void sent.then(
-        ({ rowCount, command, rows }: pg.QueryResult) => {
-          const counted = (rows as { gone?: number }[] | undefined)?.[0]?.gone ?? 0;
-          const met = command === "DELETE" || command === "UPDATE" ? (rowCount ?? 0) : counted;
-          if (met > largest.rows) Object.assign(largest, { text: JSON.stringify(args[0]), rows: met });
-        },
+        (result: pg.QueryResult) => note(result, args[0]),
         () => undefined,
       );
     return sent as never;
