@@ -1,9 +1,9 @@
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import { connect, type AddressInfo } from "node:net";
 import { afterAll, describe, expect, test } from "vitest";
 import { loadDocument, makeAnswerCheck } from "../../src/platform/http/index.ts";
 import { checkLibrary } from "../../src/platform/http/validator-library.ts";
-import { silentLog } from "../../src/platform/log.ts";
+import { makeLog, silentLog } from "../../src/platform/log.ts";
 import { readContract } from "../../src/sign-on/contract.ts";
 
 const document = await loadDocument("sign-on", "schultor");
@@ -12,8 +12,8 @@ const { checkRequest, claimsByScope } = readContract(document);
 const closings: (() => void)[] = [];
 afterAll(() => closings.forEach((close) => close()));
 
-async function serve(listener: RequestListener): Promise<string> {
-  const check = makeAnswerCheck(document, silentLog);
+async function serve(listener: RequestListener, log = silentLog): Promise<string> {
+  const check = makeAnswerCheck(document, log);
   const server = createServer((req, res) => {
     res.setHeader("X-Request-Id", "019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10");
     check(req, res);
@@ -53,6 +53,26 @@ describe("an answer of sign-on", () => {
     const text = await response.text();
     if (fault === "") expect(response.status).toBe((given as { status?: number }).status ?? 200);
     else expect([response.status, text]).toEqual([500, expect.stringContaining(fault)]);
+  });
+
+  test("that nobody gets, because the client has left, is no fault", async () => {
+    const lines: string[] = [];
+    const log = makeLog({ level: "debug", format: "json", to: { write: (line: string) => void lines.push(line) } });
+    const { promise: ended, resolve: end } = Promise.withResolvers<undefined>();
+    const url = await serve((req, res) => {
+      socket.destroy();
+      req.once("close", () => {
+        // What the library does where it finds the connection closed.
+        res.statusCode = 400;
+        res.setHeader("Content-Type", json["Content-Type"]);
+        res.end();
+        end(undefined);
+      });
+    }, log);
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    socket.write("POST /oauth2/token HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\na");
+    await ended;
+    expect(lines).toEqual([]);
   });
 });
 

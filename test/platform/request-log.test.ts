@@ -33,6 +33,14 @@ test("a sane request id of the caller is kept, in the answer, the error body and
   expect(line["requestId"]).toBe("gateway-1234.5");
 });
 
+test("what is not offered is no failure: whoever asks for it leaves one line, which is no error", async () => {
+  await askLogged("/idm/schulconnex/v1/gruppen-info");
+  await askLogged("/health/live");
+  const written = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(written.filter(({ status }) => status === 501)).toHaveLength(1);
+  expect(written.filter(({ level }) => level === "error")).toEqual([]);
+});
+
 test.each(["short", "x".repeat(65), "with space in it", 'quote"quote"quote', "../../../etc"])(
   "the request id %j of the caller is replaced",
   async (given) => {

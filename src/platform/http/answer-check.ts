@@ -48,7 +48,7 @@ export function makeAnswerCheck(document: OpenApiDocument, log: Log): AnswerChec
       res.end = end as typeof res.end;
       const [chunk] = args;
       const body = typeof chunk === "string" || Buffer.isBuffer(chunk) ? String(chunk) : "";
-      const fault = res.headersSent ? null : findFault(place.answers, res, isHead ? null : body);
+      const fault = res.headersSent || hasLeft(res) ? null : findFault(place.answers, res, isHead ? null : body);
       if (fault === null) return end(...args);
       log.error({ operation: place.id, status: res.statusCode, fault }, "an answer is against the contract");
       for (const name of res.getHeaderNames()) if (name !== "x-request-id") res.removeHeader(name);
@@ -63,6 +63,9 @@ export function makeAnswerCheck(document: OpenApiDocument, log: Log): AnswerChec
     }) as typeof res.end;
   };
 }
+
+/** Where the connection is closed, the library ends the answer without its body. */
+const hasLeft = ({ destroyed, socket }: ServerResponse): boolean => destroyed || socket?.writable === false;
 
 /** `body` null: an answer to HEAD, which has none. */
 function findFault(answers: Map<string, Described>, res: ServerResponse, body: string | null): string | null {

@@ -10,7 +10,7 @@ export type RenderFailure = (failure: AppError, res: Response) => void;
 export function answerFailures({ log, render }: { log: Log; render: RenderFailure }): ErrorRequestHandler {
   return (error: unknown, _req, res, _next) => {
     const failure = toAppError(error);
-    if (failure.status >= 500) {
+    if (failure.status >= 500 && failure.kind !== "not_offered") {
       log.error(
         { requestId: requestIdOf(res), code: failure.code, internal: failure.internal, err: failure.cause ?? failure },
         "request failed",
