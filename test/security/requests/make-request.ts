@@ -1,4 +1,4 @@
-import type { Place } from "./operations.ts";
+import type { Caller, Place } from "./operations.ts";
 
 export type Random = { next(): number; below(limit: number): number; pick<T>(list: readonly T[]): T };
 
@@ -17,8 +17,9 @@ export function makeRandom(seed: number): Random {
 
 export type Kind = "valid" | "nearly" | "hostile" | "raw";
 /** `isCut`: the client ends the connection behind the last byte, for the service would wait for more. */
-export type Generated = { kind: Kind; bytes: Buffer; pieces: number; isCut: boolean };
-export type Credentials = { app: string; user: string; staff: string; basic: string };
+export type Generated = { kind: Kind; caller: Caller | null; bytes: Buffer; pieces: number; isCut: boolean };
+/** The header Authorization of each caller. */
+export type Credentials = Record<Caller, string>;
 
 type Draft = { method: string; path: string; query: [string, string][]; headers: [string, string][]; body: Buffer };
 
@@ -128,15 +129,13 @@ const changes: ((random: Random, draft: Draft) => void)[] = [
 ];
 
 function makeValid(random: Random, place: Place, credentials: Credentials): Draft {
-  const token = place.document === "admin" ? credentials.staff : place.isOfUser ? credentials.user : credentials.app;
-  const isOfClient = place.document === "sign-on" && place.method === "POST";
   return {
     method: place.method,
     path: place.path,
     query: place.query.filter(([, value]) => value !== "" && random.next() < 0.3),
     headers: [
       ["Host", "localhost"],
-      ["Authorization", isOfClient ? credentials.basic : `Bearer ${token}`],
+      ["Authorization", credentials[place.caller]],
       ...(place.body === null ? [] : [["Content-Type", place.body.type] as [string, string]]),
     ],
     body: Buffer.from(place.body?.text ?? ""),
@@ -200,9 +199,12 @@ const raws = [
 export function makeRequest(random: Random, places: readonly Place[], credentials: Credentials): Generated {
   const pieces = random.pick([1, 1, 1, 1, 1, 1, 3, 7]);
   const kind = random.pick<Kind>(["valid", "nearly", "nearly", "nearly", "hostile", "hostile", "hostile", "raw"]);
-  if (kind === "raw") return { kind, pieces, bytes: Buffer.from(random.pick(raws), "latin1"), isCut: true };
-  const draft = makeValid(random, random.pick(places), credentials);
+  if (kind === "raw") {
+    return { kind, caller: null, pieces, bytes: Buffer.from(random.pick(raws), "latin1"), isCut: true };
+  }
+  const place = random.pick(places);
+  const draft = makeValid(random, place, credentials);
   const count = { valid: 0, nearly: 1, hostile: 2 + random.below(4) }[kind];
   for (let made = 0; made < count; made++) random.pick(changes)(random, draft);
-  return { kind, pieces, bytes: write(draft, random), isCut: false };
+  return { kind, caller: place.caller, pieces, bytes: write(draft, random), isCut: false };
 }
