@@ -18,6 +18,8 @@ export type Subject = {
   readPeakMb(): Promise<number>;
   /** CPU time of its process so far; NaN where the system does not tell. */
   cpuMs(): number;
+  /** The memory that its process holds now, in megabytes; NaN where the system does not tell. */
+  memoryMb(): number;
   stop(): Promise<void>;
 };
 
@@ -72,6 +74,7 @@ export async function startSubject(name: string, module: string, env: Record<str
       return peakKb / 1000;
     },
     cpuMs: () => readCpuMs(child.pid!),
+    memoryMb: () => readMemoryMb(child.pid!),
     async stop() {
       if (child.exitCode !== null) return;
       const ended = once(child, "exit");
@@ -83,11 +86,17 @@ export async function startSubject(name: string, module: string, env: Record<str
 
 const tickMs = 10;
 
+/** CPU time of a process so far; NaN where the system does not tell. */
 // User and system time are fields 14 and 15; the name before them may hold spaces.
-function readCpuMs(pid: number): number {
+export function readCpuMs(pid: number): number {
   if (process.platform !== "linux") return Number.NaN;
   const fields = readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)!.split(" ");
   return (Number(fields[11]) + Number(fields[12])) * tickMs;
+}
+
+function readMemoryMb(pid: number): number {
+  if (process.platform !== "linux") return Number.NaN;
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1]) / 1000;
 }
 
 type Load = { connections: number; seconds: number };

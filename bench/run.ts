@@ -1,11 +1,11 @@
 // `npm run bench` measures everything but sizes, `npm run bench -- idm sign-on` what is named; `npm run bench -- size`
-// compares sizes, `day` runs days in fast motion, `removal` deletes and drops, and `world` fills a database, with
-// options of their own.
+// compares sizes, `day` runs days in fast motion, `removal` deletes and drops, `monday` sends more sign-ons
+// than the service can take, and `world` fills a database, with options of their own.
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 
 const folder = import.meta.dirname;
-const withOptions = ["day", "removal", "size", "world"];
+const withOptions = ["day", "monday", "removal", "size", "world"];
 const parts = new Set([
   "harness.ts",
   "database.ts",
