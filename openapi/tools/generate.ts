@@ -2,6 +2,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { generateContracts } from "./generate-contracts.ts";
+import { generateRedoc } from "./generate-redoc.ts";
 import { runProgram } from "./run-program.ts";
 
 const project = join(import.meta.dirname, "..", "..");
@@ -17,7 +18,7 @@ try {
 
 /** Makes everything in `generated/` of the given project folder from its `openapi/` and `prisma/`. */
 async function generate(root: string): Promise<void> {
-  await Promise.all([generateContracts(root), generatePrismaClient(root)]);
+  await Promise.all([generateContracts(root), generatePrismaClient(root), generateRedoc(root)]);
 }
 
 async function generatePrismaClient(root: string): Promise<void> {
