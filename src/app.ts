@@ -31,6 +31,7 @@ import { makeRequestWatch, type Answered } from "./platform/request-log.ts";
 import { deriveKeys } from "./platform/seal.ts";
 import { makeStatisticsJob } from "./platform/statistics.ts";
 import { poolsOf, type DatabaseShares } from "./platform/shares.ts";
+import { traceRequest } from "./platform/tracing/request.ts";
 import type { WorkerJob } from "./platform/worker.ts";
 import { makeAppLogos, makePortal } from "./portal/index.ts";
 import { makeAppGuides, makePublishRouter } from "./publish/index.ts";
@@ -186,11 +187,12 @@ export async function makeApp(
     new URL(config.baseUrl).pathname,
     new URL(config.issuerUrl).pathname,
   ]);
+  const nameOperation = makeOperationNames(contracts.signOn, places);
   const watch = makeRequestWatch({
     clock,
     log,
     metrics,
-    nameOperation: makeOperationNames(contracts.signOn, places),
+    nameOperation,
     pathWords,
     onAnswered: makeNoteAnswer({ traffic, lastCalls }, [contracts.idm, contracts.schulconnex]),
   });
@@ -199,7 +201,9 @@ export async function makeApp(
     handler(req, res) {
       protect(res);
       watch(req, res);
-      if (!signOn.answerBusy(req, res)) app(req, res);
+      traceRequest({ req, res, nameOperation }, () => {
+        if (!signOn.answerBusy(req, res)) app(req, res);
+      });
     },
     operationsHandler(req, res) {
       protect(res);

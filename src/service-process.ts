@@ -35,7 +35,7 @@ async function prepare({ plan, config: given, url }: Given): Promise<Prepared> {
   });
   const ends = makeEnds(log);
   const isStopping = () => stopping;
-  const shares = openSharesOf(config, { url, log, isStopping, ends });
+  const shares = await openSharesOf(config, { url, log, isStopping, ends });
   const readMetrics = () => call("sumMetrics") as Promise<string>;
   const say = () => undefined;
   const app = await openApp(config, { log, say, shares, metrics, readMetrics, isStopping, ends });

@@ -9,6 +9,7 @@ import { openDatabaseServer } from "./platform/postgres/index.ts";
 import { withProgress } from "./platform/progress.ts";
 import { openServer, type Server } from "./platform/server.ts";
 import { openShares, type DatabaseShares } from "./platform/shares.ts";
+import { startTracing } from "./platform/tracing/index.ts";
 import { startWorker, type Worker } from "./platform/worker.ts";
 import { setCredential } from "./sign-on/index.ts";
 
@@ -71,10 +72,12 @@ export async function openDatabaseOf(
   return server.url;
 }
 
-export function openSharesOf(
+/** Opens the pools, after traces: only a pool that is opened later is traced. */
+export async function openSharesOf(
   config: Config,
   { url, log, isStopping, ends }: { url: string; log: Log; isStopping: () => boolean; ends: Ends },
-): DatabaseShares {
+): Promise<DatabaseShares> {
+  ends.add("traces", await startTracing(config.tracing, (reason) => log.warn({ reason }, "traces are lost")));
   const shares = openShares({
     ...{ url, replicaUrl: config.databaseReplicaUrl, poolSize: config.databasePoolSize, role: config.role },
     onConnectionError: (err) => {

@@ -45,7 +45,7 @@ async function startParts(given: Config, surroundings: Surroundings & { ends: En
   const config = settlePorts(given, ports);
   const url = await openDatabaseOf(config, config.databasePoolSize, surroundings);
   const { isStopping } = ports.server;
-  const shares = openSharesOf(config, { url, log, isStopping, ends });
+  const shares = await openSharesOf(config, { url, log, isStopping, ends });
   await applyMigrations(url, { say });
   await loadDemoWorldInto(shares.changes, config, say);
   const app = await openApp(config, { log, say, shares, metrics, isStopping, ends });

@@ -199,6 +199,12 @@ export interface components {
          * @example true
          */
         EventIsTest: "true";
+        /**
+         * @description Only where the operator keeps traces: the delivery as W3C Trace Context names it. Tell it to the operator when you ask about a delivery, or go
+         *     on with it in traces of your own.
+         * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+         */
+        TraceParent: string;
     };
     requestBodies: never;
     headers: {
@@ -246,6 +252,12 @@ export interface operations {
                  * @example true
                  */
                 "X-EP-Test"?: components["parameters"]["EventIsTest"];
+                /**
+                 * @description Only where the operator keeps traces: the delivery as W3C Trace Context names it. Tell it to the operator when you ask about a delivery, or go
+                 *     on with it in traces of your own.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
             };
             path?: never;
             cookie?: never;
@@ -310,6 +322,12 @@ export interface operations {
                  * @example true
                  */
                 "X-EP-Test"?: components["parameters"]["EventIsTest"];
+                /**
+                 * @description Only where the operator keeps traces: the delivery as W3C Trace Context names it. Tell it to the operator when you ask about a delivery, or go
+                 *     on with it in traces of your own.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
             };
             path?: never;
             cookie?: never;
@@ -374,6 +392,12 @@ export interface operations {
                  * @example true
                  */
                 "X-EP-Test"?: components["parameters"]["EventIsTest"];
+                /**
+                 * @description Only where the operator keeps traces: the delivery as W3C Trace Context names it. Tell it to the operator when you ask about a delivery, or go
+                 *     on with it in traces of your own.
+                 * @example 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
+                 */
+                traceparent?: components["parameters"]["TraceParent"];
             };
             path?: never;
             cookie?: never;

@@ -265,6 +265,7 @@ export const tables = {
       updatedProperties: "updated_properties",
       reason: "reason",
       reasonUntil: "reason_until",
+      traceparent: "traceparent",
     },
   },
   eventFeed: {
@@ -740,6 +741,7 @@ export const tables = {
       dueAt: "due_at",
       createdAt: "created_at",
       finishedAt: "finished_at",
+      traceparent: "traceparent",
     },
   },
   webhookAttempt: {
@@ -960,6 +962,7 @@ export type Rows = {
     updatedProperties: string[];
     reason: string | null;
     reasonUntil: Date | null;
+    traceparent: string | null;
   };
   eventFeed: {
     id: number;
@@ -1315,6 +1318,7 @@ export type Rows = {
     dueAt: Date | null;
     createdAt: Date;
     finishedAt: Date | null;
+    traceparent: string | null;
   };
   webhookAttempt: {
     deliveryId: string;

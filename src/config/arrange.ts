@@ -75,6 +75,15 @@ export function arrange(values: Values) {
       },
     },
     logLevel: values.LOG_LEVEL,
+    tracing:
+      values.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
+        ? null
+        : {
+            endpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
+            headers: values.OTEL_EXPORTER_OTLP_HEADERS ?? {},
+            serviceName: values.OTEL_SERVICE_NAME,
+            share: values.OTEL_TRACES_SAMPLER_ARG,
+          },
     metricsPort: values.METRICS_PORT,
     metricsToken: values.METRICS_TOKEN,
     shutdownGraceSeconds: values.SHUTDOWN_GRACE_SECONDS,

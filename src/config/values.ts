@@ -20,6 +20,22 @@ export function wholeNumber(from: number, to: number) {
     .pipe(z.number().min(from, error).max(to, error));
 }
 
+/** A part of a whole. */
+export const share = z
+  .string()
+  .regex(/^(0(\.\d{1,9})?|1(\.0{1,9})?)$/, "Write a number from 0 to 1, such as 0.01.")
+  .transform(Number);
+
+/** Headers as OpenTelemetry writes them. */
+export const headerList = z.string().transform((value, context) => {
+  const pairs = value.split(",").map((pair) => /^\s*([A-Za-z0-9_-]+)=((?:[!-$&-~]|%[2-7][0-9A-Fa-f])*)\s*$/.exec(pair));
+  if (pairs.includes(null)) {
+    context.addIssue("Write name=value pairs separated by commas, with spaces in values as %20.");
+    return z.NEVER;
+  }
+  return Object.fromEntries(pairs.map((pair) => [pair![1]!, decodeURIComponent(pair![2]!)]));
+});
+
 export function matching(pattern: RegExp, error: string) {
   return z.string().regex(pattern, error);
 }

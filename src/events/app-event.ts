@@ -54,10 +54,10 @@ const inOrder = sql`ORDER BY rank, client_id, subject_id`;
  *        reason, reason_until and rank, the order within the change. Answers one row with the number of events, after
  *        which listeners are woken up.
  */
-export const appendAppEvents = (events: Sql, now: Value): Sql => sql`
+export const appendAppEvents = (events: Sql, now: Value, traceparent: Value): Sql => sql`
   WITH emitted AS (${events}),
   written AS (
-    ${insert("appEvent", { id: makeId(now), at: now, ...emitted }, sql`FROM emitted ${inOrder}`)}
+    ${insert("appEvent", { id: makeId(now), at: now, traceparent, ...emitted }, sql`FROM emitted ${inOrder}`)}
     RETURNING 1)
   SELECT count(*)::int AS events, CASE WHEN count(*) > 0 THEN pg_notify(${literal(appEventChannel)}, '') END
   FROM written`;

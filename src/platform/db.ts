@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { PrismaClient } from "../../generated/prisma/client.ts";
 import { inPrismaTransaction, makePrisma, type Records } from "./prisma.ts";
+import { traceQueries } from "./tracing/queries.ts";
 
 /** What a module needs to work with the database: connections that it may take. */
 export type Db = { pool: pg.Pool };
@@ -148,6 +149,7 @@ export function makePool(options: DatabaseOptions): pg.Pool {
     onConnect: async (client) =>
       void (await client.query(`SET TIME ZONE 'UTC'; SET jit = off; ${options.settings ?? ""}`)),
   });
+  traceQueries(pool);
   const report = options.onConnectionError ?? (() => undefined);
   pool.on("error", report);
   // A client in use reports a lost connection through its query as well; without a listener of its

@@ -8,7 +8,7 @@ import type { Metrics } from "./metrics.ts";
 const saneRequestId = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;
 
 /** What the modules leave for the log and the metrics; express calls it by the same name. */
-type Locals = { requestId?: string; operation?: string; clientId?: string; code?: string };
+type Locals = { requestId?: string; operation?: string; clientId?: string; code?: string; traceId?: string };
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const mostParts = 12;
@@ -75,7 +75,7 @@ export function makeRequestWatch({
     res.once("close", () => {
       const seconds = (performance.now() - startedAt) / 1000;
       const path = url.replace(/[?#].*$/s, "");
-      const { operation = nameOperation(method, path), clientId, code } = locals;
+      const { operation = nameOperation(method, path), clientId, code, traceId } = locals;
       metrics.httpSeconds.observe(
         { operation: operation ?? "other", method: knownMethod(method), status: res.statusCode },
         seconds,
@@ -96,6 +96,7 @@ export function makeRequestWatch({
           clientId,
           ...refused,
           ...cut,
+          ...(traceId === undefined ? {} : { traceId }),
         },
         "request",
       );

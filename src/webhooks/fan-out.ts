@@ -35,6 +35,7 @@ const fanOutBatch = statement<Given>(
         eventType: e.type,
         subjectId: e.subjectId,
         body: payload,
+        traceparent: e.traceparent,
         dueAt: sql`CASE WHEN e.leads AND first.id IS NULL THEN ${now}::timestamptz END`,
         createdAt: now,
       },

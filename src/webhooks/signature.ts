@@ -31,6 +31,7 @@ export function makeHeaders(
   { messageId, eventType, isTest, body }: Signed,
   secrets: readonly SigningSecret[],
   now: Date,
+  traceparent: string | null = null,
 ): Record<string, string> {
   const oldest = secrets.at(-1);
   if (!oldest) throw new Error("the endpoint has no valid secret");
@@ -45,6 +46,7 @@ export function makeHeaders(
       .map(({ key }) => `v1,${createHmac("sha256", key).update(signed).digest("base64")}`)
       .join(" "),
     "X-EP-Test": isTest ? "true" : undefined,
+    traceparent: traceparent ?? undefined,
   });
   return { "Content-Type": "application/json", "User-Agent": "Schultor-Webhooks/1", ...described };
 }

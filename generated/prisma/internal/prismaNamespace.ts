@@ -5620,7 +5620,8 @@ export const AppEventScalarFieldEnum = {
   schoolId: 'schoolId',
   updatedProperties: 'updatedProperties',
   reason: 'reason',
-  reasonUntil: 'reasonUntil'
+  reasonUntil: 'reasonUntil',
+  traceparent: 'traceparent'
 } as const
 
 export type AppEventScalarFieldEnum = (typeof AppEventScalarFieldEnum)[keyof typeof AppEventScalarFieldEnum]
@@ -6135,7 +6136,8 @@ export const WebhookDeliveryScalarFieldEnum = {
   attemptsSpent: 'attemptsSpent',
   dueAt: 'dueAt',
   createdAt: 'createdAt',
-  finishedAt: 'finishedAt'
+  finishedAt: 'finishedAt',
+  traceparent: 'traceparent'
 } as const
 
 export type WebhookDeliveryScalarFieldEnum = (typeof WebhookDeliveryScalarFieldEnum)[keyof typeof WebhookDeliveryScalarFieldEnum]

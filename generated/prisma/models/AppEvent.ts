@@ -48,6 +48,7 @@ export type AppEventMinAggregateOutputType = {
   schoolId: string | null
   reason: string | null
   reasonUntil: Date | null
+  traceparent: string | null
 }
 
 export type AppEventMaxAggregateOutputType = {
@@ -62,6 +63,7 @@ export type AppEventMaxAggregateOutputType = {
   schoolId: string | null
   reason: string | null
   reasonUntil: Date | null
+  traceparent: string | null
 }
 
 export type AppEventCountAggregateOutputType = {
@@ -77,6 +79,7 @@ export type AppEventCountAggregateOutputType = {
   updatedProperties: number
   reason: number
   reasonUntil: number
+  traceparent: number
   _all: number
 }
 
@@ -103,6 +106,7 @@ export type AppEventMinAggregateInputType = {
   schoolId?: true
   reason?: true
   reasonUntil?: true
+  traceparent?: true
 }
 
 export type AppEventMaxAggregateInputType = {
@@ -117,6 +121,7 @@ export type AppEventMaxAggregateInputType = {
   schoolId?: true
   reason?: true
   reasonUntil?: true
+  traceparent?: true
 }
 
 export type AppEventCountAggregateInputType = {
@@ -132,6 +137,7 @@ export type AppEventCountAggregateInputType = {
   updatedProperties?: true
   reason?: true
   reasonUntil?: true
+  traceparent?: true
   _all?: true
 }
 
@@ -234,6 +240,7 @@ export type AppEventGroupByOutputType = {
   updatedProperties: string[]
   reason: string | null
   reasonUntil: Date | null
+  traceparent: string | null
   _count: AppEventCountAggregateOutputType | null
   _avg: AppEventAvgAggregateOutputType | null
   _sum: AppEventSumAggregateOutputType | null
@@ -272,6 +279,7 @@ export type AppEventWhereInput = {
   updatedProperties?: Prisma.StringNullableListFilter<"AppEvent">
   reason?: Prisma.StringNullableFilter<"AppEvent"> | string | null
   reasonUntil?: Prisma.DateTimeNullableFilter<"AppEvent"> | Date | string | null
+  traceparent?: Prisma.StringNullableFilter<"AppEvent"> | string | null
 }
 
 export type AppEventOrderByWithRelationInput = {
@@ -287,6 +295,7 @@ export type AppEventOrderByWithRelationInput = {
   updatedProperties?: Prisma.SortOrder
   reason?: Prisma.SortOrderInput | Prisma.SortOrder
   reasonUntil?: Prisma.SortOrderInput | Prisma.SortOrder
+  traceparent?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type AppEventWhereUniqueInput = Prisma.AtLeast<{
@@ -305,6 +314,7 @@ export type AppEventWhereUniqueInput = Prisma.AtLeast<{
   updatedProperties?: Prisma.StringNullableListFilter<"AppEvent">
   reason?: Prisma.StringNullableFilter<"AppEvent"> | string | null
   reasonUntil?: Prisma.DateTimeNullableFilter<"AppEvent"> | Date | string | null
+  traceparent?: Prisma.StringNullableFilter<"AppEvent"> | string | null
 }, "id" | "position">
 
 export type AppEventOrderByWithAggregationInput = {
@@ -320,6 +330,7 @@ export type AppEventOrderByWithAggregationInput = {
   updatedProperties?: Prisma.SortOrder
   reason?: Prisma.SortOrderInput | Prisma.SortOrder
   reasonUntil?: Prisma.SortOrderInput | Prisma.SortOrder
+  traceparent?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.AppEventCountOrderByAggregateInput
   _avg?: Prisma.AppEventAvgOrderByAggregateInput
   _max?: Prisma.AppEventMaxOrderByAggregateInput
@@ -343,6 +354,7 @@ export type AppEventScalarWhereWithAggregatesInput = {
   updatedProperties?: Prisma.StringNullableListFilter<"AppEvent">
   reason?: Prisma.StringNullableWithAggregatesFilter<"AppEvent"> | string | null
   reasonUntil?: Prisma.DateTimeNullableWithAggregatesFilter<"AppEvent"> | Date | string | null
+  traceparent?: Prisma.StringNullableWithAggregatesFilter<"AppEvent"> | string | null
 }
 
 export type AppEventCreateInput = {
@@ -358,6 +370,7 @@ export type AppEventCreateInput = {
   updatedProperties?: Prisma.AppEventCreateupdatedPropertiesInput | string[]
   reason?: string | null
   reasonUntil?: Date | string | null
+  traceparent?: string | null
 }
 
 export type AppEventUncheckedCreateInput = {
@@ -373,6 +386,7 @@ export type AppEventUncheckedCreateInput = {
   updatedProperties?: Prisma.AppEventCreateupdatedPropertiesInput | string[]
   reason?: string | null
   reasonUntil?: Date | string | null
+  traceparent?: string | null
 }
 
 export type AppEventUpdateInput = {
@@ -388,6 +402,7 @@ export type AppEventUpdateInput = {
   updatedProperties?: Prisma.AppEventUpdateupdatedPropertiesInput | string[]
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reasonUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type AppEventUncheckedUpdateInput = {
@@ -403,6 +418,7 @@ export type AppEventUncheckedUpdateInput = {
   updatedProperties?: Prisma.AppEventUpdateupdatedPropertiesInput | string[]
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reasonUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type AppEventCreateManyInput = {
@@ -418,6 +434,7 @@ export type AppEventCreateManyInput = {
   updatedProperties?: Prisma.AppEventCreateupdatedPropertiesInput | string[]
   reason?: string | null
   reasonUntil?: Date | string | null
+  traceparent?: string | null
 }
 
 export type AppEventUpdateManyMutationInput = {
@@ -433,6 +450,7 @@ export type AppEventUpdateManyMutationInput = {
   updatedProperties?: Prisma.AppEventUpdateupdatedPropertiesInput | string[]
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reasonUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type AppEventUncheckedUpdateManyInput = {
@@ -448,6 +466,7 @@ export type AppEventUncheckedUpdateManyInput = {
   updatedProperties?: Prisma.AppEventUpdateupdatedPropertiesInput | string[]
   reason?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   reasonUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type AppEventCountOrderByAggregateInput = {
@@ -463,6 +482,7 @@ export type AppEventCountOrderByAggregateInput = {
   updatedProperties?: Prisma.SortOrder
   reason?: Prisma.SortOrder
   reasonUntil?: Prisma.SortOrder
+  traceparent?: Prisma.SortOrder
 }
 
 export type AppEventAvgOrderByAggregateInput = {
@@ -482,6 +502,7 @@ export type AppEventMaxOrderByAggregateInput = {
   schoolId?: Prisma.SortOrder
   reason?: Prisma.SortOrder
   reasonUntil?: Prisma.SortOrder
+  traceparent?: Prisma.SortOrder
 }
 
 export type AppEventMinOrderByAggregateInput = {
@@ -496,6 +517,7 @@ export type AppEventMinOrderByAggregateInput = {
   schoolId?: Prisma.SortOrder
   reason?: Prisma.SortOrder
   reasonUntil?: Prisma.SortOrder
+  traceparent?: Prisma.SortOrder
 }
 
 export type AppEventSumOrderByAggregateInput = {
@@ -535,6 +557,7 @@ export type AppEventSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs
   updatedProperties?: boolean
   reason?: boolean
   reasonUntil?: boolean
+  traceparent?: boolean
 }, ExtArgs["result"]["appEvent"]>
 
 export type AppEventSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -550,6 +573,7 @@ export type AppEventSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Exte
   updatedProperties?: boolean
   reason?: boolean
   reasonUntil?: boolean
+  traceparent?: boolean
 }, ExtArgs["result"]["appEvent"]>
 
 export type AppEventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -565,6 +589,7 @@ export type AppEventSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Exte
   updatedProperties?: boolean
   reason?: boolean
   reasonUntil?: boolean
+  traceparent?: boolean
 }, ExtArgs["result"]["appEvent"]>
 
 export type AppEventSelectScalar = {
@@ -580,9 +605,10 @@ export type AppEventSelectScalar = {
   updatedProperties?: boolean
   reason?: boolean
   reasonUntil?: boolean
+  traceparent?: boolean
 }
 
-export type AppEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "seq" | "position" | "at" | "clientId" | "type" | "action" | "subjectId" | "schoolId" | "updatedProperties" | "reason" | "reasonUntil", ExtArgs["result"]["appEvent"]>
+export type AppEventOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "seq" | "position" | "at" | "clientId" | "type" | "action" | "subjectId" | "schoolId" | "updatedProperties" | "reason" | "reasonUntil" | "traceparent", ExtArgs["result"]["appEvent"]>
 
 export type $AppEventPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "AppEvent"
@@ -600,6 +626,7 @@ export type $AppEventPayload<ExtArgs extends runtime.Types.Extensions.InternalAr
     updatedProperties: string[]
     reason: string | null
     reasonUntil: Date | null
+    traceparent: string | null
   }, ExtArgs["result"]["appEvent"]>
   composites: {}
 }
@@ -1035,6 +1062,7 @@ export interface AppEventFieldRefs {
   readonly updatedProperties: Prisma.FieldRef<"AppEvent", 'String[]'>
   readonly reason: Prisma.FieldRef<"AppEvent", 'String'>
   readonly reasonUntil: Prisma.FieldRef<"AppEvent", 'DateTime'>
+  readonly traceparent: Prisma.FieldRef<"AppEvent", 'String'>
 }
     
 

@@ -52,6 +52,7 @@ export type WebhookDeliveryMinAggregateOutputType = {
   dueAt: Date | null
   createdAt: Date | null
   finishedAt: Date | null
+  traceparent: string | null
 }
 
 export type WebhookDeliveryMaxAggregateOutputType = {
@@ -68,6 +69,7 @@ export type WebhookDeliveryMaxAggregateOutputType = {
   dueAt: Date | null
   createdAt: Date | null
   finishedAt: Date | null
+  traceparent: string | null
 }
 
 export type WebhookDeliveryCountAggregateOutputType = {
@@ -84,6 +86,7 @@ export type WebhookDeliveryCountAggregateOutputType = {
   dueAt: number
   createdAt: number
   finishedAt: number
+  traceparent: number
   _all: number
 }
 
@@ -114,6 +117,7 @@ export type WebhookDeliveryMinAggregateInputType = {
   dueAt?: true
   createdAt?: true
   finishedAt?: true
+  traceparent?: true
 }
 
 export type WebhookDeliveryMaxAggregateInputType = {
@@ -130,6 +134,7 @@ export type WebhookDeliveryMaxAggregateInputType = {
   dueAt?: true
   createdAt?: true
   finishedAt?: true
+  traceparent?: true
 }
 
 export type WebhookDeliveryCountAggregateInputType = {
@@ -146,6 +151,7 @@ export type WebhookDeliveryCountAggregateInputType = {
   dueAt?: true
   createdAt?: true
   finishedAt?: true
+  traceparent?: true
   _all?: true
 }
 
@@ -249,6 +255,7 @@ export type WebhookDeliveryGroupByOutputType = {
   dueAt: Date | null
   createdAt: Date
   finishedAt: Date | null
+  traceparent: string | null
   _count: WebhookDeliveryCountAggregateOutputType | null
   _avg: WebhookDeliveryAvgAggregateOutputType | null
   _sum: WebhookDeliverySumAggregateOutputType | null
@@ -288,6 +295,7 @@ export type WebhookDeliveryWhereInput = {
   dueAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"WebhookDelivery"> | Date | string
   finishedAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
+  traceparent?: Prisma.StringNullableFilter<"WebhookDelivery"> | string | null
 }
 
 export type WebhookDeliveryOrderByWithRelationInput = {
@@ -304,6 +312,7 @@ export type WebhookDeliveryOrderByWithRelationInput = {
   dueAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   finishedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  traceparent?: Prisma.SortOrderInput | Prisma.SortOrder
 }
 
 export type WebhookDeliveryWhereUniqueInput = Prisma.AtLeast<{
@@ -323,6 +332,7 @@ export type WebhookDeliveryWhereUniqueInput = Prisma.AtLeast<{
   dueAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
   createdAt?: Prisma.DateTimeFilter<"WebhookDelivery"> | Date | string
   finishedAt?: Prisma.DateTimeNullableFilter<"WebhookDelivery"> | Date | string | null
+  traceparent?: Prisma.StringNullableFilter<"WebhookDelivery"> | string | null
 }, "id">
 
 export type WebhookDeliveryOrderByWithAggregationInput = {
@@ -339,6 +349,7 @@ export type WebhookDeliveryOrderByWithAggregationInput = {
   dueAt?: Prisma.SortOrderInput | Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   finishedAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  traceparent?: Prisma.SortOrderInput | Prisma.SortOrder
   _count?: Prisma.WebhookDeliveryCountOrderByAggregateInput
   _avg?: Prisma.WebhookDeliveryAvgOrderByAggregateInput
   _max?: Prisma.WebhookDeliveryMaxOrderByAggregateInput
@@ -363,6 +374,7 @@ export type WebhookDeliveryScalarWhereWithAggregatesInput = {
   dueAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookDelivery"> | Date | string | null
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"WebhookDelivery"> | Date | string
   finishedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"WebhookDelivery"> | Date | string | null
+  traceparent?: Prisma.StringNullableWithAggregatesFilter<"WebhookDelivery"> | string | null
 }
 
 export type WebhookDeliveryCreateInput = {
@@ -379,6 +391,7 @@ export type WebhookDeliveryCreateInput = {
   dueAt?: Date | string | null
   createdAt: Date | string
   finishedAt?: Date | string | null
+  traceparent?: string | null
 }
 
 export type WebhookDeliveryUncheckedCreateInput = {
@@ -395,6 +408,7 @@ export type WebhookDeliveryUncheckedCreateInput = {
   dueAt?: Date | string | null
   createdAt: Date | string
   finishedAt?: Date | string | null
+  traceparent?: string | null
 }
 
 export type WebhookDeliveryUpdateInput = {
@@ -411,6 +425,7 @@ export type WebhookDeliveryUpdateInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type WebhookDeliveryUncheckedUpdateInput = {
@@ -427,6 +442,7 @@ export type WebhookDeliveryUncheckedUpdateInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type WebhookDeliveryCreateManyInput = {
@@ -443,6 +459,7 @@ export type WebhookDeliveryCreateManyInput = {
   dueAt?: Date | string | null
   createdAt: Date | string
   finishedAt?: Date | string | null
+  traceparent?: string | null
 }
 
 export type WebhookDeliveryUpdateManyMutationInput = {
@@ -459,6 +476,7 @@ export type WebhookDeliveryUpdateManyMutationInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type WebhookDeliveryUncheckedUpdateManyInput = {
@@ -475,6 +493,7 @@ export type WebhookDeliveryUncheckedUpdateManyInput = {
   dueAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   finishedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  traceparent?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
 }
 
 export type WebhookDeliveryCountOrderByAggregateInput = {
@@ -491,6 +510,7 @@ export type WebhookDeliveryCountOrderByAggregateInput = {
   dueAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   finishedAt?: Prisma.SortOrder
+  traceparent?: Prisma.SortOrder
 }
 
 export type WebhookDeliveryAvgOrderByAggregateInput = {
@@ -513,6 +533,7 @@ export type WebhookDeliveryMaxOrderByAggregateInput = {
   dueAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   finishedAt?: Prisma.SortOrder
+  traceparent?: Prisma.SortOrder
 }
 
 export type WebhookDeliveryMinOrderByAggregateInput = {
@@ -529,6 +550,7 @@ export type WebhookDeliveryMinOrderByAggregateInput = {
   dueAt?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   finishedAt?: Prisma.SortOrder
+  traceparent?: Prisma.SortOrder
 }
 
 export type WebhookDeliverySumOrderByAggregateInput = {
@@ -557,6 +579,7 @@ export type WebhookDeliverySelect<ExtArgs extends runtime.Types.Extensions.Inter
   dueAt?: boolean
   createdAt?: boolean
   finishedAt?: boolean
+  traceparent?: boolean
 }, ExtArgs["result"]["webhookDelivery"]>
 
 export type WebhookDeliverySelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -573,6 +596,7 @@ export type WebhookDeliverySelectCreateManyAndReturn<ExtArgs extends runtime.Typ
   dueAt?: boolean
   createdAt?: boolean
   finishedAt?: boolean
+  traceparent?: boolean
 }, ExtArgs["result"]["webhookDelivery"]>
 
 export type WebhookDeliverySelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -589,6 +613,7 @@ export type WebhookDeliverySelectUpdateManyAndReturn<ExtArgs extends runtime.Typ
   dueAt?: boolean
   createdAt?: boolean
   finishedAt?: boolean
+  traceparent?: boolean
 }, ExtArgs["result"]["webhookDelivery"]>
 
 export type WebhookDeliverySelectScalar = {
@@ -605,9 +630,10 @@ export type WebhookDeliverySelectScalar = {
   dueAt?: boolean
   createdAt?: boolean
   finishedAt?: boolean
+  traceparent?: boolean
 }
 
-export type WebhookDeliveryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "messageId" | "endpointId" | "eventType" | "subjectId" | "isTest" | "body" | "state" | "attempts" | "attemptsSpent" | "dueAt" | "createdAt" | "finishedAt", ExtArgs["result"]["webhookDelivery"]>
+export type WebhookDeliveryOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "messageId" | "endpointId" | "eventType" | "subjectId" | "isTest" | "body" | "state" | "attempts" | "attemptsSpent" | "dueAt" | "createdAt" | "finishedAt" | "traceparent", ExtArgs["result"]["webhookDelivery"]>
 
 export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "WebhookDelivery"
@@ -626,6 +652,7 @@ export type $WebhookDeliveryPayload<ExtArgs extends runtime.Types.Extensions.Int
     dueAt: Date | null
     createdAt: Date
     finishedAt: Date | null
+    traceparent: string | null
   }, ExtArgs["result"]["webhookDelivery"]>
   composites: {}
 }
@@ -1062,6 +1089,7 @@ export interface WebhookDeliveryFieldRefs {
   readonly dueAt: Prisma.FieldRef<"WebhookDelivery", 'DateTime'>
   readonly createdAt: Prisma.FieldRef<"WebhookDelivery", 'DateTime'>
   readonly finishedAt: Prisma.FieldRef<"WebhookDelivery", 'DateTime'>
+  readonly traceparent: Prisma.FieldRef<"WebhookDelivery", 'String'>
 }
     
 

@@ -1,6 +1,7 @@
 import { appendAppEvents } from "../../events/index.ts";
 import type { Queryable } from "../../platform/db.ts";
 import { findRows, run, sql, statement, type Parameter } from "../../platform/sql.ts";
+import { currentTraceparent } from "../../platform/tracing/index.ts";
 import { announceFrom, takeAnnounced } from "./announced.ts";
 import { selectDiff } from "./diff.ts";
 import { selectSnapshot, snapshotRecord, type SnapshotRow } from "./snapshot.ts";
@@ -12,9 +13,13 @@ const find = statement<SubjectValues>((given) => selectSnapshot(fromSubjects(giv
 
 const fromRows = (rows: Parameter) =>
   sql`(SELECT * FROM jsonb_to_recordset(${rows}::jsonb) AS before (${snapshotRecord}))`;
-const emit = statement<SubjectValues & { now: Date; before: string }>(
+const emit = statement<SubjectValues & { now: Date; before: string; traceparent: string | null }>(
   (given) =>
-    appendAppEvents(selectDiff(fromRows(given.before), sql`(${selectSnapshot(fromSubjects(given))})`), given.now),
+    appendAppEvents(
+      selectDiff(fromRows(given.before), sql`(${selectSnapshot(fromSubjects(given))})`),
+      given.now,
+      given.traceparent,
+    ),
   "access.emitDiff",
 );
 
@@ -35,7 +40,8 @@ export async function emitDiff(
   now: Date,
   { before, subjects }: { before: readonly SnapshotRow[]; subjects: readonly Subject[] },
 ): Promise<number> {
-  const given = { ...valuesOf(subjects), now, before: JSON.stringify(before) };
+  const traceparent = currentTraceparent();
+  const given = { ...valuesOf(subjects), now, before: JSON.stringify(before), traceparent };
   const [row] = await findRows<{ events: number }, typeof given>(tx, emit, given);
   return row!.events;
 }

@@ -2,6 +2,7 @@ import type { SchoolId } from "../../directory/index.ts";
 import { appendAppEvents } from "../../events/index.ts";
 import type { Queryable } from "../../platform/db.ts";
 import { findRows, join, run, sql, statement, table, temporaryTable } from "../../platform/sql.ts";
+import { currentTraceparent } from "../../platform/tracing/index.ts";
 import type { Sql, Statement, Value } from "../../platform/sql.ts";
 import { takeAnnounced } from "./announced.ts";
 import { selectDiff } from "./diff.ts";
@@ -88,8 +89,8 @@ const addRows = statement<{ rows: string }>(
     SELECT FROM ${b} WHERE ${b.type} = b.type AND ${b.subject_id} = b.subject_id AND ${b.client_id} = b.client_id)`,
 );
 const takeAll = statement(() => takeAnnounced(sql`(${widest})`));
-const emitAll = statement<{ now: Date }>(({ now }) =>
-  appendAppEvents(selectDiff(sql`${before.as()}`, sql`${after.as()}`), now),
+const emitAll = statement<{ now: Date; traceparent: string | null }>(({ now, traceparent }) =>
+  appendAppEvents(selectDiff(sql`${before.as()}`, sql`${after.as()}`), now, traceparent),
 );
 
 export type TableStore = SnapshotStore & {
@@ -146,7 +147,8 @@ export async function makeTableStore(
         sql`ANALYZE ${before.as()}`,
         sql`ANALYZE ${after.as()}`,
       ]);
-      const [row] = await findRows<{ events: number }, { now: Date }>(tx, emitAll, { now });
+      const given = { now, traceparent: currentTraceparent() };
+      const [row] = await findRows<{ events: number }, typeof given>(tx, emitAll, given);
       return row!.events;
     },
   };

@@ -1,7 +1,7 @@
 import type { Option } from "../option.ts";
-import { matching, oneOf, wholeNumber } from "../values.ts";
+import { headerList, httpUrl, matching, oneOf, share, text, wholeNumber } from "../values.ts";
 
-/** Logs, metrics and the stop. */
+/** Logs, metrics, traces and the stop. */
 export const operationOptions = {
   LOG_LEVEL: {
     value: oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent"),
@@ -28,6 +28,35 @@ export const operationOptions = {
     meaning: "Bearer token that a reader of `/metrics` must send.",
     example: "output of `openssl rand -hex 32`",
     secret: true,
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    value: httpUrl("path allowed"),
+    default: null,
+    defaultMeaning: "none: no traces, and OpenTelemetry is not loaded",
+    meaning:
+      "Collector that traces are sent to, as OTLP over HTTP with JSON; `/v1/traces` is added. A trace follows a request " +
+      "through its SQL statements to the webhooks that it causes.",
+    example: "http://127.0.0.1:4318",
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    value: headerList,
+    default: null,
+    defaultMeaning: "none",
+    meaning: "Headers that the collector asks for: `name=value`, separated by commas.",
+    example: "authorization=Bearer%20secret",
+    secret: true,
+  },
+  OTEL_SERVICE_NAME: {
+    value: text,
+    default: "schultor",
+    meaning: "What traces call this service.",
+    example: "schultor-web",
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    value: share,
+    default: "1",
+    meaning: "Share of the requests whose traces are kept, from 0 to 1; each with all that it causes.",
+    example: "0.01",
   },
   SHUTDOWN_GRACE_SECONDS: {
     value: wholeNumber(0, 600),

@@ -1,5 +1,6 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Answer, GuardedSender } from "../../platform/guarded-request.ts";
+import { startSpan, type Span } from "../../platform/tracing/index.ts";
 import { chooseRetry } from "../schedule.ts";
 import { makeHeaders, type SigningSecret } from "../signature.ts";
 import type { Due } from "./due.ts";
@@ -20,13 +21,16 @@ export async function attempt(delivery: Due, { url, secrets }: Target, deps: Att
   const began = performance.now();
   let answer: Answer | null = null;
   let error: string | null = null;
+  const span = startDeliverySpan(delivery);
   try {
-    answer = await deps.sender.post(url, { headers: makeHeaders(delivery, secrets, at), body: delivery.body });
+    const headers = makeHeaders(delivery, secrets, at, span?.traceparent);
+    answer = await deps.sender.post(url, { headers, body: delivery.body });
   } catch (thrown) {
     error = describeError(thrown);
   }
-  const tries = delivery.attempts - delivery.attemptsSpent + 1;
   const isTaken = answer !== null && answer.status >= 200 && answer.status <= 299;
+  span?.end(answer === null ? {} : { "http.response.status_code": answer.status }, !isTaken);
+  const tries = delivery.attempts - delivery.attemptsSpent + 1;
   const dueAt = isTaken
     ? null
     : chooseRetry({
@@ -46,6 +50,17 @@ export async function attempt(delivery: Due, { url, secrets }: Target, deps: Att
     error,
     answer: answer === null || answer.start.length === 0 ? null : answer.start.toString("base64"),
   };
+}
+
+/** A child of the request that caused the event, in whichever process that was answered. */
+function startDeliverySpan({ traceparent, messageId, eventType, attempts }: Due): Span | null {
+  if (traceparent === null) return null;
+  const attributes = {
+    "messaging.message.id": messageId,
+    "schultor.event_type": eventType,
+    "schultor.attempt": attempts + 1,
+  };
+  return startSpan("webhook", { kind: "client", parent: traceparent, attributes });
 }
 
 /**

@@ -12,6 +12,7 @@ export type Due = {
   body: string;
   attempts: number;
   attemptsSpent: number;
+  traceparent: string | null;
 };
 
 type Wanted = { endpointId: string; capacity: number };
@@ -29,6 +30,7 @@ export const dueFields = (delivery: typeof d): Sql =>
     body: delivery.body,
     attempts: delivery.attempts,
     attemptsSpent: delivery.attemptsSpent,
+    traceparent: delivery.traceparent,
   });
 
 type Given = { endpointIds: string[]; capacities: number[]; now: Date; known: readonly string[] };

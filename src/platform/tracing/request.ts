@@ -1,0 +1,29 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { inSpan, startSpan } from "./index.ts";
+
+type Locals = { operation?: string; traceId?: string };
+type NameOperation = (method: string, path: string) => string | undefined;
+
+/**
+ * Handles a request in a span of its own. A `traceparent` that came with it is linked and is not the parent: callers
+ * could otherwise put their requests into traces of others, and decide what is kept.
+ */
+export function traceRequest(
+  { req, res, nameOperation }: { req: IncomingMessage; res: ServerResponse; nameOperation: NameOperation },
+  handle: () => void,
+): void {
+  const { method = "GET", url = "/", headers } = req;
+  const path = url.replace(/[?#].*$/s, "");
+  const isWatching = path.startsWith("/health/") || path === "/metrics";
+  const link = typeof headers["traceparent"] === "string" ? headers["traceparent"] : undefined;
+  const span = isWatching ? null : startSpan("request", { kind: "server", link });
+  if (span === null) return handle();
+  const locals = ((res as { locals?: Locals }).locals ??= {});
+  locals.traceId = span.traceId;
+  res.once("close", () => {
+    const operation = locals.operation ?? nameOperation(method, path) ?? "other";
+    span.rename(operation);
+    span.end({ "schultor.operation": operation, "http.response.status_code": res.statusCode }, res.statusCode >= 500);
+  });
+  inSpan(span, handle);
+}

@@ -1,0 +1,46 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { atFileEnd } from "./file-end.ts";
+
+type Attribute = { key: string; value: { stringValue?: string; intValue?: number } };
+
+/** A span as OTLP has it. */
+export type CollectedSpan = {
+  traceId: string;
+  spanId: string;
+  parentSpanId?: string;
+  name: string;
+  kind: number;
+  attributes: Attribute[];
+  links?: { traceId: string; spanId: string }[];
+  status: { code?: number };
+};
+
+type Sent = { resourceSpans: { scopeSpans: { spans: CollectedSpan[] }[] }[] };
+
+export type Collector = { url: string; spans: CollectedSpan[]; bodies: string[]; paths: string[] };
+
+/** A collector of OpenTelemetry that keeps what it gets as OTLP over HTTP with JSON; ends with the test file. */
+export async function startCollector(status = 200): Promise<Collector> {
+  const collector: Collector = { url: "", spans: [], bodies: [], paths: [] };
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      const body = Buffer.concat(chunks).toString();
+      collector.paths.push(request.url ?? "");
+      collector.bodies.push(body);
+      const sent = JSON.parse(body) as Sent;
+      for (const { scopeSpans } of sent.resourceSpans)
+        for (const { spans } of scopeSpans) collector.spans.push(...spans);
+      response.writeHead(status, { "Content-Type": "application/json" }).end("{}");
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  atFileEnd(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  collector.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return collector;
+}
