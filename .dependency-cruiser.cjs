@@ -186,7 +186,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^(clients/[^/]+/dist|test/generators/(programs|settings)|\\.cache|coverage)/" },
+    exclude: { path: "^(clients/[^/]+/dist|test/generators/(programs|settings)|generated/redoc|\\.cache|coverage)/" },
     tsPreCompilationDeps: true,
     combinedDependencies: false,
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "types", "default"] },

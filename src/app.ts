@@ -31,7 +31,7 @@ import { makeRequestWatch, type Answered } from "./platform/request-log.ts";
 import { deriveKeys } from "./platform/seal.ts";
 import { makeStatisticsJob } from "./platform/statistics.ts";
 import { poolsOf, type DatabaseShares } from "./platform/shares.ts";
-import { traceRequest } from "./platform/tracing/request.ts";
+import { traceRequest } from "./platform/tracing/index.ts";
 import type { WorkerJob } from "./platform/worker.ts";
 import { makeAppLogos, makePortal } from "./portal/index.ts";
 import { makeAppGuides, makePublishRouter } from "./publish/index.ts";

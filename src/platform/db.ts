@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { PrismaClient } from "../../generated/prisma/client.ts";
 import { inPrismaTransaction, makePrisma, type Records } from "./prisma.ts";
-import { traceQueries } from "./tracing/queries.ts";
+import { traceQueries } from "./tracing/index.ts";
 
 /** What a module needs to work with the database: connections that it may take. */
 export type Db = { pool: pg.Pool };

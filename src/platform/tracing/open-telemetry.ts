@@ -18,7 +18,7 @@ import {
   type ReadableSpan,
   type SpanExporter,
 } from "@opentelemetry/sdk-trace";
-import type { Span, Tracer, TraceSettings } from "./index.ts";
+import type { Span, Tracer, TraceSettings } from "./spans.ts";
 
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
 const sendTimeoutMs = 5000;

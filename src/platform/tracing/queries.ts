@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { isTracing, startChild } from "./index.ts";
+import { isTracing, startChild } from "./spans.ts";
 
 type Query = (...given: unknown[]) => unknown;
 

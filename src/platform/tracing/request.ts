@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { inSpan, startSpan } from "./index.ts";
+import { inSpan, startSpan } from "./spans.ts";
 
 type Locals = { operation?: string; traceId?: string };
 type NameOperation = (method: string, path: string) => string | undefined;
