@@ -1,4 +1,4 @@
-/** npm run sbom    writes deploy/sbom.cdx.json: what production installs, as `npm sbom` lists it, without time and place. */
+/** npm run sbom    writes deploy/sbom.cdx.json: what production installs, as `npm sbom` lists it, without its time. */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
