@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { exchange, getAppToken, postToken, signOn, type TestApp } from "../../test/support/token.ts";
+import { watchRecovery, type CallKind, type Recovery } from "./recovery.ts";
 import type { World } from "./world.ts";
 
 /** What came of requests. Shape: `busy` counts 429 and 503, `broken` other answers of 5xx, `cut` connections. */
@@ -10,6 +11,7 @@ export const noOutcomes = (): Outcomes => ({ ok: 0, busy: 0, cut: 0, broken: 0, 
 export type Load = {
   /** Counts from here on in another place. */
   countIn(outcomes: Outcomes): void;
+  recovery: Recovery;
   /** Every person whose making was acknowledged, and not their deletion. */
   acknowledged: Set<string>;
   wrongs: string[];
@@ -17,6 +19,8 @@ export type Load = {
   used: { codes: number; refreshes: number };
   stop(): Promise<void>;
 };
+
+type Answer = { status: number; body: unknown };
 
 const pauseMs = 60;
 const isAnswer = (status: number): boolean => status > 0 && status < 429;
@@ -26,14 +30,17 @@ export function startLoad(world: World, pick: () => string): Load {
   let [outcomes, isEnding] = [noOutcomes(), false];
   const [acknowledged, wrongs, used] = [new Set<string>(), [] as string[], { codes: 0, refreshes: 0 }];
   const tokens = new Map<string, string>();
+  const recovery = watchRecovery();
 
   /** Asks until there is an answer of the service's own; the last one when the load ends. */
-  async function ask(path: string, init: RequestInit & { as: TestApp }): Promise<{ status: number; body: unknown }> {
+  async function ask(kind: CallKind, path: string, init: RequestInit & { as: TestApp }): Promise<Answer> {
     for (;;) {
       const began = performance.now();
       const answer = await askOnce(path, init);
+      const hasSucceeded = answer !== null && isAnswer(answer.status);
       outcomes.longestMs = Math.max(outcomes.longestMs, performance.now() - began);
-      if ((answer !== null && isAnswer(answer.status)) || isEnding) return answer ?? { status: 0, body: null };
+      recovery.note(kind, began, hasSucceeded);
+      if (hasSucceeded || isEnding) return answer ?? { status: 0, body: null };
       await sleep(pauseMs);
     }
   }
@@ -72,14 +79,14 @@ export function startLoad(world: World, pick: () => string): Load {
   }
 
   /** Of a call that throws on anything but success: the token endpoint says so in the message. */
-  const countError = (error: unknown) => {
+  const countError = (error: unknown): undefined => {
     if (/503|temporarily_unavailable|unavailable|busy/.test(String(error))) outcomes.busy += 1;
     else outcomes.cut += 1;
   };
 
   async function change(n: number): Promise<void> {
     const name = { firstFull: "Ada", firstCall: "Ada", last: `Nr ${n}` };
-    const made = await ask("/admin/v1/people", {
+    const made = await ask("change", "/admin/v1/people", {
       as: world.staff,
       method: "POST",
       headers: { "idempotency-key": randomUUID() },
@@ -90,7 +97,7 @@ export function startLoad(world: World, pick: () => string): Load {
     if (id === undefined) wrongs.push(`${made.status} instead of a person: ${JSON.stringify(made.body)}`);
     else acknowledged.add(id);
     if (id === undefined || n % 4 !== 0) return;
-    const gone = await ask(`/admin/v1/people/${id}/soft-deletion`, {
+    const gone = await ask("change", `/admin/v1/people/${id}/soft-deletion`, {
       as: world.staff,
       method: "POST",
       headers: { "idempotency-key": randomUUID() },
@@ -100,30 +107,39 @@ export function startLoad(world: World, pick: () => string): Load {
   }
 
   async function signOnOnce(n: number): Promise<void> {
-    const service = { url: pick() };
-    try {
-      const scopes = ["openid", "offline_access"] as const;
-      const signedOn = await signOn(service, world.app, world.login, { scopes });
-      if (!signedOn.back.searchParams.has("code")) return void (outcomes.busy += 1);
-      // A code that is used again ends what it gave, so that only codes used once give a refresh token.
-      const uses = n % 2 === 0 ? [1, 2, 3] : [1];
-      const answers = await Promise.all(
-        uses.map(() => exchange({ url: pick() }, world.app, signedOn).catch(() => null)),
-      );
-      const redeemed = answers.filter((answer) => answer?.status === 200);
-      used.codes += redeemed.length;
-      if (redeemed.length > 1) wrongs.push("a code was redeemed twice");
-      outcomes.ok += redeemed.length;
-      const token = redeemed[0]?.body.refresh_token;
-      if (token !== undefined && uses.length === 1) await refresh(token);
-    } catch (error) {
+    const began = performance.now();
+    const token = await signOnWith(n % 2 === 0 ? 3 : 1).catch((error: unknown) => {
       countError(error);
+      return null;
+    });
+    recovery.note("sign-on", began, token !== null);
+    if (token !== null && n % 2 !== 0) await refresh(token);
+  }
+
+  /** Shape: answers the refresh token. A code that is used again ends what it gave. */
+  async function signOnWith(uses: number): Promise<string | null> {
+    const signedOn = await signOn({ url: pick() }, world.app, world.login, { scopes: ["openid", "offline_access"] });
+    if (!signedOn.back.searchParams.has("code")) {
+      outcomes.busy += 1;
+      return null;
     }
+    const ask = () => exchange({ url: pick() }, world.app, signedOn).catch(countError);
+    const answers = (await Promise.all(Array.from({ length: uses }, ask))).filter((answer) => answer !== undefined);
+    for (const { status } of answers) count(status, "/oauth2/token");
+    const redeemed = answers.filter(({ status }) => status === 200);
+    used.codes += redeemed.length;
+    if (redeemed.length > 1) wrongs.push("a code was redeemed twice");
+    return redeemed[0]?.body.refresh_token ?? null;
   }
 
   async function refresh(token: string): Promise<void> {
-    const answer = await postToken({ url: pick() }, world.app, { grant_type: "refresh_token", refresh_token: token });
+    const began = performance.now();
+    const fields = { grant_type: "refresh_token", refresh_token: token };
+    const answer = await postToken({ url: pick() }, world.app, fields).catch(countError);
+    recovery.note("refresh", began, answer?.status === 200);
+    if (answer === undefined) return;
     if (answer.status === 200) used.refreshes += 1;
+    if (answer.status === 400) wrongs.push(`a refresh token that was never used: ${JSON.stringify(answer.body)}`);
     count(answer.status, "/oauth2/token");
   }
 
@@ -133,10 +149,11 @@ export function startLoad(world: World, pick: () => string): Load {
       await sleep(pauseMs);
     }
   };
-  const read = () => ask(`/idm/ep/v1/schools/${world.school}/people`, { as: world.app });
+  const read = () => ask("read", `/idm/ep/v1/schools/${world.school}/people`, { as: world.app });
   const loops = [repeat(change), repeat(change), repeat(read), repeat(signOnOnce)];
   return {
     countIn: (next) => void (outcomes = next),
+    recovery,
     acknowledged,
     wrongs,
     used,
