@@ -53,7 +53,12 @@ export async function startDatabase(folder: string): Promise<Database> {
     restart: async () => void (await server?.stop()),
     fillDisk: () => {
       const { bavail, bsize } = statfsSync(folder);
-      writeFileSync(filler, Buffer.alloc(Math.max(0, bavail * bsize - 64 * 1024)));
+      try {
+        writeFileSync(filler, Buffer.alloc(Math.max(0, bavail * bsize - 64 * 1024)));
+      } catch (error) {
+        // The server has taken some of it meanwhile, so that it is full already.
+        if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+      }
     },
     emptyDisk: () => rmSync(filler, { force: true }),
     async stop() {
