@@ -10,20 +10,27 @@ const onMachine = { reason: "The files are on the machine of the service." };
 
 /** Makes a restored database fit for use: nothing of before that was used, ended or seen since counts again. */
 async function finish(config: Config, url: string, tell: Tell): Promise<void> {
-  const [{ openDatabase, withTransaction }, { applyMigrations }, { checkSecrets, forgetSignIns }, { restartFeed }] =
-    await Promise.all([
-      import("../platform/db.ts"),
-      import("../platform/migrate.ts"),
-      import("../sign-on/index.ts"),
-      import("../events/index.ts"),
-    ]);
+  const [
+    { openDatabase, withTransaction },
+    { removeMark },
+    { applyMigrations },
+    { checkSecrets, forgetSignIns },
+    { restartFeed },
+  ] = await Promise.all([
+    import("../platform/db.ts"),
+    import("../platform/postgres/index.ts"),
+    import("../platform/migrate.ts"),
+    import("../sign-on/index.ts"),
+    import("../events/index.ts"),
+  ]);
   const db = openDatabase({ url, poolSize: 1 });
   try {
     await checkSecrets(db.pool, config.encryptionKeys);
-    await applyMigrations(url, { say: tell });
+    await applyMigrations(url, { say: tell, isRestoring: true });
     await withTransaction(db, async (tx) => {
       await forgetSignIns(tx);
       await restartFeed(tx);
+      await removeMark(tx);
     });
     await db.pool.query("SET statement_timeout = 0; ANALYZE");
   } finally {

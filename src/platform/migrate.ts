@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { noteContract, readContract, worksWith } from "./migration-contract.ts";
-import { DatabaseStartError } from "./postgres/index.ts";
+import { checkRestored, DatabaseStartError } from "./postgres/index.ts";
 import { withProgress } from "./progress.ts";
 import { run, sql, statement } from "./sql.ts";
 
@@ -25,11 +25,11 @@ const patient: LockWaits = { waitMs: 2000, pauseMs: 1000, attempts: 60 };
  *         form, so that `prisma migrate deploy` agrees; processes that start together take turns. The service of an
  *         earlier release runs on meanwhile: a lock that is not free soon is given up and asked for again.
  * Errors: DatabaseStartError when the database holds a migration that this release does not work with, or that was
- *         changed since.
+ *         changed since, and, unless `isRestoring`, while a restore is not finished.
  */
 export async function applyMigrations(
   url: string,
-  options: { say(line: string): void; folder?: string; locks?: LockWaits },
+  options: { say(line: string): void; folder?: string; locks?: LockWaits; isRestoring?: boolean },
 ): Promise<string[]> {
   const migrations = readMigrations(options.folder ?? migrationsFolder);
   const client = new pg.Client({ connectionString: url, application_name: "schultor migrations", keepAlive: true });
@@ -37,6 +37,7 @@ export async function applyMigrations(
   client.on("error", () => undefined);
   try {
     return await withProgress("Migrating the database", options.say, async () => {
+      if (!options.isRestoring) await checkRestored(client);
       await client.query(`SELECT pg_advisory_lock(${prismaLock})`);
       await client.query(recordTable);
       const pending = await findPending(client, migrations);
@@ -49,8 +50,12 @@ export async function applyMigrations(
   }
 }
 
-/** Throws while a migration of the folder is missing, and when one of a newer release took away what this one uses. */
+/**
+ * Throws while a restore is not finished or a migration of the folder is missing, and when one of a newer release took
+ * away what this one uses.
+ */
 export async function checkMigrated(db: pg.Pool | pg.Client, folder = migrationsFolder): Promise<void> {
+  await checkRestored(db);
   const { rows } = await db.query<{ name: string; note: string | null }>(
     `SELECT migration_name AS name, logs AS note
      FROM "_prisma_migrations" WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL`,

@@ -5,6 +5,7 @@ import { findCluster, makeCluster } from "./cluster.ts";
 import { lockFolder } from "./folder-lock.ts";
 import { findServerUser } from "./server-user.ts";
 import { DatabaseStartError } from "./start-error.ts";
+import { markUnfinishedFiles } from "./unfinished-restore.ts";
 
 // What a copy does without: it belongs to the running server, or is made anew at the start.
 const leftOut = new Set(["postmaster.pid", "postmaster.opts", "pg_internal.init"]);
@@ -52,7 +53,7 @@ export async function copyRunningServer(
 }
 
 /**
- * Makes the database of a data folder out of such a copy; it starts as after a crash.
+ * Makes the database of a data folder out of such a copy, marked as unfinished; it starts as after a crash.
  *
  * Errors: DatabaseStartError where the data folder has a database.
  */
@@ -66,7 +67,10 @@ export async function putCopy(dataDir: string, source: string, say: (line: strin
       );
     await makeCluster(dataDir, {
       user: findServerUser(say),
-      fill: (folder) => copyTree(source, folder, { whole: true }),
+      fill: async (folder) => {
+        await copyTree(source, folder, { whole: true });
+        await markUnfinishedFiles(folder);
+      },
     });
   } finally {
     lock.release();

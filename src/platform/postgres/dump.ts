@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
 import { DatabaseStartError } from "./start-error.ts";
+import { markUnfinished, removeMarkOf, unfinishedTable } from "./unfinished-restore.ts";
 
 const run = promisify(execFile);
 const debianFolder = "/usr/lib/postgresql";
@@ -14,7 +15,7 @@ export async function dumpDatabase(url: string, file: string): Promise<void> {
   if (existsSync(file)) throw new DatabaseStartError(`${file} exists. Give the backup another name.`);
   const unfinished = `${file}.unfinished`;
   try {
-    await runClient("pg_dump", url, ["--format=custom", `--file=${unfinished}`]);
+    await runClient("pg_dump", url, ["--format=custom", `--exclude-table=${unfinishedTable}`, `--file=${unfinished}`]);
     await rename(unfinished, file);
   } finally {
     await rm(unfinished, { force: true });
@@ -22,14 +23,14 @@ export async function dumpDatabase(url: string, file: string): Promise<void> {
 }
 
 /**
- * Reads such a file into an empty database, in one transaction.
+ * Reads such a file into an empty database, in one transaction; it is marked as unfinished.
  *
  * Errors: DatabaseStartError where the database has tables.
  */
 export async function loadDump(url: string, file: string): Promise<void> {
   const rows = await ask<{ name: string }>(
     url,
-    "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' LIMIT 1",
+    `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename <> '${unfinishedTable}' LIMIT 1`,
   );
   if (rows.length > 0)
     throw new DatabaseStartError(
@@ -38,7 +39,13 @@ export async function loadDump(url: string, file: string): Promise<void> {
   const { pathname } = new URL(url);
   const database = decodeURIComponent(pathname.slice(1));
   const rights = ["--no-owner", "--no-privileges"];
-  await runClient("pg_restore", url, [...rights, "--single-transaction", `--dbname=${database}`, file]);
+  await markUnfinished(url);
+  try {
+    await runClient("pg_restore", url, [...rights, "--single-transaction", `--dbname=${database}`, file]);
+  } catch (error) {
+    await removeMarkOf(url).catch(() => undefined);
+    throw error;
+  }
 }
 
 async function ask<Row extends object>(url: string, query: string): Promise<Row[]> {

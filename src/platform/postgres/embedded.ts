@@ -12,6 +12,7 @@ import { noteDataDir } from "./places.ts";
 import { findServerUser } from "./server-user.ts";
 import { DatabaseStartError } from "./start-error.ts";
 import { findUserFor, takeOver } from "./take-over.ts";
+import { handMarkOn } from "./unfinished-restore.ts";
 
 export type EmbeddedPostgres = {
   url: string;
@@ -86,6 +87,7 @@ async function start(
     settings: { ...serverSettings(), unix_socket_directories: socket.folder, ...settings },
   });
   await makeDatabase(urlOf("postgres", socket.folder));
+  await handMarkOn(cluster.folder, urlOf(databaseRole, socket.folder));
   return {
     url: urlOf(databaseRole, socket.folder),
     folder: cluster.folder,

@@ -20,6 +20,7 @@ export type { DatabasePlace } from "./places.ts";
 export { reachDatabase } from "./reach.ts";
 export { findRunningServer } from "./running.ts";
 export { DatabaseStartError } from "./start-error.ts";
+export { checkRestored, removeMark } from "./unfinished-restore.ts";
 
 export type DatabaseServer = {
   url: string;

@@ -1,0 +1,52 @@
+import { existsSync } from "node:fs";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import pg from "pg";
+import { DatabaseStartError } from "./start-error.ts";
+
+// A database that was loaded and not yet finished looks like any other, and its codes could be used a second time. So it
+// has a table of this name from before it is loaded until it is finished; copied files have a file until they are
+// started, which is when the table can be made.
+export const unfinishedTable = "_unfinished_restore";
+const file = "unfinished_restore";
+
+type Asks = Pick<pg.Client | pg.Pool, "query">;
+
+/** Marks a database as being restored. */
+export async function markUnfinished(url: string): Promise<void> {
+  await ask(url, `CREATE TABLE IF NOT EXISTS "${unfinishedTable}" ()`);
+}
+
+/** Marks the files of a cluster. */
+export const markUnfinishedFiles = (folder: string): Promise<void> =>
+  writeFile(join(folder, file), "", { flush: true });
+
+/** Hands the mark of the files on to the database of a started cluster. */
+export async function handMarkOn(folder: string, url: string): Promise<void> {
+  if (!existsSync(join(folder, file))) return;
+  await markUnfinished(url);
+  await rm(join(folder, file));
+}
+
+const removal = `DROP TABLE IF EXISTS "${unfinishedTable}"`;
+
+/** Removes the mark, in the transaction that finishes. */
+export const removeMark = async (tx: Asks): Promise<void> => void (await tx.query(removal));
+
+/** Removes the mark of a database that was not loaded after all. */
+export const removeMarkOf = (url: string): Promise<void> => ask(url, removal);
+
+/** Throws DatabaseStartError while a restore of the database is not finished. */
+export async function checkRestored(db: Asks): Promise<void> {
+  const { rows } = await db.query<{ mark: string | null }>(`SELECT to_regclass('"${unfinishedTable}"')::text AS mark`);
+  if (rows[0]!.mark !== null)
+    throw new DatabaseStartError(
+      "The database was restored, but the restore did not finish: codes and tokens of before would count again. Run `schultor finish-restore --yes`; if that finds no tables, run `schultor restore` again.",
+    );
+}
+
+async function ask(url: string, query: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, application_name: "schultor restore" });
+  await client.connect();
+  await client.query(query).finally(() => client.end());
+}
