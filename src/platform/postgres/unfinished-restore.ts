@@ -4,8 +4,8 @@ import { join } from "node:path";
 import pg from "pg";
 import { DatabaseStartError } from "./start-error.ts";
 
-// A database that was loaded and not yet finished looks like any other, and its codes could be used a second time. So it
-// has a table of this name from before it is loaded until it is finished; copied files have a file until they are
+// A database that was loaded and not yet finished looks like any other, and its codes could be used a second time. So
+// it has a table of this name from before it is loaded until it is finished; copied files have a file until they are
 // started, which is when the table can be made.
 export const unfinishedTable = "_unfinished_restore";
 const file = "unfinished_restore";
