@@ -4,6 +4,7 @@ import pg from "pg";
 import type { PrismaClient } from "../../generated/prisma/client.ts";
 import { inPrismaTransaction, makePrisma, type Records } from "./prisma.ts";
 import { traceQueries } from "./tracing/index.ts";
+import { failUnconfirmedCommits } from "./unconfirmed-commits.ts";
 
 /** What a module needs to work with the database: connections that it may take. */
 export type Db = { pool: pg.Pool };
@@ -154,6 +155,9 @@ export function makePool(options: DatabaseOptions): pg.Pool {
   pool.on("error", report);
   // A client in use reports a lost connection through its query as well; without a listener of its
   // own the same loss would end the process.
-  pool.on("connect", (client) => client.on("error", () => undefined));
+  pool.on("connect", (client) => {
+    client.on("error", () => undefined);
+    failUnconfirmedCommits(client);
+  });
   return pool;
 }

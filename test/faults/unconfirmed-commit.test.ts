@@ -1,0 +1,43 @@
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import {
+  isDatabaseUnavailable,
+  openDatabase,
+  withPrismaTransaction,
+  withTransaction,
+  type Queryable,
+} from "../../src/platform/db.ts";
+import { openDatabaseServer } from "../../src/platform/postgres/index.ts";
+
+const dataDir = realpathSync(mkdtempSync(join(tmpdir(), "schultor-unconfirmed-")));
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+
+const cancelWaiting = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+
+test("a commit whose wait for a replica was cut short is an error, although PostgreSQL answers it as done", async () => {
+  chmodSync(dataDir, 0o711);
+  const server = await openDatabaseServer({ databaseUrl: undefined, dataDir, say: () => undefined });
+  const db = openDatabase({ url: server.url });
+  try {
+    await db.pool.query("CREATE TABLE note (id int PRIMARY KEY)");
+    await db.pool.query("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+    await db.pool.query("SELECT pg_reload_conf()");
+    await expect
+      .poll(async () => (await db.pool.query("SHOW synchronous_standby_names")).rows)
+      .toEqual([{ synchronous_standby_names: "nobody" }]);
+    const insert = (id: number) => async (tx: Queryable) => void (await tx.query(`INSERT INTO note VALUES (${id})`));
+    for (const work of [() => withTransaction(db, insert(1)), () => withPrismaTransaction(db, insert(2))]) {
+      const ended = work().catch((caught: unknown) => caught);
+      await expect.poll(async () => (await db.pool.query(cancelWaiting)).rowCount).toBe(1);
+      const error = await ended;
+      expect(error).toBeInstanceOf(Error);
+      expect(isDatabaseUnavailable(error)).toBe(true);
+    }
+    expect((await db.pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]);
+  } finally {
+    await db.close();
+    await server.stop();
+  }
+});
