@@ -10,6 +10,8 @@ const apart = "test/{browser,clients,examples,generators}/**";
 const sameEverywhere = [
   "{src,openapi,demo,bench,prisma}/**",
   "test/{cli,contract,deploy,docs,faults,gates,typescript-client}/**",
+  "test/security/{requests,rules}/**",
+  "test/security/every-operation.test.ts",
   "test/platform/!(db|migrate).test.ts",
 ];
 const shared = {

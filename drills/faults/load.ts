@@ -139,7 +139,9 @@ export function startLoad(world: World, pick: () => string): Load {
     recovery.note("refresh", began, answer?.status === 200);
     if (answer === undefined) return;
     if (answer.status === 200) used.refreshes += 1;
-    if (answer.status === 400) wrongs.push(`a refresh token that was never used: ${JSON.stringify(answer.body)}`);
+    // The token endpoint answers every failure with 400; this one says to try again.
+    const isFinal = answer.status === 400 && (answer.body as { error?: string }).error !== "server_error";
+    if (isFinal) wrongs.push(`a refresh token that was never used: ${JSON.stringify(answer.body)}`);
     count(answer.status, "/oauth2/token");
   }
 
