@@ -1,0 +1,61 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { until } from "../../deploy/postgres/processes.ts";
+
+const root = join(import.meta.dirname, "../..");
+
+/** Processes of the service, none of which is ever started again. */
+export type Service = { urls: string[]; children: ChildProcess[]; stop(): Promise<void> };
+
+type Options = { urls: { primary: string; replica: string }; logs: string; graceSeconds: number };
+
+/** Starts two processes for requests and two for jobs. */
+export async function startService({ urls, logs, graceSeconds }: Options): Promise<Service> {
+  const ports = [await findPort(), await findPort(), await findPort(), await findPort()];
+  const children = ports.map((port, index) => {
+    const role = index < 2 ? "web" : "worker";
+    const log = openSync(join(logs, `${role}-${index % 2}.log`), "a");
+    const child = spawn(process.execPath, ["src/main.ts"], {
+      cwd: root,
+      stdio: ["ignore", log, log],
+      env: {
+        PATH: process.env["PATH"],
+        ...{ ROLE: role, HOST: "127.0.0.1", PORT: String(port), ISSUER_URL: `http://127.0.0.1:${ports[0]!}` },
+        ...{ DATABASE_URL: urls.primary, DATABASE_REPLICA_URL: urls.replica, DEMO_WORLD: "false", LOG_LEVEL: "warn" },
+        ...{ WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true", REFRESH_GRACE_SECONDS: String(graceSeconds) },
+      },
+    });
+    closeSync(log);
+    return child;
+  });
+  const own = ports.slice(0, 2).map((port) => `http://127.0.0.1:${port}`);
+  const service: Service = {
+    urls: own,
+    children,
+    async stop() {
+      for (const child of children) child.kill("SIGTERM");
+      await until("the service ends", 60, () => children.every(({ exitCode, signalCode }) => exitCode ?? signalCode));
+    },
+  };
+  try {
+    const all = ports.map((port) => `http://127.0.0.1:${port}/health/ready`);
+    await until("the service is ready", 300, async () => {
+      if (children.some(({ exitCode }) => exitCode !== null)) throw new Error("a process of the service ended");
+      return (await Promise.all(all.map((url) => fetch(url).catch(() => null)))).every((answer) => answer?.ok);
+    });
+  } catch (error) {
+    for (const child of children) child.kill("SIGKILL");
+    throw error;
+  }
+  return service;
+}
+
+async function findPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((done) => server.close(done));
+  return port;
+}
