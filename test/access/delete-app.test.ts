@@ -11,6 +11,7 @@ import { insertEvents } from "../support/app-events.ts";
 import { makeMakers } from "../support/make.ts";
 import { asOthers } from "../support/one-connection.ts";
 import { testDatabase } from "../support/database.ts";
+import { isWhole } from "../support/traces.ts";
 
 const db = await testDatabase();
 const make = makeMakers(db);
@@ -24,7 +25,7 @@ const kept = { audit: "who did what, and when", retired_client_id: "that the cli
 async function countRows(clientId: ClientId): Promise<Record<string, number>> {
   const { rows: tables } = await db.pool.query<{ name: string }>(
     `SELECT c.table_name AS name FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
-     WHERE c.table_schema = 'public' AND c.column_name = 'client_id' AND t.table_type = 'BASE TABLE' ORDER BY 1`,
+     WHERE c.table_schema = 'public' AND c.column_name = 'client_id' AND t.table_type = 'BASE TABLE' AND ${isWhole} ORDER BY 1`,
   );
   const counts: Record<string, number> = {};
   for (const { name } of tables) {

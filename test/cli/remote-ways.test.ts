@@ -4,6 +4,9 @@ import type { Command } from "../../src/cli/command.ts";
 
 /** The commands that have no way to a remote service, each with the reason that it gives. */
 const besideOnly: Readonly<Record<string, string>> = {
+  backup: "The files are on the machine of the service.",
+  restore: "The files are on the machine of the service.",
+  "finish-restore": "The files are on the machine of the service.",
   "database where": "The files are on the machine of the service.",
   "database remove": "The files are on the machine of the service.",
   "re-encrypt": "The keys are in the configuration of the service.",

@@ -25,9 +25,13 @@ export const listTablesOfPeople = ({ pool }: Pool): Promise<string[]> =>
     "table_name = 'person' OR EXISTS (SELECT FROM information_schema.columns c WHERE c.table_schema = 'public' AND c.table_name = t.table_name AND c.column_name = 'person_id')",
   );
 
+/** Condition on `t` of information_schema.tables: it is no partition, whose rows are in the table as a whole. */
+export const isWhole =
+  "NOT (SELECT relispartition FROM pg_class WHERE oid = format('public.%I', t.table_name)::regclass)";
+
 async function listTables(pool: Db["pool"], where: string): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(
-    `SELECT t.table_name AS name FROM information_schema.tables t WHERE t.table_schema = 'public' AND t.table_type = 'BASE TABLE' AND (${where}) ORDER BY 1`,
+    `SELECT t.table_name AS name FROM information_schema.tables t WHERE t.table_schema = 'public' AND t.table_type = 'BASE TABLE' AND ${isWhole} AND (${where}) ORDER BY 1`,
   );
   return rows.map(({ name }) => name);
 }

@@ -1,3 +1,4 @@
+-- contract since 0.1.0: lines are dated now, and the check ends two months ahead, in 0039
 -- Written by hand. All lines so far become the first partition of 0039. What that needs to know of them is said here and
 -- checked there, so that no statement reads the table under a lock that keeps writers out.
 DO $$

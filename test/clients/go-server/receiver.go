@@ -28,15 +28,15 @@ func tell(event interface{}, action string, id string) (openapi.ImplResponse, er
 	return openapi.Response(http.StatusNoContent, nil), nil
 }
 
-func (events) ReceivePersonEvent(_ context.Context, _, _, _, _, _ string, event openapi.PersonEvent, _ string) (openapi.ImplResponse, error) {
+func (events) ReceivePersonEvent(_ context.Context, _, _, _, _, _ string, event openapi.PersonEvent, _, _ string) (openapi.ImplResponse, error) {
 	return tell(event, event.Action, event.PersonId)
 }
 
-func (events) ReceiveGroupEvent(_ context.Context, _, _, _, _, _ string, event openapi.GroupEvent, _ string) (openapi.ImplResponse, error) {
+func (events) ReceiveGroupEvent(_ context.Context, _, _, _, _, _ string, event openapi.GroupEvent, _, _ string) (openapi.ImplResponse, error) {
 	return tell(event, event.Action, event.GroupId)
 }
 
-func (events) ReceiveSchoolEvent(_ context.Context, _, _, _, _, _ string, event openapi.SchoolEvent, _ string) (openapi.ImplResponse, error) {
+func (events) ReceiveSchoolEvent(_ context.Context, _, _, _, _, _ string, event openapi.SchoolEvent, _, _ string) (openapi.ImplResponse, error) {
 	return tell(event, event.Action, event.SchoolId)
 }
 

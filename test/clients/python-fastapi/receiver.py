@@ -18,13 +18,13 @@ def tell(event, id):
 
 
 class Events(BaseEventsApi):
-    def receive_person_event(self, event_type, signature, id, timestamp, standard_signature, event, is_test):
+    def receive_person_event(self, event_type, signature, id, timestamp, standard_signature, event, is_test, traceparent):
         tell(event, event.person_id)
 
-    def receive_group_event(self, event_type, signature, id, timestamp, standard_signature, event, is_test):
+    def receive_group_event(self, event_type, signature, id, timestamp, standard_signature, event, is_test, traceparent):
         tell(event, event.group_id)
 
-    def receive_school_event(self, event_type, signature, id, timestamp, standard_signature, event, is_test):
+    def receive_school_event(self, event_type, signature, id, timestamp, standard_signature, event, is_test, traceparent):
         tell(event, event.school_id)
 
 
