@@ -28,7 +28,7 @@ function otherServers(): Gate[] {
 
 /** What goes through the proxy of the tests is counted in a folder of this run. */
 const exchanges = join(root, ".cache/check/exchanges");
-const whole = tests("test", 20);
+const whole = tests("test", 25);
 const allTests: Gate = { name: "tests", ...whole, env: { ...whole.env, EXCHANGES_FOLDER: exchanges } };
 
 /** In the order in which they are cheap to fail. */
