@@ -36,6 +36,17 @@ export function makeEnds(log: Log) {
   };
 }
 
+/** Starts what belongs together. Errors: that of any part, after everything started before it was stopped. */
+export async function startOrEnd<T>(log: Log, start: (ends: Ends) => Promise<T>): Promise<T> {
+  const ends = makeEnds(log);
+  try {
+    return await start(ends);
+  } catch (error) {
+    await ends.run();
+    throw error;
+  }
+}
+
 export type Ports = { server: Server; operations: Server | null };
 
 /** Opens the port of the service, and that of health and metrics where it is another one. */

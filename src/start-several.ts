@@ -17,6 +17,7 @@ import {
   openDatabaseOf,
   openPorts,
   settlePorts,
+  startOrEnd,
   type Ends,
   type Surroundings,
 } from "./start-parts.ts";
@@ -31,13 +32,7 @@ const secondsToClose = 15;
  * Errors: an error of any part is thrown, once, after everything started before it was stopped.
  */
 export async function startSeveral(given: Config, surroundings: Surroundings): Promise<Running> {
-  const ends = makeEnds(surroundings.log);
-  try {
-    return await startParts(given, { ...surroundings, ends });
-  } catch (error) {
-    await ends.run();
-    throw error;
-  }
+  return startOrEnd(surroundings.log, (ends) => startParts(given, { ...surroundings, ends }));
 }
 
 async function startParts(given: Config, surroundings: Surroundings & { ends: Ends }): Promise<Running> {

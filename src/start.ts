@@ -4,13 +4,13 @@ import { makeMetrics } from "./platform/metrics.ts";
 import { applyMigrations } from "./platform/migrate.ts";
 import {
   loadDemoWorldInto,
-  makeEnds,
   openApp,
   openDatabaseOf,
   openPorts,
   openSharesOf,
   serveApp,
   settlePorts,
+  startOrEnd,
   type Ends,
   type Surroundings,
 } from "./start-parts.ts";
@@ -29,13 +29,7 @@ export type Running = {
  * Errors: an error of any part is thrown after everything started before it was stopped.
  */
 export async function startService(given: Config, surroundings: Surroundings): Promise<Running> {
-  const ends = makeEnds(surroundings.log);
-  try {
-    return await startParts(given, { ...surroundings, ends });
-  } catch (error) {
-    await ends.run();
-    throw error;
-  }
+  return startOrEnd(surroundings.log, (ends) => startParts(given, { ...surroundings, ends }));
 }
 
 async function startParts(given: Config, surroundings: Surroundings & { ends: Ends }): Promise<Running> {

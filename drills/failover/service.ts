@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { until } from "../../deploy/postgres/processes.ts";
+import { findPort } from "../../test/support/find-port.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -50,12 +50,4 @@ export async function startService({ urls, logs, graceSeconds }: Options): Promi
     throw error;
   }
   return service;
-}
-
-async function findPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
 }
