@@ -49,7 +49,7 @@ const select = statement<Asked>(
     ${i.progressPercent} AS percent
   FROM ${i}
   WHERE (${id}::uuid IS NULL OR ${i.id} = ${id}) AND (${after}::uuid IS NULL OR ${i.id} < ${after})
-    AND (${schoolId}::uuid IS NULL OR ${schoolId} = ANY (${i.namedSchoolIds}))
+    AND (${schoolId}::uuid IS NULL OR ${i.namedSchoolIds} @> ARRAY[${schoolId}::uuid])
     AND (${state}::text IS NULL OR ${shownState} = ${state})
     AND (${isAll} OR ${i.namedSchoolIds} <@ ${schoolIds}::uuid[]
       AND (cardinality(${i.namedSchoolIds}) > 0 OR ${i.actorId} = ${actorId}))

@@ -1,5 +1,5 @@
 import { removeInBatches } from "../platform/batches.ts";
-import type { Clock } from "../platform/clock.ts";
+import { addDays, type Clock } from "../platform/clock.ts";
 import type { Queryable } from "../platform/db.ts";
 import { makeUuid } from "../platform/ids.ts";
 import type { SentParameter } from "../platform/sign-on-advice/index.ts";
@@ -165,13 +165,20 @@ const deleteOld = (name: (typeof logs)[number]) => {
   );
 };
 
+type Surplus = { since: Date; most: number; batch: number };
+
+// Of the apps with lines since then. The first line beyond the share is found in the index alone.
 const deleteSurplus = (name: (typeof logs)[number]) => {
   const line = table(name, "line");
-  return statement<{ most: number; batch: number }>(
-    ({ most, batch }) => sql`DELETE FROM ${line} WHERE ctid = ANY (ARRAY(
-      SELECT surplus.ctid FROM ${app} CROSS JOIN LATERAL (
-        SELECT ctid FROM ${line} WHERE ${line.clientId} = ${app.clientId}
-        ORDER BY ${line.id} DESC OFFSET ${most} LIMIT ${batch}) surplus
+  return statement<Surplus>(
+    ({ since, most, batch }) => sql`DELETE FROM ${line} WHERE ctid = ANY (ARRAY(
+      SELECT surplus.ctid FROM (SELECT DISTINCT ${line.clientId} FROM ${line} WHERE ${line.at} >= ${since}) active
+      CROSS JOIN LATERAL (
+        SELECT ${line.id} FROM ${line} WHERE ${line.clientId} = active.client_id
+        ORDER BY ${line.id} DESC OFFSET ${most} LIMIT 1) newest
+      CROSS JOIN LATERAL (
+        SELECT ctid FROM ${line} WHERE ${line.clientId} = active.client_id AND ${line.id} <= newest.id
+        ORDER BY ${line.id} LIMIT ${batch}) surplus
       LIMIT ${batch}))`,
     `traffic.limit_${name}`,
   );
@@ -186,10 +193,23 @@ const sweeps = logs.map((name) => ({
   deleteSurplus: deleteSurplus(name),
 }));
 
-/** Deletes what is older than it is kept, and of each app what is more than its share. */
-export async function sweepLogs(db: Queryable, before: Date, signal: AbortSignal): Promise<void> {
-  for (const { most, ...sweep } of sweeps) {
-    await removeInBatches(signal, (batch) => run(db, sweep.deleteOld, { before, batch }));
-    await removeInBatches(signal, (batch) => run(db, sweep.deleteSurplus, { most, batch }));
-  }
+/** Lines are written this much later than what they tell at most; those that come later wait for the app's next one. */
+const lateMs = 5 * minuteMs;
+
+/**
+ * Makes what deletes the lines that are older than they are kept, and of each app what is more than its share.
+ *
+ * Shape: a run looks at the apps that have lines since the one before, the first run at all.
+ */
+export function makeLogSweep({ db, clock }: { db: Queryable; clock: Clock }): (signal: AbortSignal) => Promise<void> {
+  let since = new Date(0);
+  return async (signal) => {
+    const now = clock();
+    for (const { most, ...sweep } of sweeps) {
+      const before = addDays(now, -keptLines.days);
+      await removeInBatches(signal, (batch) => run(db, sweep.deleteOld, { before, batch }));
+      await removeInBatches(signal, (batch) => run(db, sweep.deleteSurplus, { since, most, batch }));
+    }
+    if (!signal.aborted) since = new Date(now.getTime() - lateMs);
+  };
 }

@@ -3,7 +3,7 @@ import { addDays, type Clock } from "../platform/clock.ts";
 import { isDatabaseUnavailable, type Db, type Queryable } from "../platform/db.ts";
 import type { WorkerJob } from "../platform/worker.ts";
 import { deleteFigures, deleteFiguresOf, writeCounts, type Counted, type Metric, type Subject } from "./figures.ts";
-import { keptLines, makeLogs, sweepLogs, type Logs } from "./logs.ts";
+import { makeLogs, makeLogSweep, type Logs } from "./logs.ts";
 import { writeJobRuns, type JobRun } from "./job-runs.ts";
 
 const hourMs = 3_600_000;
@@ -76,7 +76,7 @@ export function makeTraffic({ db, clock }: { db: Pick<Db, "pool">; clock: Clock 
       {
         name: "traffic.sweepLogs",
         everySeconds: 600,
-        run: (signal) => sweepLogs(db.pool, addDays(clock(), -keptLines.days), signal),
+        run: makeLogSweep({ db: db.pool, clock }),
       },
       { name: "traffic.flush", everySeconds: 60, inEveryProcess: true, run: flush },
       {
