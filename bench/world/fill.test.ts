@@ -48,6 +48,9 @@ test("constraints, triggers and indexes are as the migrations made them", async 
     await read("SELECT FROM affiliation a JOIN person p ON p.id = a.person_id WHERE a.sort_key <> p.sort_key"),
   ).toEqual([]);
   expect(
+    await read('SELECT FROM "grant" g JOIN school s ON s.id = g.school_id WHERE g.school_sort_key <> s.sort_key'),
+  ).toEqual([]);
+  expect(
     await read("SELECT FROM credential WHERE NOT EXISTS (SELECT FROM user_name WHERE hash = user_name_hash(username))"),
   ).toEqual([]);
   expect(await read("SELECT subject FROM view_version WHERE subject LIKE 'school:%'")).toHaveLength(2);

@@ -74,6 +74,7 @@ export const tables = {
       signOnAudience: "sign_on_audience",
       signOnRoles: "sign_on_roles",
       sync: "sync",
+      schoolSortKey: "school_sort_key",
       createdAt: "created_at",
       updatedAt: "updated_at",
     },
@@ -822,6 +823,7 @@ export type Rows = {
     signOnAudience: "NOBODY" | "EVERYBODY" | "ROLES" | "GROUPS";
     signOnRoles: ("STUDENT" | "TEACHER" | "OTHER")[];
     sync: boolean;
+    schoolSortKey: string;
     createdAt: Date;
     updatedAt: Date;
   };

@@ -36,15 +36,14 @@ export const shownSchools = (client: Value): Sql =>
   sql`SELECT ${grant.schoolId} FROM ${grant} WHERE ${grant.clientId} = ${client} AND ${grant.sync}`;
 
 /**
- * The schools that sync to the app, in their order. Sort keys and ids alone are sorted; schools are read one by one.
+ * The schools that sync to the app, which an index of its grants has in their order.
  *
  * Shape: a FROM, to be continued with WHERE; binds `listed` (sort_key, id) and `s` (school).
  */
 export const fromShownSchools = (client: Value): VisibleRows =>
   sql`(
-  SELECT ${s.sortKey}, ${s.id} FROM (${shownSchools(client)}) AS shown (id)
-  ${lookUp("school", "s", sql`${s.id} = shown.id`)} ORDER BY ${s.sortKey}, ${s.id} OFFSET 0) AS listed
-  ${lookUp("school", "s", sql`${s.id} = listed.id`)}` as VisibleRows;
+  SELECT ${grant.schoolSortKey}, ${grant.schoolId} FROM ${grant} WHERE ${grant.clientId} = ${client} AND ${grant.sync}
+  ) AS listed (sort_key, id) ${lookUp("school", "s", sql`${s.id} = listed.id`)}` as VisibleRows;
 
 /** `schoolIsShown` for rows most of which are of one school, which is asked about once in a whole statement. */
 const schoolOfMostIsShown = (client: Value, schoolId: Value, ofMost: Value): Sql => sql`

@@ -82,8 +82,8 @@ export async function fillDatabase(
          'https://app.example/login', '{${allScopes.join(",")}}', ${at}, ${at}
        FROM (SELECT unnest(ARRAY['${filledApps.everywhere}', '${filledApps.byGroups}', '${filledApps.few}']) AS client_id
              UNION ALL SELECT 'app-' || n FROM generate_series(1, 40) n) made`,
-      `INSERT INTO "grant" (client_id, school_id, sign_on_audience, sign_on_roles, sync, created_at, updated_at)
-       SELECT app.client_id, ${digest("school", "n")},
+      `INSERT INTO "grant" (client_id, school_id, school_sort_key, sign_on_audience, sign_on_roles, sync, created_at, updated_at)
+       SELECT app.client_id, ${digest("school", "n")}, lpad(n::text, 9, '0'),
          CASE app.client_id WHEN '${filledApps.byGroups}' THEN 'GROUPS'::sign_on_audience ELSE 'EVERYBODY' END, '{}', true, ${at}, ${at}
        FROM app, generate_series(0, ${schools - 1}) n
        WHERE app.client_id IN ('${filledApps.everywhere}', '${filledApps.byGroups}')

@@ -5413,6 +5413,7 @@ export const GrantScalarFieldEnum = {
   signOnAudience: 'signOnAudience',
   signOnRoles: 'signOnRoles',
   sync: 'sync',
+  schoolSortKey: 'schoolSortKey',
   createdAt: 'createdAt',
   updatedAt: 'updatedAt'
 } as const

@@ -29,6 +29,7 @@ export type GrantMinAggregateOutputType = {
   schoolId: string | null
   signOnAudience: $Enums.SignOnAudience | null
   sync: boolean | null
+  schoolSortKey: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -38,6 +39,7 @@ export type GrantMaxAggregateOutputType = {
   schoolId: string | null
   signOnAudience: $Enums.SignOnAudience | null
   sync: boolean | null
+  schoolSortKey: string | null
   createdAt: Date | null
   updatedAt: Date | null
 }
@@ -48,6 +50,7 @@ export type GrantCountAggregateOutputType = {
   signOnAudience: number
   signOnRoles: number
   sync: number
+  schoolSortKey: number
   createdAt: number
   updatedAt: number
   _all: number
@@ -59,6 +62,7 @@ export type GrantMinAggregateInputType = {
   schoolId?: true
   signOnAudience?: true
   sync?: true
+  schoolSortKey?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -68,6 +72,7 @@ export type GrantMaxAggregateInputType = {
   schoolId?: true
   signOnAudience?: true
   sync?: true
+  schoolSortKey?: true
   createdAt?: true
   updatedAt?: true
 }
@@ -78,6 +83,7 @@ export type GrantCountAggregateInputType = {
   signOnAudience?: true
   signOnRoles?: true
   sync?: true
+  schoolSortKey?: true
   createdAt?: true
   updatedAt?: true
   _all?: true
@@ -161,6 +167,7 @@ export type GrantGroupByOutputType = {
   signOnAudience: $Enums.SignOnAudience
   signOnRoles: $Enums.PersonRole[]
   sync: boolean
+  schoolSortKey: string
   createdAt: Date
   updatedAt: Date
   _count: GrantCountAggregateOutputType | null
@@ -192,6 +199,7 @@ export type GrantWhereInput = {
   signOnAudience?: Prisma.EnumSignOnAudienceFilter<"Grant"> | $Enums.SignOnAudience
   signOnRoles?: Prisma.EnumPersonRoleNullableListFilter<"Grant">
   sync?: Prisma.BoolFilter<"Grant"> | boolean
+  schoolSortKey?: Prisma.StringFilter<"Grant"> | string
   createdAt?: Prisma.DateTimeFilter<"Grant"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Grant"> | Date | string
   app?: Prisma.XOR<Prisma.AppScalarRelationFilter, Prisma.AppWhereInput>
@@ -206,6 +214,7 @@ export type GrantOrderByWithRelationInput = {
   signOnAudience?: Prisma.SortOrder
   signOnRoles?: Prisma.SortOrder
   sync?: Prisma.SortOrder
+  schoolSortKey?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   app?: Prisma.AppOrderByWithRelationInput
@@ -224,6 +233,7 @@ export type GrantWhereUniqueInput = Prisma.AtLeast<{
   signOnAudience?: Prisma.EnumSignOnAudienceFilter<"Grant"> | $Enums.SignOnAudience
   signOnRoles?: Prisma.EnumPersonRoleNullableListFilter<"Grant">
   sync?: Prisma.BoolFilter<"Grant"> | boolean
+  schoolSortKey?: Prisma.StringFilter<"Grant"> | string
   createdAt?: Prisma.DateTimeFilter<"Grant"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Grant"> | Date | string
   app?: Prisma.XOR<Prisma.AppScalarRelationFilter, Prisma.AppWhereInput>
@@ -238,6 +248,7 @@ export type GrantOrderByWithAggregationInput = {
   signOnAudience?: Prisma.SortOrder
   signOnRoles?: Prisma.SortOrder
   sync?: Prisma.SortOrder
+  schoolSortKey?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
   _count?: Prisma.GrantCountOrderByAggregateInput
@@ -254,6 +265,7 @@ export type GrantScalarWhereWithAggregatesInput = {
   signOnAudience?: Prisma.EnumSignOnAudienceWithAggregatesFilter<"Grant"> | $Enums.SignOnAudience
   signOnRoles?: Prisma.EnumPersonRoleNullableListFilter<"Grant">
   sync?: Prisma.BoolWithAggregatesFilter<"Grant"> | boolean
+  schoolSortKey?: Prisma.StringWithAggregatesFilter<"Grant"> | string
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"Grant"> | Date | string
   updatedAt?: Prisma.DateTimeWithAggregatesFilter<"Grant"> | Date | string
 }
@@ -262,6 +274,7 @@ export type GrantCreateInput = {
   signOnAudience?: $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantCreatesignOnRolesInput | $Enums.PersonRole[]
   sync?: boolean
+  schoolSortKey?: string
   createdAt: Date | string
   updatedAt: Date | string
   app: Prisma.AppCreateNestedOneWithoutGrantsInput
@@ -276,6 +289,7 @@ export type GrantUncheckedCreateInput = {
   signOnAudience?: $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantCreatesignOnRolesInput | $Enums.PersonRole[]
   sync?: boolean
+  schoolSortKey?: string
   createdAt: Date | string
   updatedAt: Date | string
   syncedGroups?: Prisma.SyncedGroupUncheckedCreateNestedManyWithoutGrantInput
@@ -286,6 +300,7 @@ export type GrantUpdateInput = {
   signOnAudience?: Prisma.EnumSignOnAudienceFieldUpdateOperationsInput | $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantUpdatesignOnRolesInput | $Enums.PersonRole[]
   sync?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  schoolSortKey?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   app?: Prisma.AppUpdateOneRequiredWithoutGrantsNestedInput
@@ -300,6 +315,7 @@ export type GrantUncheckedUpdateInput = {
   signOnAudience?: Prisma.EnumSignOnAudienceFieldUpdateOperationsInput | $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantUpdatesignOnRolesInput | $Enums.PersonRole[]
   sync?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  schoolSortKey?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   syncedGroups?: Prisma.SyncedGroupUncheckedUpdateManyWithoutGrantNestedInput
@@ -312,6 +328,7 @@ export type GrantCreateManyInput = {
   signOnAudience?: $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantCreatesignOnRolesInput | $Enums.PersonRole[]
   sync?: boolean
+  schoolSortKey?: string
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -320,6 +337,7 @@ export type GrantUpdateManyMutationInput = {
   signOnAudience?: Prisma.EnumSignOnAudienceFieldUpdateOperationsInput | $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantUpdatesignOnRolesInput | $Enums.PersonRole[]
   sync?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  schoolSortKey?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -330,6 +348,7 @@ export type GrantUncheckedUpdateManyInput = {
   signOnAudience?: Prisma.EnumSignOnAudienceFieldUpdateOperationsInput | $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantUpdatesignOnRolesInput | $Enums.PersonRole[]
   sync?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  schoolSortKey?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -363,6 +382,7 @@ export type GrantCountOrderByAggregateInput = {
   signOnAudience?: Prisma.SortOrder
   signOnRoles?: Prisma.SortOrder
   sync?: Prisma.SortOrder
+  schoolSortKey?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -372,6 +392,7 @@ export type GrantMaxOrderByAggregateInput = {
   schoolId?: Prisma.SortOrder
   signOnAudience?: Prisma.SortOrder
   sync?: Prisma.SortOrder
+  schoolSortKey?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -381,6 +402,7 @@ export type GrantMinOrderByAggregateInput = {
   schoolId?: Prisma.SortOrder
   signOnAudience?: Prisma.SortOrder
   sync?: Prisma.SortOrder
+  schoolSortKey?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   updatedAt?: Prisma.SortOrder
 }
@@ -519,6 +541,7 @@ export type GrantCreateWithoutAppInput = {
   signOnAudience?: $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantCreatesignOnRolesInput | $Enums.PersonRole[]
   sync?: boolean
+  schoolSortKey?: string
   createdAt: Date | string
   updatedAt: Date | string
   school: Prisma.SchoolCreateNestedOneWithoutGrantsInput
@@ -531,6 +554,7 @@ export type GrantUncheckedCreateWithoutAppInput = {
   signOnAudience?: $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantCreatesignOnRolesInput | $Enums.PersonRole[]
   sync?: boolean
+  schoolSortKey?: string
   createdAt: Date | string
   updatedAt: Date | string
   syncedGroups?: Prisma.SyncedGroupUncheckedCreateNestedManyWithoutGrantInput
@@ -572,6 +596,7 @@ export type GrantScalarWhereInput = {
   signOnAudience?: Prisma.EnumSignOnAudienceFilter<"Grant"> | $Enums.SignOnAudience
   signOnRoles?: Prisma.EnumPersonRoleNullableListFilter<"Grant">
   sync?: Prisma.BoolFilter<"Grant"> | boolean
+  schoolSortKey?: Prisma.StringFilter<"Grant"> | string
   createdAt?: Prisma.DateTimeFilter<"Grant"> | Date | string
   updatedAt?: Prisma.DateTimeFilter<"Grant"> | Date | string
 }
@@ -580,6 +605,7 @@ export type GrantCreateWithoutSyncedGroupsInput = {
   signOnAudience?: $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantCreatesignOnRolesInput | $Enums.PersonRole[]
   sync?: boolean
+  schoolSortKey?: string
   createdAt: Date | string
   updatedAt: Date | string
   app: Prisma.AppCreateNestedOneWithoutGrantsInput
@@ -593,6 +619,7 @@ export type GrantUncheckedCreateWithoutSyncedGroupsInput = {
   signOnAudience?: $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantCreatesignOnRolesInput | $Enums.PersonRole[]
   sync?: boolean
+  schoolSortKey?: string
   createdAt: Date | string
   updatedAt: Date | string
   signOnGroups?: Prisma.GrantSignOnGroupUncheckedCreateNestedManyWithoutGrantInput
@@ -618,6 +645,7 @@ export type GrantUpdateWithoutSyncedGroupsInput = {
   signOnAudience?: Prisma.EnumSignOnAudienceFieldUpdateOperationsInput | $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantUpdatesignOnRolesInput | $Enums.PersonRole[]
   sync?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  schoolSortKey?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   app?: Prisma.AppUpdateOneRequiredWithoutGrantsNestedInput
@@ -631,6 +659,7 @@ export type GrantUncheckedUpdateWithoutSyncedGroupsInput = {
   signOnAudience?: Prisma.EnumSignOnAudienceFieldUpdateOperationsInput | $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantUpdatesignOnRolesInput | $Enums.PersonRole[]
   sync?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  schoolSortKey?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   signOnGroups?: Prisma.GrantSignOnGroupUncheckedUpdateManyWithoutGrantNestedInput
@@ -640,6 +669,7 @@ export type GrantCreateWithoutSignOnGroupsInput = {
   signOnAudience?: $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantCreatesignOnRolesInput | $Enums.PersonRole[]
   sync?: boolean
+  schoolSortKey?: string
   createdAt: Date | string
   updatedAt: Date | string
   app: Prisma.AppCreateNestedOneWithoutGrantsInput
@@ -653,6 +683,7 @@ export type GrantUncheckedCreateWithoutSignOnGroupsInput = {
   signOnAudience?: $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantCreatesignOnRolesInput | $Enums.PersonRole[]
   sync?: boolean
+  schoolSortKey?: string
   createdAt: Date | string
   updatedAt: Date | string
   syncedGroups?: Prisma.SyncedGroupUncheckedCreateNestedManyWithoutGrantInput
@@ -678,6 +709,7 @@ export type GrantUpdateWithoutSignOnGroupsInput = {
   signOnAudience?: Prisma.EnumSignOnAudienceFieldUpdateOperationsInput | $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantUpdatesignOnRolesInput | $Enums.PersonRole[]
   sync?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  schoolSortKey?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   app?: Prisma.AppUpdateOneRequiredWithoutGrantsNestedInput
@@ -691,6 +723,7 @@ export type GrantUncheckedUpdateWithoutSignOnGroupsInput = {
   signOnAudience?: Prisma.EnumSignOnAudienceFieldUpdateOperationsInput | $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantUpdatesignOnRolesInput | $Enums.PersonRole[]
   sync?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  schoolSortKey?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   syncedGroups?: Prisma.SyncedGroupUncheckedUpdateManyWithoutGrantNestedInput
@@ -700,6 +733,7 @@ export type GrantCreateWithoutSchoolInput = {
   signOnAudience?: $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantCreatesignOnRolesInput | $Enums.PersonRole[]
   sync?: boolean
+  schoolSortKey?: string
   createdAt: Date | string
   updatedAt: Date | string
   app: Prisma.AppCreateNestedOneWithoutGrantsInput
@@ -712,6 +746,7 @@ export type GrantUncheckedCreateWithoutSchoolInput = {
   signOnAudience?: $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantCreatesignOnRolesInput | $Enums.PersonRole[]
   sync?: boolean
+  schoolSortKey?: string
   createdAt: Date | string
   updatedAt: Date | string
   syncedGroups?: Prisma.SyncedGroupUncheckedCreateNestedManyWithoutGrantInput
@@ -749,6 +784,7 @@ export type GrantCreateManyAppInput = {
   signOnAudience?: $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantCreatesignOnRolesInput | $Enums.PersonRole[]
   sync?: boolean
+  schoolSortKey?: string
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -757,6 +793,7 @@ export type GrantUpdateWithoutAppInput = {
   signOnAudience?: Prisma.EnumSignOnAudienceFieldUpdateOperationsInput | $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantUpdatesignOnRolesInput | $Enums.PersonRole[]
   sync?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  schoolSortKey?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   school?: Prisma.SchoolUpdateOneRequiredWithoutGrantsNestedInput
@@ -769,6 +806,7 @@ export type GrantUncheckedUpdateWithoutAppInput = {
   signOnAudience?: Prisma.EnumSignOnAudienceFieldUpdateOperationsInput | $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantUpdatesignOnRolesInput | $Enums.PersonRole[]
   sync?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  schoolSortKey?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   syncedGroups?: Prisma.SyncedGroupUncheckedUpdateManyWithoutGrantNestedInput
@@ -780,6 +818,7 @@ export type GrantUncheckedUpdateManyWithoutAppInput = {
   signOnAudience?: Prisma.EnumSignOnAudienceFieldUpdateOperationsInput | $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantUpdatesignOnRolesInput | $Enums.PersonRole[]
   sync?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  schoolSortKey?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -789,6 +828,7 @@ export type GrantCreateManySchoolInput = {
   signOnAudience?: $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantCreatesignOnRolesInput | $Enums.PersonRole[]
   sync?: boolean
+  schoolSortKey?: string
   createdAt: Date | string
   updatedAt: Date | string
 }
@@ -797,6 +837,7 @@ export type GrantUpdateWithoutSchoolInput = {
   signOnAudience?: Prisma.EnumSignOnAudienceFieldUpdateOperationsInput | $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantUpdatesignOnRolesInput | $Enums.PersonRole[]
   sync?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  schoolSortKey?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   app?: Prisma.AppUpdateOneRequiredWithoutGrantsNestedInput
@@ -809,6 +850,7 @@ export type GrantUncheckedUpdateWithoutSchoolInput = {
   signOnAudience?: Prisma.EnumSignOnAudienceFieldUpdateOperationsInput | $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantUpdatesignOnRolesInput | $Enums.PersonRole[]
   sync?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  schoolSortKey?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   syncedGroups?: Prisma.SyncedGroupUncheckedUpdateManyWithoutGrantNestedInput
@@ -820,6 +862,7 @@ export type GrantUncheckedUpdateManyWithoutSchoolInput = {
   signOnAudience?: Prisma.EnumSignOnAudienceFieldUpdateOperationsInput | $Enums.SignOnAudience
   signOnRoles?: Prisma.GrantUpdatesignOnRolesInput | $Enums.PersonRole[]
   sync?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  schoolSortKey?: Prisma.StringFieldUpdateOperationsInput | string
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
@@ -870,6 +913,7 @@ export type GrantSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = 
   signOnAudience?: boolean
   signOnRoles?: boolean
   sync?: boolean
+  schoolSortKey?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   app?: boolean | Prisma.AppDefaultArgs<ExtArgs>
@@ -885,6 +929,7 @@ export type GrantSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   signOnAudience?: boolean
   signOnRoles?: boolean
   sync?: boolean
+  schoolSortKey?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   app?: boolean | Prisma.AppDefaultArgs<ExtArgs>
@@ -897,6 +942,7 @@ export type GrantSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensi
   signOnAudience?: boolean
   signOnRoles?: boolean
   sync?: boolean
+  schoolSortKey?: boolean
   createdAt?: boolean
   updatedAt?: boolean
   app?: boolean | Prisma.AppDefaultArgs<ExtArgs>
@@ -909,11 +955,12 @@ export type GrantSelectScalar = {
   signOnAudience?: boolean
   signOnRoles?: boolean
   sync?: boolean
+  schoolSortKey?: boolean
   createdAt?: boolean
   updatedAt?: boolean
 }
 
-export type GrantOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"clientId" | "schoolId" | "signOnAudience" | "signOnRoles" | "sync" | "createdAt" | "updatedAt", ExtArgs["result"]["grant"]>
+export type GrantOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"clientId" | "schoolId" | "signOnAudience" | "signOnRoles" | "sync" | "schoolSortKey" | "createdAt" | "updatedAt", ExtArgs["result"]["grant"]>
 export type GrantInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   app?: boolean | Prisma.AppDefaultArgs<ExtArgs>
   school?: boolean | Prisma.SchoolDefaultArgs<ExtArgs>
@@ -944,6 +991,7 @@ export type $GrantPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs 
     signOnAudience: $Enums.SignOnAudience
     signOnRoles: $Enums.PersonRole[]
     sync: boolean
+    schoolSortKey: string
     createdAt: Date
     updatedAt: Date
   }, ExtArgs["result"]["grant"]>
@@ -1378,6 +1426,7 @@ export interface GrantFieldRefs {
   readonly signOnAudience: Prisma.FieldRef<"Grant", 'SignOnAudience'>
   readonly signOnRoles: Prisma.FieldRef<"Grant", 'PersonRole[]'>
   readonly sync: Prisma.FieldRef<"Grant", 'Boolean'>
+  readonly schoolSortKey: Prisma.FieldRef<"Grant", 'String'>
   readonly createdAt: Prisma.FieldRef<"Grant", 'DateTime'>
   readonly updatedAt: Prisma.FieldRef<"Grant", 'DateTime'>
 }
