@@ -1,7 +1,7 @@
 import type { ClientId } from "../access/index.ts";
 import type { PersonName, SchoolId } from "../directory/index.ts";
 import type { Queryable } from "../platform/db.ts";
-import { fields, findRows, sql, statement, table, type Sql, type Value } from "../platform/sql.ts";
+import { fields, findRows, sql, statement, table, type Sql } from "../platform/sql.ts";
 import type { Endpoint } from "../webhooks/index.ts";
 
 /** How many there are, and the first few. */
@@ -49,15 +49,19 @@ const someOf = (shape: Sql, from: Sql, order: Sql): Sql => sql`(
     'first', coalesce(json_agg(shown ORDER BY place) FILTER (WHERE place <= ${shownOfEach}), '[]'))
   FROM (SELECT ${shape} AS shown, row_number() OVER (ORDER BY ${order}) AS place FROM ${from}) found)`;
 
-const atSchools = (schoolIds: Value): Sql =>
-  sql`EXISTS (SELECT FROM ${a} WHERE ${a.personId} = ${p.id} AND ${a.schoolId} = ANY (${schoolIds}::uuid[]))`;
-
 const named = sql`'id', ${p.id}, 'firstFull', ${p.firstFull}, 'firstCall', ${p.firstCall}, 'last', ${p.last}`;
 const hasLogin = sql`EXISTS (SELECT FROM ${c} WHERE ${c.personId} = ${p.id})`;
 const isActive = sql`${p.status} = 'ACTIVE'`;
 
 const selectToday = statement<Asked>(
   ({ importsOf, schoolIds, endpointsOf, leftSince, unusedSince }) => sql`
+  WITH at_schools AS MATERIALIZED (
+    SELECT ${p.id}, ${p.status}, ${p.sortKey}, ${p.softDeletedAt}, ${p.firstFull}, ${p.firstCall}, ${p.last}
+    FROM (SELECT DISTINCT ${a.personId} FROM ${a} WHERE ${a.schoolId} = ANY (${schoolIds}::uuid[])) at
+    JOIN ${p} ON ${p.id} = at.person_id),
+  used AS MATERIALIZED (
+    SELECT DISTINCT ${a.schoolId}, ${signIn.clientId} FROM ${a} JOIN ${signIn} ON ${signIn.personId} = ${a.personId}
+    WHERE ${a.schoolId} = ANY (${schoolIds}::uuid[]) AND ${signIn.lastSignInAt} >= ${unusedSince})
   SELECT ${fields<TodayFound>({
     heldImports: someOf(
       sql`json_build_object('id', ${i.id}, 'fileName', ${i.fileName}, 'createdAt', ${i.createdAt})`,
@@ -67,21 +71,20 @@ const selectToday = statement<Asked>(
     ),
     withoutLogin: someOf(
       sql`json_build_object(${named})`,
-      sql`${p} WHERE ${isActive} AND ${atSchools(schoolIds)} AND NOT ${hasLogin}`,
+      sql`at_schools p WHERE ${isActive} AND NOT ${hasLogin}`,
       sql`${p.sortKey}, ${p.id}`,
     ),
     newLeavers: someOf(
       sql`json_build_object(${named}, 'softDeletedAt', ${p.softDeletedAt})`,
-      sql`${p} WHERE ${p.status} = 'SOFT_DELETED' AND ${p.softDeletedAt} >= ${leftSince} AND ${atSchools(schoolIds)}`,
+      sql`at_schools p WHERE ${p.status} = 'SOFT_DELETED' AND ${p.softDeletedAt} >= ${leftSince}`,
       sql`${p.softDeletedAt} DESC, ${p.id}`,
     ),
     unusedApps: someOf(
       sql`json_build_object('clientId', ${app.clientId}, 'name', ${app.name}, 'schoolId', ${g.schoolId})`,
       sql`${g} JOIN ${app} ON ${app.clientId} = ${g.clientId}
       WHERE ${g.schoolId} = ANY (${schoolIds}::uuid[]) AND ${g.signOnAudience} <> 'NOBODY'
-        AND ${g.createdAt} < ${unusedSince} AND NOT EXISTS (
-          SELECT FROM ${a} JOIN ${signIn} ON ${signIn.personId} = ${a.personId} AND ${signIn.clientId} = ${g.clientId}
-          WHERE ${a.schoolId} = ${g.schoolId} AND ${signIn.lastSignInAt} >= ${unusedSince})`,
+        AND ${g.createdAt} < ${unusedSince}
+        AND NOT EXISTS (SELECT FROM used WHERE used.school_id = ${g.schoolId} AND used.client_id = ${g.clientId})`,
       sql`${app.name}, ${app.clientId}, ${g.schoolId}`,
     ),
     failingEndpoints: someOf(
@@ -92,8 +95,8 @@ const selectToday = statement<Asked>(
         AND (${endpointsOf}::text[] IS NULL OR ${e.clientId} = ANY (${endpointsOf}))`,
       sql`${e.stateChangedAt} DESC, ${e.id}`,
     ),
-    hasPeople: sql`EXISTS (SELECT FROM ${p} WHERE ${isActive} AND ${atSchools(schoolIds)})`,
-    hasLogins: sql`EXISTS (SELECT FROM ${p} WHERE ${isActive} AND ${atSchools(schoolIds)} AND ${hasLogin})`,
+    hasPeople: sql`EXISTS (SELECT FROM at_schools p WHERE ${isActive})`,
+    hasLogins: sql`EXISTS (SELECT FROM at_schools p WHERE ${isActive} AND ${hasLogin})`,
     hasApps: sql`EXISTS (SELECT FROM ${g} WHERE ${g.schoolId} = ANY (${schoolIds}::uuid[])
       AND (${g.sync} OR ${g.signOnAudience} <> 'NOBODY'))`,
   })}`,
