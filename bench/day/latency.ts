@@ -1,19 +1,25 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-export type Latencies = { token: number[]; read: number[] };
+export type Latencies = { token: number[]; read: number[]; "sign-on": number[] };
 
 const pauseMs = 25;
 
-/** Asks a service for a token and a record in turns, one request at a time, until `done`. */
+/** Asks a service for a token, a record and a whole sign-on in turns, one request at a time, until `done`. */
 export async function probe(
   url: string,
-  { basic, school, done }: { basic: string; school: string; done: AbortSignal },
+  {
+    basic,
+    school,
+    signOns,
+    done,
+  }: { basic: string; school: string; signOns: readonly (() => Promise<void>)[]; done: AbortSignal },
 ): Promise<Latencies> {
-  const found: Latencies = { token: [], read: [] };
+  const found: Latencies = { token: [], read: [], "sign-on": [] };
   let token = await askToken();
   while (!done.aborted) {
     token = await timed(found.token, askToken);
     await timed(found.read, readSchool);
+    await timed(found["sign-on"], signOns[found["sign-on"].length % signOns.length]!);
     await sleep(pauseMs);
   }
   return found;

@@ -145,14 +145,17 @@ async function comparePurge(sides: Sides<Side>): Promise<void> {
 
 /**
  * Each job after a step in time that makes as many rows too old in either world, of whose rows so many come in a day as
- * it has people.
+ * it has people. Every job begins at the same time, so that what others went on does not empty the small world.
  */
 async function compareSweeps(sides: Sides<Side>): Promise<void> {
   const step = (side: Side): void => {
     side.clock.now = new Date(side.clock.now.getTime() + (hourMs * sides.small.people) / side.people);
   };
+  const start = inBoth(sides, ({ clock }) => clock.now);
   const names = sides.small.app.jobs.map(({ name }) => name).filter((name) => !notSweeps.has(name));
-  for (const name of names)
+  for (const name of names) {
+    sides.small.clock.now = start.small;
+    sides.large.clock.now = start.large;
     await compareCost(
       `job \`${name}\``,
       inBoth(sides, (side) => async () => {
@@ -162,6 +165,7 @@ async function compareSweeps(sides: Sides<Side>): Promise<void> {
       }),
       runs,
     );
+  }
 }
 
 async function addExpired({ db, clock }: Side): Promise<void> {
