@@ -167,6 +167,14 @@ test("staff who look for a person read the people of the schools or the group on
     }
 });
 
+test("a page of schools reads those of the page, however many the app has", async () => {
+  const pages = statements().filter(({ name }) => /^idm_schools_(next_)?page$/.test(name ?? ""));
+  expect(pages).toHaveLength(2);
+  for (const page of pages)
+    for (const mode of ["force_custom_plan", "force_generic_plan"] as const)
+      expect(countRows(await explain(asApp(page, filledApps.everywhere), mode)), mode).toBeLessThan(100);
+});
+
 async function listFaults(checked: Statement[], mode: "force_custom_plan" | "force_generic_plan"): Promise<string[]> {
   const faults: string[] = [];
   for (const statement of checked) {
