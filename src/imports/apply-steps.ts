@@ -14,12 +14,13 @@ type Given = { schoolId: SchoolId; schools: readonly SchoolId[]; now: Date; purg
 type Write = Statement<Given>;
 
 const people: Record<"create" | "join" | "change" | "remove" | "leave" | "changeHome" | "leaveHome", Write> = {
-  create: statement(({ schoolId, now }) =>
+  create: statement(({ schoolId, schools, now }) =>
     insert(
       "person",
       {
         ...{ id: i.id, homeSchoolId: schoolId, role: i.role, firstFull: i.firstFull, firstCall: i.firstCall },
         ...{ last: i.last, sortKey: i.sortKey, sourceSystemIdentifier: i.sourceId, createdAt: now, updatedAt: now },
+        sourceIdIsShared: sql`cardinality(${schools}::uuid[]) > 1`,
       },
       sql`FROM ${i} WHERE ${i.change} = 'created'`,
     ),
@@ -162,7 +163,7 @@ export const recordCarryOvers = statement<OfImport>(
   ON CONFLICT DO NOTHING`,
 );
 
-/** Files of several schools gave these people their ids. Apps do not see this, so it is no change of a person. */
+/** Files of several schools gave these people, who were there, their ids. Apps do not see this: it is no change. */
 export const shareSourceIds = statement<{ schoolId: SchoolId }>(
   ({ schoolId }) => sql`
   ${update("person", "p", { sourceIdIsShared: sql`true` })} FROM ${i}

@@ -158,6 +158,22 @@ test("within a district's rosters an id is one child, who keeps our id in every 
   );
 });
 
+test("whom a district's roster names for the first time is written once, with the id that moves along", async () => {
+  const [a, b] = [await makeSchool(), await makeSchool()];
+  await db.pool.query(`
+    CREATE FUNCTION refuse_update() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE 'a new person was written again'; END $$;
+    CREATE TRIGGER refuse_update BEFORE UPDATE ON person FOR EACH ROW EXECUTE FUNCTION refuse_update()`);
+  try {
+    await run(await district([a, b], [...fillersOf(a, b), { id: "9", name: "Nora", at: [a] }]));
+  } finally {
+    await db.pool.query("DROP FUNCTION refuse_update CASCADE");
+  }
+  const nora = await personAt(a, "9");
+  await run(await district([a, b], [...fillersOf(a, b), { id: "9", name: "Nora", at: [b] }]));
+  expect(await personOf(nora.id)).toMatchObject({ home: b.officialId, sourceId: "9" });
+});
+
 test("an id that a school's own roster gave is another child than the same id at another school in a district's roster", async () => {
   const [a, b] = [await makeSchool(), await makeSchool()];
   await plain(a, `42;student;Lea;Test;5x;\n${filler}`);
