@@ -36,6 +36,10 @@ async function fill(): Promise<void> {
     SELECT gen_random_uuid(), 'PLAIN', 'BULK', 'APPLIED', 'roster.csv', timestamptz '2025-02-03' FROM generate_series(1, 6000)`;
   for (const insert of [...inserts, imports])
     await db.pool.query(`BEGIN; SET LOCAL session_replication_role = replica; ${insert}; COMMIT`);
+  // Tokens are not all issued in the same second.
+  await db.pool.query(
+    "UPDATE oidc_artifact SET expires_at = expires_at + get_byte(id_hash, 0) * interval '5 minutes' WHERE kind = 'ClientCredentials'",
+  );
   // The faults of imports stay, their lines do not.
   await db.pool.query("UPDATE import_error SET line_text = NULL");
   await db.pool.query("VACUUM ANALYZE");
