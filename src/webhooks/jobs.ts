@@ -65,6 +65,12 @@ export function makeWebhooks({
     }));
   const waits = makeListenerWaits({ db, clock, listen: () => void listen() });
 
+  const fanOutSome = async (): Promise<number> => {
+    const { read, made } = await fanOut(db, { now: clock(), limit: fanOutBatch });
+    if (made > 0) deliveries.wake();
+    return read;
+  };
+
   const jobs: WorkerJob[] = [
     {
       name: "webhooks.fanOut",
@@ -72,11 +78,10 @@ export function makeWebhooks({
       wait: (seconds, signal) => (listen(), events.wait(seconds, signal)),
       async run(signal) {
         // In batches, so that the first events of a large change arrive while the last ones still get their positions.
+        await sequenceSome(db, fanOutBatch);
         for (let isMore = true; isMore && !signal.aborted;) {
-          const placed = await sequenceSome(db, fanOutBatch);
-          const { read, made } = await fanOut(db, { now: clock(), limit: fanOutBatch });
-          if (made > 0) deliveries.wake();
-          isMore = placed === fanOutBatch || read === fanOutBatch;
+          const [placed, read] = await Promise.all([sequenceSome(db, fanOutBatch), fanOutSome()]);
+          isMore = placed > 0 || read === fanOutBatch;
         }
       },
     },
