@@ -186,7 +186,9 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^(clients/[^/]+/dist|test/generators/(programs|settings)|generated/redoc|\\.cache|coverage)/" },
+    exclude: {
+      path: "^(clients/[^/]+/dist|test/generators/(programs|settings)|bench/peers/better-auth|generated/redoc|\\.cache|coverage)/",
+    },
     tsPreCompilationDeps: true,
     combinedDependencies: false,
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "types", "default"] },

@@ -14,31 +14,40 @@ const rounds = Number(process.env["BENCH_ROUNDS"] ?? 5);
 const agent = new Agent({ connections: concurrency * 2 });
 const scope = "urn:schultor:idm:v1:schools:read";
 
-export type Side = { url: string; app: TestApp; cookies: string };
+const ownEndpoints = { authorization: "/oauth2/auth", token: "/oauth2/token" };
+
+/** Who signs in where. Shape: `endpoints` are paths, that of the authorization may end in a query of its own. */
+export type Side = { url: string; app: TestApp; cookies: string; endpoints?: typeof ownEndpoints };
+
+const tokenPath = ({ endpoints = ownEndpoints }: Pick<Side, "endpoints">) => endpoints.token;
 
 const basic = ({ clientId, clientSecret }: TestApp) =>
   `Basic ${Buffer.from(`${clientId}:${clientSecret ?? ""}`).toString("base64")}`;
 
-async function postToken({ url, app }: Side, fields: Record<string, string>): Promise<Record<string, unknown>> {
-  const { statusCode, body } = await request(`${url}/oauth2/token`, {
+type Answer = { status: number; fields: Record<string, unknown> };
+
+async function postToken(side: Side, fields: Record<string, string>): Promise<Answer> {
+  const { statusCode, body } = await request(`${side.url}${tokenPath(side)}`, {
     dispatcher: agent,
     method: "POST",
-    headers: { authorization: basic(app), "content-type": "application/x-www-form-urlencoded" },
+    headers: { authorization: basic(side.app), "content-type": "application/x-www-form-urlencoded" },
     body: new URLSearchParams(fields).toString(),
   });
-  const answer = (await body.json()) as Record<string, unknown>;
-  if (statusCode !== 200) throw new Error(`${String(statusCode)} ${JSON.stringify(answer)}`);
-  return answer;
+  const text = await body.text();
+  return { status: statusCode, fields: statusCode === 200 ? (JSON.parse(text) as Answer["fields"]) : { text } };
 }
 
-const tokenRequest = ({ app }: Side, query = "") => ({
+export const tokenRequest = (side: Omit<Side, "cookies">, query = "") => ({
   method: "POST" as const,
-  path: `/oauth2/token${query}`,
-  headers: { authorization: basic(app), "content-type": "application/x-www-form-urlencoded" },
+  path: `${tokenPath(side)}${query}`,
+  headers: { authorization: basic(side.app), "content-type": "application/x-www-form-urlencoded" },
   body: new URLSearchParams({ grant_type: "client_credentials", scope }).toString(),
 });
 
-function authorizationUrl({ url, app }: Side): { address: string; verifier: string } {
+type Asked = { address: string; verifier: string };
+
+/** What an app sends a browser to, with PKCE. */
+export function authorizationUrl({ url, app, endpoints = ownEndpoints }: Omit<Side, "cookies">): Asked {
   const verifier = randomBytes(32).toString("base64url");
   const query = new URLSearchParams({
     response_type: "code",
@@ -50,10 +59,14 @@ function authorizationUrl({ url, app }: Side): { address: string; verifier: stri
     code_challenge: createHash("sha256").update(verifier).digest("base64url"),
     code_challenge_method: "S256",
   });
-  return { address: `${url}/oauth2/auth?${query.toString()}`, verifier };
+  const { authorization } = endpoints;
+  return { address: `${url}${authorization}${authorization.includes("?") ? "&" : "?"}${query}`, verifier };
 }
 
-export const signOn = (side: Side) => async () => {
+type Code = { code: string; verifier: string };
+
+/** A code for a person with a session. */
+export async function requestCode(side: Side): Promise<Code> {
   const { address, verifier } = authorizationUrl(side);
   const { statusCode, headers, body } = await request(address, {
     dispatcher: agent,
@@ -63,19 +76,26 @@ export const signOn = (side: Side) => async () => {
   const back = new URL(String(headers["location"]), side.url);
   const code = back.searchParams.get("code");
   if (statusCode >= 400 || code === null) throw new Error(`no code: ${String(statusCode)} ${back.href}`);
-  const tokens = await postToken(side, {
+  return { code, verifier };
+}
+
+export const redeemCode = (side: Side, { code, verifier }: Code): Promise<Answer> =>
+  postToken(side, {
     grant_type: "authorization_code",
     code,
     redirect_uri: side.app.redirectUri,
     code_verifier: verifier,
   });
-  if (typeof tokens["id_token"] !== "string") throw new Error("no ID token");
+
+export const signOn = (side: Side) => async () => {
+  const { status, fields } = await redeemCode(side, await requestCode(side));
+  if (typeof fields["id_token"] !== "string") throw new Error(`no ID token: ${status} ${JSON.stringify(fields)}`);
 };
 
 /** Signs a person in once, so that every measured flow finds a session and a consent. */
 async function openSession(side: Omit<Side, "cookies">, login: { username: string; password: string }): Promise<Side> {
   const browser = makeBrowser(side.url);
-  const shown = await passPages(browser, await browser.open(authorizationUrl({ ...side, cookies: "" }).address), login);
+  const shown = await passPages(browser, await browser.open(authorizationUrl(side).address), login);
   if (!shown.url.startsWith(side.app.redirectUri))
     throw new Error(
       `the session was not opened: ${shown.url} ${shown.html.replace(/<[^>]+>|\s+/g, " ").slice(0, 500)}`,

@@ -1,9 +1,9 @@
 // Whole sign-ons, from the authorization request to the tokens, as a browser and an app make them.
-import { createHash, randomBytes } from "node:crypto";
 import { request } from "undici";
 import type { ClientId } from "../../src/access/index.ts";
 import type { TestApp } from "../../test/support/token.ts";
 import type { Subject } from "../harness.ts";
+import { authorizationUrl } from "../sign-on.ts";
 import { everywhere } from "../size/worlds.ts";
 import { appSecret, password } from "../world/shape.ts";
 import { makeBrowser, Refused, type Browser, type Network, type Page } from "./browser.ts";
@@ -26,7 +26,7 @@ export function makeWays(service: Subject, pupils: readonly Pupil[], network: Ne
   const open = (n: number) => makeBrowser(service, network.agentOf(n));
 
   async function withPassword(n: number, browser: Browser): Promise<void> {
-    const { address, verifier } = askFor(service);
+    const { address, verifier } = authorizationUrl({ ...service, app });
     const form = await browser.open(address);
     const shown = await browser.post(form, "/login", { username: pupilOf(n).username, password });
     await exchange(service, network, { n, page: shown, verifier });
@@ -36,7 +36,7 @@ export function makeWays(service: Subject, pupils: readonly Pupil[], network: Ne
     password: (n) => withPassword(n, open(n)),
     async card(n) {
       const browser = open(n);
-      const { address, verifier } = askFor(service);
+      const { address, verifier } = authorizationUrl({ ...service, app });
       await browser.open(address);
       const form = await browser.open(`${cardPath}/${pupilOf(n).cardToken}`);
       await exchange(service, network, { n, page: await browser.post(form, cardPath), verifier });
@@ -45,25 +45,10 @@ export function makeWays(service: Subject, pupils: readonly Pupil[], network: Ne
       const browser = sessions.get(n) ?? open(n);
       if (!sessions.has(n)) await withPassword(n, browser);
       sessions.set(n, browser);
-      const { address, verifier } = askFor(service);
+      const { address, verifier } = authorizationUrl({ ...service, app });
       await exchange(service, network, { n, page: await browser.open(address), verifier });
     },
   };
-}
-
-function askFor({ url }: Subject): { address: string; verifier: string } {
-  const verifier = randomBytes(32).toString("base64url");
-  const query = new URLSearchParams({
-    response_type: "code",
-    client_id: app.clientId,
-    redirect_uri: app.redirectUri,
-    scope: "openid profile",
-    state: randomBytes(8).toString("base64url"),
-    nonce: randomBytes(8).toString("base64url"),
-    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
-    code_challenge_method: "S256",
-  });
-  return { address: `${url}/oauth2/auth?${query.toString()}`, verifier };
 }
 
 type Back = { n: number; page: Page; verifier: string };
