@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
 import { findPort } from "../../test/support/find-port.ts";
+import type { Side } from "../sign-on.ts";
 import { cookiesOf, makeKey, Missing, peerApp, peerPassword, scope, type Start, startProgram } from "./peer.ts";
 
 const program = "/usr/bin/glewlwyd";
@@ -124,6 +125,8 @@ export const startGlewlwyd: Start = async ({ databaseUrl, folder, people }) => {
     await call(cookies, "PUT", `auth/grant/${peerApp.clientId}/`, { scope: "openid profile" });
     return { ...machine, cookies };
   };
-  const sides = await Promise.all(Array.from({ length: people }, (_, number) => signUp(number)));
+  // One after another: it makes the scope of a user twice otherwise, and fails.
+  const sides: Side[] = [];
+  for (let number = 0; number < people; number++) sides.push(await signUp(number));
   return { ...running, sides, machine };
 };
