@@ -51,19 +51,16 @@ type Program = { program: string; args: string[]; env?: Record<string, string>; 
  *
  * Errors: rejects when the program ends before it answers, or does not answer within a minute.
  */
-export async function startProgram({
-  program,
-  args,
-  env,
-  cwd,
-  url,
-}: Program): Promise<Pick<Subject, "cpuMs" | "stop">> {
+export async function startProgram(started: Program): Promise<Pick<Subject, "cpuMs" | "stop">> {
+  const { program, args, env, cwd, url } = started;
   const child: ChildProcess = spawn(program, args, {
     cwd,
     env: { ...process.env, ...env },
     stdio: ["ignore", "ignore", "inherit"],
   });
   const pid = child.pid!;
+  // Also when the measurement fails before it stops its programs.
+  process.once("exit", () => child.kill());
   await until(`${program} answers`, 60, () => {
     if (child.exitCode !== null) throw new Error(`${program} ended with exit ${child.exitCode}`);
     return fetch(url).then(
