@@ -1,5 +1,5 @@
 // Client credentials, sign-ons with a session, and one code used twenty times at once: the service beside other
-// providers, each with one process for requests. Ends with 1 if a code of the service did not bring tokens exactly once.
+// providers, each with one process for requests. Ends with 1 unless each code of the service brought tokens once.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -143,7 +143,7 @@ function presentRow(name: string, ours: Measured[], theirs: Measured[]): string 
   return `| ${cells.join(" | ")} |`;
 }
 
-/** How often each code brought tokens that was used many times at once; prints it with the answers to the other uses. */
+/** How often each code brought tokens, used many times at once; prints it with the answers to the other uses. */
 async function useCodes({ name, sides }: Named): Promise<number[]> {
   const brought: number[] = [];
   const others = new Map<number, number>();

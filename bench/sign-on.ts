@@ -60,7 +60,7 @@ export function authorizationUrl({ url, app, endpoints = ownEndpoints }: Omit<Si
     code_challenge_method: "S256",
   });
   const { authorization } = endpoints;
-  return { address: `${url}${authorization}${authorization.includes("?") ? "&" : "?"}${query}`, verifier };
+  return { address: `${url}${authorization}${authorization.includes("?") ? "&" : "?"}${query.toString()}`, verifier };
 }
 
 type Code = { code: string; verifier: string };
