@@ -49,6 +49,8 @@ export function makeDispatcher(deps: DispatcherDeps): { run(signal: AbortSignal)
   let renewAt = 0;
   let lookAt = 0;
   let hasLooked = false;
+  /** Endpoints may be due beyond those that fit at once. */
+  let mayBeMore = false;
   let isStopping = false;
 
   const deadline = () => ({ holder, now: clock(), until: new Date(clock().getTime() + deps.leaseSeconds * 1000) });
@@ -67,9 +69,13 @@ export function makeDispatcher(deps: DispatcherDeps): { run(signal: AbortSignal)
         start();
       }
       await releaseIdle();
-      if (workers.size === 0 && finished.length === 0) return;
+      const isIdle = workers.size === 0 && finished.length === 0;
+      if (isIdle && (isStopping || !mayBeMore)) return;
       if (finished.length === 0)
-        await wakeUp.wait(isStopping || !hasLooked ? lookMs / 1000 : idleSeconds, isStopping ? never : signal);
+        await wakeUp.wait(
+          isStopping || isIdle || !hasLooked ? lookMs / 1000 : idleSeconds,
+          isStopping ? never : signal,
+        );
       await sleep(Math.max(0, roundMs - (performance.now() - began)));
     }
   }
@@ -107,7 +113,9 @@ export function makeDispatcher(deps: DispatcherDeps): { run(signal: AbortSignal)
 
   async function lookForEndpoints(): Promise<void> {
     hasLooked = performance.now() >= lookAt;
-    if (!hasLooked || workers.size >= deps.concurrency) return;
+    if (!hasLooked) return;
+    mayBeMore = workers.size >= deps.concurrency;
+    if (mayBeMore) return;
     lookAt = performance.now() + lookMs;
     const held = deadline();
     const taken = await lease(db.pool, held, deps.concurrency - workers.size);
