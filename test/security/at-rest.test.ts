@@ -1,38 +1,74 @@
 import { expect, test } from "vitest";
 import { makeLog } from "../../src/platform/log.ts";
-import { registerEndpoint } from "../../src/webhooks/index.ts";
+import type { components } from "../../generated/openapi/admin.ts";
 import { makeStaff } from "../support/admin.ts";
+import { makeBrowser, type Browser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser } from "../support/portal.ts";
-import { readRecoveryCodes, setUpTotp } from "../support/second-factor.ts";
+import { startReceiver } from "../support/receiver.ts";
+import { confirmPath, readRecoveryCodes, setUpTotp } from "../support/second-factor.ts";
 import { startService } from "../support/service.ts";
 import { basic, exchange, getAppToken, giveLogin, postToken, signOn } from "../support/token.ts";
-import { keys } from "../support/webhooks.ts";
+import { verify } from "../support/webhooks.ts";
 
 /** A secret in the spellings in which it could lie somewhere. */
 function spellingsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   // Base64 within something longer begins at one of three places.
-  const inside = [0, 1, 2].map((pad) =>
-    Buffer.concat([Buffer.alloc(pad), bytes])
-      .toString("base64")
-      .slice(Math.ceil((pad * 4) / 3) + 1, -4),
+  const inside = (["base64", "base64url"] as const).flatMap((alphabet) =>
+    [0, 1, 2].map((pad) =>
+      Buffer.concat([Buffer.alloc(pad), bytes])
+        .toString(alphabet)
+        .slice(Math.ceil((pad * 4) / 3) + 1, -4),
+    ),
   );
   return [secret, encodeURIComponent(secret), bytes.toString("hex"), bytes.toString("base64url"), ...inside].filter(
     (text) => text.length >= 6,
   );
 }
 
+const lines: string[] = [];
+const log = makeLog({ level: "trace", format: "json", to: { write: (line: string) => void lines.push(line) } });
+const service = await startService({ log, env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" } });
+const { db, clock } = service;
+const make = makeMakers(db);
+/** What whoever has it could use, by what it is. */
+const seen: Record<string, string> = {};
+
+function seeCookies(whose: string, browser: Browser): void {
+  for (const { name, value } of browser.cookies()) if (value.length > 20) seen[`cookie ${name} of ${whose}`] = value;
+}
+
+async function readTables(): Promise<string[]> {
+  const { rows: tables } = await db.pool.query<{ name: string }>(
+    "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'",
+  );
+  expect(tables.length).toBeGreaterThan(40);
+  const dump: string[] = [];
+  for (const { name } of tables) {
+    const { rows } = await db.pool.query<{ row: string }>(`SELECT t::text AS row FROM "${name}" AS t`);
+    dump.push(...rows.map(({ row }) => `${name}: ${row}`));
+  }
+  return dump;
+}
+
+/** What was seen so far and lies in a table or in the log, in any spelling. */
+async function findSeen(): Promise<string[]> {
+  expect(Object.values(seen).every((value) => value.length >= 6)).toBe(true);
+  // Binary columns are hexadecimal in the text of a row: a secret as it is would be found there too.
+  const everything = { tables: (await readTables()).join("\n").toLowerCase(), log: lines.join("\n").toLowerCase() };
+  return Object.entries(seen).flatMap(([what, value]) =>
+    Object.entries(everything)
+      .filter(([, text]) => spellingsOf(value).some((spelling) => text.includes(spelling.toLowerCase())))
+      .map(([where]) => `${what} in ${where}`),
+  );
+}
+
 test("after sign-on, refresh, second factor, webhooks and calls, no table and no log line holds a secret that is good for anything", async () => {
-  const lines: string[] = [];
-  const log = makeLog({ level: "trace", format: "json", to: { write: (line: string) => void lines.push(line) } });
-  const service = await startService({ log });
-  const { db, clock } = service;
-  const make = makeMakers(db);
   const [school, app, spa] = [await make.school(), await make.app(), await make.app({ type: "PUBLIC" })];
   for (const { clientId } of [app, spa]) await make.grant({ app: clientId, school });
   const login = await giveLogin(db, await make.person({ school }));
-  const seen: Record<string, string> = { password: login.password, clientSecret: app.clientSecret! };
+  Object.assign(seen, { password: login.password, clientSecret: app.clientSecret! });
 
   for (const [kind, client] of Object.entries({ app, spa })) {
     const signedOn = await signOn(service, client, login, { scopes: ["openid", "offline_access", "people:read"] });
@@ -50,8 +86,7 @@ test("after sign-on, refresh, second factor, webhooks and calls, no table and no
       [`${kind} refreshed access token`]: refreshed.access_token,
       [`${kind} refreshed refresh token`]: refreshed.refresh_token!,
     });
-    for (const { name, value } of signedOn.browser.cookies())
-      if (/^_(session|browser)/.test(name)) seen[`${kind} cookie ${name}`] = value;
+    seeCookies(kind, signedOn.browser);
   }
   const half = await signOn(service, app, login);
   seen["unused code"] = half.back.searchParams.get("code")!;
@@ -64,36 +99,95 @@ test("after sign-on, refresh, second factor, webhooks and calls, no table and no
   seen["TOTP secret"] = secret.replaceAll(" ", "");
   for (const [index, code] of readRecoveryCodes(shown).entries()) seen[`recovery code ${index}`] = code;
   await user.browser.open("/admin/schools");
+  const later = makeBrowser(service.url);
+  const asking = await later.submit(await later.open("/sign-in"), "/sign-in", {
+    username: user.username,
+    password: user.password,
+  });
+  seeCookies("staff between two factors", later);
+  const inside = await later.submit(asking, confirmPath, { code: seen["recovery code 0"]! });
+  expect(inside.status).toBe(200);
+  seeCookies("staff with a recovery code", later);
 
   const { app: robot, call } = await makeStaff(service, "OPERATOR");
   seen["operator secret"] = robot.clientSecret!;
   await call("GET", "/schools");
-  const endpoint = await registerEndpoint(
-    db,
-    { clientId: app.clientId, url: "http://127.0.0.1:4999/hook", eventTypes: ["person"] },
-    { origin: { at: clock(), actorId: "test" }, keys, policy: { allowPrivateAddresses: true } },
-  );
-  seen["webhook secret"] = endpoint.secret;
   expect(readRecoveryCodes(shown).length).toBeGreaterThan(5);
   expect(Object.values(seen).every((value) => value.length >= 6)).toBe(true);
 
-  const { rows: tables } = await db.pool.query<{ name: string }>(
-    "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'",
-  );
-  const dump: string[] = [];
-  for (const { name } of tables) {
-    const { rows } = await db.pool.query<{ row: string }>(`SELECT t::text AS row FROM "${name}" AS t`);
-    dump.push(...rows.map(({ row }) => `${name}: ${row}`));
-  }
-  expect([tables.length > 40, dump.length > 100, lines.length > 30]).toEqual([true, true, true]);
-  // Binary columns are hexadecimal in the text of a row: a secret as it is would be found there too.
-  const everything = { tables: dump.join("\n").toLowerCase(), log: lines.join("\n").toLowerCase() };
-  const found = Object.entries(seen).flatMap(([what, value]) =>
-    Object.entries(everything)
-      .filter(([, text]) => spellingsOf(value).some((spelling) => text.includes(spelling.toLowerCase())))
-      .map(([where]) => `${what} in ${where}`),
-  );
-  expect(found).toEqual([]);
+  seeCookies("staff", user.browser);
+  expect(await findSeen()).toEqual([]);
+  expect(lines.length).toBeGreaterThan(30);
   // What is searched for is found where it does lie: the user name is in its table.
-  expect(spellingsOf(login.username).some((spelling) => everything.tables.includes(spelling.toLowerCase()))).toBe(true);
+  seen["user name"] = login.username;
+  expect(await findSeen()).toEqual(["user name in tables"]);
+  delete seen["user name"];
+});
+
+type Schemas = components["schemas"];
+
+test("after first passwords, login cards, a recovery code, a delivered webhook and an import, neither does one", async () => {
+  const school = await make.school();
+  const group = await make.group({ school });
+  const [first, second] = [
+    await make.person({ school, groups: [group] }),
+    await make.person({ school, groups: [group] }),
+  ];
+  const { call } = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  const headers = { "idempotency-key": "once" };
+  const logins = await call("POST", `/groups/${group}/logins`, { body: { onlyMissing: true }, headers });
+  for (const { personId, password } of logins.body as Schemas["NamedLoginSecret"][])
+    seen[`first password of ${personId}`] = password;
+
+  const settings = {
+    enabled: true,
+    grades: null,
+    hours: null,
+    networks: [],
+    secondStep: "NONE",
+    printSecondStep: false,
+  };
+  await call("PUT", `/schools/${school}/card-settings`, { body: settings });
+  const body = { personIds: [first, second], newPasswords: true, withQr: true };
+  const made = await call("POST", `/schools/${school}/login-cards`, { body, headers: { "idempotency-key": "cards" } });
+  const { cards } = made.body as Schemas["MadeLoginCards"];
+  expect([logins.status, cards.length]).toEqual([200, 2]);
+  for (const { personId, url, password } of cards) {
+    seen[`card of ${personId}`] = url!.slice(-24);
+    seen[`password on the card of ${personId}`] = password!;
+  }
+  const pupil = makeBrowser(service.url);
+  await pupil.once(cards[0]!.url!);
+  seeCookies("who opened the card", pupil);
+  await pupil.submit(await pupil.open("/card"), "/card");
+  seeCookies("who signed in by card", pupil);
+
+  const receiver = await startReceiver();
+  const operator = await makeStaff(service, "OPERATOR");
+  const operatorToken = await getAppToken(service, operator.app, ["admin:read", "admin:write"]);
+  seen["operator token"] = operatorToken;
+  const { clientId } = await make.app();
+  const hook = { clientId, url: receiver.url, eventTypes: ["person"] };
+  const sent = await operator.call("POST", "/webhook-endpoints", {
+    body: hook,
+    headers: { "idempotency-key": "hook" },
+  });
+  const { id, secret } = sent.body as Schemas["EndpointSecret"];
+  await operator.call("POST", `/webhook-endpoints/${id}/test`);
+  const signal = new AbortController().signal;
+  await service.jobs.find(({ name }) => name === "webhooks.deliver")!.run(signal);
+  expect(verify(receiver.received[0]!, secret)).toMatchObject({ standard: true });
+  seen["webhook secret of a delivery"] = secret;
+  seen["signature of a delivery"] = String(receiver.received[0]!.headers["webhook-signature"]).slice(3);
+
+  const file =
+    "id;role;first_name;last_name;classes;password\n1;student;Ada;Muster;5a;password-of-the-file\n2;student\n";
+  seen["password in a file"] = "password-of-the-file";
+  const handedIn = await fetch(`${service.url}/admin/v1/imports?school=${school}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${operatorToken}`, "content-type": "application/octet-stream" },
+    body: file,
+  });
+  expect(handedIn.status).toBe(201);
+  expect(await findSeen()).toEqual([]);
 });
