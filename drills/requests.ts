@@ -1,5 +1,5 @@
 /**
- * npm run drill -- requests --count 100000 --seed 7
+ * npm run drill -- requests --count 100000 --seed 11
  *
  * Sends generated requests, valid, nearly valid, hostile and broken, to a service of its own: none may be answered by a
  * failure or with a secret. `npm test` sends a few of them.
