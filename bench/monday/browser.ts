@@ -7,10 +7,11 @@ export class Refused extends Error {
   readonly retryAfterSeconds: number;
   /** What the page says, without its markup. */
   readonly text: string;
-  constructor(status: number, retryAfterSeconds: number, text: string) {
+  readonly page: Page;
+  constructor(status: number, retryAfterSeconds: number, page: Page) {
     super(`refused with ${status}`);
     Object.assign(this, { name: "Refused" });
-    [this.status, this.retryAfterSeconds, this.text] = [status, retryAfterSeconds, text];
+    [this.status, this.retryAfterSeconds, this.text, this.page] = [status, retryAfterSeconds, textOf(page.html), page];
   }
 }
 
@@ -68,7 +69,7 @@ export function makeBrowser({ url: origin }: Pick<Subject, "url">, dispatcher: A
       }
       const location = answer.headers["location"];
       if (location === undefined) {
-        refuse(answer.statusCode, answer.headers["retry-after"], html, url);
+        refuse(answer.statusCode, answer.headers["retry-after"], { html, url });
         return { url, html };
       }
       [url, form] = [new URL(String(location), url), undefined];
@@ -82,19 +83,20 @@ export function makeBrowser({ url: origin }: Pick<Subject, "url">, dispatcher: A
     post(page, step, fields = {}) {
       const [, action, content] =
         new RegExp(`<form[^>]*action="([^"]*${step})"[^>]*>([\\s\\S]*?)</form>`).exec(page.html) ?? [];
-      const csrf = /name="csrf" value="([^"]*)"/.exec(content ?? "")?.[1];
-      if (action === undefined || csrf === undefined) throw new Error(`${page.url.pathname} has no form for ${step}`);
-      return go(new URL(action, page.url), new URLSearchParams({ csrf, ...fields }).toString());
+      const hidden = [...(content ?? "").matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)">/g)];
+      if (action === undefined || hidden.length === 0) throw new Error(`${page.url.pathname} has no form for ${step}`);
+      const own = hidden.map(([, name, value]) => [name!, value!] as const);
+      return go(new URL(action, page.url), new URLSearchParams({ ...Object.fromEntries(own), ...fields }).toString());
     },
   };
 }
 
-function refuse(status: number, retryAfter: string | string[] | undefined, html: string, { pathname }: URL): void {
+function refuse(status: number, retryAfter: string | string[] | undefined, page: Page): void {
   if (status === 200) return;
-  const text = textOf(html);
   if ((status === 503 || status === 429) && /^\d+$/.test(String(retryAfter)))
-    throw new Refused(status, Number(retryAfter), text);
-  throw new Error(`${pathname.replace(/[\w-]{20,}/, "…")} was answered ${status} ${text.slice(0, 200)}`);
+    throw new Refused(status, Number(retryAfter), page);
+  const path = page.url.pathname.replace(/[\w-]{20,}/, "…");
+  throw new Error(`${path} was answered ${status} ${textOf(page.html).slice(0, 200)}`);
 }
 
 const textOf = (html: string): string =>

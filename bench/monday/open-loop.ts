@@ -4,6 +4,8 @@ import { Refused } from "./browser.ts";
 /** Units: milliseconds from the moment that the clock gave an arrival, not from the moment it was sent. */
 export type Arrivals = {
   arrived: number;
+  /** How many succeeded before the last arrival. */
+  meanwhile: number;
   /** Times of those that succeeded, in order. */
   took: number[];
   refused: Refused[];
@@ -22,7 +24,7 @@ export async function arrive(
   work: (n: number) => Promise<unknown>,
   { perSecond, seconds, most = 20_000 }: { perSecond: number; seconds: number; most?: number },
 ): Promise<Arrivals> {
-  const result: Arrivals = { arrived: 0, took: [], refused: [], failed: new Map(), most: 0 };
+  const result: Arrivals = { arrived: 0, meanwhile: 0, took: [], refused: [], failed: new Map(), most: 0 };
   const count = Math.min(Math.round(perSecond * seconds), most);
   const [all, began] = [[] as Promise<void>[], performance.now()];
   let underWay = 0;
@@ -30,7 +32,9 @@ export async function arrive(
     result.most = Math.max(result.most, ++underWay);
     try {
       await work(n);
-      result.took.push(performance.now() - due);
+      const ended = performance.now();
+      result.took.push(ended - due);
+      if (ended - began <= seconds * 1000) result.meanwhile++;
     } catch (error) {
       if (error instanceof Refused) result.refused.push(error);
       else {

@@ -3,13 +3,21 @@ import type { Db } from "../../src/platform/db.ts";
 import { readCpuMs } from "../harness.ts";
 
 /** What the database server has done so far. Units: `cpuMs` is NaN where the server is not of this machine. */
-export type Done = { cpuMs: number; walBytes: number };
+export type Done = { cpuMs: number; walBytes: number; walWrites: number; walSyncs: number };
 
 export async function readDone({ pool }: Db): Promise<Done> {
-  const { rows } = await pool.query<{ pid: number; wal: string }>(
-    "SELECT pg_backend_pid() AS pid, pg_current_wal_insert_lsn() - '0/0' AS wal",
+  const { rows } = await pool.query<{ pid: number; wal: string; writes: string; syncs: string }>(
+    `SELECT pg_backend_pid() AS pid, pg_current_wal_insert_lsn() - '0/0' AS wal,
+       sum(writes) AS writes, sum(fsyncs) AS syncs
+     FROM pg_stat_io WHERE object = 'wal'`,
   );
-  return { cpuMs: readCpuOfServer(rows[0]!.pid), walBytes: Number(rows[0]!.wal) };
+  const [{ pid, wal, writes, syncs }] = rows as [(typeof rows)[0]];
+  return {
+    cpuMs: readCpuOfServer(pid),
+    walBytes: Number(wal),
+    walWrites: Number(writes),
+    walSyncs: Number(syncs),
+  };
 }
 
 // Connections that ended meanwhile are not counted; the service keeps its own open.

@@ -1,4 +1,5 @@
 // Whole sign-ons, from the authorization request to the tokens, as a browser and an app make them.
+import { setTimeout as wait } from "node:timers/promises";
 import { request } from "undici";
 import type { ClientId } from "../../src/access/index.ts";
 import type { TestApp } from "../../test/support/token.ts";
@@ -19,8 +20,16 @@ export const app: TestApp = {
 
 export type Ways = Record<"password" | "card" | "session", (n: number) => Promise<void>>;
 
-/** Ways to sign in the n-th pupil, each in a browser that was never used before, except with a session. */
-export function makeWays(service: Subject, pupils: readonly Pupil[], network: Network): Ways {
+/**
+ * Ways to sign in the n-th pupil, each in a browser that was never used before, except with a session.
+ *
+ * Shape: `told` gets each wait that a page told, which the browser then keeps to as its script does.
+ */
+export function makeWays(
+  service: Subject,
+  pupils: readonly Pupil[],
+  { network, told }: { network: Network; told: (refused: Refused) => void },
+): Ways {
   const pupilOf = (n: number) => pupils[n % pupils.length]!;
   const sessions = new Map<number, Browser>();
   const open = (n: number) => makeBrowser(service, network.agentOf(n));
@@ -28,8 +37,21 @@ export function makeWays(service: Subject, pupils: readonly Pupil[], network: Ne
   async function withPassword(n: number, browser: Browser): Promise<void> {
     const { address, verifier } = authorizationUrl({ ...service, app });
     const form = await browser.open(address);
-    const shown = await browser.post(form, "/login", { username: pupilOf(n).username, password });
+    const shown = await atTurn(browser, () =>
+      browser.post(form, "/login", { username: pupilOf(n).username, password }),
+    );
     await exchange(service, network, { n, page: shown, verifier });
+  }
+
+  async function atTurn(browser: Browser, work: () => Promise<Page>): Promise<Page> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof Refused) || !error.page.html.includes('name="waiting"')) throw error;
+      told(error);
+      await wait(error.retryAfterSeconds * 1000);
+      return atTurn(browser, () => browser.post(error.page, "/login"));
+    }
   }
 
   return {
@@ -74,7 +96,7 @@ async function exchange({ url }: Subject, network: Network, { n, page, verifier 
   const answer = await body.text();
   const retryAfter = headers["retry-after"];
   if ((statusCode === 503 || statusCode === 429) && retryAfter !== undefined)
-    throw new Refused(statusCode, Number(retryAfter), answer);
+    throw new Refused(statusCode, Number(retryAfter), { url: new URL(url), html: answer });
   if (statusCode !== 200 || !answer.includes('"id_token"'))
     throw new Error(`the code was answered ${statusCode} ${answer.slice(0, 200)}`);
 }

@@ -7,14 +7,15 @@ import { fieldOf, findMissing, sendPage } from "./interaction/step.ts";
 import { describeBrowser, type LoginProblem } from "./interaction/show.ts";
 import { forgetLastPerson, keepLastSignIn, readKnownBrowser } from "./last-sign-in.ts";
 import { askNewPassword, makeNewPasswordRouter } from "./new-password/platform.ts";
-import { renderLoginPage } from "./pages/index.ts";
-import { isOwnForm, makeFormToken, replaceSession, signInPath } from "./platform-session.ts";
+import { renderLoginPage, renderWaitingPage, type WaitingModel } from "./pages/index.ts";
+import { isOwnForm, makeFormToken, readBrowser, replaceSession, signInPath } from "./platform-session.ts";
 import { readReturnPath } from "./return-path.ts";
 import { addressWith, confirmAddress, keepConfirmed, keepPending } from "./second-factor/confirm.ts";
 import { passwordAlone, withSecondFactor, type SecondMethod } from "./second-factor/methods.ts";
 import { setUpPath } from "./second-factor/set-up.ts";
 import { findNextStep, findRefusal, findSignedIn } from "./signed-in.ts";
 import { signingIn } from "./storage/signing-in.ts";
+import { readTyped, sealWaiting } from "./waiting-sign-in.ts";
 
 /** Serves the sign-in to the platform itself, without an app. */
 export function makePlatformSignIn(deps: InteractionDeps): Router {
@@ -46,11 +47,12 @@ type RightPassword = {
 };
 
 async function logIn(deps: InteractionDeps, req: Request, res: Response): Promise<void> {
-  const [username, password] = [fieldOf(req, "username").trim(), fieldOf(req, "password")];
-  const isShared = fieldOf(req, "shared") !== "";
-  const show = (problem: LoginProblem) => showLogin(deps, req, res, problem, { username, isShared });
-  if (!isOwnForm(deps, req, res, signInPath))
+  const browser = readBrowser(deps, req, res) ?? "";
+  const typed = readTyped(deps, req, browser);
+  const show = (problem: LoginProblem) => showLogin(deps, req, res, problem, typed ?? undefined);
+  if (typed === null || !isOwnForm(deps, req, res, signInPath))
     return show({ kind: req.headers.cookie === undefined ? "no_cookies" : "expired_form" });
+  const { username, password, isShared, turnAt } = typed;
   if (fieldOf(req, "forget") !== "") {
     forgetLastPerson(deps, req, res);
     return res.redirect(303, addressOf(req));
@@ -63,7 +65,12 @@ async function logIn(deps: InteractionDeps, req: Request, res: Response): Promis
     address: req.ip ?? "",
     device: readDevice(deps, req, res),
     now: deps.clock(),
+    turnAt,
   });
+  if (check.kind === "busy") {
+    const waiting = sealWaiting(deps, typed, { turnAt: check.turnAt, browser });
+    return showWaiting(deps, req, res, { waiting, retryAfterSeconds: check.retryAfterSeconds });
+  }
   if (check.kind !== "ok") return show(check);
   const refusal = await findRefusal(deps.db.pool, { personId: check.personId, now: deps.clock() });
   if (refusal !== null) return show({ kind: refusal });
@@ -114,6 +121,16 @@ async function showLogin(
       contextOf(req),
     ),
   );
+}
+
+function showWaiting(
+  deps: InteractionDeps,
+  req: Request,
+  res: Response,
+  told: Pick<WaitingModel, "waiting" | "retryAfterSeconds">,
+): void {
+  const steps = { action: addressOf(req), cancel: null, csrf: makeFormToken(deps, req, res, signInPath) };
+  sendPage(res, renderWaitingPage({ ...told, app: null, steps }, { ...contextOf(req), languageUrl: null }));
 }
 
 function contextOf(req: Request): PageContext {

@@ -94,7 +94,8 @@ export const signOnOptions = {
     defaultMeaning: "the number of processors, at most 4 in one process",
     meaning:
       "Passwords checked at the same time; each takes a processor for some 20 ms and 19 MiB of memory. Further " +
-      "sign-ins wait in line. The processes of `WEB_CONCURRENCY` share them evenly, and each checks at least one.",
+      "sign-ins wait in line, and beyond 5 s get a page with their turn. The processes of `WEB_CONCURRENCY` share " +
+      "them evenly, and each checks at least one.",
     example: "4",
   },
 } as const satisfies Record<string, Option>;

@@ -26,6 +26,7 @@ import {
   renderSecondFactorPage,
   renderSetUpNeededPage,
   renderSwitchUserPage,
+  renderWaitingPage,
   type LoginModel,
   type NewPasswordModel,
   type SecondFactorModel,
@@ -40,6 +41,7 @@ import { withoutRefused } from "../staff-scopes.ts";
 import { askSecondFactor } from "../second-factor/ask.ts";
 import { hasSecondFactors } from "../second-factor/records.ts";
 import { readInteractionSignature } from "../provider/library.ts";
+import { sealWaiting, type TypedSignIn } from "../waiting-sign-in.ts";
 import type { InteractionDeps } from "./deps.ts";
 import { readHintedSchool, readTypedHint } from "./typed-hint.ts";
 
@@ -210,6 +212,18 @@ export async function renderLogin(
     },
     contextOf(visit, req),
   );
+}
+
+/** Tells when it is the turn of somebody whose password could not be checked at once, and goes on by itself then. */
+export function renderWaiting(
+  deps: InteractionDeps,
+  visit: Visit,
+  req: Request,
+  { typed, turnAt, retryAfterSeconds }: { typed: TypedSignIn; turnAt: Date; retryAfterSeconds: number },
+): Page {
+  const waiting = sealWaiting(deps, typed, { turnAt, browser: visit.browser });
+  const model = { app: { name: visit.app.name }, steps: stepsOf(deps, visit, "login"), waiting, retryAfterSeconds };
+  return renderWaitingPage(model, { ...contextOf(visit, req), languageUrl: null });
 }
 
 function stepsOf(deps: InteractionDeps, visit: Visit, action: string) {

@@ -15,27 +15,38 @@ import { hasSecondFactors } from "../second-factor/records.ts";
 import { withoutRefused } from "../staff-scopes.ts";
 import { sharedDevice } from "../shared-device.ts";
 import { signingIn } from "../storage/signing-in.ts";
+import { readTyped } from "../waiting-sign-in.ts";
 import type { InteractionDeps } from "./deps.ts";
 import { readDevice, rememberDevice } from "./device.ts";
 import { fieldOf, findMissing, sendPage, type Step } from "./step.ts";
-import { asksToSwitch, mayStay, renderLogin, renderNewPassword, renderSecondFactor, renderVisit } from "./show.ts";
+import {
+  asksToSwitch,
+  mayStay,
+  renderLogin,
+  renderNewPassword,
+  renderSecondFactor,
+  renderVisit,
+  renderWaiting,
+} from "./show.ts";
 import type { Visit } from "./show.ts";
 
 type Answer = Parameters<Step>;
 
 export const logIn: Step = async (deps, visit, req, res) => {
-  const [username, password] = [fieldOf(req, "username").trim(), fieldOf(req, "password")];
   if (fieldOf(req, "forget") !== "") {
     forgetLastPerson(deps, req, res);
     return res.redirect(303, `/interaction/${visit.interaction.uid}`);
   }
-  const isShared = fieldOf(req, "shared") !== "";
-  const typed = { username, isShared };
+  const typed = readTyped(deps, req, visit.browser);
+  if (typed === null) return sendPage(res, await renderLogin(deps, visit, req, res, { kind: "expired_form" }));
+  const { username, password, isShared, turnAt } = typed;
   const missing = findMissing({ username, password });
   if (missing.length > 0)
     return sendPage(res, await renderLogin(deps, visit, req, res, { kind: "missing", fields: missing }, typed));
   const device = readDevice(deps, req, res);
-  const check = await deps.checkPassword({ username, password, address: req.ip ?? "", device, now: deps.clock() });
+  const tried = { username, password, address: req.ip ?? "", device, now: deps.clock(), turnAt };
+  const check = await deps.checkPassword(tried);
+  if (check.kind === "busy") return sendPage(res, renderWaiting(deps, visit, req, { ...check, typed }));
   if (check.kind !== "ok") return sendPage(res, await renderLogin(deps, visit, req, res, check, typed));
 
   rememberDevice(deps, req, res, check.device);

@@ -14,6 +14,7 @@ export type SharedSecrets = {
   cardCookies: Buffer;
   replay: Buffer;
   newPassword: Buffer;
+  waitingSignIn: Buffer;
   secondFactor: Buffer;
   lastSignIn: Buffer;
   recoveryCodes: Buffer;
@@ -65,6 +66,7 @@ export async function loadSharedSecrets({
     cardCookies: derive("card cookies"),
     replay: derive("replay"),
     newPassword: derive("new password"),
+    waitingSignIn: derive("waiting sign-in"),
     secondFactor: derive("second factor"),
     lastSignIn: derive("last sign-in"),
     recoveryCodes: derive("recovery codes"),

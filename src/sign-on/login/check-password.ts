@@ -4,9 +4,11 @@ import type { PersonId } from "../../directory/index.ts";
 import type { Db } from "../../platform/db.ts";
 import { fields, findRows, sql, statement, table } from "../../platform/sql.ts";
 import { secondsUntil } from "../../platform/token-bucket.ts";
-import { makeBounded, makeBoundedByKey } from "./bounded.ts";
+import { makeBoundedByKey } from "./bounded.ts";
+import { hashAside } from "./hash-aside.ts";
 import { chooseLimits, forgiveLimits, giveLimitsBack, type Limits, type Taken, takeLimits } from "./limits.ts";
 import { isPasswordOf, longestPassword, makeUnmatchableHash } from "./password.ts";
+import { makePasswordQueue } from "./password-queue.ts";
 import { countedAddress, isAddressOf, makeKeyMaker, rememberDevices } from "./known-devices.ts";
 import { foldUsername } from "./username.ts";
 
@@ -14,14 +16,15 @@ import { foldUsername } from "./username.ts";
  * What a user name and a password are worth.
  *
  * Shape: `refused` is an unknown user name or a wrong password; `device` is for a cookie that the browser keeps for a
- *        year; `generation` is that of the credential; `mustChange` asks for a password of the person's own first.
+ *        year; `generation` is that of the credential; `mustChange` asks for a password of the person's own first;
+ *        `turnAt` is when somebody whom the process had no time for comes again.
  *        Whether the person may sign in anywhere is decided elsewhere.
  */
 export type PasswordCheck =
   | { kind: "ok"; personId: PersonId; generation: number; mustChange: boolean; device: string }
   | { kind: "refused" }
   | { kind: "slowed"; retryAfterSeconds: number }
-  | { kind: "busy"; retryAfterSeconds: number };
+  | { kind: "busy"; retryAfterSeconds: number; turnAt: Date };
 
 export type Attempt = {
   username: string;
@@ -30,9 +33,13 @@ export type Attempt = {
   /** The device cookie as it came. */
   device: string | null;
   now: Date;
+  /** The turn that a try before was given. */
+  turnAt?: Date | undefined;
 };
 
-const busy: PasswordCheck = { kind: "busy", retryAfterSeconds: 5 };
+/** How long a browser waits for its answer without being told, and how long when its turn has come: proxies give up. */
+const longestWaitMs = 5000;
+const longestWaitAtTurnMs = 15_000;
 
 /**
  * Makes the check of user names and passwords, with its limits.
@@ -50,14 +57,16 @@ export function makeCheckPassword(deps: {
   const { db } = deps;
   const makeKey = makeKeyMaker(deps.key);
   const unmatchable = deps.unmatchable ?? makeUnmatchableHash();
-  const hashing = makeBounded({
+  const queue = makePasswordQueue({
     atOnce: deps.atOnce ?? Math.min(availableParallelism(), 3),
-    waiting: deps.waiting ?? 200,
+    waiting: deps.waiting ?? 1000,
   });
   // Tries count as failed while they run: more at once than are free would slow down people who typed correctly.
   const oneByOne = makeBoundedByKey({ atOnce: 2, waiting: 200 });
 
   return async (attempt) => {
+    // Before any statement, so that a crowd costs those who are let in as little as possible.
+    if (queue.waitMs() > longestWaitOf(attempt)) return busy(attempt);
     const username = foldUsername(attempt.username);
     const device = isDevice(attempt.device) ? attempt.device : null;
     const devices = {
@@ -70,8 +79,13 @@ export function makeCheckPassword(deps: {
     const result = await oneByOne(limits.origin.key.toString("hex"), () =>
       limited(attempt, { ...found, devices }, limits),
     );
-    return result === "full" ? busy : result;
+    return result === "full" ? busy(attempt) : result;
   };
+
+  function busy({ now, turnAt }: Attempt): PasswordCheck {
+    const at = turnAt !== undefined && now < turnAt ? turnAt : new Date(now.getTime() + queue.giveTurnMs());
+    return { kind: "busy", retryAfterSeconds: secondsUntil(at, now), turnAt: at };
+  }
 
   async function limited(
     attempt: Attempt,
@@ -83,12 +97,13 @@ export function makeCheckPassword(deps: {
     if (taken instanceof Date) return slowed(taken, now);
 
     const { credential } = found;
-    const isRight = await hashing(() =>
-      isPasswordOf(credential?.passwordHash ?? unmatchable, password.slice(0, longestPassword)),
+    const isRight = await queue.run(
+      () => isPasswordOf(credential?.passwordHash ?? unmatchable, password.slice(0, longestPassword), hashAside),
+      longestWaitOf(attempt),
     );
     if (isRight === "full") {
       await giveLimitsBack(db.pool, taken);
-      return busy;
+      return busy(attempt);
     }
     const maySignIn = credential !== null && isRight && password.length <= longestPassword;
     const isHeld =
@@ -114,6 +129,9 @@ export function makeCheckPassword(deps: {
     return { kind: "ok", personId, generation, mustChange, device };
   }
 }
+
+const longestWaitOf = ({ now, turnAt }: Attempt): number =>
+  turnAt !== undefined && now >= turnAt ? longestWaitAtTurnMs : longestWaitMs;
 
 const slowed = (until: Date, now: Date): PasswordCheck => ({
   kind: "slowed",

@@ -1,7 +1,10 @@
 import { argon2, randomBytes, timingSafeEqual, type Argon2Parameters } from "node:crypto";
 import { promisify } from "node:util";
 
-const derive = promisify(argon2);
+type Derive = (parameters: Argon2Parameters) => Promise<Buffer>;
+
+const argon2Promised = promisify(argon2);
+const deriveInPool: Derive = (parameters) => argon2Promised("argon2id", parameters);
 const memoryKib = 19_456;
 const passes = 2;
 const parallelism = 1;
@@ -27,19 +30,20 @@ export function makeUnmatchableHash(): string {
 }
 
 /** Compares a password with its hash. Errors: thrown for a hash of another kind. */
-export async function isPasswordOf(hash: string, password: string): Promise<boolean> {
+export async function isPasswordOf(hash: string, password: string, derive: Derive = deriveInPool): Promise<boolean> {
   const parts = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/.exec(hash);
   if (parts === null) throw new Error("the stored password hash is not an argon2id PHC string");
   const [memory, rounds, lanes] = parts.slice(1, 4).map(Number) as [number, number, number];
   const expected = Buffer.from(parts[5]!, "base64");
   const nonce = Buffer.from(parts[4]!, "base64");
-  const actual = await run({ nonce, memory, passes: rounds, parallelism: lanes, tagLength: expected.length }, password);
+  const parameters = { nonce, memory, passes: rounds, parallelism: lanes, tagLength: expected.length };
+  const actual = await run(parameters, password, derive);
   return timingSafeEqual(actual, expected);
 }
 
 // NFC, so that one letter is one password whichever way a keyboard composes it.
-function run(parameters: Omit<Argon2Parameters, "message">, password: string): Promise<Buffer> {
-  return derive("argon2id", { ...parameters, message: password.normalize("NFC") });
+function run(parameters: Omit<Argon2Parameters, "message">, password: string, derive = deriveInPool): Promise<Buffer> {
+  return derive({ ...parameters, message: password.normalize("NFC") });
 }
 
 function phc(salt: Buffer, hash: Buffer): string {

@@ -27,6 +27,7 @@ export type {
   SignedInModel,
   SwitchUserModel,
   TotpModel,
+  WaitingModel,
   WayToApp,
 } from "./models.ts";
 export {
@@ -49,4 +50,5 @@ export {
   renderSignedInPage,
   renderSwitchUserPage,
   renderTotpPage,
+  renderWaitingPage,
 } from "./render.ts";

@@ -30,7 +30,19 @@ export type LoginModel = {
     | { kind: "blocked" }
     | { kind: "expired_form" }
     | { kind: "no_cookies" }
-    | { kind: "slowed" | "busy"; retryAfterSeconds: number };
+    | { kind: "slowed"; retryAfterSeconds: number };
+};
+
+/**
+ * Posts `waiting`, which holds what was typed, to `action` when the turn of the person has come.
+ *
+ * Shape: `app` null when the person signs in to the platform itself.
+ */
+export type WaitingModel = {
+  app: { name: string } | null;
+  steps: Steps;
+  waiting: string;
+  retryAfterSeconds: number;
 };
 
 /**

@@ -35,6 +35,7 @@ import type {
   SignedInModel,
   SwitchUserModel,
   TotpModel,
+  WaitingModel,
 } from "./models.ts";
 import { inMinutes } from "./wait.ts";
 
@@ -48,7 +49,6 @@ const loginStatus = {
   no_cookies: 422,
   blocked: 403,
   slowed: 429,
-  busy: 503,
 } as const;
 
 const passwordScripts = [addAsset(join(import.meta.dirname, "scripts/password.js"))];
@@ -56,7 +56,7 @@ const passwordScripts = [addAsset(join(import.meta.dirname, "scripts/password.js
 export function renderLoginPage(model: LoginModel, context: PageContext): Page {
   const { problem } = model;
   if (problem === null) return page("login", model, context, { scripts: passwordScripts });
-  const waiting = problem.kind === "slowed" || problem.kind === "busy" ? problem : null;
+  const waiting = problem.kind === "slowed" ? problem : null;
   return page("login", model, context, {
     status: loginStatus[problem.kind],
     ...(waiting && { retryAfterSeconds: waiting.retryAfterSeconds }),
@@ -67,6 +67,13 @@ export function renderLoginPage(model: LoginModel, context: PageContext): Page {
       wait: waiting && inMinutes(waiting.retryAfterSeconds),
     },
   });
+}
+
+const waitingScripts = [addAsset(join(import.meta.dirname, "scripts/waiting.js"))];
+
+export function renderWaitingPage(model: WaitingModel, context: PageContext): Page {
+  const { retryAfterSeconds } = model;
+  return page("waiting", model, context, { status: 503, retryAfterSeconds, scripts: waitingScripts });
 }
 
 export function renderCardPage(model: CardModel, context: PageContext): Page {

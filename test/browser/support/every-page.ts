@@ -105,8 +105,8 @@ export const everyPage: Record<string, (context: PageContext) => Page> = {
   "login, no cookies": (context) => pages.renderLoginPage({ ...login, problem: { kind: "no_cookies" } }, context),
   "login, slowed": (context) =>
     pages.renderLoginPage({ ...login, problem: { kind: "slowed", retryAfterSeconds: 80 } }, context),
-  "login, busy": (context) =>
-    pages.renderLoginPage({ ...login, problem: { kind: "busy", retryAfterSeconds: 5 } }, context),
+  "waiting for the check of a password": (context) =>
+    pages.renderWaitingPage({ app: longApp, steps, waiting: "sealed", retryAfterSeconds: 3600 }, context),
   card: (context) => pages.renderCardPage(card, context),
   "card of a person without a name, wrong picture": (context) =>
     pages.renderCardPage({ ...card, firstName: null, secondStep: "PICTURE", isWrong: true }, context),

@@ -1,0 +1,117 @@
+import { beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { makeBrowser, type Browser, type Shown } from "../../support/browser.ts";
+import { askFor, giveLogin, passPages, type Login, type TestApp } from "../../support/token.ts";
+import { startWorld } from "./world.ts";
+
+const busy = vi.hoisted(() => ({ tries: 0, turnsMs: [] as number[], waitsMs: [] as number[] }));
+vi.mock(import("../../../src/sign-on/login/password-queue.ts"), async (load) => {
+  const { makePasswordQueue, ...rest } = await load();
+  const makeBusyQueue: typeof makePasswordQueue = (...given) => {
+    const queue = makePasswordQueue(...given);
+    return {
+      waitMs: () => (busy.tries > 0 ? Infinity : queue.waitMs()),
+      run: (work, longestMs) => (busy.waitsMs.push(longestMs), queue.run(work, longestMs)),
+      giveTurnMs: () => ((busy.tries -= 1), busy.turnsMs.shift() ?? 5000),
+    };
+  };
+  return { ...rest, makePasswordQueue: makeBusyQueue };
+});
+
+const world = startWorld();
+let app: TestApp;
+let login: Login;
+let browser: Browser;
+
+beforeAll(async () => {
+  app = await world.app({ name: "App & <Sons>" });
+});
+beforeEach(async () => {
+  login = await giveLogin(world.service.db, await world.make.person({ school: world.school }));
+  browser = makeBrowser(world.service.url);
+  Object.assign(busy, { tries: 1, turnsMs: [], waitsMs: [] });
+});
+
+const later = (seconds: number) => world.service.clock.forwardSeconds(seconds);
+const ticketOf = ({ html }: Shown): string => /name="waiting" value="([^"]+)"/.exec(html)![1]!;
+
+async function beTurnedAway(typed = login): Promise<Shown> {
+  const form = await browser.open(askFor(world.service, app, {}).address);
+  return browser.submit(form, "/login", { ...typed, shared: "yes" });
+}
+
+test("who is turned away is told for how long, and gets in at their turn without typing again", async () => {
+  busy.turnsMs = [7200];
+  const waiting = await beTurnedAway();
+  expect([waiting.status, waiting.headers.get("retry-after")]).toEqual([503, "8"]);
+  expect(waiting.html).toMatch(/Noch etwa so viele Sekunden:\s*<strong[^>]*>8</);
+  expect(waiting.html).toContain("App &amp; &lt;Sons&gt;");
+  later(8);
+  const { url } = await passPages(browser, await browser.submit(waiting, "/login"), login);
+  expect(new URL(url).searchParams.has("code")).toBe(true);
+  expect(busy.waitsMs).toEqual([15_000]);
+});
+
+test("coming before the turn keeps it, and is let in only where a newcomer would be", async () => {
+  busy.tries = 2;
+  busy.turnsMs = [8000, 30_000];
+  const first = await beTurnedAway();
+  later(3);
+  const second = await browser.submit(first, "/login");
+  expect([second.status, second.headers.get("retry-after")]).toEqual([503, "5"]);
+  busy.tries = 0;
+  const { url } = await passPages(browser, await browser.submit(second, "/login"), login);
+  expect(new URL(url).searchParams.has("code")).toBe(true);
+  expect(busy.waitsMs).toEqual([5000]);
+});
+
+test("who comes at their turn and is turned away once more gets another", async () => {
+  busy.tries = 2;
+  busy.turnsMs = [4000, 6000];
+  const first = await beTurnedAway();
+  later(4);
+  expect((await browser.submit(first, "/login")).headers.get("retry-after")).toBe("6");
+});
+
+test("a wrong password is told after the wait as without one", async () => {
+  const waiting = await beTurnedAway({ ...login, password: "wrong" });
+  later(5);
+  const shown = await browser.submit(waiting, "/login");
+  expect(shown.status).toBe(422);
+  expect(shown.html).toContain(`value="${login.username}"`);
+  expect(shown.html).toContain("Benutzername oder Passwort stimmen nicht");
+});
+
+test("the page of those who wait holds nothing that can be read, however long what was typed is", async () => {
+  const waiting = await beTurnedAway();
+  expect(waiting.html).not.toContain(login.password);
+  expect(waiting.html).not.toContain(login.username);
+  const bytes = Buffer.from(ticketOf(waiting), "base64url").toString("latin1");
+  expect(bytes).not.toContain(login.password);
+  expect(waiting.headers.get("cache-control")).toBe("no-store");
+  busy.tries = 1;
+  const long = await beTurnedAway({ username: login.username, password: "ä".repeat(2000) });
+  later(5);
+  expect((await browser.submit(long, "/login")).status).toBe(422);
+});
+
+test("what one browser was given is of no use to another, and none after some minutes", async () => {
+  const waiting = ticketOf(await beTurnedAway());
+  const other = makeBrowser(world.service.url);
+  const form = await other.open(askFor(world.service, app, {}).address);
+  const stolen = await other.submit(form, "/login", { waiting });
+  expect(stolen.status).toBe(422);
+  expect(stolen.html).toContain("Die Seite war zu lange offen");
+  later(181);
+  const late = await browser.submit(await browser.open(askFor(world.service, app, {}).address), "/login", { waiting });
+  expect(late.status).toBe(422);
+  expect(busy.waitsMs).toEqual([]);
+});
+
+test("at the sign-in to the platform it is the same", async () => {
+  const form = await browser.open("/sign-in?return=%2Faccount");
+  const waiting = await browser.submit(form, "/sign-in", login);
+  expect([waiting.status, waiting.headers.get("retry-after")]).toEqual([503, "5"]);
+  later(5);
+  const shown = await browser.submit(waiting, "/sign-in");
+  expect([shown.status, new URL(shown.url).pathname]).toEqual([200, "/account"]);
+});

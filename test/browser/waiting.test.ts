@@ -1,0 +1,61 @@
+import { beforeAll, expect, test, vi } from "vitest";
+import { expectAccessible, useBrowser } from "./support/browser.ts";
+import { people, startDemoService, type DemoService } from "./support/demo-service.ts";
+import { answerToApp, expectHeading, logIn, press } from "./support/steps.ts";
+
+const busy = vi.hoisted(() => ({ tries: 0, turnMs: 0 }));
+vi.mock(import("../../src/sign-on/login/password-queue.ts"), async (load) => {
+  const { makePasswordQueue, ...rest } = await load();
+  const makeBusyQueue: typeof makePasswordQueue = (...given) => {
+    const queue = makePasswordQueue(...given);
+    return {
+      ...queue,
+      waitMs: () => (busy.tries > 0 ? Infinity : queue.waitMs()),
+      giveTurnMs: () => ((busy.tries -= 1), busy.turnMs),
+    };
+  };
+  return { ...rest, makePasswordQueue: makeBusyQueue };
+});
+
+const { newPage } = useBrowser();
+let service: DemoService;
+
+beforeAll(async () => {
+  service = await startDemoService();
+});
+
+test("a pupil who has to wait sees for how long, and gets in without doing anything", async () => {
+  Object.assign(busy, { tries: 1, turnMs: 2000 });
+  const page = await newPage({ size: "phone" });
+  await page.goto(service.authorizationUrl());
+  await logIn(page, people.student);
+  await expectHeading(page, "Gleich bist du dran");
+  await expect.poll(() => page.getByRole("timer").textContent()).toMatch(/^[12]$/);
+  await expectHeading(page, "Darf Lernapp deine Daten sehen?");
+  await press(page, "Ja, erlauben");
+  expect(await answerToApp(page)).toMatchObject({ code: expect.any(String) });
+  expect(busy.tries).toBe(0);
+});
+
+test("the page of those who wait counts down, and says what happens then", async () => {
+  Object.assign(busy, { tries: 1, turnMs: 60_000 });
+  const page = await newPage({ size: "phone" });
+  await page.goto(service.authorizationUrl());
+  await logIn(page, people.student);
+  await expect.poll(() => page.getByRole("timer").textContent()).toMatch(/^5\d$/);
+  const main = page.locator("main");
+  await expect.poll(() => main.innerText()).toContain("Lass diese Seite offen. Es geht von selbst weiter.");
+  await expect.poll(() => main.innerText()).not.toContain("Drücke danach");
+  await expect.poll(() => page.getByRole("button", { name: "Weiter" }).count()).toBe(0);
+  await expectAccessible(page);
+});
+
+test("without JavaScript the pupil presses a button, and types nothing again", async () => {
+  Object.assign(busy, { tries: 1, turnMs: 1000 });
+  const page = await newPage({ javaScript: false });
+  await page.goto(`${service.url}/sign-in?return=%2Faccount`);
+  await logIn(page, people.student);
+  await expect.poll(() => page.locator("main").innerText()).toContain("Drücke danach auf „Weiter“.");
+  await press(page, "Weiter");
+  await page.waitForURL(`${service.url}/account`);
+});
