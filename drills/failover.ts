@@ -9,15 +9,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { findPrimary, startCluster, stopCluster, type Cluster, type NodeName } from "../deploy/postgres/cluster.ts";
+import {
+  findPrimary,
+  readCluster,
+  startCluster,
+  stopCluster,
+  type Cluster,
+  type NodeName,
+} from "../deploy/postgres/cluster.ts";
 import { readConfig } from "../src/config/index.ts";
 import { check, type Finding } from "./failover/checks.ts";
 import { countAnswered, kinds, startLoad, type Kind, type Ledger } from "./failover/load.ts";
 import { startReceiver } from "./failover/receiver.ts";
 import { makeRelay } from "./failover/relay.ts";
+import { useCodesAgain } from "./failover/replay.ts";
 import { scenarios, waitUntilWhole, watchFormer, type Scenario } from "./failover/scenarios.ts";
-import { startService } from "./failover/service.ts";
-import { makeWorld } from "./failover/world.ts";
+import { startService, type Service } from "./failover/service.ts";
+import { makeWorld, type World } from "./failover/world.ts";
+import { makeEnding } from "./support/ending.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -63,63 +72,72 @@ function tell({ claim, faults, of }: Finding): boolean {
   return faults.length === 0;
 }
 
-type Place = { cluster: Cluster; relays: typeof relays };
+type Stage = { cluster: Cluster; relays: typeof relays; service: Service; world: World; ledger: Ledger };
 
-async function lose(place: Place, scenario: Scenario, ledger: Ledger): Promise<Finding> {
-  await waitUntilWhole(place.cluster);
+async function lose(stage: Stage, scenario: Scenario): Promise<Finding[]> {
+  const { cluster, ledger, world, service } = stage;
+  await waitUntilWhole(cluster);
   await sleep(seconds * 1000);
-  const former = (await findPrimary(place.cluster)) as NodeName;
+  const former = (await findPrimary(cluster)) as NodeName;
   say(`\n${former}, the primary, is ${scenario.name}`);
   const lostAt = performance.now();
-  scenario.lose(place, former);
+  scenario.lose(stage, former);
+  const settled = new AbortController();
+  const codes = useCodesAgain({ urls: service.urls, world, ledger, lostAt, signal: settled.signal });
   say(`  time until answered again: ${await waitForAnswers(ledger, lostAt)}`);
-  await scenario.repair(place, former);
-  const faults = await watchFormer(place.cluster, former, 10);
-  await waitUntilWhole(place.cluster);
-  return { claim: `${former} is a replica now and was no second primary`, faults, of: 1 };
+  settled.abort();
+  await scenario.repair(stage, former);
+  const faults = await watchFormer(cluster, former, 10);
+  await waitUntilWhole(cluster);
+  return [{ claim: `${former} is a replica now and was no second primary`, faults, of: 1 }, await codes];
 }
 
 async function run(folder: string): Promise<boolean> {
   const reach = (name: NodeName, port: number) => relays[name].open(port);
-  const cluster = await startCluster({ folder, say: () => undefined, reach });
   const receiver = await startReceiver();
+  ending.add(() => receiver.close());
+  ending.add(async () => {
+    const started = readCluster(folder);
+    if (started !== null) await stopCluster(started);
+  });
+  const cluster = await startCluster({ folder, say: () => undefined, reach });
   const { primary, replica, pooledPrimary, pooledReplica } = cluster.urls;
   const logs = join(folder, "service");
   mkdirSync(logs);
-  try {
-    const { encryptionKeys } = readConfig({ NODE_ENV: "development" });
-    const world = await makeWorld(primary, receiver.url, encryptionKeys);
-    const urls = options.pgbouncer ? { primary: pooledPrimary, replica: pooledReplica } : { primary, replica };
-    const service = await startService({ urls, logs, graceSeconds: Number(options.grace) });
-    say(`Three nodes, ${options.pgbouncer ? "PgBouncer, " : ""}HAProxy, two web and two worker processes`);
-    try {
-      const load = await startLoad(service.urls, world);
-      const isChosen = (name: string) => options.scenario?.some((one) => name.startsWith(one)) ?? true;
-      const findings: Finding[] = [];
-      for (const scenario of scenarios.filter(({ name }) => isChosen(name)))
-        findings.push(await lose({ cluster, relays }, scenario, load.ledger));
-      await load.stop();
-      const { ledger } = load;
-      say("");
-      for (const kind of kinds)
-        say(`  ${kind}: ${countAnswered(ledger, kind)} answered, refused ${JSON.stringify(ledger.failed[kind])}`);
-      findings.push(...(await check({ url: primary, urls: service.urls, world, ledger, arrived: receiver.arrived })));
-      const ended = service.children.filter(({ exitCode, signalCode }) => (exitCode ?? signalCode) !== null);
-      findings.push({ claim: "no process of the service ended", faults: ended.map(({ pid }) => String(pid)), of: 4 });
-      return findings.map(tell).every(Boolean);
-    } finally {
-      await service.stop();
-    }
-  } finally {
-    receiver.close();
-    await stopCluster(cluster);
-  }
+  const { encryptionKeys } = readConfig({ NODE_ENV: "development" });
+  const world = await makeWorld(primary, receiver.url, encryptionKeys);
+  const urls = options.pgbouncer ? { primary: pooledPrimary, replica: pooledReplica } : { primary, replica };
+  const service = await startService({ urls, logs, graceSeconds: Number(options.grace) });
+  ending.add(() => service.stop());
+  await service.untilReady();
+  say(`Three nodes, ${options.pgbouncer ? "PgBouncer, " : ""}HAProxy, two web and two worker processes`);
+  const { ledger, stop } = await startLoad(service.urls, world);
+  const isChosen = (name: string) => options.scenario?.some((one) => name.startsWith(one)) ?? true;
+  const findings: Finding[] = [];
+  for (const scenario of scenarios.filter(({ name }) => isChosen(name)))
+    findings.push(...(await lose({ cluster, relays, service, world, ledger }, scenario)));
+  await stop();
+  say("");
+  for (const kind of kinds)
+    say(`  ${kind}: ${countAnswered(ledger, kind)} answered, refused ${JSON.stringify(ledger.failed[kind])}`);
+  findings.push(...(await check({ url: primary, world, ledger, arrived: receiver.arrived })));
+  const ended = service.countEnded();
+  findings.push({ claim: "no process of the service ended", faults: ended > 0 ? [`${ended} ended`] : [], of: 4 });
+  return findings.map(tell).every(Boolean);
 }
 
+const ending = makeEnding();
 const folder = mkdtempSync(join(tmpdir(), "schultor-failover-"));
 chmodSync(folder, 0o711);
-const isWell = await run(folder);
-for (const relay of Object.values(relays)) relay.close();
-if (isWell) rmSync(folder, { recursive: true, force: true });
-else say(`Logs: ${folder}`);
-process.exitCode = isWell ? 0 : 1;
+let isWell = false;
+ending.add(() => {
+  for (const relay of Object.values(relays)) relay.close();
+  if (isWell) rmSync(folder, { recursive: true, force: true });
+  else say(`Logs: ${folder}`);
+});
+try {
+  isWell = await run(folder);
+} finally {
+  await ending.end();
+}
+if (!isWell) process.exitCode = 1;

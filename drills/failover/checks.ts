@@ -1,13 +1,12 @@
 import { until } from "../../deploy/postgres/processes.ts";
 import { openDatabase } from "../../src/platform/db.ts";
-import { countAnswered, exchangeOf, requestTokens, type Ledger } from "./load.ts";
+import { countAnswered, type Ledger } from "./load.ts";
 import type { World } from "./world.ts";
 
 export type Finding = { claim: string; faults: string[]; of: number };
 
 type Given = {
   url: string;
-  urls: readonly string[];
   world: World;
   ledger: Ledger;
   arrived: ReadonlyMap<string, string>;
@@ -18,7 +17,6 @@ export async function check(given: Given): Promise<Finding[]> {
   const { ledger } = given;
   return [
     await findLostChanges(given),
-    await findReusableCodes(given),
     { claim: "no refresh family is broken", faults: ledger.broken, of: countAnswered(ledger, "refresh") },
     await findLostDeliveries(given),
   ];
@@ -44,16 +42,6 @@ async function findLostChanges({ url, ledger }: Given): Promise<Finding> {
   } finally {
     await db.close();
   }
-}
-
-/** Last, because a code that is used twice ends what its first use gave. */
-async function findReusableCodes({ urls, world, ledger }: Given): Promise<Finding> {
-  const faults = [];
-  for (const used of ledger.usedCodes.slice(-200)) {
-    const again = await requestTokens(urls[0]!, world.app, exchangeOf(world.app, used)).catch(() => null);
-    if (again !== null) faults.push(used.code.slice(0, 6));
-  }
-  return { claim: "no code is used twice", faults, of: Math.min(200, ledger.usedCodes.length) };
 }
 
 async function findLostDeliveries({ url, world, arrived }: Given): Promise<Finding> {

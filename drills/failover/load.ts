@@ -13,8 +13,8 @@ export type Ledger = {
   /** Each request, by kind. Units: performance.now(). */
   ended: Record<Kind, Ended[]>;
   failed: Record<Kind, Record<string, number>>;
-  /** Exchanges of codes that were answered with tokens. */
-  usedCodes: { code: string; verifier: string }[];
+  /** Exchanges of codes that were answered with tokens, and when. Units: performance.now(). */
+  usedCodes: { code: string; verifier: string; at: number }[];
   created: string[];
   /** The number in the last name that was acknowledged, and in the last that was sent, by person. */
   renamed: Map<string, { acknowledged: number; sent: number }>;
@@ -32,6 +32,13 @@ export const countAnswered = ({ ended }: Ledger, kind: Kind): number =>
   ended[kind].filter(({ isAnswered }) => isAnswered).length;
 
 class Refused extends Error {}
+
+/** Whether the service refused for good. The token endpoint answers every failure with 400, and says which it is. */
+export const isFinal = (error: unknown): boolean =>
+  error instanceof Refused &&
+  error.message.startsWith("4") &&
+  error.message !== "429" &&
+  !String(error.cause).includes('"server_error"');
 
 const patienceMs = 20_000;
 const pauseMs = 40;
@@ -149,7 +156,7 @@ function makeSignOn({ app }: World, session: Browser, ledger: Ledger): (url: str
     const code = new URL(answer.headers.get("location") ?? "/", url).searchParams.get("code");
     if (code === null) throw new Refused(`${answer.status} without a code`);
     await requestTokens(url, app, exchangeOf(app, { code, verifier }));
-    ledger.usedCodes.push({ code, verifier });
+    ledger.usedCodes.push({ code, verifier, at: performance.now() });
   };
 }
 
@@ -172,9 +179,9 @@ function makeRefresh(app: TestApp, first: string, ledger: Ledger): (url: string)
       const answered = await requestTokens(url, app, { grant_type: "refresh_token", refresh_token: current });
       current = answered.refresh_token!;
     } catch (error) {
-      if (error instanceof Refused && error.message.startsWith("4") && error.message !== "429") {
+      if (isFinal(error)) {
         isBroken = true;
-        ledger.broken.push(`${error.message} ${String(error.cause)}`);
+        ledger.broken.push(`${(error as Refused).message} ${String((error as Refused).cause)}`);
       }
       throw error;
     }

@@ -7,7 +7,12 @@ import { findPort } from "../../test/support/find-port.ts";
 const root = join(import.meta.dirname, "../..");
 
 /** Processes of the service, none of which is ever started again. */
-export type Service = { urls: string[]; children: ChildProcess[]; stop(): Promise<void> };
+export type Service = {
+  urls: string[];
+  countEnded(): number;
+  untilReady(): Promise<void>;
+  stop(): Promise<void>;
+};
 
 type Options = { urls: { primary: string; replica: string }; logs: string; graceSeconds: number };
 
@@ -25,29 +30,29 @@ export async function startService({ urls, logs, graceSeconds }: Options): Promi
         ...{ ROLE: role, HOST: "127.0.0.1", PORT: String(port), ISSUER_URL: `http://127.0.0.1:${ports[0]!}` },
         ...{ DATABASE_URL: urls.primary, DATABASE_REPLICA_URL: urls.replica, DEMO_WORLD: "false", LOG_LEVEL: "warn" },
         ...{ WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true", REFRESH_GRACE_SECONDS: String(graceSeconds) },
+        // Longer than a failover, for codes that are used again after it.
+        AUTHORIZATION_CODE_SECONDS: "300",
       },
     });
     closeSync(log);
     return child;
   });
-  const own = ports.slice(0, 2).map((port) => `http://127.0.0.1:${port}`);
-  const service: Service = {
-    urls: own,
-    children,
+  const all = ports.map((port) => `http://127.0.0.1:${port}`);
+  const hasEnded = ({ exitCode, signalCode }: ChildProcess) => (exitCode ?? signalCode) !== null;
+  return {
+    urls: all.slice(0, 2),
+    countEnded: () => children.filter(hasEnded).length,
+    untilReady: () =>
+      until("the service is ready", 300, async () => {
+        if (children.some(hasEnded)) throw new Error("a process of the service ended");
+        const answers = await Promise.all(all.map((url) => fetch(`${url}/health/ready`).catch(() => null)));
+        return answers.every((answer) => answer?.ok);
+      }),
     async stop() {
       for (const child of children) child.kill("SIGTERM");
-      await until("the service ends", 60, () => children.every(({ exitCode, signalCode }) => exitCode ?? signalCode));
+      await until("the service ends", 60, () => children.every(hasEnded)).catch(() => {
+        for (const child of children) child.kill("SIGKILL");
+      });
     },
   };
-  try {
-    const all = ports.map((port) => `http://127.0.0.1:${port}/health/ready`);
-    await until("the service is ready", 300, async () => {
-      if (children.some(({ exitCode }) => exitCode !== null)) throw new Error("a process of the service ended");
-      return (await Promise.all(all.map((url) => fetch(url).catch(() => null)))).every((answer) => answer?.ok);
-    });
-  } catch (error) {
-    for (const child of children) child.kill("SIGKILL");
-    throw error;
-  }
-  return service;
 }
