@@ -195,7 +195,8 @@ function valuesOfNode({ folder, nodes, passwords }: Cluster, name: NodeName): Re
     ETCD_DATA: join(folder, name, "etcd"),
     PG_BIN: findBin()!,
     PG_DATA: join(folder, name, "data"),
-    SOCKET_FOLDER: ".",
+    // Not in the data folder: pg_rewind refuses the files of sockets.
+    SOCKET_FOLDER: join(folder, name),
     CLIENT_NETWORK: `${address}/32`,
     SUPERUSER_PASSWORD: passwords.superuser,
     REPLICATION_PASSWORD: passwords.replication,
