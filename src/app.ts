@@ -23,7 +23,7 @@ import {
 import { makeLastAnswers } from "./platform/last-answers.ts";
 import type { Log } from "./platform/log.ts";
 import { makeMetricsRouter } from "./platform/metrics-router.ts";
-import { makeMetrics, watchPools, type Metrics } from "./platform/metrics.ts";
+import { makeMetrics, watchPools, watchReplica, type Metrics } from "./platform/metrics.ts";
 import { checkMigrated } from "./platform/migrate.ts";
 import { listPathWords, makeOperationNames } from "./platform/name-operations.ts";
 import { keepPickedLocale, makePageAssets, useBrand } from "./platform/pages/index.ts";
@@ -71,6 +71,7 @@ export async function makeApp(
   { clock, log, shares, metrics = makeMetrics(), readMetrics, isStopping = () => false }: Surroundings,
 ): Promise<App> {
   watchPools(metrics, poolsOf(shares));
+  if (shares.reads.replica !== undefined) watchReplica(metrics, shares.reads.replica);
   useBrand(config.brand);
   const traffic = makeTraffic({ db: shares.jobs, clock });
   const lastCalls = makeLastCalls({ db: shares.jobs, clock });

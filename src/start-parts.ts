@@ -90,7 +90,8 @@ export async function openSharesOf(
 ): Promise<DatabaseShares> {
   ends.add("traces", await startTracing(config.tracing, (reason) => log.warn({ reason }, "traces are lost")));
   const shares = openShares({
-    ...{ url, replicaUrl: config.databaseReplicaUrl, poolSize: config.databasePoolSize, role: config.role },
+    ...{ url, poolSize: config.databasePoolSize, role: config.role },
+    ...{ replicaUrl: config.databaseReplicaUrl, replicaMaxAgeSeconds: config.databaseReplicaMaxAgeSeconds },
     onConnectionError: (err) => {
       if (!isStopping()) log.warn({ err }, "a database connection broke");
     },

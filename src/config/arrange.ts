@@ -26,6 +26,7 @@ export function arrange(values: Values) {
     webProcesses,
     databaseUrl: values.DATABASE_URL,
     databaseReplicaUrl: values.DATABASE_REPLICA_URL,
+    databaseReplicaMaxAgeSeconds: values.DATABASE_REPLICA_MAX_AGE_SECONDS,
     databasePoolSize: values.DATABASE_POOL_SIZE,
     lists: {
       openPerApp: values.LISTS_PER_APP,

@@ -3,6 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { PrismaClient } from "../../generated/prisma/client.ts";
 import { inPrismaTransaction, makePrisma, type Records } from "./prisma.ts";
+import { prepareSession } from "./session.ts";
+import { watchSilence, type SilenceLimits } from "./silent-connections.ts";
 import { traceQueries } from "./tracing/index.ts";
 import { failUnconfirmedCommits } from "./unconfirmed-commits.ts";
 
@@ -38,6 +40,9 @@ export type DatabaseOptions = {
   poolSize?: number | undefined;
   /** SQL that every new connection runs first. */
   settings?: string | undefined;
+  /** The server is a replica, and behind one address there may be several. */
+  isReplica?: boolean | undefined;
+  silence?: Partial<SilenceLimits> | undefined;
   /** Called with the error of a connection that broke while nobody used it; the pool replaces it by itself. */
   onConnectionError?: ((error: Error) => void) | undefined;
 };
@@ -77,7 +82,8 @@ export async function withTransaction<T>(db: Pick<Db, "pool">, work: (tx: pg.Poo
     await client.query("COMMIT");
     return result;
   } catch (error) {
-    await client.query("ROLLBACK").catch((cause: unknown) => (broken = cause as Error));
+    if (isDatabaseUnavailable(error)) broken = error as Error;
+    else await client.query("ROLLBACK").catch((cause: unknown) => (broken = cause as Error));
     throw error;
   } finally {
     client.release(broken);
@@ -114,7 +120,9 @@ export function isRefused(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !isDatabaseUnavailable(error);
 }
 
-const unavailableCodes = /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|08...|53[0-3]00|57P0[123])$/;
+// 25006: a primary that became a standby; 40001: a replica dropped what the statement was reading.
+const unavailableCodes =
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|ETIMEDOUT|08...|25006|40001|53[0-3]00|57P0[1235])$/;
 const unavailableMessages =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/;
 
@@ -135,20 +143,20 @@ async function waitUntilIdle(pool: pg.Pool): Promise<void> {
 }
 
 export function makePool(options: DatabaseOptions): pg.Pool {
+  const watch = watchSilence(options);
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.poolSize ?? 10,
     application_name: "schultor",
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: 10_000,
     idleTimeoutMillis: 60_000,
-    statement_timeout: 30_000,
-    lock_timeout: 10_000,
-    idle_in_transaction_session_timeout: 60_000,
-    // Prisma's adapter reads every time as UTC. The queries are short, so compiling them never pays.
     // eslint-disable-next-line @typescript-eslint/no-misused-promises -- the pool awaits it; its types do not know
-    onConnect: async (client) =>
-      void (await client.query(`SET TIME ZONE 'UTC'; SET jit = off; ${options.settings ?? ""}`)),
+    onConnect: async (client) => {
+      watch(client);
+      await prepareSession(client, options);
+    },
   });
   traceQueries(pool);
   const report = options.onConnectionError ?? (() => undefined);

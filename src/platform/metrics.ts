@@ -91,3 +91,28 @@ export function watchPools({ registry }: Metrics, pools: Record<string, Pool>): 
     },
   });
 }
+
+type Replica = { ageSeconds(): number; readonly taken: Readonly<Record<"replica" | "primary", number>> };
+
+/** Measures the replica whenever somebody asks for the metrics. */
+export function watchReplica({ registry }: Metrics, replica: Replica): void {
+  new Gauge({
+    name: "database_replica_age_seconds",
+    help: "How old what the replica answers is at most; it grows while the replica or the primary is away.",
+    aggregator: "max",
+    registers: [registry],
+    collect() {
+      this.set(replica.ageSeconds());
+    },
+  });
+  new Counter({
+    name: "database_reads_total",
+    help: "Connections given to reads, by server; `primary` while the replica is away or too old.",
+    labelNames: ["server"],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const server of ["replica", "primary"] as const) this.inc({ server }, replica.taken[server]);
+    },
+  });
+}

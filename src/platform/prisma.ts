@@ -54,6 +54,9 @@ type Connection = Pick<pg.PoolClient, "on" | "removeListener" | "release"> & {
   query(asked: pg.QueryConfig): Promise<pg.QueryResult>;
 };
 
+/** Of a server that took writes and is now a standby. */
+const standbyCode = "25006";
+
 /** The connection of a client, which leaves the pool when it is released after it broke. */
 function removingBroken(client: pg.PoolClient): Connection {
   let broken: Error | undefined;
@@ -65,7 +68,8 @@ function removingBroken(client: pg.PoolClient): Connection {
       try {
         return await client.query(asked);
       } catch (error) {
-        if (!(error instanceof pg.DatabaseError) || error.severity === "FATAL") broken = error as Error;
+        const isOver = error instanceof pg.DatabaseError && (error.severity === "FATAL" || error.code === standbyCode);
+        if (!(error instanceof pg.DatabaseError) || isOver) broken = error as Error;
         throw error;
       }
     },

@@ -1,10 +1,11 @@
 import type pg from "pg";
 import { readSettings } from "./read-settings.ts";
+import { makeReplicaReads, type ReadServer, type ReplicaReads } from "./replica.ts";
 import { splitConnections, type Role, type ShareName } from "./share-sizes.ts";
 import { closePool, makePool, openDatabase, type DatabaseOptions, type Db, type OpenDb, type PrismaDb } from "./db.ts";
 
 /** Where records and lists are read; `canceller` reaches the same server to cancel a statement there. */
-export type ReadShare = Db & { canceller: pg.Pool; isReplica: boolean };
+export type ReadShare = Db & { canceller: pg.Pool; isReplica: boolean; replica?: ReplicaReads | undefined };
 
 /** Shares whose work reads and writes records. */
 type RecordShareName = "signOn" | "tokens" | "changes" | "jobs";
@@ -17,6 +18,8 @@ export type ShareOptions = Omit<DatabaseOptions, "poolSize"> & {
   poolSize: number;
   role: Role;
   replicaUrl?: string | undefined;
+  /** From which age on the primary is read instead. Units: seconds. */
+  replicaMaxAgeSeconds?: number | undefined;
 };
 
 /** Opens every share; connections are made when they are needed. With a replica, its only users are the reads. */
@@ -31,25 +34,32 @@ export function openShares(options: ShareOptions): DatabaseShares & { close(): P
     ...{ signOn: openRecords("signOn"), tokens: openRecords("tokens") },
     ...{ changes: openRecords("changes"), jobs: openRecords("jobs") },
   };
-  const atReplica = (size: number) => makePool({ ...reading, url: replicaUrl!, poolSize: size });
+  const primary = { pool: makePool({ ...reading, poolSize: sizes.reads }), canceller: small.checks.pool };
   const reads: ReadShare =
-    replicaUrl === undefined
-      ? { pool: makePool({ ...reading, poolSize: sizes.reads }), canceller: small.checks.pool, isReplica: false }
-      : { pool: atReplica(poolSize - 1), canceller: atReplica(1), isReplica: true };
+    replicaUrl === undefined ? { ...primary, isReplica: false } : openReplica(options, replicaUrl, primary);
   const pools = [
     ...Object.values(small).map(({ pool }) => pool),
-    reads.pool,
-    ...(replicaUrl === undefined ? [] : [reads.canceller]),
+    primary.pool,
+    ...(reads.isReplica ? [reads.pool, reads.canceller] : []),
   ];
   return {
     ...small,
     ...ofRecords,
     reads,
     async close() {
+      await reads.replica?.close();
       const closing = Object.values(ofRecords).map((share) => share.close());
       await Promise.all([...closing, ...pools.map((pool) => closePool(pool))]);
     },
   };
+}
+
+/** The reads on a replica, and on the primary while it is too far behind or away. */
+function openReplica(options: ShareOptions, url: string, primary: ReadServer): ReadShare {
+  const open = (poolSize: number) => makePool({ ...options, settings: readSettings, url, poolSize, isReplica: true });
+  const server = { pool: open(options.poolSize - 1), canceller: open(1) };
+  const replica = makeReplicaReads({ replica: server, primary, maxAgeSeconds: options.replicaMaxAgeSeconds ?? 5 });
+  return { ...server, isReplica: true, replica };
 }
 
 /** The pools by the names that they have in the metrics. */

@@ -44,15 +44,18 @@ export function makeWakeUp(): WakeUp {
 export type Listener = { close(): Promise<void> };
 
 const reconnectMs = 1000;
+// A question, without which nobody would notice that a silent server is gone.
+const usual = { askMs: 15_000 };
 
 /**
  * Holds one connection of the pool, on which PostgreSQL reports the work of other processes.
  *
  * Errors: none; a lost connection is replaced.
  */
-export function listenFor(pool: pg.Pool, wakeUps: Readonly<Record<string, WakeUp>>): Listener {
+export function listenFor(pool: pg.Pool, wakeUps: Readonly<Record<string, WakeUp>>, { askMs } = usual): Listener {
   let client: pg.PoolClient | null = null;
   let retry: NodeJS.Timeout | undefined;
+  let asking: NodeJS.Timeout | undefined;
   let isClosed = false;
 
   const connect = async (): Promise<void> => {
@@ -60,6 +63,7 @@ export function listenFor(pool: pg.Pool, wakeUps: Readonly<Record<string, WakeUp
     const lose = (error?: Error): void => {
       if (client !== fresh) return;
       client = null;
+      clearTimeout(asking);
       fresh.release(error ?? true);
       tryAgain();
     };
@@ -74,6 +78,10 @@ export function listenFor(pool: pg.Pool, wakeUps: Readonly<Record<string, WakeUp
       return;
     }
     if (isClosed) return release();
+    const askAgain = (): void => {
+      if (client === fresh) asking = setTimeout(() => void fresh.query("SELECT 1").then(askAgain, lose), askMs).unref();
+    };
+    askAgain();
     // Notifications sent before LISTEN were not received.
     for (const wakeUp of Object.values(wakeUps)) wakeUp.wake();
   };
@@ -87,6 +95,7 @@ export function listenFor(pool: pg.Pool, wakeUps: Readonly<Record<string, WakeUp
   const release = (): void => {
     const held = client;
     client = null;
+    clearTimeout(asking);
     held?.release(true);
   };
 

@@ -78,6 +78,21 @@ test("a server that is still starting is waited for", async () => {
   );
 });
 
+test("a replica that is away is told, and not waited for", async () => {
+  const url = await emptyDatabase();
+  const said: string[] = [];
+  const away = "postgresql://schultor:geheim@127.0.0.1:1/schultor";
+  const given = {
+    databaseUrl: url,
+    databaseReplicaUrl: away,
+    dataDir: "/nowhere",
+    say: (line: string) => void said.push(line),
+  };
+  await (await openDatabaseServer(given)).stop();
+  expect(said.join("\n")).toMatch(/127\.0\.0\.1:1\/schultor did not answer.*The primary is read until it does\./);
+  expect(said.join("\n")).not.toContain("geheim");
+});
+
 test("a wrong password is told at once", async () => {
   const url = await fakeServer(errorMessage("28P01", 'password authentication failed for user "schultor"'));
   await expect(reachDatabase(url, options)).rejects.toThrow(

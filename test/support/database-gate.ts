@@ -4,7 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { atFileEnd } from "./file-end.ts";
 
-export type DatabaseGate = { url: string; open(): Promise<void>; close(): Promise<void> };
+export type DatabaseGate = {
+  url: string;
+  open(): Promise<void>;
+  close(): Promise<void>;
+  /** Takes what is sent and answers nothing, as a server that hangs or is cut off; until it is opened again. */
+  freeze(): void;
+};
 
 function placeOf(url: URL): { host: string; port: number } | { path: string } {
   const host = url.searchParams.get("host") ?? url.hostname;
@@ -22,10 +28,14 @@ export async function makeDatabaseGate(databaseUrl: string): Promise<DatabaseGat
   const path = join(folder, `.s.PGSQL.${url.port || "5432"}`);
   const sockets = new Set<Socket>();
   let server: Server | null = null;
+  let isFrozen = false;
 
   const gate: DatabaseGate = {
     url: url.href,
+    freeze: () => void (isFrozen = true),
     async open() {
+      if (isFrozen) await gate.close();
+      isFrozen = false;
       const opened = createServer((outer) => {
         const inner = connect(placeOf(inside));
         for (const [socket, other] of [
@@ -38,7 +48,7 @@ export async function makeDatabaseGate(databaseUrl: string): Promise<DatabaseGat
             sockets.delete(socket);
             other.destroy();
           });
-          socket.pipe(other);
+          socket.on("data", (bytes) => void (isFrozen || other.write(bytes)));
         }
       });
       await new Promise<void>((resolve) => opened.listen(path, resolve));

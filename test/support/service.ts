@@ -54,8 +54,9 @@ export async function startService(wishes: Wishes = {}): Promise<TestService> {
   const given = readConfig({ NODE_ENV: "test", PORT: "0", DEMO_WORLD: "false", ...wishes.env });
   const server = await openServer({ host: "localhost", port: given.port });
   const config = settlePort(given, server.port);
-  const { databaseReplicaUrl: replicaUrl, databasePoolSize: poolSize, role } = config;
-  const shares = openShares({ url: db.url, replicaUrl, poolSize, role });
+  const { databaseReplicaUrl: replicaUrl, databaseReplicaMaxAgeSeconds: replicaMaxAgeSeconds } = config;
+  const { databasePoolSize: poolSize, role } = config;
+  const shares = openShares({ url: db.url, replicaUrl, replicaMaxAgeSeconds, poolSize, role });
   Object.values(poolsOf(shares)).forEach(refuseSecondConnections);
   const app = await makeApp(config, { clock, log: wishes.log ?? failureLog, shares, isStopping: server.isStopping });
   const behind = isWatched() ? await openServer({ host: "localhost", port: 0 }) : null;

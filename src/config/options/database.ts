@@ -19,10 +19,16 @@ export const databaseOptions = {
     default: null,
     defaultMeaning: "`DATABASE_URL`",
     meaning:
-      "A streaming replica for the reads of the IDM API and the Schulconnex endpoints. They may then be as old " +
-      "as the replica is behind.",
+      "A streaming replica for the reads of the IDM API and the Schulconnex endpoints; one address for several will " +
+      "do. While it is away or too far behind, the primary is read.",
     example: "postgresql://schultor:secret@replica.internal:5432/schultor",
     secret: true,
+  },
+  DATABASE_REPLICA_MAX_AGE_SECONDS: {
+    value: wholeNumber(1, 3600),
+    default: "5",
+    meaning: "How many seconds old what is read from the replica may be.",
+    example: "30",
   },
   DATABASE_POOL_SIZE: {
     value: wholeNumber(leastPoolSize, 1000),

@@ -1,5 +1,7 @@
 import type pg from "pg";
 import type { ReadShare } from "../shares.ts";
+import { takeReader } from "../replica.ts";
+import { backendOf, type Backend } from "../session.ts";
 import { run, sql, statement } from "../sql.ts";
 import { CallerLeft, type Caller } from "./caller.ts";
 
@@ -9,12 +11,12 @@ import { CallerLeft, type Caller } from "./caller.ts";
  * Errors: CallerLeft when they left before or meanwhile; whatever `work` throws.
  */
 export async function readFor<T>(
-  { pool, canceller }: ReadShare,
+  share: ReadShare,
   caller: Caller,
   work: (client: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
   if (caller.hasLeft()) throw new CallerLeft();
-  const client = await pool.connect();
+  const { client, canceller } = await takeReader(share);
   let cancelling: Promise<void> | undefined;
   let broken: Error | undefined;
   const off = caller.onLeave(() => {
@@ -39,10 +41,14 @@ export async function readFor<T>(
   }
 }
 
-type Server = { processID: number };
-
-const cancelBackend = statement<{ processId: number }>(({ processId }) => sql`SELECT pg_cancel_backend(${processId})`);
+// By the start of the backend, too: the canceller may have reached another server, where the number is somebody else's.
+const cancelBackend = statement<Backend>(
+  ({ processId, startedAt }) => sql`
+  SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+  WHERE pid = ${processId} AND backend_start::text = ${startedAt}`,
+);
 
 async function cancel(canceller: pg.Pool, client: pg.PoolClient): Promise<void> {
-  await run(canceller, cancelBackend, { processId: (client as unknown as Server).processID });
+  const cancelled = await run(canceller, cancelBackend, backendOf(client)!);
+  if (cancelled === 0) throw new Error("the server of the statement was not reached");
 }

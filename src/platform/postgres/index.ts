@@ -8,6 +8,7 @@
  *             never stopped; no connection without a proved identity, and none over the network.
  * Never knows: tables, schools, configuration variables.
  */
+import { isDatabaseUnavailable } from "../db.ts";
 import { startEmbeddedPostgres } from "./embedded.ts";
 import { reachDatabase } from "./reach.ts";
 
@@ -45,6 +46,16 @@ export async function openDatabaseServer(options: {
   if (databaseUrl === undefined) return startEmbeddedPostgres({ dataDir, say, settings });
   const reaching = { say, patienceSeconds: 60, connections };
   await reachDatabase(databaseUrl, reaching);
-  if (databaseReplicaUrl !== undefined) await reachDatabase(databaseReplicaUrl, { ...reaching, replica: true });
+  if (databaseReplicaUrl !== undefined) await reachReplica(databaseReplicaUrl, reaching);
   return { url: databaseUrl, folder: null, exited: new Promise(() => undefined), stop: async () => undefined };
+}
+
+/** A replica that is away is not waited for: the primary is read meanwhile. */
+async function reachReplica(url: string, options: Parameters<typeof reachDatabase>[1]): Promise<void> {
+  try {
+    await reachDatabase(url, { ...options, patienceSeconds: 2, replica: true });
+  } catch (error) {
+    if (!isDatabaseUnavailable((error as Error).cause)) throw error;
+    options.say(`${(error as Error).message} The primary is read until it does.`);
+  }
 }

@@ -1,0 +1,89 @@
+import pg from "pg";
+import { backendOf } from "./session.ts";
+
+/** How often connections are looked at, when one is silent, how long its server may take to answer. */
+export type SilenceLimits = { lookMs: number; silentMs: number; answerMs: number };
+
+const usual: SilenceLimits = { lookMs: 5000, silentMs: 15_000, answerMs: 15_000 };
+
+type Socket = { bytesRead: number; bytesWritten: number; destroy(error: Error): void };
+type Watched = pg.ClientBase & { readyForQuery: boolean; connection: { stream: Socket } };
+type Seen = { bytes: number; sinceMs: number };
+
+type Options = { url: string; isReplica?: boolean | undefined; silence?: Partial<SilenceLimits> | undefined };
+
+/**
+ * Ends connections whose server is gone without a word: frozen, cut off, or replaced by another one. TCP notices some
+ * of this after a quarter of an hour and the rest never. A statement may run for an hour, so that no time limit tells
+ * it from such a connection: another connection asks whether its backend still runs.
+ *
+ * Shape: answers a function that takes each new connection.
+ */
+export function watchSilence({ url, isReplica = false, silence }: Options): (client: pg.ClientBase) => void {
+  const { lookMs, silentMs, answerMs } = { ...usual, ...silence };
+  const seen = new Map<Watched, Seen>();
+  let timer: NodeJS.Timeout | undefined;
+  let isAsking = false;
+
+  const findSilent = (): Watched[] => {
+    const nowMs = performance.now();
+    for (const [client, last] of seen) {
+      const { bytesRead, bytesWritten } = client.connection.stream;
+      if (client.readyForQuery || last.bytes !== bytesRead + bytesWritten)
+        seen.set(client, { bytes: bytesRead + bytesWritten, sinceMs: nowMs });
+    }
+    return [...seen].filter(([, { sinceMs }]) => nowMs - sinceMs >= silentMs).map(([client]) => client);
+  };
+  const look = async (): Promise<void> => {
+    const silent = findSilent();
+    if (silent.length === 0 || isAsking) return;
+    isAsking = true;
+    const isGone = await askServer({ url, isReplica }, answerMs).finally(() => (isAsking = false));
+    for (const client of silent) if (isGone(client)) client.connection.stream.destroy(lost());
+  };
+  const end = (client: Watched): void => {
+    seen.delete(client);
+    if (seen.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+  return (given) => {
+    const client = given as Watched;
+    seen.set(client, { bytes: 0, sinceMs: performance.now() });
+    client.once("end", () => end(client));
+    timer ??= setInterval(() => void look(), lookMs).unref();
+  };
+}
+
+const lost = () => Object.assign(new Error("the database server is gone"), { code: "ETIMEDOUT" });
+
+type Answer = { serverStartedAt: string; backends: { processId: number; startedAt: string }[] };
+
+const question = `SELECT pg_postmaster_start_time()::text AS "serverStartedAt", (
+  SELECT json_agg(json_build_object('processId', pid, 'startedAt', backend_start::text)) FROM pg_stat_activity) AS backends`;
+
+/** Answers how to tell whether the backend of a connection is gone. */
+async function askServer({ url, isReplica }: Options, answerMs: number): Promise<(client: Watched) => boolean> {
+  const limits = { connectionTimeoutMillis: answerMs, query_timeout: answerMs };
+  const asking = new pg.Client({ connectionString: url, application_name: "schultor", ...limits });
+  asking.on("error", () => undefined);
+  try {
+    await asking.connect();
+    const { rows } = await asking.query<Answer>(`SET TIME ZONE 'UTC'; ${question}`).then(lastResult);
+    const { serverStartedAt, backends } = rows[0]!;
+    return (client) => {
+      const own = backendOf(client);
+      if (own === undefined) return true;
+      // Behind the address of the replicas another one may have answered.
+      if (own.serverStartedAt !== serverStartedAt) return !isReplica;
+      return !backends.some(({ processId, startedAt }) => processId === own.processId && startedAt === own.startedAt);
+    };
+  } catch (error) {
+    // A server that refuses is there.
+    return () => !(error instanceof pg.DatabaseError);
+  } finally {
+    (asking as unknown as Watched).connection.stream.destroy(lost());
+  }
+}
+
+const lastResult = (results: unknown) => (results as pg.QueryResult<Answer>[]).at(-1)!;
