@@ -18,7 +18,7 @@ beforeAll(async () => {
   atFileEnd(() => db.close());
   const env = { DATABASE_URL: url, DATABASE_REPLICA_URL: replicaUrl, DATABASE_REPLICA_MAX_AGE_SECONDS: "3" };
   service = await startService({ db: { ...db, url }, env });
-}, 60_000);
+});
 
 async function readMetric(name: string): Promise<number> {
   const text = await (await fetch(`${service.url}/metrics`)).text();
