@@ -4795,7 +4795,8 @@ export interface components {
         SecretRotation: {
             /**
              * Format: int32
-             * @description For how many seconds the present secret stays valid too, 90 days at most; 0 for one that leaked.
+             * @description For how many seconds the present secret stays valid too, 90 days at most; 0 for one that leaked, which also ends the access tokens
+             *     that the app has got for itself.
              * @default 86400
              * @example 86400
              */
@@ -7129,6 +7130,11 @@ export interface components {
          * @example true
          */
         Force: boolean;
+        /**
+         * @description Only lines of what the person with this id did.
+         * @example c0000000-0000-4000-8000-000000000002
+         */
+        ActorFilter: string;
         /**
          * @description Only lines of this action.
          * @example person_updated
@@ -13057,6 +13063,11 @@ export interface operations {
                  * @example c0000000-0000-4000-8000-000000000002
                  */
                 person?: components["parameters"]["PersonFilter"];
+                /**
+                 * @description Only lines of what the person with this id did.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                actor?: components["parameters"]["ActorFilter"];
                 /**
                  * @description Only entries of the app with this client id.
                  * @example demo-lernapp

@@ -22,6 +22,7 @@ import { present } from "../platform/contract-types.ts";
 import { storeOf, withPrismaTransaction, type Store, type Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { forgetAppWithSandboxes } from "../sandbox/index.ts";
+import { forgetClientTokens } from "../sign-on/index.ts";
 import { extendPartnerRole } from "../staff/index.ts";
 import { listEndpoints, removeDeliveries } from "../webhooks/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
@@ -215,6 +216,7 @@ const rotateSecret: AdminHandler<"rotateSecret"> = async ({ db }, { path, body, 
     if (found === null) throw appWithSecretNotFound();
     const before = presentApp({ ...found, ...(await findProfile(tx, clientId)) }, origin.at);
     const rotated = await rotateClientSecret(tx, { clientId, keepOldSeconds }, origin);
+    if (keepOldSeconds === 0) await forgetClientTokens(tx, clientId);
     const after = await recordChange(tx, { origin }, before);
     const answered = presentCredentials({ clientId, ...rotated });
     const answer = { status: 200 as const, body: answered, headers: { ETag: tagOf(after) } };

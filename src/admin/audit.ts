@@ -1,4 +1,4 @@
-import type { SchoolId } from "../directory/index.ts";
+import type { PersonId, SchoolId } from "../directory/index.ts";
 import { listAudit as list, personActor, type RecordedAudit } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
 import type { Reach } from "../staff/index.ts";
@@ -87,13 +87,20 @@ function readPlace(place: string | undefined): { at: Date; id: string } | undefi
 }
 
 const listAudit: AdminHandler<"listAudit"> = async (deps, { query, reach }) => {
-  const { school, person, app, action, from, until } = query;
+  const { school, person, actor, app, action, from, until } = query;
   const page = readPage(deps, "listAudit", query);
   const chosen = await readChosen(deps.db, reach, { school, person, app });
-  // Lines of an app do not say to its partner whom they are about: chosen by a person, they would.
-  const clientIds = person === undefined ? [...reach.clientIds] : [];
+  // Lines of an app do not say to its partner whom they are about, nor who it was: chosen by a person, they would.
+  const clientIds = person === undefined && actor === undefined ? [...reach.clientIds] : [];
   const found = await list(deps.db, {
-    ...{ ...chosen, action, since: readTime(from), until: readTime(until), limit: page.take },
+    ...{
+      ...chosen,
+      actorId: actor && personActor(actor as PersonId),
+      action,
+      since: readTime(from),
+      until: readTime(until),
+      limit: page.take,
+    },
     ...{
       among: reach.all ? undefined : { schoolIds: [...reach.schoolIds], clientIds },
       after: readPlace(page.after),

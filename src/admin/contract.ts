@@ -94,6 +94,7 @@ export const takes: Takes<operations> = {
   listAudit: {
     school: true,
     person: true,
+    actor: true,
     app: true,
     action: true,
     from: true,

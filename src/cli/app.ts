@@ -267,13 +267,17 @@ export const app: Noun = {
       takes,
       options: {
         keepOldFor: option.duration(
-          `How long both are valid, such as 7d or 12h; ${defaultOverlap} if left out, 0 for a secret that leaked.`,
+          `How long both are valid, such as 7d or 12h; ${defaultOverlap} if left out, 0 for a secret that leaked: the tokens that it got end too.`,
         ),
       },
       run: async (tools, { given, options: { keepOldFor = readDuration(defaultOverlap) } }) => {
-        const rotated = await write(tools, (tx) =>
-          rotateClientSecret(tx, { clientId: given.app, keepOldSeconds: keepOldFor }, tools.origin()),
-        );
+        const { forgetClientTokens } = await import("../sign-on/index.ts");
+        const rotated = await write(tools, async (tx) => {
+          const wanted = { clientId: given.app, keepOldSeconds: keepOldFor };
+          const made = await rotateClientSecret(tx, wanted, tools.origin());
+          if (keepOldFor === 0) await forgetClientTokens(tx, given.app);
+          return made;
+        });
         return secretRotated(given.app, rotated);
       },
       remote: async (remote, { given, options: { keepOldFor = readDuration(defaultOverlap) } }) =>

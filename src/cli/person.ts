@@ -301,6 +301,16 @@ export const person: Noun = {
       run: { reason: "The service makes the decision." },
       remote: async (remote, { given }) => explained(await explainSignIn(remote, given.person, given.app)),
     }),
+    data: makeCommand({
+      summary: "Write everything that is stored about a person to a new file (JSON), as the answer to their request.",
+      takes,
+      options: { file: required(option.text("The file; it must not exist.", "path")) },
+      run: { reason: "The service collects it." },
+      remote: async (remote, { given, options: { file } }) => {
+        await far.writeData(remote, given.person, file);
+        return { lines: [`What is stored about the person is in ${file}.`], quiet: [file], data: { file } };
+      },
+    }),
     list: makeCommand({
       summary: "List the people of a school by name.",
       options: {

@@ -1,6 +1,9 @@
 import { makeCommand, type Result } from "./command.ts";
 import { openServer } from "./database.ts";
+import { tableOf, type Columns } from "./lines.ts";
 import { option } from "./option.ts";
+import type { LostSecrets } from "../sign-on/index.ts";
+import type { ReplacedSecret } from "../webhooks/index.ts";
 import * as far from "./remote/service.ts";
 
 type Active = { algorithm: string; kid: string };
@@ -9,6 +12,23 @@ const rotated = (active: readonly Active[]): Result => ({
   lines: active.map(({ algorithm, kid }) => `${algorithm} tokens are now signed with ${kid}.`),
   quiet: active.map(({ kid }) => kid),
   data: { active },
+});
+
+const replacedColumns: Columns<ReplacedSecret> = {
+  endpoint: ({ endpointId }) => endpointId,
+  app: ({ clientId }) => clientId,
+  url: ({ url }) => url,
+  secret: ({ secret }) => secret,
+};
+
+const replacedKeys = (lost: LostSecrets, endpoints: readonly ReplacedSecret[]): Result => ({
+  table: tableOf(endpoints, replacedColumns),
+  lines: [
+    `Authenticator apps removed: ${lost.authenticators}. Cards revoked: ${lost.cards}. Everybody signs in again.`,
+    "Signing keys are made at the next start. Secrets of webhooks are not shown again.",
+  ],
+  quiet: endpoints.map(({ secret }) => secret),
+  data: { ...lost, endpoints },
 });
 
 /** Commands for the service as a whole. */
@@ -40,6 +60,24 @@ export const serviceCommands = {
           (await withTransaction(db, (tx) => reEncryptWebhookSecrets(tx, keys)));
         return { lines: [`Values encrypted with the first key: ${values}.`], data: { values } };
       });
+    },
+    remote: { reason: "The keys are in the configuration of the service." },
+  }),
+  "replace-lost-keys": makeCommand({
+    summary: "Make the database fit for new ENCRYPTION_KEYS where the old ones are lost, before the service starts.",
+    irreversible:
+      "This signs everybody out, removes authenticator apps, recovery codes and cards with a second step, and gives every webhook endpoint another secret.",
+    run: async ({ config, origin, withDatabase }) => {
+      const { withPrismaTransaction } = await import("../platform/db.ts");
+      const { forgetLostSecrets } = await import("../sign-on/index.ts");
+      const { replaceLostSecrets } = await import("../webhooks/index.ts");
+      const keys = config.encryptionKeys;
+      return withDatabase(({ db }) =>
+        withPrismaTransaction(db, async (tx) => {
+          const lost = await forgetLostSecrets(tx, keys, origin());
+          return replacedKeys(lost, await replaceLostSecrets(tx, { keys, now: origin().at }));
+        }),
+      );
     },
     remote: { reason: "The keys are in the configuration of the service." },
   }),

@@ -33,6 +33,8 @@ export type { LoginState, UserName } from "./find-login.ts";
 export { foldUsername, hashInTurn, hashPassword, makePassword } from "./login/index.ts";
 export { checkSecrets } from "./keys/shared-secrets.ts";
 export { reEncryptSecrets } from "./keys/re-encrypt.ts";
+export { forgetLostSecrets } from "./keys/replace-lost.ts";
+export type { LostSecrets } from "./keys/replace-lost.ts";
 export { makePasswords } from "./make-passwords.ts";
 export type { MadeLogin, PasswordsFor } from "./make-passwords.ts";
 export { makeNextKeys, rotateSigningKeys, rotateSigningKeysIn } from "./keys/rotation.ts";
@@ -52,7 +54,7 @@ export { findSignInSettings, findSignInSettingsOf, lockSignInSettings, putSignIn
 export type { PasswordKind, SignInSettings, UserNameRule } from "./sign-in-settings.ts";
 export { signInPath } from "./platform-session.ts";
 export { listSecondFactors, revokeSecondFactorsIn, type SecondFactor } from "./second-factor/records.ts";
-export { forgetApp } from "./storage/forget-app.ts";
+export { forgetApp, forgetClientTokens } from "./storage/forget-app.ts";
 export { forgetSignIns } from "./storage/forget-sign-ins.ts";
 export { forgetPerson } from "./storage/forget-person.ts";
 export type { SignedIn } from "./signed-in.ts";

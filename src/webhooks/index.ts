@@ -62,5 +62,6 @@ export type { Taken } from "./listener/take.ts";
 export type { ListenerWaits } from "./listener/waits.ts";
 export { eventTypes } from "./payload.ts";
 export type { EventType } from "./payload.ts";
-export { reEncryptWebhookSecrets } from "./secret.ts";
+export { reEncryptWebhookSecrets, replaceLostSecrets } from "./secret.ts";
+export type { ReplacedSecret } from "./secret.ts";
 export { makeHeaders as makeSignatureHeaders, readSecret as readSigningSecret } from "./signature.ts";

@@ -48,3 +48,22 @@ export async function reEncryptWebhookSecrets(tx: Queryable, keys: EncryptionKey
   }
   return rows.length;
 }
+
+/** Who gets a new secret in place of lost ones. */
+export type ReplacedSecret = { endpointId: string; clientId: string; url: string; secret: string };
+
+/** Gives every endpoint a new secret in place of those that no key opens. They are answered here and never again. */
+export async function replaceLostSecrets(
+  tx: RecordStore,
+  { keys, now }: { keys: EncryptionKeys; now: Date },
+): Promise<ReplacedSecret[]> {
+  await tx.prisma.webhookSecret.deleteMany();
+  const endpoints = await tx.prisma.webhookEndpoint.findMany({
+    select: { id: true, clientId: true, url: true },
+    orderBy: [{ clientId: "asc" }, { id: "asc" }],
+  });
+  const replaced: ReplacedSecret[] = [];
+  for (const { id: endpointId, ...place } of endpoints)
+    replaced.push({ ...place, endpointId, secret: await addSecret(tx, { endpointId, keys, now }) });
+  return replaced;
+}

@@ -135,6 +135,12 @@ test("what only a running service answers: its health, what an app sees, and why
   expect(await remote.ask(...explain)).toMatchObject({ isAllowed: true, reason: null });
   await remote.ask("person", "block", person);
   expect((await there(explain)).out).toContain("The person cannot sign in: person_blocked");
-  for (const args of [["health"], [...view, "users"], explain, ["card", "print", group, "--file", "x"]])
+  const file = join(folder, "data.json");
+  await remote.ask("person", "data", person, "--file", file);
+  expect(JSON.parse(await readFile(file, "utf8"))).toMatchObject({ isComplete: true, person: { id: person } });
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  const data = ["person", "data", person, "--file", file];
+  expect(await there(data)).toMatchObject({ code: 1 });
+  for (const args of [["health"], [...view, "users"], explain, data, ["card", "print", group, "--file", "x"]])
     expect(await local.refusal(...args)).toMatchObject({ exitCode: 3, code: "remote_only" });
 });

@@ -10,6 +10,7 @@ const besideOnly: Readonly<Record<string, string>> = {
   "database where": "The files are on the machine of the service.",
   "database remove": "The files are on the machine of the service.",
   "re-encrypt": "The keys are in the configuration of the service.",
+  "replace-lost-keys": "The keys are in the configuration of the service.",
   migrate: "The service migrates its database when it starts.",
   "check-config": "The configuration is on the machine of the service.",
 };
@@ -19,6 +20,7 @@ const remoteOnly: Readonly<Record<string, string>> = {
   "app view": "The service answers as it answers the app.",
   "card print": "It makes the cards with the addresses that the service has.",
   "person explain": "The service makes the decision.",
+  "person data": "The service collects it.",
   listen: "It makes the deliveries.",
   health: "A process says itself how it is.",
 };

@@ -47,6 +47,7 @@ test("staff and the audit log", async () => {
   await expectSameDoing(["staff", "withdraw", roles[0]!.id], ["staff", "withdraw", roles[1]!.id]);
   expect(await there(["staff", "give", "operator"])).toMatchObject({ code: 2 });
   await expectSameReading("audit", "list", "--school", school);
+  await expectSameReading("audit", "list", "--by", one);
   await expectSameReading("audit", "list", "--action", "staff_role_given", "--limit", "1", "--since", "2026-01-01");
 });
 

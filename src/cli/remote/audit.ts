@@ -15,6 +15,7 @@ const lineOf = (line: Schemas["AuditLine"]): RecordedAudit => ({
 
 type Asked = {
   personId: string | undefined;
+  by: string | undefined;
   schoolId: string | undefined;
   clientId: string | undefined;
   action: string | undefined;
@@ -23,8 +24,8 @@ type Asked = {
 };
 
 export async function listAudit({ api }: Remote, asked: Asked): Promise<RecordedAudit[]> {
-  const { personId, schoolId, clientId, action, since, limit } = asked;
-  const about = { person: personId, school: schoolId, app: clientId, action, from: since?.toISOString() };
+  const { personId, by, schoolId, clientId, action, since, limit } = asked;
+  const about = { person: personId, actor: by, school: schoolId, app: clientId, action, from: since?.toISOString() };
   const read = (page: object) => api.GET("/admin/v1/audit", { params: { query: { ...given(about), ...page } } });
   return (await firstEntries(read, { limit })).map(lineOf);
 }

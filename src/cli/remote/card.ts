@@ -1,6 +1,6 @@
-import { open, rm } from "node:fs/promises";
 import type { GroupId, PersonId, SchoolId } from "../../directory/index.ts";
 import type { CardId, ListedCard } from "../../sign-on/index.ts";
+import { writeNewFile } from "./new-file.ts";
 import { bodyOf, dateOf, firstEntries, given, once, type Remote, type Schemas } from "./remote.ts";
 
 const ofSchool = "/admin/v1/schools/{schoolId}/login-cards";
@@ -41,20 +41,13 @@ export async function printCards(
 ): Promise<Pick<Schemas["MadeLoginCards"], "cards" | "skipped">> {
   const group = await bodyOf(api.GET("/admin/v1/groups/{groupId}", { params: { path: { groupId } } }));
   const path = { schoolId: group.schoolId };
-  const written = await open(file, "wx", 0o600);
-  try {
+  return writeNewFile(file, async () => {
     const body = { groupId, newPasswords, withQr };
     const made = await bodyOf(api.POST(ofSchool, { params: { path, ...once() }, body }));
     const print = { path: { ...path, cardPrintId: made.printId } };
     const pdf: unknown = await bodyOf(
       api.POST(`${ofSchool}/prints/{cardPrintId}`, { params: print, parseAs: "arrayBuffer" }),
     );
-    await written.writeFile(new Uint8Array(pdf as ArrayBuffer));
-    await written.close();
-    return made;
-  } catch (error) {
-    await written.close();
-    await rm(file);
-    throw error;
-  }
+    return { ...made, content: new Uint8Array(pdf as ArrayBuffer) };
+  });
 }

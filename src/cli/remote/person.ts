@@ -8,6 +8,7 @@ import type {
   SchoolId,
 } from "../../directory/index.ts";
 import type { PersonName, PersonUpdate } from "../../directory/index.ts";
+import { writeNewFile } from "./new-file.ts";
 import { bodyOf, dateOf, firstEntries, fromLatest, given, once, tagged, type Remote, type Schemas } from "./remote.ts";
 
 /** Shape: fields in the order in which they are printed. */
@@ -145,4 +146,12 @@ export async function leaveSchool({ api }: Remote, path: At): Promise<void> {
 
 export async function setHomeSchool({ api }: Remote, { personId, schoolId }: At): Promise<void> {
   await api.PUT(`${onePerson}/home-school`, { params: { path: { personId } }, body: { schoolId } });
+}
+
+/** Writes what is stored about a person to a new file that only its owner can read. */
+export async function writeData({ api }: Remote, personId: PersonId, file: string): Promise<void> {
+  await writeNewFile(file, async () => {
+    const data = await bodyOf(api.GET(`${onePerson}/data`, { params: { path: { personId } } }));
+    return { content: `${JSON.stringify(data, null, 2)}\n` };
+  });
 }

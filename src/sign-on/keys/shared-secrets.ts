@@ -76,8 +76,12 @@ export async function loadSharedSecrets({
 
 /** Errors: DatabaseStartError when the database holds secrets that none of the keys opens. */
 export async function checkSecrets(db: Queryable, keys: EncryptionKeys): Promise<void> {
-  if ((await openRoot(db, keys)) === null) throw new DatabaseStartError(wrongKeys);
+  if (!(await opensSecrets(db, keys))) throw new DatabaseStartError(wrongKeys);
 }
+
+/** Whether one of the keys opens the secrets of the database; not where it holds none. */
+export const opensSecrets = async (db: Queryable, keys: EncryptionKeys): Promise<boolean> =>
+  (await openRoot(db, keys)) !== null;
 
 async function openRoot(db: Queryable, keys: EncryptionKeys): Promise<Buffer | null> {
   const [found] = await findRows<{ encrypted: Buffer }>(db, selectRoot, { name: rootName });

@@ -4,7 +4,7 @@ import type { components } from "../../../generated/openapi/admin.ts";
 import { makeStaff, type Sent, refusalOf } from "../../support/admin.ts";
 import { makeMakers } from "../../support/make.ts";
 import { startService } from "../../support/service.ts";
-import { postToken } from "../../support/token.ts";
+import { getAppToken, postToken } from "../../support/token.ts";
 
 type Schemas = components["schemas"];
 
@@ -165,6 +165,19 @@ test("a secret is rotated once for one key, shown once, and the old one ends whe
   const leaked = await operator.call("POST", `${path}/secret`, { body: { keepOldSeconds: 0 } });
   expect([leaked.body, await getsToken(clientId, now!)]).toMatchObject([{ oldSecretEndsAt: null }, false]);
   expect(refusalOf(await admin.call("POST", `${path}/secret`))).toEqual([403, "role_forbids"]);
+});
+
+test("the tokens that an app has got for itself end with a secret that leaked, and not with one that is replaced", async () => {
+  const app = await make.app({ scopes: ["schools:read"] });
+  const token = await getAppToken(service, app, ["schools:read"]);
+  const read = async () => {
+    const headers = { authorization: `Bearer ${token}` };
+    return (await fetch(`${service.url}/idm/ep/v1/schools`, { headers })).status;
+  };
+  expect((await operator.call("POST", `/apps/${app.clientId}/secret`)).status).toBe(200);
+  expect(await read()).toBe(200);
+  await operator.call("POST", `/apps/${app.clientId}/secret`, { body: { keepOldSeconds: 0 } });
+  expect(await read()).toBe(401);
 });
 
 test("a deleted app is gone, with its grants, and its client id is not given again", async () => {

@@ -125,6 +125,13 @@ describe("who reads what", () => {
     ]);
   });
 
+  test("what a person did is read by operators, by schools about themselves, and by no partner", async () => {
+    expect(minutesOf(await read(operator, `actor=${foreign}`))).toEqual([4, 2, 1]);
+    expect(minutesOf(await read(admin, `actor=${foreign}`))).toEqual([1]);
+    expect(minutesOf(await read(partner, `actor=${foreign}`))).toEqual([]);
+    expect(minutesOf(await read(operator, `actor=${person}`))).toEqual([]);
+  });
+
   test("a person who was deleted for good is nobody", async () => {
     const gone = await make.person({ school });
     await record(9, {
