@@ -1,10 +1,9 @@
-import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { compileCache } from "../support/compile-cache.ts";
 import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
 import { startMain } from "../support/program.ts";
+import { readCommands, typeCommands, type Typed } from "../support/typed-commands.ts";
 
 const root = join(import.meta.dirname, "../..");
 const readme = readFileSync(join(root, "README.md"), "utf8");
@@ -32,47 +31,12 @@ const notTyped: Readonly<Record<string, string>> = {
   "npx schultor database remove": "deletes the database that the other commands need",
 };
 
-type Typed = { text: string; isFenced: boolean };
-
-/** The commands in the order of the README: lines of shell blocks, and inline code that begins like a command. */
-function readCommands(): Typed[] {
-  const commands: Typed[] = [];
-  const pattern = /^( *)```sh\n([^]*?)^ *```$|`((?:[A-Z_]+=[^\s`]+ )*(?:npm|npx|eval) [^`]+)`/gm;
-  for (const [, indent, block, inline] of readme.matchAll(pattern)) {
-    if (inline !== undefined) commands.push({ text: inline, isFenced: false });
-    const lines = (block ?? "").replaceAll(new RegExp(`^${indent}`, "gm"), "").replaceAll(/\\\n\s*/g, "");
-    for (const text of lines.split("\n")) if (text.trim() !== "") commands.push({ text, isFenced: true });
-  }
-  return commands;
-}
-
-const commands = readCommands();
+const commands = readCommands(readme);
 const isTyped = ({ text }: Typed) => !Object.keys(notTyped).some((beginning) => text.startsWith(beginning));
 const typed = commands.filter(isTyped);
 
 const dataDir = makeDataDir();
 afterAll(() => removeDataDir(dataDir));
-
-type Ended = { text: string; code: number; output: string };
-
-/** Types the commands into one shell, each to its end, whatever became of the one before. */
-async function type(texts: readonly string[], env: Record<string, string>): Promise<Ended[]> {
-  const mark = "--- ended with";
-  const shell = spawn("bash", {
-    cwd: root,
-    env: { PATH: process.env["PATH"], HOME: process.env["HOME"], NODE_COMPILE_CACHE: compileCache, ...env },
-    stdio: ["pipe", "pipe", "pipe"],
-  });
-  let output = "";
-  for (const stream of [shell.stdout, shell.stderr])
-    stream.setEncoding("utf8").on("data", (text: string) => (output += text));
-  // Commands read the shell's own input otherwise.
-  for (const text of texts) shell.stdin.write(`{ ${text}\n} 2>&1 </dev/null\ncode=$?; echo; echo "${mark} $code"\n`);
-  shell.stdin.end();
-  await new Promise((resolve) => shell.once("close", resolve));
-  const parts = output.split(new RegExp(`^${mark} (\\d+)\\n`, "m"));
-  return texts.map((text, at) => ({ text, output: parts[2 * at] ?? "", code: Number(parts[2 * at + 1]) }));
-}
 
 test("every command that is not typed is in the README", () => {
   for (const beginning of Object.keys(notTyped))
@@ -82,7 +46,7 @@ test("every command that is not typed is in the README", () => {
 test("every other command of the README runs as it is typed", async () => {
   const service = await startMain({ DATA_DIR: dataDir, DEMO_WORLD: "true" });
   const texts = typed.map(({ text }) => text.replaceAll("http://localhost:3000", service.url));
-  const ended = await type(texts, { DATA_DIR: dataDir, XDG_CONFIG_HOME: join(dataDir, "user") });
+  const ended = await typeCommands(texts, { DATA_DIR: dataDir, XDG_CONFIG_HOME: join(dataDir, "user") });
   expect(ended.filter(({ code }) => code !== 0)).toEqual([]);
   const outputOf = (beginning: string) => ended.find(({ text }) => text.startsWith(beginning))!.output;
   expect(outputOf("curl -s -H")).toContain("Goethe-Gymnasium Musterstadt");

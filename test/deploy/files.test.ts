@@ -19,8 +19,11 @@ test("every YAML and JSON file can be read", () => {
     expect(parse(read(path), { merge: true, maxAliasCount: -1 }), path).toBeInstanceOf(Object);
 });
 
-/** Of PostgreSQL's image and of systemd. */
-const ofOthers = new Set(["POSTGRES_USER", "POSTGRES_DB", "POSTGRES_PASSWORD", "AF_INET", "AF_UNIX"]);
+/** Of PostgreSQL and its image, of systemd, and of the command line. */
+const ofOthers = new Set([
+  ...["POSTGRES_USER", "POSTGRES_DB", "POSTGRES_PASSWORD", "CURRENT_USER"],
+  ...["AF_INET", "AF_UNIX", "SCHULTOR_CLIENT_SECRET"],
+]);
 
 /** The files of the cluster have variables of their own. */
 const ofCluster = (path: string) => path.startsWith("postgres/");
@@ -93,7 +96,7 @@ test("every path that the image copies or a unit runs exists", () => {
 });
 
 test("every file that the pages for operators name exists", () => {
-  for (const page of ["SECURITY.md", "CHANGELOG.md", "deploy/README.md"]) {
+  for (const page of ["SECURITY.md", "CHANGELOG.md", "deploy/README.md", "deploy/RUNBOOK.md"]) {
     const text = readFileSync(join(root, page), "utf8");
     const named = [...text.matchAll(/`((?:src|test|openapi|deploy)\/[^` ]+)`/g)].map(([, path]) => path!);
     const linked = [...text.matchAll(/\]\((?!https:)([^)#]+)/g)].map(([, path]) => join(dirname(page), path!));

@@ -1,41 +1,19 @@
 import { execFile } from "node:child_process";
-import {
-  accessSync,
-  constants,
-  copyFileSync,
-  globSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
+import { isInstalled, programFolders } from "../support/programs.ts";
 
 const root = join(import.meta.dirname, "../..");
 const deploy = join(root, "deploy");
 const folder = mkdtempSync(join(tmpdir(), "schultor-deploy-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Debian puts nginx where not every PATH looks. */
-const path = [...(process.env["PATH"] ?? "").split(":"), "/usr/sbin"];
-
-function isInstalled(program: string): boolean {
-  return path.some((place) => {
-    try {
-      accessSync(join(place, program), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
-
 /** Ends with what the program wrote; a failure shows it too. */
 async function run(program: string, args: string[]): Promise<string> {
-  const env = { PATH: path.join(":"), HOME: folder };
+  const env = { PATH: programFolders.join(":"), HOME: folder };
   const { stdout, stderr } = await promisify(execFile)(program, args, { cwd: folder, env });
   return stdout + stderr;
 }
@@ -97,4 +75,13 @@ testWith(["systemd-analyze"], "systemd understands every line of the units", asy
   });
   expect(units).toHaveLength(3);
   expect(await run("systemd-analyze", ["verify", ...units])).toBe("");
+});
+
+testWith(["systemd-analyze"], "the units leave as little as the README says", async () => {
+  const units = globSync(join(deploy, "systemd/*.service"));
+  const stated = /exposure of (\d\.\d)/.exec(readFileSync(join(deploy, "README.md"), "utf8"))?.[1];
+  for (const unit of units) {
+    const out = await run("systemd-analyze", ["security", "--offline=true", "--no-pager", unit]);
+    expect(out.match(/Overall exposure level for \S+: (\d\.\d)/)?.[1], unit).toBe(stated);
+  }
 });
