@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { readConfig } from "../../src/config/index.ts";
+import { startTracing } from "../../src/platform/tracing/index.ts";
 import { registerEndpoint } from "../../src/webhooks/index.ts";
 import { makeAdminClient, makeStaff } from "../support/admin.ts";
 import { startCollector, type CollectedSpan } from "../support/collector.ts";
@@ -7,6 +8,7 @@ import { testDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { startMain, startProgram } from "../support/program.ts";
 import { startReceiver } from "../support/receiver.ts";
+import { makeTestClock, startService } from "../support/service.ts";
 import { getAppToken } from "../support/token.ts";
 import { inside } from "../support/webhooks.ts";
 
@@ -84,18 +86,22 @@ test("one trace follows a change through its SQL, in a worker, to the webhook, a
 test("a share of none keeps no trace, and the receiver is told of none", async () => {
   const { db, receiver, person } = await makeWorld();
   const collector = await startCollector();
-  const service = await startMain({
-    DATABASE_URL: db.url,
-    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-    OTEL_TRACES_SAMPLER_ARG: "0",
-    WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true",
-  });
-  const { call } = await makeStaff({ url: service.url, db, clock: () => new Date() } as never, "OPERATOR");
-  expect((await call("PATCH", `/people/${person}`, { body: { role: "OTHER" } })).status).toBe(204);
-  await expect.poll(() => receiver.received.length).toBe(1);
-  service.child.kill("SIGTERM");
-  await service.ended;
-  expect(collector.spans).toEqual([]);
+  const failures: string[] = [];
+  const settings = { endpoint: collector.url, headers: {}, serviceName: "schultor", share: 0 };
+  const endTraces = await startTracing(settings, (message) => void failures.push(message));
+  const env = { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" };
+  const service = await startService({ db, clock: makeTestClock(new Date()), env });
+  try {
+    const { call } = await makeStaff(service, "OPERATOR");
+    expect((await call("PATCH", `/people/${person}`, { body: { role: "OTHER" } })).status).toBe(204);
+    for (const name of ["webhooks.fanOut", "webhooks.deliver"])
+      await service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
+    await expect.poll(() => receiver.received.length).toBe(1);
+  } finally {
+    await service.close();
+    await endTraces();
+  }
+  expect([collector.spans, failures]).toEqual([[], []]);
   expect(receiver.received[0]?.headers["traceparent"]).toBeUndefined();
 });
 
