@@ -78,7 +78,7 @@ export async function serveHere(folder: string): Promise<void> {
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  atFileEnd(() => new Promise((resolve) => server.close(() => resolve())));
+  atFileEnd(() => new Promise<void>((resolve) => server.close(() => resolve())));
   writeFileSync(join(folder, "schultor"), asker((server.address() as AddressInfo).port), { mode: 0o755 });
 }
 
