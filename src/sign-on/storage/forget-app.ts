@@ -25,8 +25,7 @@ const deleteUserTokens = statement<Of>(
  */
 export async function forgetApp(tx: Queryable, clientId: ClientId): Promise<void> {
   // A refresh holds the token that it uses: the first DELETE waits for it, the next one sees what it issued.
-  for (const deletion of [deleteClientTokens, deleteUserTokens])
-    while ((await run(tx, deletion, { clientId })) > 0);
+  for (const deletion of [deleteClientTokens, deleteUserTokens]) while ((await run(tx, deletion, { clientId })) > 0);
 }
 
 /** Deletes the access tokens that an app has got for itself; part of replacing a secret that leaked. */
