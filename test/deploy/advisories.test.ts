@@ -17,7 +17,7 @@ test("no advisory of deploy/advisories.json is about a version that is installed
 });
 
 test("each advisory has a range, a severity and a source, and each acceptance a reason and an advisory", () => {
-  expect(list.advisories.length).toBeGreaterThan(50);
+  expect(list.advisories.length).toBeGreaterThan(25);
   for (const { id, range, severity, source } of list.advisories) {
     expect(id).toMatch(/^(GHSA(-[0-9a-z]{4}){3}|CVE-\d{4}-\d+)$/);
     expect([id, isRange(range)]).toEqual([id, true]);
@@ -45,7 +45,7 @@ const downgraded = (name: string, version: string): LockFile => ({
 test.each([
   ["qs", "6.14.0", "GHSA-6rw7-vpxm-498p"],
   ["koa", "3.1.1", "GHSA-7gcc-r8m5-44qm"],
-  ["undici", "8.4.0", "GHSA-35p6-xmwp-9g52"],
+  ["path-to-regexp", "0.1.12", "GHSA-37ch-88jc-xwx2"],
   ["multer", "3.0.0-alpha.1", "GHSA-72gw-mp4g-v24j"],
   ["path-to-regexp", "8.3.0", "GHSA-j3q9-mxjg-w52f"],
 ])("%s %s, wherever it lies, is found by %s, and accepted with a reason only", (name, version, id) => {
