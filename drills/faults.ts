@@ -9,17 +9,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import pg from "pg";
 import { findPort } from "../test/support/find-port.ts";
-import { getAppToken } from "../test/support/token.ts";
-import { startDatabase, type Database } from "./faults/database.ts";
+import { runDrill } from "./shared/ends.ts";
+import { compare } from "./faults/compare.ts";
+import { startDatabase } from "./faults/database.ts";
 import { kinds, type Stage } from "./faults/kinds.ts";
 import { noOutcomes, startLoad, type Load, type Outcomes } from "./faults/load.ts";
 import { startMember, type Member } from "./faults/members.ts";
 import { callKinds, type CallKind } from "./faults/recovery.ts";
 import { makeRandom } from "./faults/random.ts";
 import { startRelay } from "./faults/relay.ts";
-import { makeWorld, startReceiver, type World } from "./faults/world.ts";
+import { makeWorld, startReceiver } from "./faults/world.ts";
+import { untilReady } from "./shared/ready.ts";
 
 const { values } = parseArgs({
   options: {
@@ -35,24 +36,6 @@ const recoverySeconds = 120;
 type Row = Outcomes & { times: number; noticedMs: Partial<Record<CallKind, number>> };
 
 const pickOf = <T>(random: () => number, from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
-
-async function isReady({ port }: Member): Promise<boolean> {
-  const response = await fetch(`http://127.0.0.1:${port}/health/ready`, { signal: AbortSignal.timeout(2000) }).catch(
-    () => null,
-  );
-  await response?.body?.cancel();
-  return response?.status === 200;
-}
-
-async function untilReady(members: Member[]): Promise<void> {
-  const end = performance.now() + recoverySeconds * 1000;
-  for (const member of members)
-    while (!(await isReady(member))) {
-      if (performance.now() > end)
-        throw new Error(`${member.role} ${member.port} is not ready after ${recoverySeconds} s`);
-      await sleep(100);
-    }
-}
 
 async function play(stage: Stage, load: Load): Promise<Map<string, Row>> {
   const names = values.only.split(",").filter((name) => kinds[name]!.isPossible?.(stage) ?? true);
@@ -90,29 +73,6 @@ async function untilAnswered({ recovery }: Load, since: number): Promise<void> {
   }
 }
 
-async function listPeople(url: string, world: World): Promise<Set<string>> {
-  const token = await getAppToken({ url }, world.app, ["people:read"]);
-  const response = await fetch(`${url}/idm/ep/v1/schools/${world.school}/people`, {
-    headers: { authorization: `Bearer ${token}` },
-  });
-  return new Set(((await response.json()) as { id: string }[]).map(({ id }) => id));
-}
-
-async function countPending(database: Database): Promise<number> {
-  const client = new pg.Client({ connectionString: database.url() });
-  await client.connect();
-  const { rows } = await client
-    .query<{ pending: number }>(
-      `SELECT (SELECT count(*) FROM webhook_delivery WHERE state = 'PENDING')::int
-         + (SELECT count(*) FROM app_event, webhook_fan_out f WHERE app_event.position IS NULL OR app_event.position > f.position)::int
-         AS pending`,
-    )
-    .finally(() => client.end());
-  return rows[0]!.pending;
-}
-
-const missing = (of: Set<string>, from: Set<string>): number => [...of].filter((id) => !from.has(id)).length;
-
 const inSeconds = (ms: number | undefined): string =>
   ms === undefined ? "not noticed" : `${(ms / 1000).toFixed(1)} s`;
 
@@ -127,75 +87,46 @@ function print(rows: Map<string, Row>): void {
   }
 }
 
-async function judge({ database, load, world, receiver, url }: Judged): Promise<string[]> {
-  const end = performance.now() + recoverySeconds * 1000;
-  while ((await countPending(database)) > 0 && performance.now() < end) await sleep(500);
-  const [api, pending] = [await listPeople(url, world), await countPending(database)];
-  const first = [...api].filter((id) => !load.acknowledged.has(id) && !receiver.people.has(id));
-  const { received, repeated } = receiver.counts();
-  console.log(
-    `\n${load.acknowledged.size} people acknowledged, ${api.size} in the API, ${receiver.people.size} at the receiver; ${received} webhooks, ${repeated} of them repeated; ${load.used.codes} codes and ${load.used.refreshes} refresh tokens used.`,
+const startMembers = async (port: number, folder: string): Promise<Member[]> => {
+  const env = {
+    NODE_ENV: "development",
+    PATH: process.env["PATH"] ?? "",
+    DATABASE_URL: `postgresql://schultor@127.0.0.1:${port}/schultor`,
+    DATABASE_POOL_SIZE: "10",
+    DEMO_WORLD: "false",
+    WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true",
+    WEBHOOK_RETRY_SECONDS: "1,2,4,8,16,30",
+    SHUTDOWN_GRACE_SECONDS: "3",
+  };
+  const members = [];
+  for (const role of ["web", "worker"] as const)
+    for (let i = 0; i < Number(values.processes); i++)
+      members.push(startMember({ role, port: await findPort(), folder, env }));
+  return members;
+};
+
+await runDrill(async (ends) => {
+  const folder = mkdtempSync(join(tmpdir(), "schultor-drill-"));
+  const disk = mkdtempSync(join(tmpdir(), "schultor-drill-disk-"));
+  console.log(`Seed ${values.seed}, ${values.minutes} minutes; logs in ${folder}.`);
+  let isGood = false;
+  ends.add(() => isGood && rmSync(folder, { recursive: true }));
+  ends.add(() => rmSync(disk, { recursive: true, force: true }));
+  const database = await ends.keep(startDatabase(disk), (started) => started.stop());
+  const relay = await ends.keep(startRelay(database.socket), (started) => started.close());
+  const receiver = await ends.keep(startReceiver(), (started) => started.close());
+  const world = await makeWorld(database.url(), receiver.url);
+  const members = await ends.keep(startMembers(relay.port, folder), (started) =>
+    Promise.all(started.map((member) => member.stop())),
   );
-  return [
-    ...new Set(load.wrongs),
-    ...(pending > 0 ? [`${pending} deliveries still wait`] : []),
-    ...(missing(load.acknowledged, api) > 0 ? [`${missing(load.acknowledged, api)} acknowledged people are lost`] : []),
-    // The person who signs in was there before the receiver.
-    ...(first.length > 1 ? [`${first.length - 1} people of the API are unknown to the receiver`] : []),
-    ...(missing(receiver.people, api) > 0 ? [`the receiver has ${missing(receiver.people, api)} people too many`] : []),
-    ...(missing(load.acknowledged, receiver.people) > 0
-      ? [`the receiver lacks ${missing(load.acknowledged, receiver.people)} acknowledged people`]
-      : []),
-  ];
-}
-
-type Judged = {
-  database: Database;
-  load: Load;
-  world: World;
-  receiver: Awaited<ReturnType<typeof startReceiver>>;
-  url: string;
-};
-
-const random = makeRandom(Number(values.seed));
-const folder = mkdtempSync(join(tmpdir(), "schultor-drill-"));
-const disk = mkdtempSync(join(tmpdir(), "schultor-drill-disk-"));
-console.log(`Seed ${values.seed}, ${values.minutes} minutes; logs in ${folder}.`);
-const database = await startDatabase(disk);
-const relay = await startRelay(database.socket);
-const receiver = await startReceiver();
-const world = await makeWorld(database.url(), receiver.url);
-const members: Member[] = [];
-const env = {
-  NODE_ENV: "development",
-  PATH: process.env["PATH"] ?? "",
-  DATABASE_URL: `postgresql://schultor@127.0.0.1:${relay.port}/schultor`,
-  DATABASE_POOL_SIZE: "10",
-  DEMO_WORLD: "false",
-  WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true",
-  WEBHOOK_RETRY_SECONDS: "1,2,4,8,16,30",
-  SHUTDOWN_GRACE_SECONDS: "3",
-};
-for (const role of ["web", "worker"] as const)
-  for (let i = 0; i < Number(values.processes); i++)
-    members.push(startMember({ role, port: await findPort(), folder, env }));
-const urls = members.filter(({ role }) => role === "web").map(({ port }) => `http://localhost:${port}`);
-let failed = true;
-try {
+  const urls = members.filter(({ role }) => role === "web").map(({ port }) => `http://localhost:${port}`);
   await untilReady(members);
   const load = startLoad(world, () => pickOf(Math.random, urls));
-  const rows = await play({ database, relay, members, random }, load);
+  const rows = await play({ database, relay, members, random: makeRandom(Number(values.seed)) }, load);
   await load.stop();
   print(rows);
-  const faults = await judge({ database, load, world, receiver, url: urls[0]! });
-  failed = faults.length > 0;
-  console.log(failed ? `\nFAILED:\n${faults.join("\n")}` : "\nNothing was lost, doubled or left over.");
-} finally {
-  await Promise.all(members.map((member) => member.stop()));
-  relay.close();
-  receiver.close();
-  await database.stop();
-  rmSync(disk, { recursive: true, force: true });
-  if (!failed) rmSync(folder, { recursive: true, force: true });
-}
-process.exit(failed ? 1 : 0);
+  const differences = await compare({ database, load, world, receiver, url: urls[0]! });
+  isGood = differences.length === 0;
+  console.log(isGood ? "\nNothing was lost, doubled or left over." : `\nFAILED:\n${differences.join("\n")}`);
+  return isGood;
+});

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { inspect } from "node:util";
 import { exchange, getAppToken, postToken, signOn, type TestApp } from "../../test/support/token.ts";
 import { watchRecovery, type CallKind, type Recovery } from "./recovery.ts";
 import type { World } from "./world.ts";
@@ -15,6 +16,8 @@ export type Load = {
   /** Every person whose making was acknowledged, and not their deletion. */
   acknowledged: Set<string>;
   wrongs: string[];
+  /** What calls ended with that got no answer, or one that tells of a failure of the service. */
+  thrown: Set<string>;
   /** How many codes were redeemed, how many refresh tokens. */
   used: { codes: number; refreshes: number };
   stop(): Promise<void>;
@@ -29,7 +32,7 @@ const isAnswer = (status: number): boolean => status > 0 && status < 429;
 export function startLoad(world: World, pick: () => string): Load {
   let [outcomes, isEnding] = [noOutcomes(), false];
   const [acknowledged, wrongs, used] = [new Set<string>(), [] as string[], { codes: 0, refreshes: 0 }];
-  const tokens = new Map<string, string>();
+  const [tokens, thrown] = [new Map<string, string>(), new Set<string>()];
   const recovery = watchRecovery();
 
   /** Asks until there is an answer of the service's own; the last one when the load ends. */
@@ -58,7 +61,7 @@ export function startLoad(world: World, pick: () => string): Load {
       };
       const response = await fetch(url + path, { ...init, headers, signal: AbortSignal.timeout(30_000) });
       const text = await response.text();
-      count(response.status, path);
+      count(response, path);
       if (response.status === 401) tokens.delete(as.clientId);
       return response.status === 401
         ? null
@@ -69,19 +72,31 @@ export function startLoad(world: World, pick: () => string): Load {
     }
   }
 
-  function count(status: number, path: string): void {
+  function count({ status, headers }: { status: number; headers: Headers }, path: string): void {
     if (status < 429) outcomes.ok += 1;
-    else if (status === 429 || status === 503) outcomes.busy += 1;
-    else {
+    else if (status === 429 || status === 503) {
+      outcomes.busy += 1;
+      if (!headers.has("retry-after"))
+        wrongs.push(`${status} of ${path.replace(/[0-9a-f-]{36}/g, "…")} without Retry-After`);
+    } else {
       outcomes.broken += 1;
       wrongs.push(`${status} of ${path.replace(/[0-9a-f-]{36}/g, "…")}`);
     }
   }
 
+  function countToken(answer: Awaited<ReturnType<typeof postToken>>): void {
+    count(answer, "/oauth2/token");
+    // The token endpoint answers every failure with 400; this one says to try again.
+    if (answer.body.error === "server_error") thrown.add(`server_error: ${answer.body.error_description}`);
+  }
+
   /** Of a call that throws on anything but success: the token endpoint says so in the message. */
   const countError = (error: unknown): undefined => {
     if (/503|temporarily_unavailable|unavailable|busy/.test(String(error))) outcomes.busy += 1;
-    else outcomes.cut += 1;
+    else {
+      outcomes.cut += 1;
+      thrown.add(`${String(error)} ${inspect((error as Error).cause, { depth: 0 })}`);
+    }
   };
 
   async function change(n: number): Promise<void> {
@@ -125,7 +140,7 @@ export function startLoad(world: World, pick: () => string): Load {
     }
     const ask = () => exchange({ url: pick() }, world.app, signedOn).catch(countError);
     const answers = (await Promise.all(Array.from({ length: uses }, ask))).filter((answer) => answer !== undefined);
-    for (const { status } of answers) count(status, "/oauth2/token");
+    for (const answer of answers) countToken(answer);
     const redeemed = answers.filter(({ status }) => status === 200);
     used.codes += redeemed.length;
     if (redeemed.length > 1) wrongs.push("a code was redeemed twice");
@@ -139,10 +154,9 @@ export function startLoad(world: World, pick: () => string): Load {
     recovery.note("refresh", began, answer?.status === 200);
     if (answer === undefined) return;
     if (answer.status === 200) used.refreshes += 1;
-    // The token endpoint answers every failure with 400; this one says to try again.
-    const isFinal = answer.status === 400 && (answer.body as { error?: string }).error !== "server_error";
+    const isFinal = answer.status === 400 && answer.body.error !== "server_error";
     if (isFinal) wrongs.push(`a refresh token that was never used: ${JSON.stringify(answer.body)}`);
-    count(answer.status, "/oauth2/token");
+    countToken(answer);
   }
 
   const repeat = async (work: (n: number) => Promise<unknown>) => {
@@ -158,6 +172,7 @@ export function startLoad(world: World, pick: () => string): Load {
     recovery,
     acknowledged,
     wrongs,
+    thrown,
     used,
     async stop() {
       isEnding = true;

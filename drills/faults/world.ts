@@ -43,6 +43,8 @@ export async function makeWorld(url: string, receiverUrl: string) {
   return { school, group, app, staff, login };
 }
 
+export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
+
 /** A receiver that keeps which people it was told of. */
 export async function startReceiver() {
   const [people, seen] = [new Set<string>(), new Set<string>()];

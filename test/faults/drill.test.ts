@@ -1,3 +1,4 @@
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { startProgram } from "../support/program.ts";
 
@@ -7,4 +8,27 @@ test("a short drill: nothing that was acknowledged is lost when a process is kil
   const { code } = await program.ended;
   expect(code, program.output()).toBe(0);
   expect(program.output()).toContain("Nothing was lost, doubled or left over.");
+});
+
+/** The processes that a process started, and those that these started. */
+function listBelow(pid: number): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
+  return children.flatMap((child) => [child, ...listBelow(child)]);
+}
+
+test("a drill that is told to stop ends everything that it started", async () => {
+  const program = startProgram(["drills/run.ts", "faults", "--only", "kill-worker", "--processes", "1"]);
+  const [, folder] = await program.says(/logs in (\S+)\.\n/);
+  // The processes of the service are there, in whatever state.
+  await expect
+    .poll(() => existsSync(folder!) && readdirSync(folder!).filter((name) => name.endsWith(".log")).length, {
+      timeout: 60_000,
+    })
+    .toBe(2);
+  const started = listBelow(program.child.pid!);
+  expect(started.length).toBeGreaterThanOrEqual(3);
+  program.child.kill("SIGTERM");
+  expect((await program.ended).code, program.output()).toBe(143);
+  expect(started.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
+  expect(readFileSync("/proc/mounts", "utf8")).not.toContain("schultor-drill-disk-");
 });
