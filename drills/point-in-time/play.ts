@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import pg from "pg";
-import { makeBrowser } from "../../test/support/browser.ts";
-import { exchange, getAppToken, getUserTokens, postToken, signOn } from "../../test/support/token.ts";
+import { askFor, exchange, getAppToken, getUserTokens, postToken, signOn } from "../../test/support/token.ts";
 import { countPending, listPeople } from "../faults/compare.ts";
 import { makeWorld, startReceiver, type Receiver, type World } from "../faults/world.ts";
 import type { Ends } from "../shared/ends.ts";
@@ -111,9 +110,9 @@ async function judge(stage: Stage, service: Service, before: Before): Promise<st
     (await postToken(service, world.app, before.refresh)).body.error === "invalid_grant",
   );
   claim("a token of before is refused", (await readChanges(service, before.token)).status === 401);
-  const cookie = before.signedOn.browser.cookies().map(({ name, value }) => `${name}=${value}`);
-  const page = await makeBrowser(service.url, { cookie: cookie.join("; ") }).open("/account");
-  claim("a session of before asks for the password", page.html.includes('type="password"'));
+  const asked = askFor(service, world.app, { scopes });
+  const back = (await before.signedOn.browser.once(asked.address)).headers.get("location");
+  claim("a session of before asks for the password", /^[^?]*\/interaction\//.test(back ?? ""));
   claim("the signing keys are the same", (await readKeys(service)) === before.keys);
   const token = await getAppToken(service, world.app, ["people:read"]);
   claim("a cursor of before is gone", (await readChanges(service, token, before.cursor)).status === 410);

@@ -13,8 +13,7 @@ import { startProgram } from "../support/program.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { installedServers } from "../support/servers.ts";
 import { startService, type TestService } from "../support/service.ts";
-import { exchange, getAppToken, getUserTokens, giveLogin, postToken, signOn } from "../support/token.ts";
-import { makeBrowser } from "../support/browser.ts";
+import { askFor, exchange, getAppToken, getUserTokens, giveLogin, postToken, signOn } from "../support/token.ts";
 import { inside, keys } from "../support/webhooks.ts";
 
 const env = {
@@ -116,9 +115,8 @@ async function checkRestored(server: Server, world: Awaited<ReturnType<typeof pl
   expect((await exchange(service, app, world.signedOn)).body.error).toBe("invalid_grant");
   expect((await postToken(service, app, world.refresh)).body.error).toBe("invalid_grant");
   expect((await listChanges(service, world.token)).status).toBe(401);
-  const cookies = world.signedOn.browser.cookies().map(({ name, value }) => `${name}=${value}`);
-  const browser = makeBrowser(service.url, { cookie: cookies.join("; ") });
-  expect((await browser.open("/account")).html).toContain("password");
+  const asked = await world.signedOn.browser.once(askFor(service, app).address);
+  expect(asked.headers.get("location")).toMatch(/^[^?]*\/interaction\//);
 
   const token = await getAppToken(service, app, ["people:read"]);
   for (const cursor of world.cursors) expect((await listChanges(service, token, cursor)).status).toBe(410);

@@ -21,8 +21,9 @@ test("a migration that fails half-way under requests leaves the service ready: i
   const service = await startService();
   const make = makeMakers(service.db);
   const [school, app] = [await make.school(), await make.app()];
-  await make.grant({ app: app.clientId, school });
-  const login = await giveLogin(service.db, await make.person({ school }));
+  const groups = [await make.group({ school })];
+  await make.grant({ app: app.clientId, school, groups });
+  const login = await giveLogin(service.db, await make.person({ school, groups }));
   const scopes = ["openid", "offline_access"] as const;
   const before = await getUserTokens(service, app, login, { scopes });
   const token = await getAppToken(service, app, ["people:read"]);
@@ -42,7 +43,7 @@ test("a migration that fails half-way under requests leaves the service ready: i
   await failed;
 
   expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
-  await make.person({ school });
+  await make.person({ school, groups });
   expect(await listPeople()).toBe(2);
   const refresh = { grant_type: "refresh_token", refresh_token: before.refresh_token! };
   expect((await postToken(service, app, refresh)).status).toBe(200);
