@@ -6,9 +6,9 @@ import { join } from "node:path";
 import type { ClientId } from "../src/access/index.ts";
 import { makeMakers } from "../test/support/make.ts";
 import { giveLogin } from "../test/support/token.ts";
+import { childrenOf, cpuSeconds, parentOf } from "./cores/cpu-time.ts";
 import { openBenchDatabase } from "./database.ts";
 import { measureFlow, measureRequests, type Rate } from "./harness.ts";
-import { readDone } from "./monday/postgres.ts";
 import { startBetterAuth } from "./peers/better-auth.ts";
 import { startDjango } from "./peers/django.ts";
 import { startGlewlwyd } from "./peers/glewlwyd.ts";
@@ -27,6 +27,8 @@ type Measured = Rate & { cpuUs: number; postgresUs: number };
 type Run = (peer: Peer, seconds: number) => Promise<Rate>;
 
 const database = await openBenchDatabase();
+const { rows } = await database.db.pool.query<{ pid: number }>("SELECT pg_backend_pid() AS pid");
+const postmaster = parentOf(rows[0]!.pid);
 const folder = mkdtempSync(join(tmpdir(), "schultor-peers-"));
 const peers: Named[] = [];
 
@@ -51,37 +53,21 @@ const starts: [name: string, start: Start][] = [
   ["django-oauth-toolkit", startDjango],
 ];
 
-const workloads: [what: string, run: Run][] = [
-  [
-    "client credentials",
-    ({ machine }, seconds) => measureRequests(machine.url, { requests: [tokenRequest(machine)], connections, seconds }),
-  ],
-  [
-    "code + PKCE sign-on with a session",
-    ({ sides }, seconds) => {
-      const flows = sides.map(signOn);
-      return measureFlow((index) => flows[index]!(), { connections, seconds });
-    },
-  ],
-];
+const runSignOns: Run = ({ sides }, seconds) => {
+  const flows = sides.map(signOn);
+  return measureFlow((index) => flows[index]!(), { connections, seconds });
+};
+
+const runClientCredentials: Run = ({ machine }, seconds) =>
+  measureRequests(machine.url, { requests: [tokenRequest(machine)], connections, seconds });
 
 try {
   for (const [index, [name, start]] of starts.entries()) await add(name, start, `bench_peer_${index}`);
-  for (const [what, run] of workloads) {
-    console.log(
-      `\n| ${what}, ${connections} connections | Rate | p99 | CPU of the provider, of PostgreSQL | Ratio ours / theirs: min / median / max | Failed |`,
-    );
-    console.log("|---|---|---|---|---|---|");
-    await compareAll(run);
-  }
-  console.log(
-    `\n| ${usesOfCode} uses of one code at once, ${codes} codes | Uses that brought tokens | Answers to the others |`,
-  );
-  console.log("|---|---|---|");
-  for (const peer of peers) {
-    const brought = await useCodes(peer);
-    if (peer === peers[0] && brought.some((times) => times !== 1)) process.exitCode = 1;
-  }
+  await compareAll("code + PKCE sign-on with a session", runSignOns);
+  // After the sign-ons: a code that is used twice takes the consent back, and the person is asked again.
+  await useCodesOfAll();
+  // Last: they push the sessions out of what the provider in memory keeps.
+  await compareAll("client credentials", runClientCredentials);
 } finally {
   for (const peer of peers) await peer.stop();
   for (const index of starts.keys())
@@ -105,7 +91,10 @@ async function add(name: string, start: Start, databaseName: string): Promise<vo
 }
 
 /** Measures all in turns, a warm-up of each first, and prints a row of each. */
-async function compareAll(run: Run): Promise<void> {
+async function compareAll(what: string, run: Run): Promise<void> {
+  const columns = "Rate | p99 | CPU of the provider, of PostgreSQL | Ratio ours / theirs: min / median / max | Failed";
+  console.log(`\n| ${what}, ${connections} connections | ${columns} |`);
+  console.log("|---|---|---|---|---|---|");
   const measured = new Map<Named, Measured[]>(peers.map((peer) => [peer, []]));
   for (const peer of peers) await run(peer, Math.min(2, seconds));
   await database.db.pool.query("VACUUM ANALYZE");
@@ -116,10 +105,13 @@ async function compareAll(run: Run): Promise<void> {
 }
 
 async function measure(peer: Peer, run: Run): Promise<Measured> {
-  const read = async () => ({ own: peer.cpuMs(), postgres: (await readDone(database.db)).cpuMs });
-  const before = await read();
+  const read = () => ({
+    own: peer.cpuMs(),
+    postgres: (cpuSeconds([postmaster], { withEnded: true }) + cpuSeconds(childrenOf(postmaster))) * 1000,
+  });
+  const before = read();
   const rate = await run(peer, seconds);
-  const after = await read();
+  const after = read();
   const each = (used: number) => (used * 1000) / rate.count;
   return { ...rate, cpuUs: each(after.own - before.own), postgresUs: each(after.postgres - before.postgres) };
 }
@@ -141,6 +133,15 @@ function presentRow(name: string, ours: Measured[], theirs: Measured[]): string 
     theirs.reduce((sum, { failed }) => sum + failed, 0),
   ];
   return `| ${cells.join(" | ")} |`;
+}
+
+async function useCodesOfAll(): Promise<void> {
+  console.log(`\n| ${usesOfCode} uses of one code at once, ${codes} codes | Brought tokens | Answers to the others |`);
+  console.log("|---|---|---|");
+  for (const peer of peers) {
+    const brought = await useCodes(peer);
+    if (peer === peers[0] && brought.some((times) => times !== 1)) process.exitCode = 1;
+  }
 }
 
 /** How often each code brought tokens, used many times at once; prints it with the answers to the other uses. */
