@@ -1,20 +1,17 @@
 import { beforeAll, expect, test, vi } from "vitest";
+import { PasswordQueue } from "../../src/sign-on/login/password-queue.ts";
 import { expectAccessible, useBrowser } from "./support/browser.ts";
 import { people, startDemoService, type DemoService } from "./support/demo-service.ts";
 import { answerToApp, expectHeading, logIn, press } from "./support/steps.ts";
 
-const busy = vi.hoisted(() => ({ tries: 0, turnMs: 0 }));
-vi.mock(import("../../src/sign-on/login/password-queue.ts"), async (load) => {
-  const { makePasswordQueue, ...rest } = await load();
-  const makeBusyQueue: typeof makePasswordQueue = (...given) => {
-    const queue = makePasswordQueue(...given);
-    return {
-      ...queue,
-      waitMs: () => (busy.tries > 0 ? Infinity : queue.waitMs()),
-      giveTurnMs: () => ((busy.tries -= 1), busy.turnMs),
-    };
-  };
-  return { ...rest, makePasswordQueue: makeBusyQueue };
+const { waitMs } = PasswordQueue.prototype;
+const busy = { tries: 0, turnMs: 0 };
+vi.spyOn(PasswordQueue.prototype, "waitMs").mockImplementation(function (this: PasswordQueue) {
+  return busy.tries > 0 ? Infinity : waitMs.call(this);
+});
+vi.spyOn(PasswordQueue.prototype, "giveTurnMs").mockImplementation(() => {
+  busy.tries -= 1;
+  return busy.turnMs;
 });
 
 const { newPage } = useBrowser();

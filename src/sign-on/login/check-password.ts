@@ -8,7 +8,7 @@ import { makeBoundedByKey } from "./bounded.ts";
 import { hashAside } from "./hash-aside.ts";
 import { chooseLimits, forgiveLimits, giveLimitsBack, type Limits, type Taken, takeLimits } from "./limits.ts";
 import { isPasswordOf, longestPassword, makeUnmatchableHash } from "./password.ts";
-import { makePasswordQueue } from "./password-queue.ts";
+import { PasswordQueue } from "./password-queue.ts";
 import { countedAddress, isAddressOf, makeKeyMaker, rememberDevices } from "./known-devices.ts";
 import { foldUsername } from "./username.ts";
 
@@ -57,7 +57,7 @@ export function makeCheckPassword(deps: {
   const { db } = deps;
   const makeKey = makeKeyMaker(deps.key);
   const unmatchable = deps.unmatchable ?? makeUnmatchableHash();
-  const queue = makePasswordQueue({
+  const queue = new PasswordQueue({
     atOnce: deps.atOnce ?? Math.min(availableParallelism(), 3),
     waiting: deps.waiting ?? 1000,
   });

@@ -1,6 +1,4 @@
 import { argon2Sync, randomBytes } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
-import { getPriority } from "node:os";
 import { expect, test } from "vitest";
 import { hashAside } from "./hash-aside.ts";
 
@@ -15,13 +13,4 @@ test("several at once get the hash of their own parameters", async () => {
 test("parameters that are refused harm no hash after them", async () => {
   await expect(hashAside({ ...parameters, parallelism: 0 })).rejects.toThrow();
   expect(await hashAside(parameters)).toEqual(argon2Sync("argon2id", parameters));
-});
-
-test.runIf(process.platform === "linux")("only the threads that hash have a lower priority", async () => {
-  await hashAside(parameters);
-  const niceOf = (task: string) =>
-    Number(readFileSync(`/proc/self/task/${task}/stat`, "latin1").split(") ").at(-1)!.split(" ")[16]);
-  const own = niceOf(String(process.pid));
-  expect(own).toBe(getPriority());
-  expect(readdirSync("/proc/self/task").map(niceOf)).toContain(Math.min(19, own + 5));
 });

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { longestTurnSeconds, makePasswordQueue, type PasswordQueue } from "./password-queue.ts";
+import { longestTurnSeconds, PasswordQueue } from "./password-queue.ts";
 
 let clock: number;
 const makeQueue = (atOnce: number, tookMs: number): { queue: PasswordQueue; measured: Promise<unknown> } => {
   clock = 0;
-  const queue = makePasswordQueue(
+  const queue = new PasswordQueue(
     { atOnce, waiting: 1000 },
     () => clock,
     () => 0.5,
@@ -34,7 +34,7 @@ test.each([
 });
 
 test("before a check has been measured, only few wait for it", async () => {
-  const queue = makePasswordQueue({ atOnce: 1, waiting: 1000 }, () => 0);
+  const queue = new PasswordQueue({ atOnce: 1, waiting: 1000 }, () => 0);
   const held = hold(queue, 100);
   expect((await Promise.all(held.slice(26).map(({ answer }) => answer))).every((answer) => answer === "full")).toBe(
     true,

@@ -1,13 +1,4 @@
-import { makeBounded } from "./bounded.ts";
-
-export type PasswordQueue = {
-  /** Runs in the order of arrival. "full" at once for what would wait longer than `longestMs`. */
-  run<T>(work: () => Promise<T>, longestMs: number): Promise<T | "full">;
-  /** How long one more would wait, from how long the last ones took. */
-  waitMs(): number;
-  /** In how many milliseconds somebody who is turned away comes again; each gets a later turn than the one before. */
-  giveTurnMs(): number;
-};
+import { makeBounded, type Bounded } from "./bounded.ts";
 
 /** What a check counts as before one has been measured. */
 const assumedMs = 200;
@@ -25,52 +16,65 @@ const longestTurnMs = longestTurnSeconds * 1000;
  *
  * Units: `now` in milliseconds.
  */
-export function makePasswordQueue(
-  { atOnce, waiting }: { atOnce: number; waiting: number },
-  now: () => number = () => performance.now(),
-  random: () => number = Math.random,
-): PasswordQueue {
-  const bounded = makeBounded({ atOnce, waiting });
-  const running = new Set<{ began: number }>();
-  let averageMs: number | null = null;
-  let [inside, lastTurn] = [0, Number.NEGATIVE_INFINITY];
+export class PasswordQueue {
+  readonly #atOnce: number;
+  readonly #bounded: Bounded;
+  readonly #now: () => number;
+  readonly #random: () => number;
+  readonly #running = new Set<{ began: number }>();
+  #averageMs: number | null = null;
+  #inside = 0;
+  #lastTurn = Number.NEGATIVE_INFINITY;
 
-  const takesMs = (): number => {
-    const [oldest] = running;
-    return Math.max(averageMs ?? assumedMs, oldest === undefined ? 0 : now() - oldest.began);
-  };
-  const paceMs = () => takesMs() / atOnce;
-  const waitMs = () => Math.max(0, inside + 1 - atOnce) * paceMs();
+  constructor(
+    limit: { atOnce: number; waiting: number },
+    now: () => number = () => performance.now(),
+    random: () => number = Math.random,
+  ) {
+    [this.#atOnce, this.#bounded, this.#now, this.#random] = [limit.atOnce, makeBounded(limit), now, random];
+  }
 
-  async function timed<T>(work: () => Promise<T>): Promise<T> {
-    const check = { began: now() };
-    running.add(check);
+  /** Runs in the order of arrival. "full" at once for what would wait longer than `longestMs`. */
+  async run<T>(work: () => Promise<T>, longestMs: number): Promise<T | "full"> {
+    if (this.waitMs() > longestMs) return "full";
+    this.#inside += 1;
     try {
-      return await work();
+      return await this.#bounded(() => this.#timed(work));
     } finally {
-      running.delete(check);
-      const tookMs = now() - check.began;
-      averageMs = averageMs === null ? tookMs : averageMs * (1 - newestShare) + tookMs * newestShare;
+      this.#inside -= 1;
     }
   }
 
-  return {
-    waitMs,
-    async run(work, longestMs) {
-      if (waitMs() > longestMs) return "full";
-      inside += 1;
-      try {
-        return await bounded(() => timed(work));
-      } finally {
-        inside -= 1;
-      }
-    },
-    giveTurnMs() {
-      const at = now();
-      lastTurn = Math.max(at + Math.max(waitMs(), shortestTurnMs), lastTurn + paceMs());
-      if (lastTurn <= at + longestTurnMs) return lastTurn - at;
-      lastTurn = at + longestTurnMs;
-      return longestTurnMs * (0.5 + random() / 2);
-    },
-  };
+  /** How long one more would wait, from how long the last ones took. */
+  waitMs(): number {
+    return Math.max(0, this.#inside + 1 - this.#atOnce) * this.#paceMs();
+  }
+
+  /** In how many milliseconds somebody who is turned away comes again; each gets a later turn than the one before. */
+  giveTurnMs(): number {
+    const at = this.#now();
+    this.#lastTurn = Math.max(at + Math.max(this.waitMs(), shortestTurnMs), this.#lastTurn + this.#paceMs());
+    if (this.#lastTurn <= at + longestTurnMs) return this.#lastTurn - at;
+    this.#lastTurn = at + longestTurnMs;
+    return longestTurnMs * (0.5 + this.#random() / 2);
+  }
+
+  #paceMs(): number {
+    const [oldest] = this.#running;
+    const oldestMs = oldest === undefined ? 0 : this.#now() - oldest.began;
+    return Math.max(this.#averageMs ?? assumedMs, oldestMs) / this.#atOnce;
+  }
+
+  async #timed<T>(work: () => Promise<T>): Promise<T> {
+    const check = { began: this.#now() };
+    this.#running.add(check);
+    try {
+      return await work();
+    } finally {
+      this.#running.delete(check);
+      const tookMs = this.#now() - check.began;
+      const before = this.#averageMs ?? tookMs;
+      this.#averageMs = before * (1 - newestShare) + tookMs * newestShare;
+    }
+  }
 }

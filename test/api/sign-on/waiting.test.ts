@@ -1,34 +1,34 @@
-import { beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { makeBrowser, type Browser, type Shown } from "../../support/browser.ts";
 import { askFor, giveLogin, passPages, type Login, type TestApp } from "../../support/token.ts";
+import { PasswordQueue } from "../../../src/sign-on/login/password-queue.ts";
 import { startWorld } from "./world.ts";
 
-const busy = vi.hoisted(() => ({ tries: 0, turnsMs: [] as number[], waitsMs: [] as number[] }));
-vi.mock(import("../../../src/sign-on/login/password-queue.ts"), async (load) => {
-  const { makePasswordQueue, ...rest } = await load();
-  const makeBusyQueue: typeof makePasswordQueue = (...given) => {
-    const queue = makePasswordQueue(...given);
-    return {
-      waitMs: () => (busy.tries > 0 ? Infinity : queue.waitMs()),
-      run: (work, longestMs) => (busy.waitsMs.push(longestMs), queue.run(work, longestMs)),
-      giveTurnMs: () => ((busy.tries -= 1), busy.turnsMs.shift() ?? 5000),
-    };
-  };
-  return { ...rest, makePasswordQueue: makeBusyQueue };
-});
+const { waitMs } = PasswordQueue.prototype;
+const busy = { tries: 0, turnsMs: [] as number[] };
 
+const run = vi.spyOn(PasswordQueue.prototype, "run");
 const world = startWorld();
 let app: TestApp;
 let login: Login;
 let browser: Browser;
 
 beforeAll(async () => {
+  vi.spyOn(PasswordQueue.prototype, "waitMs").mockImplementation(function (this: PasswordQueue) {
+    return busy.tries > 0 ? Infinity : waitMs.call(this);
+  });
+  vi.spyOn(PasswordQueue.prototype, "giveTurnMs").mockImplementation(() => {
+    busy.tries -= 1;
+    return busy.turnsMs.shift() ?? 5000;
+  });
   app = await world.app({ name: "App & <Sons>" });
 });
+afterAll(() => vi.restoreAllMocks());
 beforeEach(async () => {
   login = await giveLogin(world.service.db, await world.make.person({ school: world.school }));
   browser = makeBrowser(world.service.url);
-  Object.assign(busy, { tries: 1, turnsMs: [], waitsMs: [] });
+  Object.assign(busy, { tries: 1, turnsMs: [] });
+  run.mockClear();
 });
 
 const later = (seconds: number) => world.service.clock.forwardSeconds(seconds);
@@ -48,7 +48,7 @@ test("who is turned away is told for how long, and gets in at their turn without
   later(8);
   const { url } = await passPages(browser, await browser.submit(waiting, "/login"), login);
   expect(new URL(url).searchParams.has("code")).toBe(true);
-  expect(busy.waitsMs).toEqual([15_000]);
+  expect(run.mock.calls.map(([, longestMs]) => longestMs)).toEqual([15_000]);
 });
 
 test("coming before the turn keeps it, and is let in only where a newcomer would be", async () => {
@@ -61,7 +61,7 @@ test("coming before the turn keeps it, and is let in only where a newcomer would
   busy.tries = 0;
   const { url } = await passPages(browser, await browser.submit(second, "/login"), login);
   expect(new URL(url).searchParams.has("code")).toBe(true);
-  expect(busy.waitsMs).toEqual([5000]);
+  expect(run.mock.calls.map(([, longestMs]) => longestMs)).toEqual([5000]);
 });
 
 test("who comes at their turn and is turned away once more gets another", async () => {
@@ -104,7 +104,7 @@ test("what one browser was given is of no use to another, and none after some mi
   later(181);
   const late = await browser.submit(await browser.open(askFor(world.service, app, {}).address), "/login", { waiting });
   expect(late.status).toBe(422);
-  expect(busy.waitsMs).toEqual([]);
+  expect(run.mock.calls.map(([, longestMs]) => longestMs)).toEqual([]);
 });
 
 test("at the sign-in to the platform it is the same", async () => {
