@@ -6,7 +6,7 @@
  * in turn, as behind a proxy. None may fail, and at the end what the receiver of the webhooks knows is compared with
  * the API, and both with what was acknowledged.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -138,6 +138,8 @@ const readErrors = ({ folder }: Place): string[] =>
 
 await runDrill(async (ends) => {
   const folder = mkdtempSync(join(tmpdir(), "schultor-drill-"));
+  // The account of the embedded PostgreSQL enters it.
+  chmodSync(folder, 0o711);
   console.log(`From ${revision}; logs in ${folder}.`);
   let isGood = false;
   ends.add(() => isGood && rmSync(folder, { recursive: true }));
