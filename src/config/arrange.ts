@@ -5,9 +5,11 @@ export type Config = ReturnType<typeof arrange>;
 
 const processors = availableParallelism();
 
-/** How many passwords each of several processes checks at a time. */
-const shareOf = (inAll: number | undefined, processes: number): number =>
-  Math.max(1, inAll === undefined ? Math.min(4, Math.floor(processors / processes)) : Math.floor(inAll / processes));
+/** How many passwords each of several processes checks at a time. One processor is left for all other work. */
+const shareOf = (inAll: number | undefined, processes: number): number => {
+  const each = Math.floor((inAll ?? processors - 1) / processes);
+  return Math.max(1, inAll === undefined ? Math.min(4, each) : each);
+};
 
 /** What the service reads of its options, by topic. */
 export function arrange(values: Values) {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Router } from "express";
+import { contents } from "./contents.ts";
 import type { Place } from "./documents.ts";
 import { fillAddresses, fillDates, fillPlatform, type EndOfFlow } from "./fill.ts";
 import { renderMarkdown, renderOnPage } from "./markdown.ts";
@@ -14,12 +15,13 @@ const folder = join(import.meta.dirname, "../../docs");
 /** A file of `docs/`. Shape: `text` is Markdown, whose first line is the title. */
 export type Guide = { name: string; title: string; text: string };
 
-const guides: Guide[] = readdirSync(folder)
-  .filter((file) => file.endsWith(".md"))
+/** Those of the contents; what operators read stays in the repository. */
+const guides: Guide[] = contents
+  .flatMap(({ entries }) => entries.filter((entry) => typeof entry === "string"))
   .sort()
-  .map((file) => {
-    const text = readFileSync(join(folder, file), "utf8");
-    return { name: file.slice(0, -3), title: /^# (.+)$/m.exec(text)?.[1] ?? file, text };
+  .map((name) => {
+    const text = readFileSync(join(folder, `${name}.md`), "utf8");
+    return { name, title: /^# (.+)$/m.exec(text)?.[1] ?? name, text };
   });
 
 const errorsName = "errors";

@@ -16,8 +16,13 @@ const runnable: readonly string[] = ["bash", "js", "ts", "python", "php"] satisf
 /** What is shown and cannot be run. */
 const shown: readonly string[] = ["", "output", "http", "json", "csv", "text"];
 
+/** What operators read and the service does not serve. */
+export const forOperators: readonly string[] = ["scale"];
+
 export const listPages = (): string[] =>
-  readdirSync(folder).flatMap((file) => (file.endsWith(".md") ? [file.slice(0, -".md".length)] : []));
+  readdirSync(folder)
+    .flatMap((file) => (file.endsWith(".md") ? [file.slice(0, -".md".length)] : []))
+    .filter((page) => !forOperators.includes(page));
 
 /** The programs of a page. Errors: a block in a language that is neither run nor only shown throws. */
 export function readSnippets(page: string): Snippet[] {

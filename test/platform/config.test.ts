@@ -142,6 +142,11 @@ test("several processes divide the passwords that are checked at a time, and eac
   expect([checkedBy("8", "1"), checkedBy("8", "3"), checkedBy("2", "4")]).toEqual([8, 2, 1]);
 });
 
+test("unless told otherwise, the check of passwords leaves a processor to all other work", () => {
+  const usual = Math.min(4, Math.max(1, availableParallelism() - 1));
+  expect(readConfig({ WEB_CONCURRENCY: "1" }).passwordHashConcurrency).toBe(usual);
+});
+
 test("production without anything names everything that is missing", () => {
   const problems = findProblems({ NODE_ENV: "production" });
   expect(problems.map((problem) => problem.split(" ")[0])).toEqual([

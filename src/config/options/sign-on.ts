@@ -91,7 +91,7 @@ export const signOnOptions = {
   PASSWORD_HASH_CONCURRENCY: {
     value: wholeNumber(1, 64),
     default: null,
-    defaultMeaning: "the number of processors, at most 4 in one process",
+    defaultMeaning: "the number of processors less one, at most 4 in one process",
     meaning:
       "Passwords checked at the same time; each takes a processor for some 20 ms and 19 MiB of memory. Further " +
       "sign-ins wait in line, and beyond 5 s get a page with their turn. The processes of `WEB_CONCURRENCY` share " +
