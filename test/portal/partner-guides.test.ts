@@ -1,6 +1,6 @@
-import { readdirSync } from "node:fs";
 import { beforeAll, expect, test } from "vitest";
 import type { ClientId } from "../../src/access/index.ts";
+import { listPages } from "../docs/snippets.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser, type PortalUser } from "../support/portal.ts";
 import { startService } from "../support/service.ts";
@@ -9,7 +9,7 @@ const service = await startService();
 const make = makeMakers(service.db);
 const { prisma } = service.db;
 const redirectUri = "https://lernapp.example/signed-in?from=<school>";
-const guides = readdirSync("docs").flatMap((file) => (file.endsWith(".md") ? [file.slice(0, -".md".length)] : []));
+const guides = listPages();
 
 let clientId: ClientId;
 let partner: PortalUser["browser"];

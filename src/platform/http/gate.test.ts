@@ -28,7 +28,7 @@ test("a client that waits for its own place leaves the other places to others, w
     order.push(name);
     return leave;
   };
-  const [first, , , other] = ["a1", "a2", "a3", "b1"].map((name) => enter(name[0]!, name));
+  const [first, second, last, other] = ["a1", "a2", "a3", "b1"].map((name) => enter(name[0]!, name));
   const third = enter("c", "c1");
   const leaveFirst = await first!;
   expect(order).toEqual(["a1", "b1"]);
@@ -36,6 +36,8 @@ test("a client that waits for its own place leaves the other places to others, w
   (await other!)();
   (await third)();
   expect(order.slice(2)).toEqual(["a2", "c1"]);
+  (await second!)();
+  (await last!)();
 });
 
 test("a client with too many open requests gets 429, everybody gets 503 when all together have", () => {
