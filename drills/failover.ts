@@ -26,7 +26,7 @@ import { useCodesAgain } from "./failover/replay.ts";
 import { scenarios, waitUntilWhole, watchFormer, type Scenario } from "./failover/scenarios.ts";
 import { startService, type Service } from "./failover/service.ts";
 import { makeWorld, type World } from "./failover/world.ts";
-import { makeEnding } from "./support/ending.ts";
+import { runDrill, type Ends } from "./shared/ends.ts";
 
 const { values: options } = parseArgs({
   options: {
@@ -92,11 +92,11 @@ async function lose(stage: Stage, scenario: Scenario): Promise<Finding[]> {
   return [{ claim: `${former} is a replica now and was no second primary`, faults, of: 1 }, await codes];
 }
 
-async function run(folder: string): Promise<boolean> {
+async function run(folder: string, ends: Ends): Promise<boolean> {
   const reach = (name: NodeName, port: number) => relays[name].open(port);
   const receiver = await startReceiver();
-  ending.add(() => receiver.close());
-  ending.add(async () => {
+  ends.add(() => receiver.close());
+  ends.add(async () => {
     const started = readCluster(folder);
     if (started !== null) await stopCluster(started);
   });
@@ -108,7 +108,7 @@ async function run(folder: string): Promise<boolean> {
   const world = await makeWorld(primary, receiver.url, encryptionKeys);
   const urls = options.pgbouncer ? { primary: pooledPrimary, replica: pooledReplica } : { primary, replica };
   const service = await startService({ urls, logs, graceSeconds: Number(options.grace) });
-  ending.add(() => service.stop());
+  ends.add(() => service.stop());
   await service.untilReady();
   say(`Three nodes, ${options.pgbouncer ? "PgBouncer, " : ""}HAProxy, two web and two worker processes`);
   const { ledger, stop } = await startLoad(service.urls, world);
@@ -126,18 +126,15 @@ async function run(folder: string): Promise<boolean> {
   return findings.map(tell).every(Boolean);
 }
 
-const ending = makeEnding();
-const folder = mkdtempSync(join(tmpdir(), "schultor-failover-"));
-chmodSync(folder, 0o711);
-let isWell = false;
-ending.add(() => {
-  for (const relay of Object.values(relays)) relay.close();
-  if (isWell) rmSync(folder, { recursive: true, force: true });
-  else say(`Logs: ${folder}`);
+await runDrill(async (ends) => {
+  const folder = mkdtempSync(join(tmpdir(), "schultor-failover-"));
+  chmodSync(folder, 0o711);
+  let isWell = false;
+  ends.add(() => {
+    for (const relay of Object.values(relays)) relay.close();
+    if (isWell) rmSync(folder, { recursive: true, force: true });
+    else say(`Logs: ${folder}`);
+  });
+  isWell = await run(folder, ends);
+  return isWell;
 });
-try {
-  isWell = await run(folder);
-} finally {
-  await ending.end();
-}
-if (!isWell) process.exitCode = 1;

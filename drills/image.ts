@@ -15,6 +15,7 @@ import { openBenchDatabase } from "../bench/database.ts";
 import { makeMakers } from "../test/support/make.ts";
 import { exchange, giveLogin, signOn } from "../test/support/token.ts";
 import { findPort } from "../test/support/find-port.ts";
+import { startRelay } from "./faults/relay.ts";
 import { build, makeBases, makeBuildah, withFiles } from "./image/build.ts";
 
 const { values: options } = parseArgs({
@@ -46,6 +47,13 @@ async function runs(place: Place, command: string): Promise<boolean> {
   return code === 0;
 }
 
+/** Ends the program that unshare started, which would outlive unshare because it changed its account. */
+function end({ pid, exitCode }: ChildProcess): void {
+  if (exitCode !== null) return;
+  const program = readFileSync(`/proc/${pid!}/task/${pid!}/children`, "utf8").trim();
+  process.kill(Number(program), "SIGTERM");
+}
+
 /** Starts the service, works with it when it is ready, and stops it. */
 async function withService(place: Place, work: () => Promise<void>): Promise<void> {
   const child = start(place, "node src/main.ts");
@@ -62,7 +70,7 @@ async function withService(place: Place, work: () => Promise<void>): Promise<voi
     await ready;
     await work();
   } finally {
-    child.kill("SIGKILL");
+    end(child);
     await ended;
   }
 }
@@ -79,6 +87,9 @@ function check(what: string, isSo: boolean): void {
 const folder = mkdtempSync(join(tmpdir(), "schultor-image-"));
 const buildah = makeBuildah(folder);
 const database = await openBenchDatabase();
+// The server takes only what this account sends it, over a socket that the image does not have.
+const { searchParams } = new URL(database.url);
+const relay = await startRelay(() => join(searchParams.get("host")!, ".s.PGSQL.5432"));
 try {
   if (!options.pull) await makeBases(buildah);
   const bytes = await build(buildah, { folder, pull: options.pull });
@@ -86,7 +97,12 @@ try {
   const [port, metricsPort] = [await findPort(), await findPort()];
   const key = Buffer.from(Array.from({ length: 32 }, (_, at) => at * 7)).toString("base64");
   const env = {
-    ...{ DATABASE_URL: database.url, ENCRYPTION_KEYS: key, HOST: "127.0.0.1", PORT: String(port) },
+    ...{
+      DATABASE_URL: `postgresql://schultor@127.0.0.1:${relay.port}/schultor`,
+      ENCRYPTION_KEYS: key,
+      HOST: "127.0.0.1",
+      PORT: String(port),
+    },
     ...{ METRICS_PORT: String(metricsPort), WEB_CONCURRENCY: "1" },
   };
   await withFiles(buildah, async (files) => {
@@ -113,6 +129,7 @@ try {
     });
   });
 } finally {
+  relay.close();
   await database.close();
   if (options.keep) console.log(`The images are in ${folder}/images.`);
   else {

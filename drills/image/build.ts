@@ -30,6 +30,13 @@ async function commit(buildah: Buildah, from: string, name: string, fill: (folde
   await buildah("commit", "--rm", container, name);
 }
 
+/** The npm that runs this program. */
+function npmFolder(): string {
+  const program = process.env["npm_execpath"];
+  if (program === undefined) throw new Error("start this with npm run");
+  return join(program, "../..");
+}
+
 /** Makes the two images that the Containerfile starts from: of Debian's packages, and of the Node of this checkout. */
 export async function makeBases(buildah: Buildah): Promise<void> {
   const mirror = (await type("apt-get", "indextargets", "--format", "$(REPO_URI)")).split("\n")[0]!;
@@ -47,10 +54,7 @@ export async function makeBases(buildah: Buildah): Promise<void> {
     async (folder) => {
       const [programs, modules] = [join(folder, "usr/local/bin"), join(folder, "usr/local/lib/node_modules")];
       cpSync(process.execPath, join(programs, "node"));
-      cpSync(join(await type("npm", "root", "-g"), "npm"), join(modules, "npm"), {
-        recursive: true,
-        dereference: true,
-      });
+      cpSync(npmFolder(), join(modules, "npm"), { recursive: true, dereference: true });
       symlinkSync("../lib/node_modules/npm/bin/npm-cli.js", join(programs, "npm"));
     },
   );
