@@ -46,7 +46,7 @@ const gates: Gate[] = [
   { name: "clients", ...tests("test:clients", 8) },
   { name: "examples", ...tests("test:examples", 6) },
   { name: "outside generators", ...tests("test:generators", 8) },
-  { name: "browser", ...tests("test:browser", 16) },
+  { name: "browser", ...tests("test:browser", 20) },
   ...otherServers(),
 ];
 
