@@ -4,6 +4,7 @@ import { options } from "./options/index.ts";
 
 const begin = "<!-- configuration: made by `npm run docs:config` -->";
 const end = "<!-- end of configuration -->";
+export const configPage = join(import.meta.dirname, "../../docs/configuration.md");
 
 type Row = { default: string | null; defaultMeaning?: string; meaning: string; example: string };
 
@@ -22,17 +23,17 @@ export function makeConfigTable(): string {
 export function insertConfigTable(text: string): string {
   const [before, rest] = text.split(begin);
   const after = rest?.split(end)[1];
-  if (before === undefined || after === undefined) throw new Error(`README.md needs the two lines\n${begin}\n${end}`);
+  if (before === undefined || after === undefined) throw new Error(`The page needs the two lines\n${begin}\n${end}`);
   return `${before}${begin}\n${makeConfigTable()}\n${end}${after}`;
 }
 
 if (import.meta.main) {
-  const file = join(import.meta.dirname, "../..", "README.md");
+  const file = configPage;
   const text = readFileSync(file, "utf8");
   const current = insertConfigTable(text);
   if (process.argv.includes("--check")) {
     if (text !== current) {
-      console.error("The configuration table in README.md is not current: run `npm run docs:config` and commit it.");
+      console.error("The table in docs/configuration.md is not current: run `npm run docs:config` and commit it.");
       process.exitCode = 1;
     }
   } else {

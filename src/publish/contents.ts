@@ -14,6 +14,10 @@ export const contents: readonly Group[] = [
   { title: "Webhooks", entries: ["receive-webhooks"] },
   { title: "Tools", entries: ["generated-clients", "sandbox", "check-app", "listen", "first-school"] },
   {
+    title: "Operation",
+    entries: ["command-line", "configuration", "operation", "scale", "contract-review"],
+  },
+  {
     title: "Reference",
     entries: [
       "errors",

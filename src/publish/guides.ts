@@ -15,7 +15,6 @@ const folder = join(import.meta.dirname, "../../docs");
 /** A file of `docs/`. Shape: `text` is Markdown, whose first line is the title. */
 export type Guide = { name: string; title: string; text: string };
 
-/** Those of the contents; what operators read stays in the repository. */
 const guides: Guide[] = contents
   .flatMap(({ entries }) => entries.filter((entry) => typeof entry === "string"))
   .sort()

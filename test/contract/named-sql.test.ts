@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { namedSql } from "./named-sql.ts";
 
 const files = globSync("src/**/*.ts")
   .filter((file) => !file.endsWith(".test.ts"))
@@ -18,16 +19,9 @@ function expand(pattern: string): string[] {
   return braces === null ? [pattern] : braces[2]!.split(",").map((name) => `${braces[1]!}${name}${braces[3]!}`);
 }
 
-const section = /## Where named SQL stays, and why\n([\s\S]*?)\n## /.exec(readFileSync("ARCHITECTURE.md", "utf8"))![1]!;
-const lines = section
-  .split("\n")
-  .filter((line) => line.startsWith("| `"))
-  .map((line) => line.split("|").slice(1, -1));
-const listed = lines.flatMap(([paths]) =>
-  [...paths!.matchAll(/`([^`]+)`/g)].flatMap(([, pattern]) => expand(pattern!)),
-);
+const listed = namedSql.flatMap(([patterns]) => patterns.flatMap(expand));
 
-test("every file with named SQL stands in ARCHITECTURE.md with the reason, and no other file", () => {
+test("every file with named SQL is listed with the reason, and no other file", () => {
   expect(
     withNamedSql.filter((file) => !listed.includes(file)),
     "named SQL without a reason",
@@ -37,7 +31,7 @@ test("every file with named SQL stands in ARCHITECTURE.md with the reason, and n
     "listed without named SQL, or a whole folder",
   ).toEqual([]);
   expect(new Set(listed).size, "a file is listed once").toBe(listed.length);
-  for (const [paths, why] of lines) expect(why!.trim(), paths).not.toBe("");
+  for (const [patterns, reason] of namedSql) expect(reason, patterns.join(" ")).not.toBe("");
 });
 
 /** Files whose statements number their parameters by hand. This list only shrinks. */

@@ -6,7 +6,7 @@ import { makeBrowser } from "../support/browser.ts";
 import { makeTestClock, type TestService } from "../support/service.ts";
 import { getAppToken, getUserTokens, passPages } from "../support/token.ts";
 import { isRunnable, runSnippet, startSnippet, type Surroundings } from "./run-snippet.ts";
-import { fits, forOperators, listPages, readSnippets, type Snippet } from "./snippets.ts";
+import { fits, listPages, readSnippets, type Snippet } from "./snippets.ts";
 
 const app = demoApp("demo-lernapp");
 /** The example of the contract of the webhooks. */
@@ -248,10 +248,9 @@ async function ask(url: string, cookie = ""): Promise<{ location: string; cookie
   };
 }
 
-test("every page of docs/ stands in the contents, once, but for those of operators, which are not served", async () => {
+test("every page of docs/ is in the contents once", () => {
   const listed = contents.flatMap(({ entries }) => entries.filter((entry) => typeof entry === "string"));
   expect(listed.sort()).toEqual(pages);
-  for (const page of forOperators) expect((await fetch(`${service.url}/docs/${page}`)).status).toBe(404);
 });
 
 test("what is shown fits what is printed only where it is the same, apart from `…`", () => {

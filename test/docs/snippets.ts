@@ -13,16 +13,11 @@ export type Snippet = { language: Language; words: string[]; code: string; outpu
 
 const folder = join(import.meta.dirname, "../../docs");
 const runnable: readonly string[] = ["bash", "js", "ts", "python", "php"] satisfies Language[];
-/** What is shown and cannot be run. */
-const shown: readonly string[] = ["", "output", "http", "json", "csv", "text"];
-
-/** What operators read and the service does not serve. */
-export const forOperators: readonly string[] = ["scale"];
+/** What is shown and not run here; test/cli/typed-pages.test.ts types the commands in `sh`. */
+const shown: readonly string[] = ["", "output", "http", "json", "csv", "text", "sh"];
 
 export const listPages = (): string[] =>
-  readdirSync(folder)
-    .flatMap((file) => (file.endsWith(".md") ? [file.slice(0, -".md".length)] : []))
-    .filter((page) => !forOperators.includes(page));
+  readdirSync(folder).flatMap((file) => (file.endsWith(".md") ? [file.slice(0, -".md".length)] : []));
 
 /** The programs of a page. Errors: a block in a language that is neither run nor only shown throws. */
 export function readSnippets(page: string): Snippet[] {

@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { ConfigError, options, readConfig, settlePort } from "../../src/config/index.ts";
-import { insertConfigTable } from "../../src/config/table.ts";
+import { configPage, insertConfigTable } from "../../src/config/table.ts";
 
 const root = join(import.meta.dirname, "../..");
 
@@ -204,7 +204,7 @@ test("every configured value is read by something", () => {
   expect(fields.filter((field) => !new RegExp(`\\b${field}\\b`).test(sources))).toEqual([]);
 });
 
-test("the configuration table in the README is current", () => {
-  const readme = readFileSync(join(root, "README.md"), "utf8");
-  expect(insertConfigTable(readme)).toBe(readme);
+test("the configuration table of docs/ is current", () => {
+  const page = readFileSync(configPage, "utf8");
+  expect(insertConfigTable(page)).toBe(page);
 });

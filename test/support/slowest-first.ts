@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** Files that take longest; none of them should be the last one running. */
 const slowest = [
   ...["faults/webhooks", "access/events-model", "api/sign-on/login", "faults/embedded-postgres", "access/list-plans"],
-  ...["security/readers", "cli/readme", "flows/stream", "imports/properties", "platform/command-line"],
+  ...["security/readers", "cli/typed-pages", "flows/stream", "imports/properties", "platform/command-line"],
   ...["platform/start", "api/webhooks/queues", "access/view-version", "access/model", "api/webhooks/backlog"],
   ...["contract/generated", "faults/stop", "imports/repeated", "faults/purge", "faults/import", "cli/import"],
   ...["cli/school-year", "access/matrix", "flows/school-year", "imports/changes", "imports/identity"],

@@ -6,9 +6,9 @@ import { startMain } from "../support/program.ts";
 import { readCommands, typeCommands, type Typed } from "../support/typed-commands.ts";
 
 const root = join(import.meta.dirname, "../..");
-const readme = readFileSync(join(root, "README.md"), "utf8");
+const pages = ["README.md", "CONTRIBUTING.md", "docs/command-line.md", "docs/operation.md", "docs/contract-review.md"];
 
-/** Commands of the README that no test types, by how they begin, each with the reason. */
+/** Commands of these pages that no test types, by how they begin, each with the reason. */
 const notTyped: Readonly<Record<string, string>> = {
   "npm ci": "replaces the packages that the tests run with; .ci/run types it",
   "npm start": "the test starts the service with a port and a data folder of its own",
@@ -20,7 +20,7 @@ const notTyped: Readonly<Record<string, string>> = {
   "npm run migration": "writes into the sources",
   "npm run drill": "takes minutes; test/faults/drill.test.ts runs a short one",
   "npm run release:record": "runs all tests; test/releases holds what it writes against the migrations",
-  "npm run docs:config": "writes into README.md; test/platform/config.test.ts compares what it would write",
+  "npm run docs:config": "writes into the sources; test/platform/config.test.ts compares what it would write",
   "npm run release:contract": "writes a release into the sources; test/contract/changelog.test.ts tries its steps",
   "npm run clients": "needs Java; the gate `clients` runs it",
   "npm run test:": "needs Chromium or Java; a gate of its own runs it",
@@ -31,19 +31,19 @@ const notTyped: Readonly<Record<string, string>> = {
   "npx schultor database remove": "deletes the database that the other commands need",
 };
 
-const commands = readCommands(readme);
+const commands = pages.flatMap((page) => readCommands(readFileSync(join(root, page), "utf8")));
 const isTyped = ({ text }: Typed) => !Object.keys(notTyped).some((beginning) => text.startsWith(beginning));
 const typed = commands.filter(isTyped);
 
 const dataDir = makeDataDir();
 afterAll(() => removeDataDir(dataDir));
 
-test("every command that is not typed is in the README", () => {
+test("every command that is not typed is in one of the pages", () => {
   for (const beginning of Object.keys(notTyped))
     expect(commands.map(({ text }) => text)).toContainEqual(expect.stringMatching(new RegExp(`^${beginning}`)));
 });
 
-test("every other command of the README runs as it is typed", async () => {
+test("every other command of the pages runs as it is typed", async () => {
   const service = await startMain({ DATA_DIR: dataDir, DEMO_WORLD: "true" });
   const texts = typed.map(({ text }) => text.replaceAll("http://localhost:3000", service.url));
   const ended = await typeCommands(texts, { DATA_DIR: dataDir, XDG_CONFIG_HOME: join(dataDir, "user") });

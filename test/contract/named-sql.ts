@@ -1,0 +1,186 @@
+/** Files of `src` with named SQL, each with the reason; `src/a/{b,c}.ts` is two files. */
+export const namedSql: readonly (readonly [files: readonly string[], reason: string])[] = [
+  [["src/platform/sql.ts", "src/platform/json-sql.ts", "src/platform/lookup-sql.ts"], "what named SQL is made of"],
+  [
+    ["src/platform/{session,silent-connections,replica,read-settings,migrate,statistics,wake-up}.ts"],
+    "settings of connections, whether a server still answers and how far a replica is, migrations, `ANALYZE`, `LISTEN`: statements about the server, not about records",
+  ],
+  [
+    ["src/platform/postgres/{embedded,reach}.ts"],
+    "creates the database; asks for version, encoding and connections of the server",
+  ],
+  [
+    ["src/platform/postgres/{copy,dump,unfinished-restore}.ts", "src/cli/backup.ts"],
+    "statements about the server: the backup, the mark of a restore that is not finished, statistics after it",
+  ],
+  [
+    ["src/platform/token-bucket.ts"],
+    "a limit is one conditional upsert, so that processes share it and a refused request writes nothing",
+  ],
+  [
+    ["src/platform/http/{answer,send-list,read-for}.ts"],
+    "frame of the prepared reads: one statement answers version and body; long lists are streamed by a cursor, and what nobody waits for is cancelled",
+  ],
+  [["src/app.ts"], "the health check asks the server, not a table"],
+  [["src/events/app-event.ts"], "events of many apps and subjects in one statement, whose ids and order come from it"],
+  [["src/events/audit.ts"], "audit lines of many uses of tokens, within the statement of the token store"],
+  [["src/events/feed.ts"], "prepared read of the change feed"],
+  [
+    ["src/events/restart-feed.ts", "src/sign-on/storage/forget-sign-ins.ts"],
+    "after a restore: positions by the time of the server, and `TRUNCATE` of tokens",
+  ],
+  [["src/events/audit-partitions.ts"], "makes, lists and drops partitions"],
+  [
+    ["src/events/{sequence,sweep,sweep-audit,forget}.ts"],
+    "positions and removal in batches, under a row lock or by index whatever the statistics say",
+  ],
+  [["src/directory/{school,person,group}.ts"], "row locks: `FOR NO KEY UPDATE`, so that sign-ins do not wait"],
+  [["src/directory/person-status.ts"], "row lock; the people to purge without a list of any length that failed"],
+  [
+    ["src/directory/affiliation.ts"],
+    "the source id at the next home: one expression for a single move and for imports",
+  ],
+  [
+    ["src/directory/{find,order}.ts"],
+    "search in several columns together; Prisma Client reads the records that it finds",
+  ],
+  [["src/directory/transitions.ts"], "the table of steps as conditions, for the statements of imports"],
+  [
+    ["src/access/{visibility,attributes,view-version}.ts"],
+    "the rule of visibility, of what was granted of a record, and the version of a list, composed by every reader",
+  ],
+  [["src/access/change-tracking/locks.ts"], "advisory locks of schools"],
+  [
+    ["src/access/change-tracking/{index,snapshot,store,parameter-store,table-store}.ts"],
+    "snapshots of few subjects from parameters, of whole schools in temporary tables",
+  ],
+  [
+    ["src/access/change-tracking/{diff,announced}.ts"],
+    "the differences of all subjects, and what is announced of them, in one statement each",
+  ],
+  [["src/access/apps-of-person.ts"], "all apps of a person in one statement, composed of the rule of visibility"],
+  [["src/sign-on/sessions.ts"], "sessions and tokens of a person, of which only those of now count"],
+  [
+    ["src/access/sign-on-explanation.ts", "src/sign-on/explain.ts"],
+    "the facts of a sign-in in one statement, composed of the rule that decides it",
+  ],
+  [
+    ["src/access/{sign-on-right,subject-claims}.ts"],
+    "read by every sign-on, composed of the rule of visibility, many pairs in one statement",
+  ],
+  [["src/access/last-calls.ts"], "the last calls of many apps in one statement, composed of the rule of visibility"],
+  [["src/access/catalogue.ts"], "the last sign-in to each app by anybody of a school: an aggregate over a join"],
+  [
+    ["src/access/sign-in.ts"],
+    "written by every sign-on: one conditional upsert, also within the statement of the token store",
+  ],
+  [
+    ["src/staff/give-role.ts"],
+    "an advisory lock, so that two operators do not withdraw each other's role at the same time",
+  ],
+  [["src/access/{find-app,grant}.ts"], "the app of every sign-on, prepared; row locks"],
+  [["src/access/delete-app.ts"], "lifts the time limit of its transaction"],
+  [
+    ["src/idm/{getGroup,getPerson,getSchool,getUser,listSchoolGroups,listSchools,records}.ts"],
+    "prepared reads of the IDM API whose JSON is built in PostgreSQL; measured against `include`",
+  ],
+  [["src/schulconnex/{getPersonInfo,people,records}.ts"], "the same for Schulconnex"],
+  [["src/portal/home/tiles.ts"], "one prepared read for the tiles of a person, composed of the rule of visibility"],
+  [["src/sandbox/find.ts"], "the row lock of a change"],
+  [["src/admin/today-sql.ts"], "what there is to do, of the tables of several modules in one statement"],
+  [
+    ["src/traffic/{figures,job-runs,logs}.ts"],
+    "counts and lines of many apps in one statement, sums, and removal of what is more than a share",
+  ],
+  [["src/traffic/read-logs.ts"], "worded as the index on the names of an attempt is"],
+  [["src/imports/{staging,tables}.ts"], "staging by `COPY`; the temporary tables of a comparison"],
+  [["src/imports/{check,preview}.ts"], "finds faults in all staged rows, and the schools that they name"],
+  [
+    ["src/imports/{difference,difference-people,difference-groups,counts}.ts"],
+    "compares a whole school with its staged rows, and counts; sets memory and time for it",
+  ],
+  [["src/imports/{apply,apply-part,apply-steps}.ts"], "applies the difference of a whole school, table by table"],
+  [
+    ["src/imports/keep-staff.ts"],
+    "finds and keeps the staff among those whom a comparison would remove, in its temporary tables",
+  ],
+  [
+    ["src/imports/{record,sweep}.ts"],
+    "removes all staged rows of an import; sets the time limit for it, and `ANALYZE`",
+  ],
+  [
+    ["src/imports/of-person.ts"],
+    "the changes of all people of an import in one statement, out of the temporary tables; removal in batches",
+  ],
+  [["src/imports/find.ts"], "imports whose schools all lie within a reach: a comparison of arrays"],
+  [["src/imports/group-moves.ts"], "says of many staged groups at once from which ones they go on"],
+  [["src/imports/{listed,listed-groups,look-alikes}.ts"], "lists out of the temporary tables of a comparison"],
+  [["src/imports/fault-lines.ts"], "writes the lines of all faults of an import at once"],
+  [["src/imports/roster-names.ts"], "the user names that the files give the people of a school"],
+  [["src/imports/lease.ts"], "leases of schools: advisory and row locks, and the clock of the server"],
+  [
+    ["src/sign-on/storage/{artifact,lookup,write,use-token,parameters-sql}.ts"],
+    "the token store: many requests in one statement, each by itself",
+  ],
+  [["src/sign-on/storage/check-access-token.ts"], "all tokens presented at the same time in one prepared statement"],
+  [["src/sign-on/storage/raise-session.ts"], "a session that may have ended meanwhile, in one conditional statement"],
+  [
+    ["src/sign-on/storage/{limit-tokens,sweep,forget-app,forget-person}.ts"],
+    "removes expired and surplus tokens, and all of an app or a person, by index",
+  ],
+  [
+    ["src/sign-on/{consent,signed-in}.ts"],
+    "read at every sign-on and page, many pairs in one statement; a choice of school waits for no lock",
+  ],
+  [
+    ["src/sign-on/login/{check-password,known-devices,rate-limits}.ts", "src/sign-on/login-hint.ts"],
+    "the login of every sign-on: credential, rate limits and known devices in prepared statements",
+  ],
+  [
+    ["src/sign-on/login/{credential,sweep}.ts"],
+    "one upsert, which two writers at the same time cannot break; removal in batches",
+  ],
+  [
+    ["src/sign-on/user-names/{give-names,give-at-school}.ts"],
+    "user names of a whole school in a few statements; locks of people",
+  ],
+  [["src/sign-on/make-passwords.ts"], "passwords of many people in one statement, under row locks"],
+  [["src/sign-on/sign-in-settings.ts"], "the row lock of a change"],
+  [["src/sign-on/cards/settings.ts"], "the row lock of a change"],
+  [
+    ["src/sign-on/end-sign-ins.ts", "src/sign-on/logout/notice.ts"],
+    "ends all sessions and tokens of a person at once; notices are leased",
+  ],
+  [
+    ["src/sign-on/keys/{signing-keys,rotation,shared-secrets}.ts"],
+    "an advisory lock around rotation; of several processes that start, one makes a secret; all keys in one read",
+  ],
+  [
+    ["src/sign-on/keys/re-encrypt.ts", "src/webhooks/secret.ts"],
+    "secrets that are encrypted anew in one pass, under row locks",
+  ],
+  [
+    ["src/webhooks/{fan-out,payload}.ts"],
+    "the deliveries of a batch of events in one statement, with bodies built in PostgreSQL",
+  ],
+  [["src/webhooks/{queue,log}.ts"], "queues of subjects: which delivery is first, also when some are repeated"],
+  [
+    ["src/webhooks/delivery/{due,lease,record}.ts"],
+    "what is due, its lease, and what came of many attempts in one statement",
+  ],
+  [
+    ["src/webhooks/listener/{take,waits}.ts"],
+    "takes what is due as a lease does; looks for all requests that wait in one statement",
+  ],
+  [
+    ["src/webhooks/listener/{make,replay}.ts"],
+    "the row lock that keeps the limit; copies of deliveries into queues in one statement",
+  ],
+  [["src/webhooks/endpoint-figures.ts"], "percentiles of the newest deliveries of an endpoint"],
+  [
+    ["src/webhooks/find-endpoint.ts"],
+    "counts what is pending, worded as the partial indexes are; the row lock of a change",
+  ],
+  [["src/webhooks/of-subject.ts"], "worded as the partial index for it is"],
+  [["src/webhooks/{drop,endpoint,sweep}.ts"], "removal in batches of bounded size"],
+];
