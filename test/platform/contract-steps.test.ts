@@ -52,7 +52,9 @@ test("a migration since the first release takes nothing away, unless it names a 
     const isReleased = releases.some(({ version, migrations }) => version === since && !migrations.includes(name));
     return isReleased ? [] : found.get(name)!.map((step) => `${name} ${step}`);
   });
-  expect(wrong, 'expand first; "Migrations" in docs/design/database.md says how, and how to name the release').toEqual([]);
+  expect(wrong, 'expand first; "Migrations" in docs/design/database.md says how, and how to name the release').toEqual(
+    [],
+  );
 });
 
 test.for([
