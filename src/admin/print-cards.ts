@@ -1,9 +1,9 @@
 import { findSchool, findSchoolLogo, type SchoolId } from "../directory/index.ts";
-import { makePrintable } from "../platform/printable-image.ts";
+import { limitThreaded } from "../platform/threads/index.ts";
 import { printUnknown, signInPath, takePrint } from "../sign-on/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
-import { drawCards } from "./card-pdf/draw.ts";
 import type { PrintedCard } from "./card-pdf/layout.ts";
+import type { Print } from "./card-pdf/print.ts";
 import { cardWords, type CardLanguage } from "./card-pdf/words.ts";
 import type { AdminHandler } from "./handler.ts";
 import { refuseOtherSchool, schoolUnknown } from "./reached.ts";
@@ -11,7 +11,13 @@ import { refuseOtherSchool, schoolUnknown } from "./reached.ts";
 type MadeLoginCard = components["schemas"]["MadeLoginCard"];
 type Content = { schoolId: SchoolId; printsSecret: boolean; cards: MadeLoginCard[] };
 
-const printLoginCards: AdminHandler<"printLoginCards"> = async (deps, { path, query, reach, origin }) => {
+const print = limitThreaded<Print, Uint8Array>({
+  module: new URL("./card-pdf/print.ts", import.meta.url),
+  seconds: 60,
+});
+
+const printLoginCards: AdminHandler<"printLoginCards"> = async (deps, request) => {
+  const { path, query, reach, origin, connection } = request;
   const language = query.language ?? "de";
   const schoolId = path.schoolId as SchoolId;
   refuseOtherSchool(reach, schoolId);
@@ -23,17 +29,12 @@ const printLoginCards: AdminHandler<"printLoginCards"> = async (deps, { path, qu
     if (made.schoolId !== schoolId) throw printUnknown();
     const signInAddress = deps.issuerUrl.replace(/\/$/, "") + signInPath;
     const logo = await findSchoolLogo(deps.db, schoolId);
-    return drawCards(
-      {
-        ...{ language, schoolName: school.name, signInAddress, printsSecret },
-        logo: logo && makePrintable(Buffer.from(logo.bytes)),
-        cards: cards.map((card) => presentPrinted(card, language)),
-      },
-      origin.at,
-    );
+    const printed = cards.map((card) => presentPrinted(card, language));
+    const job = { language, schoolName: school.name, signInAddress, printsSecret, cards: printed };
+    return print({ job, logo: logo && logo.bytes, now: origin.at }, { by: origin.actorId, caller: connection });
   });
   const headers = { "Content-Disposition": `attachment; filename="${cardWords[language].file}"` };
-  return { status: 200, body, headers };
+  return { status: 200, body: Buffer.from(body), headers };
 };
 
 const presentPrinted = (card: MadeLoginCard, language: CardLanguage): PrintedCard => ({

@@ -41,10 +41,10 @@ async function recordChange(
 }
 
 const putSchoolLogo: AdminHandler<"putSchoolLogo"> = async ({ db }, request) => {
-  const { path, reach, body, origin } = request;
+  const { path, reach, body, origin, connection } = request;
   const schoolId = path.schoolId as SchoolId;
   await refuseUnknownSchool(db, reach, schoolId);
-  const logo = checkSchoolLogo(body);
+  const logo = await checkSchoolLogo(body, { by: origin.actorId, caller: connection });
   return withPrismaTransaction(db, async (tx) => {
     await recordChange(tx, request, await put(tx, { schoolId, logo }, origin));
     return { status: 204, headers: { ETag: tagOf(recordOf(logo.hash)) } };

@@ -1,7 +1,7 @@
 import { recordAudit, type Origin } from "../events/index.ts";
 import type { RecordStore, Transaction } from "../platform/db.ts";
 import { checkLogo, refuseLogo, type Logo } from "../platform/logo.ts";
-import { makePrintable } from "../platform/printable-image.ts";
+import { limitThreaded, type AskedBy } from "../platform/threads/index.ts";
 import type { SchoolId } from "./ids.ts";
 import { lockSchool } from "./school.ts";
 
@@ -13,14 +13,20 @@ export async function findSchoolLogo({ prisma }: RecordStore, schoolId: SchoolId
   return found && { ...found, type: found.type as SchoolLogo["type"] };
 }
 
+const isPrintable = limitThreaded<Buffer, boolean>({
+  module: new URL("../platform/check-printable.ts", import.meta.url),
+  seconds: 20,
+});
+
 /**
- * Checks an image that is to be the logo of a school, by what it is. It takes a while for a large one.
+ * Checks an image that is to be the logo of a school, by what it is.
  *
- * Errors: invalid logo_refused for what is no whole PNG or JPEG image, and for one that is too large.
+ * Errors: invalid logo_refused for what is no whole PNG or JPEG image, and for one that is too large; as
+ *         `limitThreaded`.
  */
-export function checkSchoolLogo(image: Buffer): Logo {
+export async function checkSchoolLogo(image: Buffer, asked: AskedBy): Promise<Logo> {
   const logo = checkLogo(image, { types: ["image/png", "image/jpeg"], called: "PNG or JPEG" });
-  if (makePrintable(image) === null) throw refuseLogo("is damaged");
+  if (!(await isPrintable(image, asked))) throw refuseLogo("is damaged");
   return logo;
 }
 

@@ -10,7 +10,8 @@ import { readImage } from "./image.ts";
  * Shape:  null for what is no whole PNG or JPEG image.
  * Source: PNG (third edition) section 5, JPEG (ITU-T T.81) annex B.
  */
-export function makePrintable(bytes: Buffer): Buffer | null {
+export function makePrintable(image: Uint8Array): Buffer | null {
+  const bytes = Buffer.from(image);
   const type = readImage(bytes)?.type;
   if (type === "image/jpeg") return isWholeJpeg(bytes) ? bytes : null;
   return type === "image/png" && isBoundedPng(bytes) ? flatten(bytes) : null;

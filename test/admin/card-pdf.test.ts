@@ -1,11 +1,9 @@
-import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { drawCards } from "../../src/admin/card-pdf/draw.ts";
 import { fitText, lineHeight } from "../../src/admin/card-pdf/fit.ts";
 import { makePrintable } from "../../src/platform/printable-image.ts";
 import { makePng } from "../support/images.ts";
 import { readPdf, readQr } from "../support/read-cards.ts";
-import { drawDocument } from "../../src/portal/people/data-document.ts";
 import { layOutCards, pageSize, type PrintedCard, type PrintJob } from "../../src/admin/card-pdf/layout.ts";
 
 const now = new Date("2026-02-03T08:00:00Z");
@@ -76,23 +74,6 @@ test("the PIN stands on the card where the school has it printed there, and then
   const { pages } = readPdf(await drawCards(makeJob(2, { printsSecret: true }), now));
   expect(pages).toHaveLength(1);
   for (const secret of ["1000", "1001"]) expect(pages[0]).toContain(secret);
-});
-
-test("other work has its turn between the pages of a long document", async () => {
-  const lines = Array.from({ length: 2000 }, (_, index) => `line ${index}`);
-  const documents = {
-    cards: () => drawCards(makeJob(40, { printsSecret: true }), now),
-    data: () => drawDocument({ title: "t", subtitle: "s", sections: [{ heading: "h", lines }] }, { locale: "de", now }),
-  };
-  for (const draw of Object.values(documents)) {
-    let turns = 0;
-    let isDrawn = false;
-    const count = async () => {
-      for (; !isDrawn; turns++) await setImmediate();
-    };
-    await Promise.all([draw().then(() => (isDrawn = true)), count()]);
-    expect(turns).toBeGreaterThan(4);
-  }
 });
 
 test("cards are printed in English too", async () => {

@@ -1,6 +1,5 @@
 import { createRequire } from "node:module";
 import { buffer } from "node:stream/consumers";
-import { setImmediate } from "node:timers/promises";
 import PDFDocument from "pdfkit";
 import { create } from "qrcode";
 import type { Measure } from "./fit.ts";
@@ -15,7 +14,7 @@ const fonts: readonly [Font, string][] = [
   ["mono", "DejaVuSansMono"],
 ];
 
-/** Draws login cards as a PDF; other work has its turn after each page. Shape: `now` is the date it names. */
+/** Draws login cards as a PDF. Shape: `now` is the date it names. */
 export async function drawCards(job: PrintJob, now: Date): Promise<Buffer> {
   const document = new PDFDocument({
     size: [pageSize.width, pageSize.height],
@@ -35,7 +34,6 @@ export async function drawCards(job: PrintJob, now: Date): Promise<Buffer> {
   const logo = job.logo === null ? null : `data:image/any;base64,${job.logo.toString("base64")}`;
   let isEmpty = true;
   for (const page of layOutCards(job, measure)) {
-    await setImmediate();
     isEmpty = false;
     document.addPage();
     for (const part of page) {

@@ -6,7 +6,7 @@ import type { Log } from "../log.ts";
 import type { EncryptionKeys } from "../seal.ts";
 import type { Done, JsonDone, JsonList, JsonMade, JsonRead } from "./answer.ts";
 import { makeBodyReader, readHeaders } from "./body.ts";
-import { callerOf, CallerLeft } from "./caller.ts";
+import { callerOf, CallerLeft, type Caller as Connection } from "./caller.ts";
 import { findBearer, refuseContext, refuseMissingToken, refuseScope, refuseToken } from "./bearer.ts";
 import { listOperations, resolve, type OpenApiDocument, type Operation } from "./document.ts";
 import { answerFailures, requestIdOf, type RenderFailure } from "./failure.ts";
@@ -48,6 +48,7 @@ type AnyHandler = (request: {
   headers: unknown;
   body: unknown;
   requestId: string;
+  connection: Connection;
 }) => JsonRead<unknown> | JsonList<unknown> | JsonMade<unknown> | JsonDone<Done> | AppError;
 
 /**
@@ -80,15 +81,16 @@ export function bindOperations<Operations, Caller extends Token>(binding: Bindin
     const parameters = (operation.parameters ?? []).map((parameter) => resolve(document, parameter));
     const headerNames = parameters.filter((parameter) => parameter.in === "header").map((parameter) => parameter.name);
     const answer: RequestHandler = async (req, res) => {
+      const connection = callerOf(res);
       const given = handle({
         ...{ caller: res.locals["caller"], path: req.params, query: req.query, body: req.body as unknown },
-        ...{ headers: readHeaders(headerNames, req), requestId: requestIdOf(res) },
+        ...{ headers: readHeaders(headerNames, req), requestId: requestIdOf(res), connection },
       });
       if (given instanceof AppError) throw given;
       const sending = {
         req,
         res,
-        caller: callerOf(res),
+        caller: connection,
         clientId: clientIdOf(res),
         reading: (res.locals["isInner"] === true ? binding.innerReading : undefined) ?? binding.reading,
         check,

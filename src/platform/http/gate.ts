@@ -29,7 +29,7 @@ type Client = { open: number; running: number; waiting: Waiting[] };
  * Errors: rate_limited (429) where the client itself is the cause, unavailable (503) where all of them together are;
  *         CallerLeft for who leaves while waiting.
  */
-export function makeGate(limits: GateLimits): Gate {
+export function makeGate(limits: GateLimits, tooMany: () => AppError = tooManyReads): Gate {
   const clients = new Map<string, Client>();
   const total = { open: 0, running: 0 };
 
@@ -119,7 +119,7 @@ function once(leave: Leave): Leave {
   };
 }
 
-const tooMany = () =>
+const tooManyReads = () =>
   new AppError(
     "rate_limited",
     "too_many_requests",
@@ -130,5 +130,5 @@ const overloaded = () =>
     "unavailable",
     "unavailable",
     "The service cannot answer just now. Try again later.",
-    "all places for reading are taken",
+    "all places are taken",
   );

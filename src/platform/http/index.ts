@@ -32,7 +32,7 @@ export {
   type Handler,
   type Handlers,
 } from "./operation-types.ts";
-export type { Caller } from "./caller.ts";
+export { callerOf, CallerLeft, type Caller } from "./caller.ts";
 export { etagOf } from "./etag.ts";
 export { makeProblemType, type ProblemType } from "./problem-type.ts";
 export { makeUploadSweep, Upload } from "./upload.ts";

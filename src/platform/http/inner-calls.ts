@@ -2,6 +2,7 @@ import { createServer, request as openRequest, type IncomingMessage, type Server
 import { duplexPair, Readable, type Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import express, { type Router } from "express";
+import { CallerLeft } from "./caller.ts";
 
 /** Where requests of this process seem to go. */
 export const innerOrigin = "http://inside.invalid";
@@ -50,6 +51,8 @@ async function send(request: Request, connect: () => Duplex): Promise<Response> 
   const answered = new Promise<IncomingMessage>((resolve, reject) =>
     sent.once("response", resolve).once("error", reject),
   );
+  const leave = () => sent.destroy(new CallerLeft());
+  request.signal.addEventListener("abort", leave);
   const given = request.body === null ? null : Readable.fromWeb(request.body as never);
   if (given === null) sent.end();
   else pipeline(given, sent).catch((error: unknown) => sent.destroy(error as Error));

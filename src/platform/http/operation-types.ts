@@ -11,6 +11,7 @@ import type {
   Page,
   ReadQuery,
 } from "./answer.ts";
+import type { Caller as Connection } from "./caller.ts";
 import type { Upload } from "./upload.ts";
 
 /** One operation as openapi-typescript describes it. */
@@ -79,6 +80,8 @@ export type ChangeRequest<Op extends Described, Caller> = OperationRequest<Op, C
   headers: NonNullable<Op["parameters"]["header"]>;
   body: BodyGiven<Op>;
   requestId: string;
+  /** Who waits for the answer; only what nobody else needs ends when they leave. */
+  connection: Connection;
 };
 
 export type Handler<Op extends Described, Caller> = (

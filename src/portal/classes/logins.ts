@@ -1,6 +1,9 @@
 import type { AdminSchemas } from "../../admin/index.ts";
+import { limitThreaded } from "../../platform/threads/index.ts";
 import {
+  askedBy,
   findSchoolLogo,
+  leavingOf,
   schoolLogoAddress,
   take,
   takeIfThere,
@@ -9,7 +12,7 @@ import {
   type Shown,
   type Visit,
 } from "../frame/index.ts";
-import { drawQrPath, type QrPath } from "./qr-path.ts";
+import type { QrPath } from "./qr-path.ts";
 import { groupAddress, mayChange, nameOf, pathOf, placeOf, readGroup } from "./words.ts";
 
 type Card = AdminSchemas["MadeLoginCard"];
@@ -43,10 +46,23 @@ type Printed = {
   answer: string | null;
 };
 
-function fromCard(card: Card, visit: Visit): Printed {
+const drawQrPaths = limitThreaded<string[], QrPath[]>({
+  module: new URL("./qr-paths.ts", import.meta.url),
+  seconds: 60,
+});
+
+/** The QR codes of cards by what they say; none where they cannot be drawn now: they are in the PDF too. */
+async function drawCodes(cards: readonly Card[], visit: Visit): Promise<Map<string, QrPath>> {
+  const urls = cards.flatMap(({ url }) => url ?? []);
+  // The passwords are made by now and shown this one time.
+  const drawn = urls.length === 0 ? [] : await drawQrPaths(urls, askedBy(visit)).catch(() => []);
+  return new Map(drawn.map((code, index) => [urls[index]!, code]));
+}
+
+function fromCard(card: Card, visit: Visit, codes: ReadonlyMap<string, QrPath>): Printed {
   const { username, password, url, pin, picture, className } = card;
   const answer = picture === null ? pin : visit.t(`pictures.${picture}`);
-  const code = url === null ? null : drawQrPath(url);
+  const code = codes.get(url ?? "") ?? null;
   return { name: nameOf(card, visit), className: className ?? "", username, password, code, answer };
 }
 
@@ -70,7 +86,8 @@ async function makeCards(visit: Visit): Promise<Shown> {
   const body = { groupId: part("groupId"), newPasswords: field("newPasswords") !== "no", withQr: true };
   const params = { path: { schoolId: part("schoolId") }, header: { "Idempotency-Key": once } };
   const made = await take(api.POST("/admin/v1/schools/{schoolId}/login-cards", { params, body }));
-  const cards = made.cards.map((card) => fromCard(card, visit));
+  const codes = await drawCodes(made.cards, visit);
+  const cards = made.cards.map((card) => fromCard(card, visit, codes));
   const skipped = made.skipped.map((one) => ({ name: nameOf(one, visit), reason: one.reason }));
   return showCards(visit, { cards, skipped, printId: made.printId });
 }
@@ -112,6 +129,8 @@ export async function printCards(visit: Visit): Promise<Handed> {
   const { api, part, field, t, locale: language } = visit;
   const path = { schoolId: part("schoolId"), cardPrintId: field("printId") };
   const at = "/admin/v1/schools/{schoolId}/login-cards/prints/{cardPrintId}";
-  const pdf: unknown = await take(api.POST(at, { params: { path, query: { language } }, parseAs: "arrayBuffer" }));
+  const pdf: unknown = await take(
+    api.POST(at, { params: { path, query: { language } }, parseAs: "arrayBuffer", signal: leavingOf(visit) }),
+  );
   return { file: Buffer.from(pdf as ArrayBuffer), type: "application/pdf", name: `${t("cards.file")}.pdf` };
 }

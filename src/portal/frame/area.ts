@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import express, { Router, type Request, type RequestHandler, type Response } from "express";
+import { AppError } from "../../platform/errors.ts";
+import { CallerLeft } from "../../platform/http/index.ts";
 import { makeTemplates, makeTranslator, readLocale, type Render, type Texts } from "../../platform/pages/index.ts";
 import { fieldOf, isFromOtherSite, isOwnForm, makeFormToken, nameBrowser, readTyped } from "./form.ts";
 import { hide, reveal } from "./hidden.ts";
@@ -117,7 +119,9 @@ async function answer(visit: Visit, { work, again }: Serving, framing: Framed): 
     if ("file" in answered) return await sendFile(res, answered);
     if ("image" in answered) return sendImage(res, answered);
     send(res, renderFramed(visit, answered, framing));
-  } catch (error) {
+  } catch (caught) {
+    if (caught instanceof CallerLeft) return;
+    const error = caught instanceof AppError ? refusalOf(caught, res) : caught;
     if (!(error instanceof Refused)) throw error;
     const refused: Visit = { ...visit, refused: error };
     const isForPage = again !== undefined && error.status < 500 && error.status !== 404;
@@ -125,6 +129,9 @@ async function answer(visit: Visit, { work, again }: Serving, framing: Framed): 
     send(res, renderFramed(refused, shown !== null && "view" in shown ? shown : null, framing));
   }
 }
+
+const refusalOf = ({ status, code, message }: AppError, res: Response): Refused =>
+  new Refused(status, { code, message, requestId: requestIdOf(res) });
 
 type Opening = { req: Request; res: Response; visitor: Visitor };
 

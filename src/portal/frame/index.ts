@@ -22,6 +22,7 @@ export { compareLine, type Difference, type Names } from "./differences.ts";
 export { listLoginCards, revokeLoginCard } from "./login-cards.ts";
 export { findSchoolLogo, schoolLogoAddress } from "./school-logo.ts";
 export { figureRanges, readPlots, type FigurePlot, type FigureRange } from "./figures.ts";
+export { askedBy, leavingOf } from "./leaving.ts";
 export { onlyIf } from "./only-if.ts";
 export { Refused, take, takeIfThere, takePage, takeRecord, takeUnlessDone } from "./refused.ts";
 export { isStaffRole, managers, mayAt, office, type Role } from "./roles.ts";

@@ -1,25 +1,20 @@
+// Runs in a thread.
 import { createRequire } from "node:module";
 import { buffer } from "node:stream/consumers";
-import { setImmediate } from "node:timers/promises";
 import PDFDocument from "pdfkit";
 import type { Locale } from "../../platform/pages/index.ts";
 
 export type Section = { heading: string; lines: string[] };
 
+/** Shape: `now` is the date that the document names. */
+export type DataDocument = { title: string; subtitle: string; sections: readonly Section[]; locale: Locale; now: Date };
+
 const { resolve } = createRequire(import.meta.url);
 const fontFile = (name: string): string => resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`);
 const margin = 56;
-const linesInTurn = 50;
 
-/**
- * Draws a document of headings and lines as PDF, A4, with an embedded font; other work has its turn meanwhile.
- *
- * Shape: `now` is the date that the document names.
- */
-export async function drawDocument(
-  { title, subtitle, sections }: { title: string; subtitle: string; sections: readonly Section[] },
-  { locale, now }: { locale: Locale; now: Date },
-): Promise<Buffer> {
+/** Draws a document of headings and lines as PDF, A4, with an embedded font. */
+export default async function drawDocument({ title, subtitle, sections, locale, now }: DataDocument): Promise<Buffer> {
   const info = { Title: title, CreationDate: now, ModDate: now };
   const document = new PDFDocument({ size: "A4", margin, lang: locale, info });
   document.registerFont("plain", fontFile("DejaVuSans"));
@@ -30,10 +25,7 @@ export async function drawDocument(
   for (const { heading, lines } of sections) {
     document.moveDown().font("bold").fontSize(13).text(heading);
     document.font("plain").fontSize(10);
-    for (const [index, line] of lines.entries()) {
-      if (index % linesInTurn === 0) await setImmediate();
-      document.text(line, { paragraphGap: 3 });
-    }
+    for (const line of lines) document.text(line, { paragraphGap: 3 });
   }
   document.end();
   return drawn;

@@ -1,6 +1,7 @@
 import type { AdminSchemas } from "../../admin/index.ts";
-import { take, type Handed, type Shown, type Visit } from "../frame/index.ts";
-import { drawDocument, type Section } from "./data-document.ts";
+import { limitThreaded } from "../../platform/threads/index.ts";
+import { askedBy, take, type Handed, type Shown, type Visit } from "../frame/index.ts";
+import type { DataDocument, Section } from "./data-document.ts";
 import { addressOf, pathOf, readPerson } from "./record.ts";
 import { nameOf } from "./words.ts";
 
@@ -25,13 +26,16 @@ export async function handDataAsJson(visit: Visit): Promise<Handed> {
   return { file, type: "application/json", name: `${visit.t("data.file")}.json` };
 }
 
+const drawDocument = limitThreaded<DataDocument, Uint8Array>({
+  module: new URL("./data-document.ts", import.meta.url),
+  seconds: 60,
+});
+
 export async function handDataAsPdf(visit: Visit): Promise<Handed> {
   const { t, locale, now } = visit;
   const data = await readData(visit);
-  const file = await drawDocument(
-    { title: t("data.documentTitle"), subtitle: nameOf(data.person, visit), sections: listSections(data, visit) },
-    { locale, now },
-  );
+  const [title, subtitle, sections] = [t("data.documentTitle"), nameOf(data.person, visit), listSections(data, visit)];
+  const file = Buffer.from(await drawDocument({ title, subtitle, sections, locale, now }, askedBy(visit)));
   return { file, type: "application/pdf", name: `${t("data.file")}.pdf` };
 }
 

@@ -1,0 +1,10 @@
+/**
+ * threads: work that would stop the event loop.
+ *
+ * Nouns:      thread, task (a module that runs in a thread), pool.
+ * Invariants: a failure, a time limit or a caller who leaves ends the thread of that work and no other; threads without
+ *             work do not keep the process running.
+ * Must never know: what the work is.
+ */
+export { limitThreaded, type AskedBy } from "./limited.ts";
+export { makeThreadPool, type Task } from "./pool.ts";

@@ -1,0 +1,94 @@
+import { Worker } from "node:worker_threads";
+import { AppError } from "../errors.ts";
+import { CallerLeft, type Caller } from "../http/caller.ts";
+
+/** Shape: the default export of `module` takes one value and returns one, and both can be cloned. */
+export type Task = { module: URL; seconds: number };
+
+export type Sent = { module: string; given: unknown };
+export type Reply = { made: unknown } | { error: unknown };
+export type ThreadData = { niceness: number };
+
+type Thread = {
+  worker: Worker;
+  /** What waits for its reply. */
+  work: PromiseWithResolvers<Reply>;
+  end?: NodeJS.Timeout;
+};
+
+/**
+ * Keeps threads for work that would stop the event loop, as many as calls run at a time; callers limit those. A thread
+ * is started when it is needed and ends after `idleMs` without work. One that fails, takes too long or works for somebody
+ * who has left is ended at once.
+ *
+ * Units:  `niceness` as of nice(1), used on Linux only.
+ * Errors: of the returned function: CallerLeft; unavailable timed_out; those of the work.
+ */
+export function makeThreadPool({
+  niceness = 0,
+  memoryMb = 256,
+  idleMs = 30_000,
+}: { niceness?: number; memoryMb?: number; idleMs?: number } = {}) {
+  const idle = new Set<Thread>();
+
+  function start(): Thread {
+    const worker = new Worker(new URL("./thread.ts", import.meta.url), {
+      workerData: { niceness } satisfies ThreadData,
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+    });
+    const thread: Thread = { worker, work: Promise.withResolvers() };
+    const drop = (error: Error) => {
+      clearTimeout(thread.end);
+      idle.delete(thread);
+      thread.work.reject(error);
+    };
+    worker.on("message", (reply: Reply) => thread.work.resolve(reply));
+    worker.on("messageerror", drop).on("error", drop);
+    worker.on("exit", () => drop(new Error("A thread ended before its work.")));
+    return thread;
+  }
+
+  function wake(): Thread {
+    const thread = [...idle].at(-1) ?? start();
+    clearTimeout(thread.end);
+    idle.delete(thread);
+    thread.worker.ref();
+    return thread;
+  }
+
+  function rest(thread: Thread): void {
+    thread.work = Promise.withResolvers();
+    // Nobody waits while the thread has no work.
+    thread.work.promise.catch(() => undefined);
+    thread.end = setTimeout(() => void thread.worker.terminate(), idleMs).unref();
+    thread.worker.unref();
+    idle.add(thread);
+  }
+
+  return async function run({ module, seconds }: Task, given: unknown, caller?: Caller): Promise<unknown> {
+    if (caller?.hasLeft() === true) throw new CallerLeft();
+    const thread = wake();
+    const { promise, reject } = thread.work;
+    const timer = setTimeout(() => reject(timedOut(module)), seconds * 1000);
+    const off = caller?.onLeave(() => reject(new CallerLeft()));
+    try {
+      thread.worker.postMessage({ module: module.href, given } satisfies Sent);
+      const reply = await promise;
+      rest(thread);
+      if ("error" in reply) throw reply.error;
+      return reply.made;
+    } finally {
+      clearTimeout(timer);
+      off?.();
+      if (!idle.has(thread)) void thread.worker.terminate();
+    }
+  };
+}
+
+const timedOut = (module: URL) =>
+  new AppError(
+    "unavailable",
+    "timed_out",
+    "The service ended the work because it took too long. Nothing was changed.",
+    `the work of ${module.pathname} took too long`,
+  );

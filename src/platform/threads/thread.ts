@@ -1,0 +1,19 @@
+// Runs in a thread: the default export of the modules that it is sent, one after another.
+import { setPriority } from "node:os";
+import { parentPort, workerData } from "node:worker_threads";
+import type { Reply, Sent, ThreadData } from "./pool.ts";
+
+const { niceness } = workerData as ThreadData;
+// Only Linux gives each thread a priority of its own.
+if (niceness > 0 && process.platform === "linux") setPriority(niceness);
+
+async function work({ module, given }: Sent): Promise<Reply> {
+  try {
+    const { default: run } = (await import(module)) as { default: (given: unknown) => unknown };
+    return { made: await run(given) };
+  } catch (error) {
+    return { error };
+  }
+}
+
+parentPort!.on("message", (sent: Sent) => void work(sent).then((reply) => parentPort!.postMessage(reply)));
