@@ -18,8 +18,8 @@ type Thread = {
 
 /**
  * Keeps threads for work that would stop the event loop, as many as calls run at a time; callers limit those. A thread
- * is started when it is needed and ends after `idleMs` without work. One that fails, takes too long or works for somebody
- * who has left is ended at once.
+ * is started when it is needed and ends after `idleMs` without work. One that fails, takes too long or works for a
+ * caller who has left is ended at once.
  *
  * Units:  `niceness` as of nice(1), used on Linux only.
  * Errors: of the returned function: CallerLeft; unavailable timed_out; those of the work.
