@@ -38,8 +38,9 @@ export const database: Noun = {
         return {
           lines: [
             ...here,
-            ...(outside.length > 0 ? ["", "Outside their DATA_DIR:"] : []),
-            ...alignColumns(outside.map(outsideColumns)),
+            ...(outside === null ? ["", "Only root can list the databases outside their DATA_DIR."] : []),
+            ...(outside !== null && outside.length > 0 ? ["", "Outside their DATA_DIR:"] : []),
+            ...alignColumns((outside ?? []).map(outsideColumns)),
           ],
           data: { dataDir: config.dataDir, folder: place?.folder ?? null, ownerUid: place?.ownerUid ?? null, outside },
         };

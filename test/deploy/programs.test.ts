@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
-import { isInstalled, programFolders } from "../support/programs.ts";
+import { isLeftOut, programFolders, whatIsMissing } from "../support/programs.ts";
 
 const root = join(import.meta.dirname, "../..");
 const deploy = join(root, "deploy");
@@ -18,11 +18,8 @@ async function run(program: string, args: string[]): Promise<string> {
   return stdout + stderr;
 }
 
-/** A test that needs programs, and says which of them are missing where it is skipped. */
 function testWith(programs: string[], claim: string, work: () => Promise<void>): void {
-  const missing = programs.filter((program) => !isInstalled(program));
-  if (missing.length > 0) process.stderr.write(`SKIPPED, because ${missing.join(", ")} is not installed: ${claim}\n`);
-  test.skipIf(missing.length > 0)(claim, work);
+  test.skipIf(isLeftOut(claim, whatIsMissing(...programs)))(claim, work);
 }
 
 testWith(["nginx", "openssl"], "nginx takes its sample", async () => {
@@ -38,9 +35,15 @@ testWith(["nginx", "openssl"], "nginx takes its sample", async () => {
     ...certificate,
   ]);
   const sample = readFileSync(join(deploy, "nginx/schultor.conf"), "utf8");
+  // `nginx -t` binds what it listens on: ports below 1024 are root's, and may be taken.
+  const listened = sample.replaceAll(
+    /^( *listen) (?:\[::\]:)?\d+(?=[ ;])/gm,
+    (_line, listen: string, at: number) => `${listen} unix:${folder}/${at}.sock`,
+  );
+  expect(listened.match(/unix:/g)).toHaveLength(sample.match(/^ *listen /gm)!.length);
   writeFileSync(
     join(folder, "schultor.conf"),
-    sample.replaceAll("/etc/ssl/schultor", folder).replaceAll("/var/log/nginx", folder),
+    listened.replaceAll("/etc/ssl/schultor", folder).replaceAll("/var/log/nginx", folder),
   );
   const places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
     (name) => `${name}_temp_path ${folder}/${name};`,

@@ -12,7 +12,7 @@ import { runHere, serveHere } from "../cli/program.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { makeMakers } from "../support/make.ts";
 import { startMain } from "../support/program.ts";
-import { isInstalled } from "../support/programs.ts";
+import { isInstalled, isLeftOut, whatIsMissing } from "../support/programs.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { readCommands, typeCommands, type Ended } from "../support/typed-commands.ts";
 import { inside } from "../support/webhooks.ts";
@@ -164,10 +164,11 @@ for (const [program, help] of [
   ["patronictl", ["--help"]],
   ["pgbackrest", ["help", "restore"]],
 ] as const) {
-  const isThere = isInstalled(program);
-  if (!isThere) process.stderr.write(`SKIPPED, because ${program} is not installed: it knows the commands\n`);
-  test.skipIf(!isThere)(`${program} knows the commands of the runbook`, async () => {
-    const { stdout } = await promisify(execFile)(program, help);
+  const claim = `${program} knows the commands of the runbook`;
+  test.skipIf(isLeftOut(claim, whatIsMissing(program)))(claim, async () => {
+    // Debian's configuration of pgBackRest is readable only for its own account.
+    const env = { ...process.env, PGBACKREST_CONFIG: "/dev/null" };
+    const { stdout } = await promisify(execFile)(program, help, { env });
     const typed = parts.flatMap(({ commands }) => commands).filter((text) => text.startsWith(`${program} `));
     expect(typed.length).toBeGreaterThan(0);
     for (const text of typed) {

@@ -10,6 +10,7 @@ import type { TestDatabase } from "../support/database.ts";
 import { atFileEnd } from "../support/file-end.ts";
 import { makeMakers } from "../support/make.ts";
 import { startProgram } from "../support/program.ts";
+import { isLeftOut } from "../support/programs.ts";
 import { startReceiver } from "../support/receiver.ts";
 import { installedServers } from "../support/servers.ts";
 import { startService, type TestService } from "../support/service.ts";
@@ -163,22 +164,20 @@ test("the embedded database is backed up while it is written to, and restored: n
 
 const packaged = installedServers().find(({ binariesFolder }) => existsSync(join(binariesFolder, "pg_dump")));
 
-test.skipIf(packaged === undefined)(
-  "a server of one's own is backed up by pg_dump and restored into an empty database alike (needs Debian's PostgreSQL)",
-  async () => {
-    const server = await startServer(newDataDir(), packaged!.binariesFolder);
-    const backup = join(newDataDir(), "backup.dump");
-    const world = await playWorld(
-      server,
-      async () => void (await type(["backup", backup], { DATABASE_URL: server.url })),
-    );
-    expect(await type(["restore", backup], { DATABASE_URL: server.url }, 1)).toContain("Make an empty one");
-    await server.db.pool.query("CREATE DATABASE restored");
-    const url = server.url.replace("/schultor?", "/restored?");
-    await checkUnfinished(backup, { DATABASE_URL: url });
-    await type(["finish-restore", "--yes"], { DATABASE_URL: url });
-    const db = openDatabase({ url, poolSize: 4 });
-    atFileEnd(() => db.close());
-    await checkRestored({ ...server, url, db: { ...db, url } }, world);
-  },
-);
+const ofPackages = "a server of one's own is backed up by pg_dump and restored into an empty database alike";
+test.skipIf(isLeftOut(ofPackages, packaged ? null : "it needs Debian's PostgreSQL"))(ofPackages, async () => {
+  const server = await startServer(newDataDir(), packaged!.binariesFolder);
+  const backup = join(newDataDir(), "backup.dump");
+  const world = await playWorld(
+    server,
+    async () => void (await type(["backup", backup], { DATABASE_URL: server.url })),
+  );
+  expect(await type(["restore", backup], { DATABASE_URL: server.url }, 1)).toContain("Make an empty one");
+  await server.db.pool.query("CREATE DATABASE restored");
+  const url = server.url.replace("/schultor?", "/restored?");
+  await checkUnfinished(backup, { DATABASE_URL: url });
+  await type(["finish-restore", "--yes"], { DATABASE_URL: url });
+  const db = openDatabase({ url, poolSize: 4 });
+  atFileEnd(() => db.close());
+  await checkRestored({ ...server, url, db: { ...db, url } }, world);
+});

@@ -2,6 +2,7 @@ import { execFileSync, spawn, spawnSync } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import {
   appendFileSync,
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -28,10 +29,14 @@ import {
   startEmbeddedPostgres,
 } from "../../src/platform/postgres/index.ts";
 import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
+import { isLeftOut } from "../support/programs.ts";
 
 // Servers are made, stopped and recovered here, which takes its time on a busy machine.
 
 const say = () => undefined;
+const isRoot = process.getuid?.() === 0;
+const onlyRoot = isRoot ? null : "it needs root";
+const onLinux = process.platform === "linux" ? null : "it reads /proc";
 const children = new Set<ChildProcess>();
 const made = makeDataDir();
 let dataDir: string;
@@ -133,7 +138,7 @@ describe("two starts on one data folder", () => {
   });
 });
 
-describe.skipIf(process.platform !== "linux")("kill -9", () => {
+describe.skipIf(isLeftOut("kill -9", onLinux))("kill -9", () => {
   test("of everything, six times in the middle of writing: no confirmed row is missing", async () => {
     const confirmed = new Set<string>();
     for (let round = 0; round < 6; round++) {
@@ -209,28 +214,31 @@ describe.skipIf(process.platform !== "linux")("kill -9", () => {
 });
 
 describe("what a person has to put right is said", () => {
-  test.skipIf(process.platform !== "linux")("a server started by hand on the folder is not stopped", async () => {
-    putCluster();
-    const { folder, stop } = await startEmbeddedPostgres({ dataDir, say });
-    const [program] = readFileSync(`/proc/${findServer(dataDir)}/cmdline`, "utf8").split("\0");
-    await stop();
-    const owner = {
-      uid: Number(execFileSync("stat", ["-c", "%u", folder])),
-      gid: Number(execFileSync("stat", ["-c", "%g", folder])),
-    };
-    const byHand = spawn(program!, ["-D", folder, "-c", "listen_addresses=", "-k", folder], {
-      cwd: "/",
-      ...(process.getuid?.() === 0 ? owner : {}),
-    });
-    children.add(byHand);
-    await expect.poll(() => findServer(dataDir)).toBe(byHand.pid);
-    await expect(startEmbeddedPostgres({ dataDir, say })).rejects.toThrow(
-      `A PostgreSQL server (pid ${byHand.pid}) that was started by hand`,
-    );
-    expect(byHand.exitCode).toBeNull();
-    byHand.kill("SIGINT");
-    await new Promise((resolve) => byHand.once("exit", resolve));
-  });
+  test.skipIf(isLeftOut("a server started by hand", onLinux))(
+    "a server started by hand on the folder is not stopped",
+    async () => {
+      putCluster();
+      const { folder, stop } = await startEmbeddedPostgres({ dataDir, say });
+      const [program] = readFileSync(`/proc/${findServer(dataDir)}/cmdline`, "utf8").split("\0");
+      await stop();
+      const owner = {
+        uid: Number(execFileSync("stat", ["-c", "%u", folder])),
+        gid: Number(execFileSync("stat", ["-c", "%g", folder])),
+      };
+      const byHand = spawn(program!, ["-D", folder, "-c", "listen_addresses=", "-k", folder], {
+        cwd: "/",
+        ...(process.getuid?.() === 0 ? owner : {}),
+      });
+      children.add(byHand);
+      await expect.poll(() => findServer(dataDir)).toBe(byHand.pid);
+      await expect(startEmbeddedPostgres({ dataDir, say })).rejects.toThrow(
+        `A PostgreSQL server (pid ${byHand.pid}) that was started by hand`,
+      );
+      expect(byHand.exitCode).toBeNull();
+      byHand.kill("SIGINT");
+      await new Promise((resolve) => byHand.once("exit", resolve));
+    },
+  );
 
   test("files of another PostgreSQL version", async () => {
     const folder = putCluster();
@@ -267,7 +275,9 @@ describe("what a person has to put right is said", () => {
     );
   });
 
-  test.skipIf(!canMount())("a full disk: rows confirmed before are there once there is room", async () => {
+  const mounts = canMount() ? null : "only root can mount a small disk";
+  const fullDisk = "as root, a full disk: rows confirmed before are there once there is room";
+  test.skipIf(isLeftOut(fullDisk, mounts))(fullDisk, async () => {
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=140m,mode=711", "tmpfs", dataDir]);
     try {
       const server = await startEmbeddedPostgres({
@@ -295,7 +305,7 @@ describe("what a person has to put right is said", () => {
   });
 });
 
-describe.skipIf(process.getuid?.() !== 0)("as root", () => {
+describe.skipIf(isLeftOut("what the database does as root", onlyRoot))("as root", () => {
   const idOf = (name: string) => Number(execFileSync("id", ["-u", name], { encoding: "utf8" }));
   const readAs = (name: string, file: string) =>
     spawnSync("cat", [file], { uid: idOf(name), gid: idOf(name), cwd: "/" }).status;
@@ -336,7 +346,17 @@ describe.skipIf(process.getuid?.() !== 0)("as root", () => {
   });
 });
 
-describe.skipIf(process.getuid?.() !== 0)("as root below a closed folder", () => {
+test.skipIf(isLeftOut("databases outside their DATA_DIR are root's", isRoot ? "root may read every folder" : null))(
+  "a user who may not list the databases outside their DATA_DIR is told so",
+  async () => {
+    chmodSync(dataDir, 0o311);
+    expect(listOutsidePlaces(dataDir)).toBeNull();
+    await expect(removeOutsidePlace(dataDir, dataDir)).rejects.toThrow("Only root can remove a database from");
+    chmodSync(dataDir, 0o711);
+  },
+);
+
+describe.skipIf(isLeftOut("what the database does as root", onlyRoot))("as root below a closed folder", () => {
   test("the database moves to where its user can enter, and both starts find it", async () => {
     const closed = mkdtempSync(join(tmpdir(), "schultor-closed-"));
     const inside = join(closed, "data");
@@ -369,7 +389,7 @@ describe.skipIf(process.getuid?.() !== 0)("as root below a closed folder", () =>
       folders.push(server.folder);
     }
     const [one, two] = folders as [string, string];
-    const placeOf = (folder: string) => listOutsidePlaces().find((place) => place.folder === folder);
+    const placeOf = (folder: string) => listOutsidePlaces()?.find((place) => place.folder === folder);
     expect(findPlace(join(closed, "one"))).toMatchObject({ folder: one, isInUse: true });
     expect([placeOf(one), placeOf(two)]).toMatchObject([
       { dataDir: join(closed, "one"), isInUse: true },

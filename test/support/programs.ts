@@ -13,3 +13,15 @@ export const isInstalled = (program: string): boolean =>
       return false;
     }
   });
+
+/** Whether a test is left out for this reason, which is then printed; null: it is not. */
+export function isLeftOut(claim: string, reason: string | null): boolean {
+  if (reason !== null) process.stderr.write(`SKIPPED, because ${reason}: ${claim}\n`);
+  return reason !== null;
+}
+
+/** Why a test that needs these programs is left out; null if all of them are here. */
+export function whatIsMissing(...programs: string[]): string | null {
+  const missing = programs.filter((program) => !isInstalled(program));
+  return missing.length > 0 ? `${missing.join(" and ")} is not installed` : null;
+}

@@ -1,4 +1,6 @@
 import {
+  accessSync,
+  constants,
   existsSync,
   lstatSync,
   readFileSync,
@@ -39,9 +41,11 @@ export function findPlace(dataDir: string): DatabasePlace | null {
 
 /**
  * All databases that lie outside their DATA_DIR on this machine; one that no DATA_DIR leads to any more is not in use.
+ * Null if this user may not list them.
  */
-export function listOutsidePlaces(state = sharedState): DatabasePlace[] {
+export function listOutsidePlaces(state = sharedState): DatabasePlace[] | null {
   if (!existsSync(state)) return [];
+  if (!isReadable(state)) return null;
   return readdirSync(state)
     .map((name) => join(state, name, "postgres"))
     .filter((folder) => existsSync(folder))
@@ -86,7 +90,9 @@ export async function removeDatabase(given: string): Promise<string> {
  * Errors: DatabaseStartError for any other folder, and while a process uses it.
  */
 export async function removeOutsidePlace(folder: string, state = sharedState): Promise<string> {
-  const place = listOutsidePlaces(state).find((known) => known.folder === resolve(folder));
+  const places = listOutsidePlaces(state);
+  if (places === null) throw new DatabaseStartError(`Only root can remove a database from ${state}.`);
+  const place = places.find((known) => known.folder === resolve(folder));
   if (!place)
     throw new DatabaseStartError(
       `${folder} is no database outside its DATA_DIR; the command \`database where\` lists them.`,
@@ -102,5 +108,14 @@ export async function removeOutsidePlace(folder: string, state = sharedState): P
     return place.folder;
   } finally {
     lock.release();
+  }
+}
+
+function isReadable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.R_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
