@@ -225,7 +225,7 @@ export interface paths {
         /**
          * Make passwords for people of a school
          * @description Passwords are made as the school set it and never shown again; who has no user name gets one. Whoever had a password is signed out
-         *     everywhere. People whose staff role goes beyond those of the caller are left out. For more than 3,000 people it is refused.
+         *     everywhere. People whose staff role goes beyond those of the caller, and guests of the school, are left out. For more than 3,000 people it is refused.
          */
         post: operations["createSchoolPasswords"];
         delete?: never;
@@ -268,7 +268,7 @@ export interface paths {
         };
         /**
          * Get a person
-         * @description One person with schools and groups. Of one who was deleted for good nothing is left, and the answer is 404.
+         * @description One person with schools and groups. A school where they are a guest sees what its groups need. Of one who was deleted for good nothing is left, and the answer is 404.
          */
         get: operations["getPerson"];
         put?: never;
@@ -775,7 +775,7 @@ export interface paths {
         /**
          * Make passwords for the students of a group
          * @description Passwords are made as the school set it and never shown again; who has no user name gets one. Whoever had a password is signed out
-         *     everywhere. People whose staff role goes beyond those of the caller are left out. For more than 3,000 people it is refused.
+         *     everywhere. People whose staff role goes beyond those of the caller, and guests of the school, are left out. For more than 3,000 people it is refused.
          */
         post: operations["createGroupPasswords"];
         delete?: never;
@@ -2605,11 +2605,11 @@ export interface components {
         };
         /**
          * @description Why somebody got no card: `NO_LOGIN` has no user name and was to get no new password, `NOT_ACTIVE` is soft-deleted or blocked, `STAFF`
-         *     holds a staff role and never signs in by card.
+         *     holds a staff role and never signs in by card, `GUEST` has another home school, which makes their cards.
          * @example NO_LOGIN
          * @enum {string}
          */
-        CardSkipReason: "NO_LOGIN" | "NOT_ACTIVE" | "STAFF";
+        CardSkipReason: "NO_LOGIN" | "NOT_ACTIVE" | "STAFF" | "GUEST";
         /** @description Somebody who got no card. */
         SkippedCard: {
             /**
@@ -2715,6 +2715,16 @@ export interface components {
          * @enum {string}
          */
         PersonOrder: "name" | "-name" | "createdAt" | "-createdAt" | "lastSignIn" | "-lastSignIn";
+        /** @description The home school of a person, also where the caller does not reach it; null for people of the staff who are at no school. */
+        KeepingSchool: {
+            /**
+             * Format: uuid
+             * @example a0000000-0000-4000-8000-000000000001
+             */
+            id: string;
+            /** @example Goethe-Gymnasium Musterstadt */
+            name: string;
+        } | null;
         /** @description A school by id and name. */
         NamedSchool: {
             /**
@@ -2812,10 +2822,17 @@ export interface components {
             hasLogin: boolean;
             /**
              * Format: uuid
-             * @description The school that the person's record comes from; null for people of the staff who are at no school.
+             * @description The school that keeps the person's record; null for people of the staff who are at no school.
              * @example a0000000-0000-4000-8000-000000000001
              */
             homeSchoolId: string | null;
+            homeSchool: components["schemas"]["KeepingSchool"];
+            /**
+             * @description Whether the caller reaches the person only at schools where they are a guest. The home school keeps the record then, and user name,
+             *     source system identifier and times of sign-ins are null.
+             * @example false
+             */
+            isGuest: boolean;
             /** @description The schools of the person that the caller may see, by name. */
             schools: components["schemas"]["NamedSchool"][];
             /** @description The groups of the person at these schools, deleted ones too, by name. */
@@ -3688,7 +3705,7 @@ export interface components {
             name: components["schemas"]["PersonName"];
             status: components["schemas"]["PersonStatus"];
             /**
-             * @description The user name; null for a person who has none.
+             * @description The user name; null for a person who has none, and for a guest.
              * @example bo.muster
              */
             username: string | null;
@@ -3697,6 +3714,11 @@ export interface components {
              * @example true
              */
             hasLogin: boolean;
+            /**
+             * @description Whether the caller does not reach the person's home school, which keeps their login.
+             * @example false
+             */
+            isGuest: boolean;
         };
         /** @description How a person is in a group. */
         MembershipSettings: {
@@ -5914,7 +5936,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The token lacks the scope, or no role of the caller allows this. */
+        /** @description The token lacks the scope, no role of the caller allows this, or only the home school of the person may do it. */
         AdminForbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];

@@ -9,9 +9,9 @@ import type { components } from "../../generated/openapi/admin.ts";
 import { reachesSchool } from "./grants.ts";
 import type { AdminHandler } from "./handler.ts";
 import { groupUnknown } from "./group-record.ts";
-import { personUnknown } from "./person-record.ts";
 import { reachesApp, schoolUnknown } from "./reached.ts";
 import { tagOf } from "./stale.ts";
+import { personUnknown } from "./whose-person.ts";
 
 type AppView = components["schemas"]["AppView"];
 
@@ -71,19 +71,25 @@ const count = (body: string): number => {
   return Array.isArray(read) ? read.length : 1;
 };
 
-/** Who is also at a school that the app sees and the caller does not; their records say more than the caller sees. */
+/** Whose records name the source system identifier, which the home school keeps. */
+const withSourceId: readonly AppViewResource[] = ["people", "person"];
+
+/**
+ * Those whose records say more than the caller sees: who is also at a school that the app sees and the caller does not,
+ * and `ofGuests` those whose home the caller does not reach.
+ */
 async function listOfOthers(
   { prisma }: PrismaDb,
   reach: Reach,
-  { schoolId, clientId }: { schoolId: SchoolId; clientId: ClientId },
+  { schoolId, clientId, ofGuests }: { schoolId: SchoolId; clientId: ClientId; ofGuests: boolean },
 ): Promise<ReadonlySet<string>> {
   if (reach.all) return new Set();
-  const beyond = {
-    schoolId: { notIn: [...reach.schoolIds] },
-    school: { grants: { some: { clientId, sync: true } } },
-  };
+  const schoolIds = { notIn: [...reach.schoolIds] };
+  const beyond = { schoolId: schoolIds, school: { grants: { some: { clientId, sync: true } } } };
+  const isBeyond = { affiliations: { some: beyond } };
+  const isGuest = { homeSchoolId: schoolIds, sourceSystemIdentifier: { not: null } };
   const found = await prisma.affiliation.findMany({
-    where: { schoolId, person: { affiliations: { some: beyond } } },
+    where: { schoolId, person: { OR: ofGuests ? [isBeyond, isGuest] : [isBeyond] } },
     select: { personId: true },
   });
   return new Set(found.map(({ personId }) => personId));
@@ -122,7 +128,8 @@ const getAppView: AdminHandler<"getAppView"> = async ({ db, fetchAsApp }, { path
   const body = await answer.text();
   const isSeen = isOfSchool || withoutPeople.includes(resource);
   const ofOthers = isSeen && answer.status === 200 && ofPeople.includes(resource);
-  const others = ofOthers ? await listOfOthers(db, reach, { schoolId, clientId }) : new Set<string>();
+  const ofGuests = withSourceId.includes(resource) && app.attributes.includes("SOURCE_SYSTEM_IDENTIFIER");
+  const others = ofOthers ? await listOfOthers(db, reach, { schoolId, clientId, ofGuests }) : new Set<string>();
   const { leftOut, body: text } = leaveOut(body, others);
   const shown = present<AppView>({
     path: asked,

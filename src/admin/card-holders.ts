@@ -4,11 +4,11 @@ import { AppError } from "../platform/errors.ts";
 import { findCardPlaces, type CardPlace } from "../sign-on/index.ts";
 import { groupsInReach, listRoleHolders, type Reach } from "../staff/index.ts";
 import { readGroup } from "./group-record.ts";
-import { personUnknown } from "./person-record.ts";
+import { personUnknown } from "./whose-person.ts";
 
 const mostCards = 200;
 
-export type CardSkipReason = "NO_LOGIN" | "NOT_ACTIVE" | "STAFF";
+export type CardSkipReason = "NO_LOGIN" | "NOT_ACTIVE" | "STAFF" | "GUEST";
 
 /** Somebody who may get a card at a school. Shape: `skip` says why they do not; null where they do. */
 export type CardHolder = {
@@ -40,14 +40,19 @@ export async function findCardHolders(db: RecordStore, subject: Subject, asked: 
   return found.map((place) => presentHolder(place, staff)).toSorted(byClass);
 }
 
-/** The ids alone, of any number. Shape: `asked` null for all whom the caller reaches. Errors: as `findCardHolders`. */
+/**
+ * The ids alone, of any number, without guests.
+ *
+ * Shape:  `asked` null for all whom the caller reaches.
+ * Errors: as `findCardHolders`.
+ */
 export async function listCardHolders(
   db: RecordStore,
   subject: Subject,
   asked: AskedHolders | null,
 ): Promise<PersonId[]> {
   const found = asked === null ? await findPlaces(db, subject, {}) : await findAskedPlaces(db, subject, asked);
-  return found.map(({ personId }) => personId as PersonId);
+  return found.filter((place) => !isGuest(place)).map(({ personId }) => personId as PersonId);
 }
 
 async function findAskedPlaces(db: RecordStore, subject: Subject, asked: AskedHolders): Promise<CardPlace[]> {
@@ -78,7 +83,11 @@ async function findPlaces(
 
 type SortedHolder = CardHolder & { sortKey: string };
 
-function presentHolder({ person, memberships }: CardPlace, staff: ReadonlySet<PersonId>): SortedHolder {
+/** Cards and passwords of people are made by their home school. */
+const isGuest = ({ person, schoolId }: CardPlace): boolean => person.homeSchoolId !== schoolId;
+
+function presentHolder(place: CardPlace, staff: ReadonlySet<PersonId>): SortedHolder {
+  const { person, memberships } = place;
   const classes = memberships.map(({ group }) => group).toSorted((a, b) => (a.sortKey < b.sortKey ? -1 : 1));
   const names = classes.map(({ name }) => name);
   const { firstFull, firstCall, last, credential, sortKey } = person;
@@ -91,7 +100,7 @@ function presentHolder({ person, memberships }: CardPlace, staff: ReadonlySet<Pe
     className: names.length === 0 ? null : names.join(", "),
     grade: gradeOfNames(names),
     username: credential?.username ?? null,
-    skip: !isActive ? "NOT_ACTIVE" : staff.has(personId) ? "STAFF" : lacks,
+    skip: isGuest(place) ? "GUEST" : !isActive ? "NOT_ACTIVE" : staff.has(personId) ? "STAFF" : lacks,
     sortKey: `${classes[0]?.sortKey ?? ""}\0${sortKey}\0${personId}`,
   };
 }

@@ -9,6 +9,7 @@ import { findCardHolders, listCardHolders } from "./card-holders.ts";
 import type { AdminHandler } from "./handler.ts";
 import { answerPage, readPage } from "./page.ts";
 import { refuseUnknownSchool } from "./reached.ts";
+import { getReachedPerson } from "./whose-person.ts";
 
 type Schemas = components["schemas"];
 
@@ -32,8 +33,10 @@ const listLoginCards: AdminHandler<"listLoginCards"> = async (deps, { path, quer
   const schoolId = path.schoolId as SchoolId;
   await refuseUnknownSchool(deps.db, reach, schoolId);
   const personId = query.person as PersonId | undefined;
-  if (personId !== undefined)
+  if (personId !== undefined) {
     await findCardHolders(deps.db, { schoolId, reach, now: origin.at }, { personIds: [personId] });
+    await getReachedPerson(deps.db, reach, personId);
+  }
   const teacher = teacherIn(reach, schoolId);
   const asked = { schoolId, personId, ...teacher, after: page.after, limit: page.take };
   const found = teacher === null ? [] : await listCards(deps.db, asked);

@@ -20,6 +20,7 @@ import { findCardHolders, type CardHolder } from "./card-holders.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
 import { makeLogin } from "./logins.ts";
 import { refuseUnknownSchool } from "./reached.ts";
+import { listGuests } from "./whose-person.ts";
 
 type Schemas = components["schemas"];
 type MadeLoginCard = Schemas["MadeLoginCard"];
@@ -48,7 +49,10 @@ const createLoginCards: AdminHandler<"createLoginCards"> = async (deps, request)
     withPrismaTransaction(deps.db, async (tx) => {
       const personIds = asked.map(({ personId }) => personId);
       for (const personId of personIds.toSorted()) await lockPersonSignIn(tx, personId);
-      if (body.newPasswords) await giveUserNames(tx, { schoolId, people: wanted }, origin.at);
+      if (body.newPasswords) {
+        const guests = await listGuests(tx, { schoolId, personIds: wanted });
+        await giveUserNames(tx, { schoolId, people: wanted.filter((id) => !guests.has(id)) }, origin.at);
+      }
       const holders = personIds.length === 0 ? [] : await findCardHolders(tx, subject, { personIds });
       const making = { settings, passwords, schoolId };
       const cards: MadeLoginCard[] = [];

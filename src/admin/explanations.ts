@@ -2,18 +2,19 @@ import { appNotFound, type ClientId } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
 import { findSignInFacts, releaseSignInLimitsIn } from "../sign-on/index.ts";
 import type { AdminHandler } from "./handler.ts";
-import { loginUnknown, readLogin, refuseOtherLogin, withPerson } from "./logins.ts";
+import { loginUnknown, readLogin, withPerson } from "./logins.ts";
 import { reachesApp } from "./reached.ts";
 import { explain } from "./sign-in-steps.ts";
+import { getReachedPerson } from "./whose-person.ts";
 
 const explainSignIn: AdminHandler<"explainSignIn"> = async ({ db }, { path, query, reach, caller, origin }) => {
   const [personId, clientId] = [path.personId as PersonId, query.app as ClientId];
-  await refuseOtherLogin(db, reach, personId);
+  const { homeSchoolId, isGuest } = await getReachedPerson(db, reach, personId);
   const facts = reachesApp(reach, clientId)
     ? await findSignInFacts(db.pool, { personId, clientId, now: origin.at })
     : null;
   if (facts === null) throw appNotFound();
-  return { status: 200, body: explain({ facts, clientId, reach, roles: caller.roles }) };
+  return { status: 200, body: explain({ facts, clientId, reach, roles: caller.roles, homeSchoolId, isGuest }) };
 };
 
 const releaseSignInLimits: AdminHandler<"releaseSignInLimits"> = (deps, request) =>

@@ -9,9 +9,10 @@ import type { ChangeAnswer, ChangeRequest, InnerFetch } from "../platform/http/i
 import type { EncryptionKeys } from "../platform/seal.ts";
 import type { SharedReads } from "../platform/shared-reads.ts";
 import type { MakeCard } from "../sign-on/index.ts";
-import type { Holder, Reach, StaffRole } from "../staff/index.ts";
+import type { Holder, StaffRole } from "../staff/index.ts";
 import type { AttemptRules, ListenerWaits } from "../webhooks/index.ts";
 import type { operations } from "../../generated/openapi/admin.ts";
+import type { PersonReach } from "./whose-person.ts";
 
 export type AdminDeps = {
   db: PrismaDb;
@@ -58,9 +59,9 @@ export type Keep = (
 
 export type AdminRequest<Id extends OperationId> = ChangeRequest<operations[Id], AdminCaller> & {
   /** What those roles of the caller are for that allow the operation. */
-  reach: Reach;
+  reach: PersonReach;
   /** The same at this moment, for a request that waited. Errors: forbidden role_forbids. */
-  reachNow(): Promise<Reach>;
+  reachNow(): Promise<PersonReach>;
   origin: Origin & { requestId: string; actorId: string };
   keep: Keep;
 };

@@ -5,7 +5,7 @@
  *             allow which operation), reach (the schools and apps that those roles are for), dry run (a change that is
  *             looked at and taken back), idempotency key.
  * Invariants: rights.ts alone says who may call what; what no role of the caller reaches is answered as if it did not
- *             exist; a change, its audit lines and its kept answer commit together.
+ *             exist; what the home school of a person keeps is refused to the others (`x-person`, whose-person.ts); a change, its audit lines and its kept answer commit together.
  * Must never know: how pages look, how tokens are kept.
  */
 import type { Router } from "express";
@@ -23,7 +23,7 @@ import {
 } from "../platform/http/index.ts";
 import type { Log } from "../platform/log.ts";
 import { sharedReads } from "../platform/shared-reads.ts";
-import { findRoles } from "../staff/index.ts";
+import { findRoles, type StaffRole } from "../staff/index.ts";
 import { makeHeldReads, makeInnerClients, type AdminClient, type InnerCaller } from "./client.ts";
 import { takes } from "./contract.ts";
 import { makeRenderProblem } from "./failure.ts";
@@ -32,6 +32,7 @@ import { appActor, type AdminCaller, type AdminDeps, type AdminHandler } from ".
 import type { AdminRequest, OperationId, Operations } from "./handler.ts";
 import { doOnce } from "./idempotency.ts";
 import { allow } from "./rights.ts";
+import { readPersonNeeds, type PersonNeed } from "./whose-person.ts";
 
 export type { AdminClient, InnerCaller } from "./client.ts";
 export { makeIdempotencySweep } from "./idempotency.ts";
@@ -58,9 +59,10 @@ export type Admin = {
 
 export function makeAdmin(options: AdminOptions): Admin {
   const { document, log, checkAnswers, reading, keys, checkAccessToken } = options;
+  const needOf = readPersonNeeds(document);
   const bound = Object.entries(handlers).map(([id, handler]) => [
     id,
-    guard(options, id as OperationId, handler as AdminHandler<OperationId>),
+    guard(options, { id: id as OperationId, personNeed: needOf(id) }, handler as AdminHandler<OperationId>),
   ]);
   const inner = makeInnerClients();
   const readFor = makeHeldReads();
@@ -104,14 +106,22 @@ const noScopes: ReadonlySet<ScopeName> = new Set();
 const bothScopes: ReadonlySet<ScopeName> = new Set(["admin:read", "admin:write"]);
 
 /** The one place where roles are asked, who did it is named, and a request that is sent again is found. */
-function guard<Id extends OperationId>(deps: AdminDeps, id: Id, handler: AdminHandler<Id>) {
+function guard<Id extends OperationId>(
+  deps: AdminDeps,
+  { id, personNeed }: { id: Id; personNeed: PersonNeed },
+  handler: AdminHandler<Id>,
+) {
   return (request: AdminRequest<Id>) =>
     answerDone(async () => {
       const { caller, path, query, body, headers, requestId } = request;
       const { personId } = path as { personId?: string };
       const isOwn = personId === undefined || personId === caller.personId;
-      const { reach, role } = allow(caller.roles, id, isOwn);
-      const reachNow = async () => allow(await findRoles(deps.db, caller.holder, deps.clock()), id, isOwn).reach;
+      const allowed = (roles: readonly StaffRole[]) => {
+        const { reach, role } = allow(roles, id, isOwn);
+        return { role, reach: { ...reach, personNeed } };
+      };
+      const { reach, role } = allowed(caller.roles);
+      const reachNow = async () => allowed(await findRoles(deps.db, caller.holder, deps.clock())).reach;
       const actorId = caller.personId === null ? appActor(caller.clientId) : personActor(caller.personId);
       const origin = { at: deps.clock(), actorId, actorRole: role, requestId };
       if (body instanceof Upload) await body.receive();

@@ -1,6 +1,5 @@
 import { againAfterDeadlock } from "../access/index.ts";
-import { findPerson } from "../directory/index.ts";
-import type { Person, PersonId } from "../directory/index.ts";
+import type { PersonId } from "../directory/index.ts";
 import { recordDifference } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { withPrismaTransaction, type RecordStore, type Transaction } from "../platform/db.ts";
@@ -16,38 +15,19 @@ import {
   signOutPersonIn,
   unblockPersonIn,
 } from "../sign-on/index.ts";
-import {
-  groupsInReach,
-  isGroupReached,
-  refuseHigherHolder,
-  refuseLastOperatorLeaves,
-  type Reach,
-} from "../staff/index.ts";
+import { refuseHigherHolder, refuseLastOperatorLeaves } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf } from "./change.ts";
 import type { AdminCaller, AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
-import { personTag, personUnknown, readPerson, refuseStalePerson } from "./person-record.ts";
+import { personTag, readPerson, refuseStalePerson } from "./person-record.ts";
 import { refuseStale, tagOf } from "./stale.ts";
+import { getReachedPerson } from "./whose-person.ts";
 
 type Schemas = components["schemas"];
 type Login = Schemas["Login"];
 
 export const loginUnknown = () => new AppError("not_found", "login_not_found", "The person has no login.");
 const counts = ["sessions"] as const;
-
-/** Shape: where the caller is a class teacher only, the students of their groups. */
-async function isLoginReached(db: RecordStore, reach: Reach, { role, schools, groups }: Person): Promise<boolean> {
-  if (reach.all || schools.some(({ id }) => groupsInReach(reach, id).all)) return true;
-  if (role !== "STUDENT") return false;
-  for (const group of groups) if (group.status === "ACTIVE" && (await isGroupReached(db, reach, group))) return true;
-  return false;
-}
-
-/** Errors: not_found person_not_found for a person who does not exist, or whom the caller does not reach. */
-export async function refuseOtherLogin(db: RecordStore, reach: Reach, personId: PersonId): Promise<void> {
-  const person = await findPerson(db, personId);
-  if (person === null || !(await isLoginReached(db, reach, person))) throw personUnknown();
-}
 
 export async function readLogin(db: RecordStore, personId: PersonId, now: Date): Promise<Login | null> {
   const found = await findLogin(db, personId, now);
@@ -59,7 +39,7 @@ export async function readLogin(db: RecordStore, personId: PersonId, now: Date):
 
 const getLogin: AdminHandler<"getLogin"> = async ({ db }, { path, reach, origin }) => {
   const personId = path.personId as PersonId;
-  await refuseOtherLogin(db, reach, personId);
+  await getReachedPerson(db, reach, personId);
   const body = await readLogin(db, personId, origin.at);
   if (body === null) throw loginUnknown();
   return { status: 200, body, headers: { ETag: tagOf(body, counts) } };
@@ -77,7 +57,7 @@ export function withPerson<T>(
   return againAfterDeadlock(() =>
     withPrismaTransaction(db, async (tx) => {
       await lockPersonSignIn(tx, personId);
-      await refuseOtherLogin(tx, reach, personId);
+      await getReachedPerson(tx, reach, personId);
       await refuseHigherHolder(tx, { personId, mine: caller.roles, now: origin.at });
       return work(tx, personId);
     }),

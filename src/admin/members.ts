@@ -8,18 +8,18 @@ import {
   type GroupId,
   type Person,
   type PersonId,
+  type SchoolId,
 } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { storeOf, type RecordStore } from "../platform/db.ts";
 import { listUserNames } from "../sign-on/index.ts";
-import type { Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { changeRecord } from "./change.ts";
 import { groupCounts, groupTag, readGroup, type AdminGroup } from "./group-record.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
 import { answerPage, readPage } from "./page.ts";
-import { readPerson } from "./person-record.ts";
 import { refuseStale } from "./stale.ts";
+import { getReachedPerson, keepingSchools, keepsRecord, type PersonReach } from "./whose-person.ts";
 import { wordsOf } from "./words.ts";
 
 type AdminMember = components["schemas"]["AdminMember"];
@@ -30,18 +30,20 @@ const membershipOf = ({ groups }: Person, groupId: GroupId) => groups.find(({ id
 const listMembers: AdminHandler<"listMembers"> = async (deps, { path, query, reach }) => {
   const page = readPage(deps, "listMembers", query);
   const groupId = path.groupId as GroupId;
-  await readGroup(deps.db, reach, groupId);
+  const { schoolId } = await readGroup(deps.db, reach, groupId);
+  const keptBy = reach.all ? null : [schoolId as SchoolId, ...keepingSchools(reach)];
   const found = await listPeople(storeOf(deps.db), {
-    ...{ groupId, hasLogin: query["has-login"], words: wordsOf(query.search) },
+    ...{ groupId, hasLogin: query["has-login"], words: wordsOf(query.search), identifiersOf: keptBy },
     ...{ limit: page.take, after: page.after },
   });
   const ids = found.map(({ id }) => id);
   const logins = await listUserNames(deps.db, ids);
   const presentMember = (person: Person): AdminMember => {
-    const { id, name, status } = person;
+    const { id, name, status, homeSchoolId } = person;
     const role = membershipOf(person, groupId)?.role ?? person.role;
     const { username = null, hasPassword: hasLogin = false } = logins.get(id) ?? {};
-    return present<AdminMember>({ id, role, name, status, username, hasLogin });
+    const isGuest = homeSchoolId !== schoolId && !keepsRecord(reach, homeSchoolId);
+    return present<AdminMember>({ id, role, name, status, username: isGuest ? null : username, hasLogin, isGuest });
   };
   const asked = { list: "listMembers" as const, path: `/admin/v1/groups/${groupId}/members`, query, page };
   return answerPage(deps, asked, { found, idOf: ({ id }) => id, present: presentMember });
@@ -52,7 +54,7 @@ type Subject = AdminGroup & { membership: { personId: PersonId; role: PersonRole
 
 async function readSubject(
   db: RecordStore,
-  { reach, groupId, personId }: { reach: Reach; groupId: GroupId; personId: PersonId },
+  { reach, groupId, personId }: { reach: PersonReach; groupId: GroupId; personId: PersonId },
 ): Promise<Subject> {
   const group = await readGroup(db, reach, groupId);
   const person = await findPerson(db, personId);
@@ -73,7 +75,7 @@ async function changeMembership(
   const { path, reach, headers } = request;
   const of = { groupId: path.groupId as GroupId, personId: path.personId as PersonId };
   await readGroup(deps.db, reach, of.groupId);
-  await readPerson(deps.db, reach, of.personId);
+  await getReachedPerson(deps.db, reach, of.personId);
   return changeRecord(deps, request, {
     touch: (change) => change.touch({ people: [of.personId], groups: [of.groupId] }),
     record: (tx) => readSubject(tx, { reach, ...of }),
@@ -89,7 +91,7 @@ async function changeMembership(
 const putMembership: AdminHandler<"putMembership"> = (deps, request) =>
   changeMembership(deps, request, async (change, of, { membership }) => {
     if (membership === null) return addMembership(change, { ...of, role: request.body.role });
-    const { role } = await readPerson(change.tx, request.reach, of.personId);
+    const { role } = await getReachedPerson(change.tx, request.reach, of.personId);
     return setMembershipRole(change, { ...of, role: request.body.role ?? role });
   });
 

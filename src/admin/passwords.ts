@@ -6,6 +6,7 @@ import type { components } from "../../generated/openapi/admin.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
 import { readGroup } from "./group-record.ts";
 import { refuseOtherSchool } from "./reached.ts";
+import { listGuests } from "./whose-person.ts";
 
 type NamedLoginSecret = components["schemas"]["NamedLoginSecret"];
 type Request = Pick<AdminRequest<"createGroupPasswords">, "origin" | "keep" | "caller">;
@@ -13,7 +14,10 @@ type Request = Pick<AdminRequest<"createGroupPasswords">, "origin" | "keep" | "c
 function makeFor({ db }: Pick<AdminDeps, "db">, { origin, keep, caller }: Request, asked: PasswordsFor) {
   return makePasswords(db, asked, {
     origin,
-    listRefused: (tx, personIds) => listHigherHolders(tx, { personIds, mine: caller.roles, now: origin.at }),
+    listRefused: async (tx, personIds) => {
+      const higher = await listHigherHolders(tx, { personIds, mine: caller.roles, now: origin.at });
+      return new Set([...higher, ...(await listGuests(tx, { schoolId: asked.schoolId, personIds }))]);
+    },
     finish: async (tx, made: MadeLogin[]) => {
       const answer = { status: 200 as const, body: made.map((login) => present<NamedLoginSecret>(login)) };
       await keep(tx, answer);

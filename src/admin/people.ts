@@ -23,6 +23,7 @@ import { answerPage, readPage } from "./page.ts";
 import { changePerson, makePresenter, personTag, readPerson } from "./person-record.ts";
 import { refuseOtherSchool, refuseUnknownSchool } from "./reached.ts";
 import { presentViewChanges } from "./view-changes.ts";
+import { keepingSchools } from "./whose-person.ts";
 import { wordsOf } from "./words.ts";
 
 const peoplePath = "/admin/v1/people";
@@ -47,6 +48,7 @@ const listPeople: AdminHandler<"listPeople"> = async (deps, { query, reach }) =>
       role: query.role,
       hasLogin: query["has-login"],
       words: wordsOf(query.search),
+      identifiersOf: reach.all ? null : keepingSchools(reach),
     },
     ...{ among: reach.all ? null : [...reach.schoolIds], limit: page.take, after: page.after, order: query.sort },
   });

@@ -4,7 +4,7 @@ import { listAudit, listEventsOf, personActor, type RecordedAudit } from "../eve
 import { listPersonImports } from "../imports/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { withPrismaTransaction } from "../platform/db.ts";
-import { listConsents, listSessions, readSignOnData, recordOfPerson, type StoredEntry } from "../sign-on/index.ts";
+import { listConsents, listSessions, readSignOnData, recordAtHome, type StoredEntry } from "../sign-on/index.ts";
 import { everything, isReached, listRoles, type Reach } from "../staff/index.ts";
 import { listDeliveriesOf } from "../webhooks/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
@@ -60,7 +60,7 @@ const getPersonData: AdminHandler<"getPersonData"> = async ({ db }, { path, reac
     login: await readLogin(db, personId, origin.at),
     userNames,
     recoveryCodes,
-    apps: apps.map((app) => presentAppOfPerson(app, reach, consents)),
+    apps: apps.map((app) => presentAppOfPerson(app, reach, { consents, isGuest: false })),
     consents: consents.map(presentConsent),
     sessions: (await listSessions(db.pool, { personId, now: origin.at })).map(presentSession),
     schoolChoices: entries(lists.schoolChoices),
@@ -82,7 +82,7 @@ const getPersonData: AdminHandler<"getPersonData"> = async ({ db }, { path, reac
       timeOf(one.clientId, one.at, { what: one.state, until: one.finishedAt }),
     ),
   });
-  await withPrismaTransaction(db, (tx) => recordOfPerson(tx, { ...origin, action: "person_data_read", personId }));
+  await withPrismaTransaction(db, (tx) => recordAtHome(tx, { ...origin, action: "person_data_read", personId }));
   return { status: 200, body, headers: { ETag: tagOf(body, ["madeAt", "audit"]) } };
 };
 

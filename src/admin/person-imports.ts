@@ -5,7 +5,7 @@ import type { Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import type { AdminHandler } from "./handler.ts";
 import { answerPage, readPage } from "./page.ts";
-import { readPerson } from "./person-record.ts";
+import { getReachedPerson } from "./whose-person.ts";
 
 type Schemas = components["schemas"];
 
@@ -22,7 +22,7 @@ export const schoolsOf = ({ all, schoolIds }: Reach) => (all ? undefined : [...s
 const listPersonImports: AdminHandler<"listPersonImports"> = async (deps, { path, query, reach }) => {
   const page = readPage(deps, "listPersonImports", query);
   const personId = path.personId as PersonId;
-  await readPerson(deps.db, reach, personId);
+  await getReachedPerson(deps.db, reach, personId);
   const asked = { personId, schoolIds: schoolsOf(reach), limit: page.take, after: page.after };
   const answered = { list: "listPersonImports" as const, path: `/admin/v1/people/${personId}/imports`, query, page };
   const found = await list(deps.db, asked);

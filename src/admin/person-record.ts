@@ -2,40 +2,42 @@ import { findPerson, type Change, type Person, type PersonId, type SchoolId } fr
 import { listSignInTimes, type SignInTimes } from "../access/index.ts";
 import { present } from "../platform/contract-types.ts";
 import type { RecordStore } from "../platform/db.ts";
-import { AppError } from "../platform/errors.ts";
 import { listUserNames, type UserName } from "../sign-on/index.ts";
 import { isReached, refuseHigherHolder, type Reach } from "../staff/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { changeRecord } from "./change.ts";
 import type { AdminDeps, AdminRequest } from "./handler.ts";
 import { refuseStale, tagOf } from "./stale.ts";
+import { getReachedPerson, keepsRecord, type PersonReach } from "./whose-person.ts";
 
 export type AdminPerson = components["schemas"]["AdminPerson"];
-
-export const personUnknown = () => new AppError("not_found", "person_not_found", "The person does not exist.");
 
 /** What other modules know of a person. */
 type Traces = { login: UserName | undefined; times: SignInTimes | undefined };
 
-/** Shape: schools that the caller does not reach are left out with their groups. */
+/** Shape: schools that the caller does not reach are left out with their groups, and of guests what their home keeps. */
 function presentPerson(person: Person, reach: Reach, { login, times }: Traces): AdminPerson {
   const { id, role, status, name, sourceSystemIdentifier, softDeletedAt, purgeAt, blockedAt, homeSchoolId } = person;
+  const isGuest = !keepsRecord(reach, homeSchoolId);
+  const ofHome = <T>(value: T): T | null => (isGuest ? null : value);
   const isSeen = (schoolId: SchoolId) => isReached(reach, { schools: [schoolId] });
   return present<AdminPerson>({
     id,
     role,
     status,
     name,
-    sourceSystemIdentifier,
-    username: login?.username ?? null,
+    sourceSystemIdentifier: ofHome(sourceSystemIdentifier),
+    username: ofHome(login?.username ?? null),
     hasLogin: login?.hasPassword ?? false,
     homeSchoolId,
+    homeSchool: person.schools.find((school) => school.id === homeSchoolId) ?? null,
+    isGuest,
     softDeletedAt: softDeletedAt?.toISOString() ?? null,
     purgeAt: purgeAt?.toISOString() ?? null,
     blockedAt: blockedAt?.toISOString() ?? null,
     createdAt: person.createdAt.toISOString(),
-    firstSignInAt: times?.firstSignInAt.toISOString() ?? null,
-    lastSignInAt: times?.lastSignInAt.toISOString() ?? null,
+    firstSignInAt: ofHome(times?.firstSignInAt.toISOString() ?? null),
+    lastSignInAt: ofHome(times?.lastSignInAt.toISOString() ?? null),
     schools: person.schools.filter((school) => isSeen(school.id)),
     groups: person.groups.filter(({ schoolId }) => isSeen(schoolId)),
   });
@@ -64,15 +66,10 @@ async function findRecord(db: RecordStore, reach: Reach, personId: PersonId): Pr
   return (await makePresenter(db, reach, [person]))(person);
 }
 
-// People of the staff who are at no school are the operators' alone.
-const isSeen = (record: AdminPerson | null, reach: Reach): record is AdminPerson =>
-  record !== null && (reach.all || record.schools.length > 0);
-
-/** Errors: not_found person_not_found for a person who does not exist, or whom the caller does not reach. */
-export async function readPerson(db: RecordStore, reach: Reach, personId: PersonId): Promise<AdminPerson> {
-  const record = await findRecord(db, reach, personId);
-  if (!isSeen(record, reach)) throw personUnknown();
-  return record;
+/** Errors: as `getReachedPerson`. */
+export async function readPerson(db: RecordStore, reach: PersonReach, personId: PersonId): Promise<AdminPerson> {
+  const person = await getReachedPerson(db, reach, personId);
+  return (await makePresenter(db, reach, [person]))(person);
 }
 
 type Request = Pick<AdminRequest<"getPerson">, "path" | "reach" | "origin" | "caller"> & {
@@ -84,8 +81,8 @@ type Request = Pick<AdminRequest<"getPerson">, "path" | "reach" | "origin" | "ca
  * Changes a person whom the caller reaches.
  *
  * Shape:  `schools` are those that the person comes to or leaves; `forgets` as in `changeRecord`.
- * Errors: not_found person_not_found; forbidden role_forbids for a person of the staff above the caller; StaleRecord;
- *         those of `work`.
+ * Errors: as `getReachedPerson`; forbidden role_forbids for a person of the staff above the caller; StaleRecord; those
+ *         of `work`.
  */
 export async function changePerson(
   deps: AdminDeps,
@@ -95,13 +92,13 @@ export async function changePerson(
 ): ReturnType<typeof changeRecord> {
   const { path, reach, headers, caller } = request;
   const personId = path.personId as PersonId;
-  await readPerson(deps.db, reach, personId);
+  await getReachedPerson(deps.db, reach, personId);
   return changeRecord(deps, request, {
     touch: (change) => change.touch({ people: [personId], schools }),
     record: (tx) => findRecord(tx, reach, personId),
     work: async (change, record) => {
-      const before = record as AdminPerson | null;
-      if (!isSeen(before, reach)) throw personUnknown();
+      await getReachedPerson(change.tx, reach, personId);
+      const before = record as AdminPerson;
       refuseStalePerson(headers, before);
       await refuseHigherHolder(change.tx, { personId, mine: caller.roles, now: change.now });
       await work(change, before);

@@ -3,7 +3,7 @@ import { findSchool, type PersonId, type SchoolId } from "../directory/index.ts"
 import { storeOf, type PrismaDb, type Store } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { isReached, type Reach } from "../staff/index.ts";
-import { readPerson } from "./person-record.ts";
+import { getReachedPerson, type PersonReach } from "./whose-person.ts";
 
 export const schoolUnknown = () => new AppError("not_found", "school_not_found", "The school does not exist.");
 
@@ -46,11 +46,15 @@ export type ChosenIds = {
 };
 
 /** Reads what a list is narrowed to. Errors: not_found for what does not exist or is not reached. */
-export async function readChosen(db: PrismaDb, reach: Reach, { school, person, app }: Chosen): Promise<ChosenIds> {
+export async function readChosen(
+  db: PrismaDb,
+  reach: PersonReach,
+  { school, person, app }: Chosen,
+): Promise<ChosenIds> {
   const store = storeOf(db);
   const [schoolId, personId, clientId] = [school as SchoolId, person as PersonId, app as ClientId];
   if (school !== undefined) await refuseUnknownSchool(store, reach, schoolId);
-  if (person !== undefined) await readPerson(store, reach, personId);
+  if (person !== undefined) await getReachedPerson(store, reach, personId);
   if (app !== undefined) await refuseUnknownApp(store, reach, clientId);
   return { schoolId, personId, clientId };
 }

@@ -5,8 +5,8 @@ import type { components } from "../../generated/openapi/admin.ts";
 import type { AdminHandler } from "./handler.ts";
 import { withPerson } from "./logins.ts";
 import { answerPage, readPage } from "./page.ts";
-import { readPerson } from "./person-record.ts";
 import { partOf } from "./sessions.ts";
+import { getReachedPerson } from "./whose-person.ts";
 
 const presentFactor = ({ id, kind, label, createdAt, lastUsedAt }: SecondFactor) =>
   present<components["schemas"]["SecondFactor"]>({
@@ -18,7 +18,7 @@ const presentFactor = ({ id, kind, label, createdAt, lastUsedAt }: SecondFactor)
 const listSecondFactors: AdminHandler<"listSecondFactors"> = async (deps, { path, query, reach }) => {
   const page = readPage(deps, "listSecondFactors", query);
   const personId = path.personId as PersonId;
-  await readPerson(deps.db, reach, personId);
+  await getReachedPerson(deps.db, reach, personId);
   const idOf = ({ id }: SecondFactor) => id;
   const found = partOf(await factorsOf(deps.db, personId), idOf, page);
   const list = { list: "listSecondFactors" as const, path: `/admin/v1/people/${personId}/second-factors`, query, page };

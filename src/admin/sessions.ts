@@ -1,6 +1,7 @@
 import { attributesOf, listAppsOfPerson as listApps, type AppOfPerson, type ClientId } from "../access/index.ts";
 import type { PersonId } from "../directory/index.ts";
 import { present } from "../platform/contract-types.ts";
+import type { RecordStore } from "../platform/db.ts";
 import { endSessionIn, listConsents as consentsOf, listSessions as sessionsOf } from "../sign-on/index.ts";
 import { withdrawConsentIn, type ConsentOfPerson, type PersonSession } from "../sign-on/index.ts";
 import { isReached, type Reach } from "../staff/index.ts";
@@ -8,7 +9,7 @@ import type { components } from "../../generated/openapi/admin.ts";
 import type { AdminHandler } from "./handler.ts";
 import { withPerson } from "./logins.ts";
 import { answerPage, readPage, type Page } from "./page.ts";
-import { readPerson } from "./person-record.ts";
+import { getReachedPerson } from "./whose-person.ts";
 
 type Schemas = components["schemas"];
 
@@ -28,16 +29,18 @@ export const presentConsent = ({ clientId, appName, scopes, grantedAt }: Consent
     grantedAt: grantedAt.toISOString(),
   });
 
-/** Shape: schools that the caller does not reach are left out with their groups. */
-export function presentAppOfPerson(app: AppOfPerson, reach: Reach, consents: readonly ConsentOfPerson[]) {
+type OfPerson = { consents: readonly ConsentOfPerson[]; isGuest: boolean };
+
+/** Shape: schools that the caller does not reach are left out with their groups, of guests the home's sign-ins too. */
+export function presentAppOfPerson(app: AppOfPerson, reach: Reach, { consents, isGuest }: OfPerson) {
   const { clientId, name, maySignIn, isUser, isPerson, schools, groups, firstSignInAt, lastSignInAt } = app;
-  const consent = consents.find((one) => one.clientId === clientId);
+  const consent = isGuest ? undefined : consents.find((one) => one.clientId === clientId);
   return present<Schemas["AppOfPerson"]>({
     ...{ clientId, name, maySignIn, isUser, isPerson, attributes: attributesOf(app) },
     schools: schools.filter(({ id }) => isReached(reach, { schools: [id] })),
     groups: groups.filter(({ schoolId }) => isReached(reach, { schools: [schoolId] })),
-    firstSignInAt: presentTime(firstSignInAt),
-    lastSignInAt: presentTime(lastSignInAt),
+    firstSignInAt: isGuest ? null : presentTime(firstSignInAt),
+    lastSignInAt: isGuest ? null : presentTime(lastSignInAt),
     consent: consent === undefined ? null : presentConsent(consent),
   });
 }
@@ -52,21 +55,34 @@ export function partOf<Entry>(
   return all.slice(start, start + take);
 }
 
+/** Those that a school of the caller granted something. */
+async function listGranted<App extends AppOfPerson>({ prisma }: RecordStore, { schoolIds }: Reach, apps: App[]) {
+  const where = { schoolId: { in: [...schoolIds] }, clientId: { in: apps.map(({ clientId }) => clientId) } };
+  const grants = await prisma.grant.findMany({ where, select: { clientId: true } });
+  const granted = new Set(grants.map(({ clientId }) => clientId));
+  return apps.filter(({ clientId }) => granted.has(clientId));
+}
+
 const listAppsOfPerson: AdminHandler<"listAppsOfPerson"> = async (deps, { path, query, reach, origin }) => {
   const page = readPage(deps, "listAppsOfPerson", query);
   const personId = path.personId as PersonId;
-  await readPerson(deps.db, reach, personId);
+  const { isGuest } = await getReachedPerson(deps.db, reach, personId);
   const consents = await consentsOf(deps.db, personId);
   const idOf = ({ place }: { place: string }) => place;
-  const found = partOf(await listApps(deps.db.pool, { personId, now: origin.at }), idOf, page);
+  const apps = await listApps(deps.db.pool, { personId, now: origin.at });
+  const found = partOf(isGuest ? await listGranted(deps.db, reach, apps) : apps, idOf, page);
   const list = { list: "listAppsOfPerson" as const, path: `/admin/v1/people/${personId}/apps`, query, page };
-  return answerPage(deps, list, { found, idOf, present: (app) => presentAppOfPerson(app, reach, consents) });
+  return answerPage(deps, list, {
+    found,
+    idOf,
+    present: (app) => presentAppOfPerson(app, reach, { consents, isGuest }),
+  });
 };
 
 const listSessions: AdminHandler<"listSessions"> = async (deps, { path, query, reach, origin }) => {
   const page = readPage(deps, "listSessions", query);
   const personId = path.personId as PersonId;
-  await readPerson(deps.db, reach, personId);
+  await getReachedPerson(deps.db, reach, personId);
   const idOf = ({ id }: PersonSession) => id;
   const found = partOf(await sessionsOf(deps.db.pool, { personId, now: origin.at }), idOf, page);
   const list = { list: "listSessions" as const, path: `/admin/v1/people/${personId}/sessions`, query, page };
@@ -82,7 +98,7 @@ const endSession: AdminHandler<"endSession"> = (deps, request) =>
 const listConsents: AdminHandler<"listConsents"> = async (deps, { path, query, reach }) => {
   const page = readPage(deps, "listConsents", query);
   const personId = path.personId as PersonId;
-  await readPerson(deps.db, reach, personId);
+  await getReachedPerson(deps.db, reach, personId);
   const idOf = ({ clientId }: ConsentOfPerson) => clientId;
   const found = partOf(await consentsOf(deps.db, personId), idOf, page);
   const list = { list: "listConsents" as const, path: `/admin/v1/people/${personId}/consents`, query, page };

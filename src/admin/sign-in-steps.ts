@@ -28,7 +28,15 @@ export type StepOutcome = "PASSED" | "REFUSED" | "NOTE";
 type Values = Step["values"];
 type Fix = NonNullable<Step["fix"]>;
 
-type Asked = { facts: SignInFacts; clientId: ClientId; reach: Reach; roles: readonly StaffRole[] };
+/** Shape: of a guest the explanation leaves out what the home school keeps, such as the user name and consents. */
+type Asked = {
+  facts: SignInFacts;
+  clientId: ClientId;
+  reach: Reach;
+  roles: readonly StaffRole[];
+  homeSchoolId: SchoolId | null;
+  isGuest: boolean;
+};
 
 const step = (code: StepCode, outcome: StepOutcome, values: Values, fix: Fix | null = null): Step => ({
   ...{ code, outcome, values },
@@ -47,19 +55,20 @@ function fixOf(roles: readonly StaffRole[], operationId: OperationId, path: stri
 
 const canSignIn = (login: SignInFacts["login"]): boolean => login !== null && (login.hasPassword || login.hasCard);
 
-function loginStep(login: SignInFacts["login"], fix: (operation: OperationId, end: string) => Fix): Step {
+function loginStep({ facts: { login }, isGuest }: Asked, fix: (operation: OperationId, end: string) => Fix): Step {
   if (login === null) return step("login", "REFUSED", {}, fix("setLogin", "/login"));
   const { username, changedAt, hasPassword, mustChange } = login;
   const outcome = !canSignIn(login) ? "REFUSED" : !hasPassword || mustChange ? "NOTE" : "PASSED";
-  const values = { username, since: time(changedAt), hasPassword, mustChange };
+  const values = { hasPassword, mustChange, ...(isGuest ? {} : { username, since: time(changedAt) }) };
   return step("login", outcome, values, hasPassword ? null : fix("newPassword", "/login/password"));
 }
 
 /** The steps before any school is asked: who the person is, and how they get as far as the app. */
-function personSteps({ facts, roles }: Asked): Step[] {
-  const { person, login, waits } = facts;
+function personSteps(asked: Asked): Step[] {
+  const { facts, roles, homeSchoolId, isGuest } = asked;
+  const { person, waits } = facts;
   const path = `/people/${person.id}`;
-  const schools = person.schools.map(({ id }) => id);
+  const schools = homeSchoolId === null ? [] : [homeSchoolId];
   const fix = (operation: OperationId, end: string) => fixOf(roles, operation, path + end, schools);
   const isActive = facts.right.kind === "allowed" || facts.right.reason !== "person_not_active";
   const { everywhereUntil, places, placesUntil } = waits;
@@ -77,11 +86,13 @@ function personSteps({ facts, roles }: Asked): Step[] {
       person.blockedAt === null ? {} : { since: time(person.blockedAt) },
       fix("unblockPerson", "/block"),
     ),
-    loginStep(login, fix),
+    loginStep(asked, fix),
     step(
       "no_wait",
       passedIf(until === null),
-      until === null ? {} : { until: time(until), isEverywhere: everywhereUntil !== null, places },
+      until === null
+        ? {}
+        : { until: time(until), ...(isGuest ? {} : { isEverywhere: everywhereUntil !== null, places }) },
       fix("releaseSignInLimits", "/login/release"),
     ),
   ];
@@ -149,7 +160,7 @@ export function explain(asked: Asked): Schemas["SignInExplanation"] {
         schools.filter((school) => !isSeen(school)),
         isLetIn,
       ),
-      ...questions(facts),
+      ...(asked.isGuest ? [] : questions(facts)),
     ],
   };
 }

@@ -10,9 +10,9 @@ import type { components } from "../../generated/openapi/admin.ts";
 import type { AdminHandler } from "./handler.ts";
 import { answerPage, readPage } from "./page.ts";
 import { findNames } from "./names.ts";
-import { readPerson } from "./person-record.ts";
 import { readChosen, refuseUnknownApp, refuseUnknownSchool } from "./reached.ts";
 import { tagOf } from "./stale.ts";
+import { getReachedPerson, type PersonReach } from "./whose-person.ts";
 
 type Schemas = components["schemas"];
 
@@ -88,10 +88,10 @@ const holderOf = ({ personId, clientId }: Schemas["NewStaffRoleHolder"]): StaffR
 /** Errors: not_found for a holder, a school or an app that the caller does not reach. */
 async function refuseOthers(
   tx: Store,
-  reach: Reach,
+  reach: PersonReach,
   { holder, schoolIds, clientIds }: Pick<StaffRole, "holder" | "schoolIds" | "clientIds">,
 ): Promise<void> {
-  if ("personId" in holder) await readPerson(tx, reach, holder.personId);
+  if ("personId" in holder) await getReachedPerson(tx, reach, holder.personId);
   else await refuseUnknownApp(tx, reach, holder.clientId);
   for (const id of schoolIds) await refuseUnknownSchool(tx, reach, id);
   for (const id of clientIds) await refuseUnknownApp(tx, reach, id);

@@ -226,6 +226,8 @@ export type PeopleOf = {
   role?: PersonRole | undefined;
   hasLogin?: boolean | undefined;
   words?: readonly string[] | undefined;
+  /** At which homes people are found by their identifiers too; null for all. */
+  identifiersOf?: readonly SchoolId[] | null | undefined;
   /** Only people of the staff who are at no school. */
   atNoSchool?: boolean | undefined;
 };
@@ -235,7 +237,10 @@ const a = table("affiliation", "a");
 const c = table("credential", "c");
 const lastPerson = table("person", "last_person");
 
-const identifiers = sql`${p.sourceSystemIdentifier}, (SELECT ${c.username} FROM ${c} WHERE ${c.personId} = ${p.id})`;
+const identifiersAt = (
+  homes: SqlPart,
+): Sql => sql`CASE WHEN ${homes}::uuid[] IS NULL OR ${p.homeSchoolId} = ANY (${homes}::uuid[])
+      THEN concat_ws(' ', ${p.sourceSystemIdentifier}, (SELECT ${c.username} FROM ${c} WHERE ${c.personId} = ${p.id})) END`;
 
 /** `rarest` is a pattern for a part of what is looked for, within one name or identifier. */
 type People = Search & Required<PeopleOf> & { rarest: string | null };
@@ -299,6 +304,7 @@ function findRarest(texts: readonly string[]): string | null {
 const searchPeople = (order: PersonOrder, narrowed: Narrowed | null) =>
   statement<People>((given) => {
     const { search, words, limit, after, schoolId, among, groupId, status, role, hasLogin, atNoSchool } = given;
+    const identifiers = identifiersAt(given.identifiersOf);
     const isCandidate = narrowed && sql`${p.id} = ANY (ARRAY(${candidates[narrowed](given)})) AND `;
     return sql`
   SELECT ${fields<Found<PersonId>>({ id: p.id })} FROM ${p}
@@ -335,11 +341,32 @@ export async function listPeople(
   db: Store,
   { search, limit, after, order = "name", ...of }: Part & PeopleOf & { order?: PersonOrder | undefined },
 ): Promise<Person[]> {
-  const { schoolId, among = null, groupId, status, role, hasLogin, words, atNoSchool = false } = of;
+  const {
+    schoolId,
+    among = null,
+    groupId,
+    status,
+    role,
+    hasLogin,
+    words,
+    identifiersOf = null,
+    atNoSchool = false,
+  } = of;
   const given = searchOf({ search, limit, after });
   const names = words?.map((word) => word.normalize("NFC"));
   const rarest = findRarest([...(names ?? []), given.search ?? ""]);
-  const narrowed = { schoolId, among, groupId, status, role, hasLogin, words: names, atNoSchool, rarest };
+  const narrowed = {
+    schoolId,
+    among,
+    groupId,
+    status,
+    role,
+    hasLogin,
+    words: names,
+    identifiersOf,
+    atNoSchool,
+    rarest,
+  };
   const asked = { ...given, ...narrowed };
   const found = await findRows<Found<PersonId>, People>(
     db,

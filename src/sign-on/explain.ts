@@ -13,7 +13,7 @@ import type { Origin } from "../events/index.ts";
 import type { Queryable, Transaction } from "../platform/db.ts";
 import { fields, findRows, sql, statement, table } from "../platform/sql.ts";
 import { decisionsOf, type Decisions } from "./consent.ts";
-import { recordOfPerson } from "./record-of-person.ts";
+import { recordAtHome } from "./record-at-home.ts";
 import { forgetTriesOf, waitsOf, type Waits } from "./login/index.ts";
 
 /** What decides whether a person may sign in to an app at a moment. */
@@ -42,6 +42,7 @@ type Row = Omit<SignInFacts, "right" | "person"> & { person: PersonFacts | null;
 const credential = table("credential");
 const card = table("loginCard");
 const app = table("app");
+const p = table("person", "p");
 
 const selectFacts = statement<Asked>(({ clientId, personId, now }) => {
   const [client, person] = [sql`${clientId}::text`, sql`${personId}::uuid`];
@@ -51,7 +52,8 @@ const selectFacts = statement<Asked>(({ clientId, personId, now }) => {
       login: sql`(
         SELECT json_build_object('username', ${credential.username}, 'changedAt', ${credential.updatedAt},
           'hasPassword', ${credential.passwordHash} IS NOT NULL, 'mustChange', ${credential.mustChange},
-          'hasCard', EXISTS (SELECT FROM ${card} WHERE ${card.personId} = ${person} AND ${card.revokedAt} IS NULL))
+          'hasCard', EXISTS (SELECT FROM ${card} WHERE ${card.personId} = ${person} AND ${card.revokedAt} IS NULL
+            AND ${card.schoolId} = (SELECT ${p.homeSchoolId} FROM ${p} WHERE ${p.id} = ${person})))
         FROM ${credential} WHERE ${credential.personId} = ${person})`,
       waits: waitsOf(person, now),
       facts: signOnFactsOf(client, person, now),
@@ -72,6 +74,6 @@ export async function findSignInFacts(db: Queryable, asked: Asked): Promise<Sign
 /** Forgets the failed tries at the login of a person, so that nobody has to wait. Answers how many limits it had. */
 export async function releaseSignInLimitsIn(tx: Transaction, personId: PersonId, origin: Origin): Promise<number> {
   const released = await forgetTriesOf(tx, personId);
-  await recordOfPerson(tx, { ...origin, action: "sign_in_limits_released", personId, detail: { limits: released } });
+  await recordAtHome(tx, { ...origin, action: "sign_in_limits_released", personId, detail: { limits: released } });
   return released;
 }

@@ -23,7 +23,7 @@ export { lockCardSettings, readCardSettings, writeCardSettings } from "./cards/s
 export type { CardSecondStep, CardSettings } from "./cards/settings.ts";
 export { endSessionIn, listConsents, listSessions, withdrawConsentIn } from "./sessions.ts";
 export type { ConsentOfPerson, PersonSession } from "./sessions.ts";
-export { recordOfPerson } from "./record-of-person.ts";
+export { recordAtHome } from "./record-at-home.ts";
 export { readSignOnData } from "./person-data.ts";
 export type { SignOnData, StoredEntry } from "./person-data.ts";
 export { findSignInFacts, releaseSignInLimitsIn } from "./explain.ts";

@@ -4,7 +4,7 @@ import type { Origin } from "../events/index.ts";
 import { withPrismaTransaction, type PrismaDb, type Queryable, type Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { endSignIns, lockPersonSignIn } from "./end-sign-ins.ts";
-import { recordOfPerson } from "./record-of-person.ts";
+import { recordAtHome } from "./record-at-home.ts";
 import { revokeSecondFactorsIn } from "./second-factor/records.ts";
 import { checkPasswordLength, forgetTriesOf, hashPassword, writeCredential } from "./login/index.ts";
 
@@ -43,7 +43,7 @@ export async function setLoginIn(
 ): Promise<void> {
   await checkExists(tx, login.personId);
   await writeAndEnd(tx, { ...login, now: origin.at });
-  await recordOfPerson(tx, { ...origin, action: "credential_set", personId: login.personId });
+  await recordAtHome(tx, { ...origin, action: "credential_set", personId: login.personId });
 }
 
 async function writeAndEnd(tx: Queryable, credential: Parameters<typeof writeCredential>[1]): Promise<void> {
@@ -61,7 +61,7 @@ export function signOutPerson(db: PrismaDb, personId: PersonId, origin: Origin):
 export async function signOutPersonIn(tx: Transaction, personId: PersonId, origin: Origin): Promise<void> {
   await checkExists(tx, personId);
   await endSignIns(tx, { personId, at: origin.at });
-  await recordOfPerson(tx, { ...origin, action: "person_signed_out", personId });
+  await recordAtHome(tx, { ...origin, action: "person_signed_out", personId });
 }
 
 /**
@@ -79,7 +79,7 @@ export async function blockPersonIn(tx: Transaction, personId: PersonId, origin:
   if (!(await setBlock(tx, personId, origin.at)))
     throw new AppError("conflict", "person_blocked", "The person is blocked already.");
   await endSignIns(tx, { personId, at: origin.at });
-  await recordOfPerson(tx, { ...origin, action: "person_blocked", personId });
+  await recordAtHome(tx, { ...origin, action: "person_blocked", personId });
 }
 
 /** Lets the person sign in again. A session that was started during the block ends too. Errors: not_found; conflict. */
@@ -92,7 +92,7 @@ export async function unblockPersonIn(tx: Transaction, personId: PersonId, origi
   if (!(await setBlock(tx, personId, null)))
     throw new AppError("conflict", "person_not_blocked", "The person is not blocked.");
   await endSignIns(tx, { personId, at: origin.at });
-  await recordOfPerson(tx, { ...origin, action: "person_unblocked", personId });
+  await recordAtHome(tx, { ...origin, action: "person_unblocked", personId });
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Queryable, Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { fields, findRows, run, sql, statement, table, type Sql } from "../platform/sql.ts";
 import { recordNotices } from "./logout/notice.ts";
-import { recordOfPerson } from "./record-of-person.ts";
+import { recordAtHome } from "./record-at-home.ts";
 import { deleteGrant, deleteSession, findSessionByUid, isCurrent } from "./storage/artifact.ts";
 
 /**
@@ -115,7 +115,7 @@ export async function endSessionIn(
   if (uid !== null) await endBrowser(tx, { personId, uid, at: origin.at });
   else if (grantId !== null) await deleteGrant(tx, grantId);
   const detail = { session: uid === null ? "app" : "browser" };
-  await recordOfPerson(tx, { ...origin, action: "session_ended", personId, clientId: clientId ?? undefined, detail });
+  await recordAtHome(tx, { ...origin, action: "session_ended", personId, clientId: clientId ?? undefined, detail });
 }
 
 async function endBrowser(
@@ -169,5 +169,5 @@ export async function withdrawConsentIn(
   if (count === 0) throw new AppError("not_found", "consent_not_found", "The person has not agreed to anything.");
   // A refresh holds the token that it uses: the first DELETE waits for it, the next one sees what it issued.
   while ((await run(tx, deleteTokens, { personId, clientId })) > 0);
-  await recordOfPerson(tx, { ...origin, action: "consent_withdrawn", personId, clientId });
+  await recordAtHome(tx, { ...origin, action: "consent_withdrawn", personId, clientId });
 }

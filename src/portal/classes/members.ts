@@ -19,14 +19,15 @@ const membership = "/admin/v1/groups/{groupId}/members/{personId}";
 export async function showMember(visit: Visit): Promise<Shown> {
   const { api, t, part } = visit;
   const params = { path: pathOf(visit), query: { limit: mostMembers } };
-  const [{ record: group }, { items }, cards] = await Promise.all([
+  const [{ record: group }, { items }] = await Promise.all([
     readGroup(visit),
     takePage(api.GET("/admin/v1/groups/{groupId}/members", { params })),
-    listLoginCards(visit, part("personId")),
   ]);
   const member = items.find(({ id }) => id === part("personId"));
   if (member === undefined) throw new Refused(404, { code: "person_not_found" });
-  const isReached = mayChange(visit) || (mayGiveLogins(visit) && member.role === "STUDENT");
+  const cards = member.isGuest ? [] : await listLoginCards(visit, member.id);
+  const mayGive = mayChange(visit) || (mayGiveLogins(visit) && member.role === "STUDENT");
+  const isReached = mayGive && !member.isGuest;
   const model = {
     ...{ group, member, base: groupAddress(visit), schoolId: part("schoolId"), fullName: nameOf(member, visit) },
     ...{ mayChange: mayChange(visit), mayGivePassword: isReached && member.status === "ACTIVE" },

@@ -6,6 +6,7 @@ import { listMoments } from "./timeline.ts";
 import { classesOf, hasManySchools, mayChange, mayDelete, mayReadAudit, nameOf, stateOf } from "./words.ts";
 
 type Line = AdminSchemas["AuditLine"];
+type Login = AdminSchemas["Login"];
 
 const mostLines = 50;
 
@@ -17,18 +18,32 @@ async function listLines(visit: Visit): Promise<Line[]> {
   return (await takePage(api.GET("/admin/v1/audit", { params: { query } }))).items;
 }
 
+type SignIn = { login: Login | null; factors: AdminSchemas["SecondFactor"][]; cards: AdminSchemas["LoginCard"][] };
+
+/** Of a guest, whose home school keeps it. */
+const nothing: SignIn = { login: null, factors: [], cards: [] };
+
+async function readSignIn(visit: Visit): Promise<SignIn> {
+  const { api, part } = visit;
+  const params = { path: pathOf(visit) };
+  const [login, factors, cards] = await Promise.all([
+    takeIfThere(api.GET("/admin/v1/people/{personId}/login", { params })),
+    takePage(api.GET("/admin/v1/people/{personId}/second-factors", { params })),
+    listLoginCards(visit, part("personId")),
+  ]);
+  return { login, factors: factors.items, cards };
+}
+
 /** All about one person, with what may be done. */
 export async function showPerson(visit: Visit): Promise<Shown> {
   const { api, t, part, typed, field } = visit;
   const query = { limit: mostLines };
-  const [{ record: person, tag }, login, groups, lines, imports, factors, cards] = await Promise.all([
-    readPerson(visit),
-    takeIfThere(api.GET("/admin/v1/people/{personId}/login", { params: { path: pathOf(visit) } })),
+  const { record: person, tag } = await readPerson(visit);
+  const [groups, lines, imports, { login, factors, cards }] = await Promise.all([
     listGroups(visit),
     listLines(visit),
     takePage(api.GET("/admin/v1/people/{personId}/imports", { params: { path: pathOf(visit), query } })),
-    takePage(api.GET("/admin/v1/people/{personId}/second-factors", { params: { path: pathOf(visit) } })),
-    listLoginCards(visit, part("personId")),
+    person.isGuest ? nothing : readSignIn(visit),
   ]);
   const byId = new Map(groups.map((group) => [group.id, group]));
   const memberships = person.groups.filter(({ id, status }) => status === "ACTIVE" && byId.has(id));
@@ -38,10 +53,11 @@ export async function showPerson(visit: Visit): Promise<Shown> {
   const moments = listMoments({ person, lines, imports: imports.items, groups: byId, login, isMember }, visit);
   const model = {
     ...{ schoolId: part("schoolId"), base: addressOf(visit), person, tag, login, memberships, others, moments },
-    ...{ factors: factors.items, cards },
+    ...{ factors, cards, mayQuit: person.isGuest && mayChange(visit) },
     ...{ fullName: nameOf(person, visit), state: stateOf(person), classes: classesOf(person, classIds) },
     ...{ isClass: (id: string) => classIds.has(id), manySchools: hasManySchools(visit, person) },
-    ...{ mayChange: mayChange(visit), mayDelete: mayDelete(visit) },
+    ...{ mayChange: mayChange(visit), mayKeep: !person.isGuest && mayChange(visit) },
+    mayDelete: !person.isGuest && mayDelete(visit),
     /** What was typed into a form that was refused, else what there is. */
     fill: (name: string, value: string) => (typed[name] === undefined ? value : field(name)),
   };

@@ -39,7 +39,9 @@ function wordsOf({ code, outcome, values }: Step, { t, times }: Visit): string {
     ...{ school: schoolName, username, since: times.day(since), until: times.time(until), count: schools },
     ...{ roles: roles.map((role) => t(`roles.${role}`)).join(", "), groups: groups.map(({ name }) => name).join(", ") },
   };
-  const of = code === "audience" && outcome !== "PASSED" ? `_${values.audience ?? "NOBODY"}` : "";
+  const ofAudience = code === "audience" && outcome !== "PASSED" ? `_${values.audience ?? "NOBODY"}` : "";
+  const ofGuest = code === "login" && outcome !== "REFUSED" && values.username === undefined ? "_GUEST" : "";
+  const of = ofAudience + ofGuest;
   return t(`steps.${code}.${outcome}${of}`, named);
 }
 

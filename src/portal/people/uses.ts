@@ -8,15 +8,16 @@ const most = 100;
 export async function showUses(visit: Visit): Promise<Shown> {
   const { api, t, part } = visit;
   const params = { path: pathOf(visit), query: { limit: most } };
-  const [{ record }, apps, sessions, consents] = await Promise.all([
-    readPerson(visit),
+  const { record } = await readPerson(visit);
+  const none = { items: [] };
+  const [apps, sessions, consents] = await Promise.all([
     take(api.GET("/admin/v1/people/{personId}/apps", { params: { path: pathOf(visit) } })),
-    takePage(api.GET("/admin/v1/people/{personId}/sessions", { params })),
-    takePage(api.GET("/admin/v1/people/{personId}/consents", { params })),
+    record.isGuest ? none : takePage(api.GET("/admin/v1/people/{personId}/sessions", { params })),
+    record.isGuest ? none : takePage(api.GET("/admin/v1/people/{personId}/consents", { params })),
   ]);
   const model = {
     ...{ base: addressOf(visit), fullName: nameOf(record, visit), apps, mayChange: mayChange(visit) },
-    ...{ sessions: sessions.items, consents: consents.items },
+    ...{ sessions: sessions.items, consents: consents.items, isGuest: record.isGuest },
   };
   return { title: t("uses.title"), view: "uses", model, place: { schoolId: part("schoolId"), page: "people" } };
 }

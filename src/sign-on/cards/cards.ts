@@ -64,7 +64,7 @@ export type ListedCard = {
 };
 
 /**
- * The cards of a school, the latest first.
+ * The cards of people whose home is a school, the latest first.
  *
  * Shape: `taughtBy` leaves the students of groups that this person teaches.
  */
@@ -85,7 +85,10 @@ export async function listCards(
       schoolId,
       ...(personId && { personId }),
       AND: [id === undefined ? {} : { id }, after === undefined ? {} : { id: { lt: after } }],
-      ...(taughtBy && { affiliation: { person: { role: "STUDENT" }, memberships: { some: taughtIn(taughtBy) } } }),
+      affiliation: {
+        person: { homeSchoolId: schoolId, ...(taughtBy && { role: "STUDENT" }) },
+        ...(taughtBy && { memberships: { some: taughtIn(taughtBy) } }),
+      },
     },
     include: { affiliation: { select: { person: { select: { firstFull: true, firstCall: true, last: true } } } } },
     orderBy: { id: "desc" },

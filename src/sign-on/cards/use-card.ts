@@ -49,7 +49,9 @@ export async function checkCard(
   const { person, memberships } = row.affiliation;
   const [personId, schoolId] = [row.personId as PersonId, row.schoolId as SchoolId];
   const isStaff = (await listRoleHolders(db, { personIds: [personId], now: at })).has(personId);
-  if (person.status !== "ACTIVE" || person.credential === null || isStaff)
+  // A card of a school that is no longer the home is not one: nobody there could revoke it.
+  const isOfHome = person.homeSchoolId === schoolId;
+  if (!isOfHome || person.status !== "ACTIVE" || person.credential === null || isStaff)
     return { kind: "refused", reason: "invalid" };
   if (person.blockedAt !== null) return { kind: "refused", reason: "blocked" };
   const settings = await readCardSettings(db, schoolId);

@@ -5,7 +5,7 @@ import { withPrismaTransaction, type PrismaDb } from "../../platform/db.ts";
 import { endSignIns, lockPersonSignIn } from "../end-sign-ins.ts";
 import { foldUsername, hashPassword } from "../login/index.ts";
 import { isPasswordOf, longestPassword } from "../login/password.ts";
-import { recordAtHome } from "../record-of-person.ts";
+import { recordAtHome } from "../record-at-home.ts";
 
 /** Why a password that somebody chose is not taken. */
 export type PasswordFault = "missing" | "short" | "long" | "differs" | "username" | "same";

@@ -6,7 +6,7 @@ import { secondsUntil } from "../../platform/token-bucket.ts";
 import type { InteractionDeps } from "../interaction/deps.ts";
 import { makeKeyMaker } from "../login/known-devices.ts";
 import { forgetTries, takeTry, type RateLimitKind } from "../login/rate-limits.ts";
-import { recordAtHome } from "../record-of-person.ts";
+import { recordAtHome } from "../record-at-home.ts";
 import type { SecondMethod } from "./methods.ts";
 import { useRecoveryCode } from "./recovery-codes.ts";
 import { findTotpStep, totpPurpose } from "./totp.ts";

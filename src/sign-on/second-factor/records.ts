@@ -4,7 +4,7 @@ import type { Origin } from "../../events/index.ts";
 import type { RecordStore, Transaction } from "../../platform/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { endSignIns, lockPersonSignIn } from "../end-sign-ins.ts";
-import { recordAtHome } from "../record-of-person.ts";
+import { recordAtHome } from "../record-at-home.ts";
 
 export type SecondFactor = {
   id: string;

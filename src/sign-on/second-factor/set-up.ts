@@ -13,7 +13,7 @@ import type { InteractionDeps } from "../interaction/deps.ts";
 import { fieldOf, sendPage } from "../interaction/step.ts";
 import { renderPasskeyPage, renderRecoveryCodesPage, renderSecondFactorsPage, renderTotpPage } from "../pages/index.ts";
 import { isOwnForm, makeFormToken, openForm, readBrowser, signInPath, strengthenSession } from "../platform-session.ts";
-import { recordAtHome } from "../record-of-person.ts";
+import { recordAtHome } from "../record-at-home.ts";
 import { readReturnPath } from "../return-path.ts";
 import { findSignedIn, type SignedIn } from "../signed-in.ts";
 import { addressWith, confirmAddress, isConfirmed, keepConfirmed } from "./confirm.ts";

@@ -1,0 +1,80 @@
+import { findPerson, type Person, type PersonId, type SchoolId } from "../directory/index.ts";
+import type { RecordStore } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import type { OpenApiDocument } from "../platform/http/index.ts";
+import { groupsInReach, isGroupReached, type Reach } from "../staff/index.ts";
+
+/**
+ * What an operation asks of the caller: to reach the school that keeps the record of the person, or any school of
+ * theirs.
+ */
+export type PersonNeed = "home" | "member";
+
+/** What a caller reaches, with what the operation asks of people. */
+export type PersonReach = Reach & { personNeed: PersonNeed };
+
+/** Reads `x-person` of every operation. Shape: an operation that does not say it counts as `home`. */
+export function readPersonNeeds({ paths }: OpenApiDocument): (operationId: string) => PersonNeed {
+  const operations = Object.values(paths).flatMap((path) => Object.values(path));
+  const open = new Set(operations.filter((one) => one["x-person"] === "member").map((one) => one.operationId));
+  return (operationId) => (open.has(operationId) ? "member" : "home");
+}
+
+/** The schools whose records the caller reads whole. */
+export const keepingSchools = (reach: Reach): SchoolId[] =>
+  [...reach.schoolIds].filter((id) => groupsInReach(reach, id).all);
+
+/** Whether the caller reaches the school that keeps a record. A person without a home is at no school. */
+export const keepsRecord = (reach: Reach, homeSchoolId: SchoolId | null): boolean =>
+  homeSchoolId === null ? reach.all : groupsInReach(reach, homeSchoolId).all;
+
+export const personUnknown = () => new AppError("not_found", "person_not_found", "The person does not exist.");
+const homeSchoolOnly = () =>
+  new AppError(
+    "forbidden",
+    "home_school_only",
+    "The person's home school keeps this. Ask it to do it, or to make your school their home.",
+  );
+
+/** Shape: a class teacher reaches the students of their groups. */
+async function isReachedAt(db: RecordStore, reach: Reach, { role, groups }: Person, schools: readonly SchoolId[]) {
+  if (reach.all || schools.some((id) => groupsInReach(reach, id).all)) return true;
+  if (role !== "STUDENT") return false;
+  const taught = groups.filter(({ status, schoolId }) => status === "ACTIVE" && schools.includes(schoolId));
+  for (const group of taught) if (await isGroupReached(db, reach, group)) return true;
+  return false;
+}
+
+/**
+ * The one check of whose person it is. A write calls it in its transaction, which holds the person by then.
+ *
+ * Shape:  `isGuest` says that the caller does not reach the person at their home school.
+ * Errors: not_found person_not_found for a person who does not exist, or whom the caller does not reach; forbidden
+ *         home_school_only where the operation needs the home school, and the caller reaches another one.
+ */
+export async function getReachedPerson(
+  db: RecordStore,
+  reach: PersonReach,
+  personId: PersonId,
+): Promise<Person & { isGuest: boolean }> {
+  const person = await findPerson(db, personId);
+  const schools = person?.schools.map(({ id }) => id) ?? [];
+  if (person === null || !(await isReachedAt(db, reach, person, schools))) throw personUnknown();
+  const { homeSchoolId } = person;
+  const keeping = homeSchoolId === null ? schools : [homeSchoolId];
+  const isGuest = !(await isReachedAt(db, reach, person, keeping));
+  if (isGuest && reach.personNeed === "home") throw homeSchoolOnly();
+  return { ...person, isGuest };
+}
+
+/** Which of these people have another home than a school, so that it makes them neither passwords nor cards. */
+export async function listGuests(
+  { prisma }: RecordStore,
+  { schoolId, personIds }: { schoolId: SchoolId; personIds: readonly PersonId[] },
+): Promise<ReadonlySet<PersonId>> {
+  const found = await prisma.person.findMany({
+    where: { id: { in: [...personIds] }, homeSchoolId: { not: schoolId } },
+    select: { id: true },
+  });
+  return new Set(found.map(({ id }) => id as PersonId));
+}
