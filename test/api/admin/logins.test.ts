@@ -141,7 +141,7 @@ const send = (call: AdminClient, person: PersonId | string, [method, end, body]:
 test("a person of another school is answered as one who does not exist; support only reads", async () => {
   const foreign = await make.person({ school: otherSchool });
   await giveLogin(service.db, foreign);
-  const both = await make.person({ schools: [otherSchool, school] });
+  const both = await make.person({ schools: [school, otherSchool] });
   await giveLogin(service.db, both);
   expect((await secretary.call("GET", `${pathOf(both)}/login`)).status).toBe(200);
   expect((await support.call("GET", `${pathOf(both)}/login`)).status).toBe(200);
