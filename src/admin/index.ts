@@ -5,7 +5,8 @@
  *             allow which operation), reach (the schools and apps that those roles are for), dry run (a change that is
  *             looked at and taken back), idempotency key.
  * Invariants: rights.ts alone says who may call what; what no role of the caller reaches is answered as if it did not
- *             exist; what the home school of a person keeps is refused to the others (`x-person`, whose-person.ts); a change, its audit lines and its kept answer commit together.
+ *             exist; what the home school of a person keeps is refused to their other schools (whose-person.ts); a
+ *             change, its audit lines and its kept answer commit together.
  * Must never know: how pages look, how tokens are kept.
  */
 import type { Router } from "express";

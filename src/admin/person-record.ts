@@ -15,7 +15,7 @@ export type AdminPerson = components["schemas"]["AdminPerson"];
 /** What other modules know of a person. */
 type Traces = { login: UserName | undefined; times: SignInTimes | undefined };
 
-/** Shape: schools that the caller does not reach are left out with their groups, and of guests what their home keeps. */
+/** Shape: schools that the caller does not reach are left out with their groups, of guests what their home keeps. */
 function presentPerson(person: Person, reach: Reach, { login, times }: Traces): AdminPerson {
   const { id, role, status, name, sourceSystemIdentifier, softDeletedAt, purgeAt, blockedAt, homeSchoolId } = person;
   const isGuest = !keepsRecord(reach, homeSchoolId);

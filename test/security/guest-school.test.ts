@@ -142,10 +142,10 @@ test("the guest school manages its own memberships and ends its own affiliation,
 });
 
 test("a change of home hands over at once, and the old home gets no password through while it is under way", async () => {
-  const [under, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const [under, over] = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
   const moved = changeDirectory(db, { at: service.clock(), actorId: "test" }, async (change) => {
     await setHomeSchool(change, { personId: pupil, schoolId: guest });
-    under.resolve();
+    under.resolve(null);
     await over.promise;
   });
   await under.promise;
@@ -153,7 +153,7 @@ test("a change of home hands over at once, and the old home gets no password thr
   const locks = async () =>
     (await db.pool.query("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).rowCount;
   await expect.poll(locks).toBeGreaterThan(0);
-  over.resolve();
+  over.resolve(null);
   await moved;
   expect(refusalOf(await waiting)).toEqual([403, "home_school_only"]);
   expect((await guestAdmin("POST", person("/login/password"))).status).toBe(200);
