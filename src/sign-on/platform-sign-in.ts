@@ -15,7 +15,7 @@ import { passwordAlone, withSecondFactor, type SecondMethod } from "./second-fac
 import { setUpPath } from "./second-factor/set-up.ts";
 import { findNextStep, findRefusal, findSignedIn } from "./signed-in.ts";
 import { signingIn } from "./storage/signing-in.ts";
-import { readTyped, sealWaiting } from "./waiting-sign-in.ts";
+import { sealWaiting, takeTyped } from "./waiting-sign-in.ts";
 
 /** Serves the sign-in to the platform itself, without an app. */
 export function makePlatformSignIn(deps: InteractionDeps): Router {
@@ -48,10 +48,9 @@ type RightPassword = {
 
 async function logIn(deps: InteractionDeps, req: Request, res: Response): Promise<void> {
   const browser = readBrowser(deps, req, res) ?? "";
-  const typed = readTyped(deps, req, browser);
+  const typed = isOwnForm(deps, req, res, signInPath) ? await takeTyped(deps, req, browser) : null;
   const show = (problem: LoginProblem) => showLogin(deps, req, res, problem, typed ?? undefined);
-  if (typed === null || !isOwnForm(deps, req, res, signInPath))
-    return show({ kind: req.headers.cookie === undefined ? "no_cookies" : "expired_form" });
+  if (typed === null) return show({ kind: req.headers.cookie === undefined ? "no_cookies" : "expired_form" });
   const { username, password, isShared, turnAt } = typed;
   if (fieldOf(req, "forget") !== "") {
     forgetLastPerson(deps, req, res);

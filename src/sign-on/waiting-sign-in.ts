@@ -1,38 +1,43 @@
+import { randomBytes } from "node:crypto";
 import type { Request } from "express";
+import { takeToken } from "../platform/token-bucket.ts";
 import type { InteractionDeps } from "./interaction/deps.ts";
 import { fieldOf } from "./interaction/step.ts";
 import { longestPassword, longestTurnSeconds } from "./login/index.ts";
+import { makeKeyMaker } from "./login/known-devices.ts";
 import { makeSealed } from "./second-factor/sealed.ts";
 
 /** What a person typed to sign in. Shape: `turnAt` where they were turned away before and told to come again. */
 export type TypedSignIn = { username: string; password: string; isShared: boolean; turnAt?: Date };
 
-type Waiting = { username: string; password: string; isShared: boolean; turnAt: string; browser: string };
-type Deps = Pick<InteractionDeps, "clock" | "secrets">;
+type Waiting = { username: string; password: string; isShared: boolean; turnAt: string; browser: string; id: string };
+type Deps = Pick<InteractionDeps, "db" | "clock" | "secrets">;
 
 const longestUsername = 256;
 
 /** A browser may be asleep for a while when its turn comes. */
 const sleepSeconds = 120;
-const sealed = ({ secrets }: Deps) =>
-  makeSealed<Waiting>(secrets.waitingSignIn, "waiting sign-in", longestTurnSeconds + sleepSeconds);
+const waitingSeconds = longestTurnSeconds + sleepSeconds;
+const sealed = ({ secrets }: Pick<Deps, "secrets">) =>
+  makeSealed<Waiting>(secrets.waitingSignIn, "waiting sign-in", waitingSeconds);
 
 /**
  * What the page of those who wait carries, so that they need not type again: only the service can read it, and takes it
- * from the same browser only. The service itself keeps no password.
+ * once, from the same browser only. The service itself keeps no password.
  */
 export const sealWaiting = (
-  deps: Deps,
+  deps: Pick<Deps, "clock" | "secrets">,
   { username, password, isShared }: TypedSignIn,
   { turnAt, browser }: { turnAt: Date; browser: string },
 ): string => {
   // What is longer stays too long.
   const typed = { username: username.slice(0, longestUsername + 1), password: password.slice(0, longestPassword + 1) };
-  return sealed(deps).write({ ...typed, isShared, turnAt: turnAt.toISOString(), browser }, deps.clock());
+  const id = randomBytes(16).toString("base64url");
+  return sealed(deps).write({ ...typed, isShared, turnAt: turnAt.toISOString(), browser, id }, deps.clock());
 };
 
-/** What the form holds, typed or from the page of those who wait; null where that is too old or of another browser. */
-export function readTyped(deps: Deps, req: Request, browser: string): TypedSignIn | null {
+/** What the form holds, typed or from the page of those who wait; null where that is too old, used or of another browser. */
+export async function takeTyped(deps: Deps, req: Request, browser: string): Promise<TypedSignIn | null> {
   const text = fieldOf(req, "waiting");
   if (text === "") {
     const [username, password] = [fieldOf(req, "username").trim(), fieldOf(req, "password")];
@@ -40,6 +45,10 @@ export function readTyped(deps: Deps, req: Request, browser: string): TypedSignI
   }
   const waiting = sealed(deps).read(text, deps.clock());
   if (waiting === null || browser === "" || waiting.browser !== browser) return null;
-  const { username, password, isShared, turnAt } = waiting;
+  const { username, password, isShared, turnAt, id } = waiting;
+  // One use: the bucket holds one and is full again after what is sealed has expired.
+  const key = makeKeyMaker(deps.secrets.waitingSignIn)("waiting sign-in", id);
+  const used = await takeToken(deps.db.pool, { key, capacity: 1, refillSeconds: 2 * waitingSeconds }, deps.clock());
+  if (used !== null) return null;
   return { username, password, isShared, turnAt: new Date(turnAt) };
 }

@@ -15,7 +15,7 @@ import { hasSecondFactors } from "../second-factor/records.ts";
 import { withoutRefused } from "../staff-scopes.ts";
 import { sharedDevice } from "../shared-device.ts";
 import { signingIn } from "../storage/signing-in.ts";
-import { readTyped } from "../waiting-sign-in.ts";
+import { takeTyped } from "../waiting-sign-in.ts";
 import type { InteractionDeps } from "./deps.ts";
 import { readDevice, rememberDevice } from "./device.ts";
 import { fieldOf, findMissing, sendPage, type Step } from "./step.ts";
@@ -37,7 +37,7 @@ export const logIn: Step = async (deps, visit, req, res) => {
     forgetLastPerson(deps, req, res);
     return res.redirect(303, `/interaction/${visit.interaction.uid}`);
   }
-  const typed = readTyped(deps, req, visit.browser);
+  const typed = await takeTyped(deps, req, visit.browser);
   if (typed === null) return sendPage(res, await renderLogin(deps, visit, req, res, { kind: "expired_form" }));
   const { username, password, isShared, turnAt } = typed;
   const missing = findMissing({ username, password });
