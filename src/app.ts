@@ -13,6 +13,7 @@ import { makeHealthRouter, makeReadiness, type HealthCheck } from "./platform/he
 import {
   listOperations,
   loadDocument,
+  makeCookiePrefixes,
   makeInnerCalls,
   makeProblemType,
   makeReading,
@@ -37,7 +38,8 @@ import { makeAppLogos, makePortal } from "./portal/index.ts";
 import { makeAppGuides, makePublishRouter } from "./publish/index.ts";
 import { makeSandboxSweep } from "./sandbox/index.ts";
 import { makeSchulconnexRouter } from "./schulconnex/index.ts";
-import { checkSigningKeys, forgetPerson, giveUserNamesAtSchool, makeSignOn, signInPath } from "./sign-on/index.ts";
+import { checkSigningKeys, cookiesOfOnePath, forgetPerson, giveUserNamesAtSchool } from "./sign-on/index.ts";
+import { makeSignOn, signInPath } from "./sign-on/index.ts";
 import type { Count } from "./sign-on/index.ts";
 import { makeTraffic, type Traffic } from "./traffic/index.ts";
 import { findRoles } from "./staff/index.ts";
@@ -198,9 +200,11 @@ export async function makeApp(
     onAnswered: makeNoteAnswer({ traffic, lastCalls }, [contracts.idm, contracts.schulconnex]),
   });
   const protect = makeProtect(config);
+  const prefixCookies = makeCookiePrefixes(config, cookiesOfOnePath);
   return {
     handler(req, res) {
       protect(res);
+      prefixCookies(req, res);
       watch(req, res);
       traceRequest({ req, res, nameOperation }, () => {
         if (!signOn.answerBusy(req, res)) app(req, res);

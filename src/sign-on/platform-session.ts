@@ -29,7 +29,7 @@ function nameBrowser(deps: Pick<InteractionDeps, "provider">, req: Request, res:
     httpOnly: true,
     sameSite: "lax",
     signed: true,
-    path: signInPath,
+    path: "/",
   });
   return browser;
 }

@@ -8,6 +8,7 @@
  */
 export { makeAnswerCheck, type AnswerCheck } from "./answer-check.ts";
 export { asked, makeListQuery, makeReadQuery, type ListQuery, type ReadQuery } from "./answer.ts";
+export { makeCookiePrefixes } from "./cookie-prefixes.ts";
 export { bindOperations, type Binding } from "./bind-operations.ts";
 export {
   type Answer,

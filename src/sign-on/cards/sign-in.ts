@@ -41,7 +41,7 @@ const cookiesOf = ({ provider }: InteractionDeps, req: Request, res: Response) =
 
 function keepCard(deps: InteractionDeps, req: Request, res: Response, token: string): void {
   const sealed = seal([deps.secrets.cardCookies], purpose, Buffer.from(token)).toString("base64url");
-  const options = { httpOnly: true, sameSite: "lax", signed: true, path: cardPath, maxAge: cookieMs } as const;
+  const options = { httpOnly: true, sameSite: "lax", signed: true, path: "/", maxAge: cookieMs } as const;
   cookiesOf(deps, req, res).set(cookieName, sealed, options);
 }
 
@@ -116,7 +116,7 @@ async function useCard(deps: InteractionDeps, req: Request, res: Response): Prom
 
   const { personId } = card;
   await limitSessions(deps.db, { personId, at });
-  cookiesOf(deps, req, res).set(cookieName, null, { path: cardPath, signed: true });
+  cookiesOf(deps, req, res).set(cookieName, null, { path: "/", signed: true });
   if (waiting !== null) return signingIn(card, () => finishWaiting(deps, req, res, { waiting, personId, amr: byCard }));
   await signingIn(card, () => replaceSession(deps, req, res, { personId, amr: byCard }));
   res.redirect(303, "/");

@@ -7,13 +7,12 @@ import { readLastSignIn } from "../last-sign-in.ts";
 import { answerInteraction } from "../provider/library.ts";
 import { interactionSeconds } from "../provider/open-interactions.ts";
 import { sharedDevice } from "../shared-device.ts";
-import { cardPath } from "./make-card.ts";
 
 const name = "_waiting_app";
 
 /** Lets a card that this browser scans from now on go on with the sign-on of an app. */
 export function rememberWaiting(deps: InteractionDeps, req: Request, res: Response, { uid }: Interaction): void {
-  const options = { path: cardPath, maxAge: interactionSeconds * 1000, httpOnly: true, sameSite: "lax" } as const;
+  const options = { path: "/", maxAge: interactionSeconds * 1000, httpOnly: true, sameSite: "lax" } as const;
   deps
     .provider()
     .createContext(req, res)
@@ -45,6 +44,6 @@ export async function finishWaiting(
   const login = { accountId: personId, remember: false, amr: [...amr], ...context };
   const hint = asksToSwitch({ interaction: waiting }) ? { hint: { answered: true } } : {};
   const address = await answerInteraction(waiting, { login, ...hint });
-  deps.provider().createContext(req, res).cookies.set(name, null, { path: cardPath, signed: true });
+  deps.provider().createContext(req, res).cookies.set(name, null, { path: "/", signed: true });
   res.redirect(303, address);
 }

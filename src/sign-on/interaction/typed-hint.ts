@@ -5,6 +5,7 @@ import type { InteractionDeps } from "./deps.ts";
 
 const name = "_login_hint";
 const schoolName = "_hinted_school";
+export const hintCookies = [name, schoolName];
 const schoolPurpose = "hinted school";
 
 type Cookies = {

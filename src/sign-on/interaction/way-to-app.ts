@@ -5,13 +5,13 @@ import { makeLoginHint } from "../login-hint.ts";
 import type { WayToApp } from "../pages/index.ts";
 import type { InteractionDeps } from "./deps.ts";
 
-const name = "_app";
+export const appCookie = "_app";
 const hourMs = 3_600_000;
 
 /** Lets this browser say, once the sign-on is over, for which app it was; the page can be reached with Back. */
 export function rememberApp(deps: InteractionDeps, req: Request, res: Response, { clientId }: App): void {
   const options = { path: req.path, maxAge: hourMs, httpOnly: true, sameSite: "lax", signed: false } as const;
-  deps.provider().createContext(req, res).cookies.set(name, Buffer.from(clientId).toString("base64url"), options);
+  deps.provider().createContext(req, res).cookies.set(appCookie, Buffer.from(clientId).toString("base64url"), options);
 }
 
 /** The way to the app that a sign-on, which is over, was for; null where the browser cannot say. */
@@ -21,7 +21,7 @@ export async function findWayToApp(
   res: Response,
   personId: PersonId | null,
 ): Promise<WayToApp | null> {
-  const kept = deps.provider().createContext(req, res).cookies.get(name, { signed: false }) ?? "";
+  const kept = deps.provider().createContext(req, res).cookies.get(appCookie, { signed: false }) ?? "";
   const clientId = Buffer.from(kept, "base64url").toString();
   // PostgreSQL takes no NUL character, and no client id has one.
   const app = /^[\x20-\x7e]+$/.test(clientId) ? await findApp(deps.db.pool, clientId as ClientId) : null;

@@ -79,7 +79,7 @@ export function keepConfirmed(deps: Deps, req: Request, res: Response, personId:
 }
 
 function setCookie(deps: Deps, req: Request, res: Response, name: string, value: string | null): void {
-  cookiesOf(deps, req, res).set(name, value, { httpOnly: true, sameSite: "lax", signed: false, path: signInPath });
+  cookiesOf(deps, req, res).set(name, value, { httpOnly: true, sameSite: "lax", signed: false, path: "/" });
 }
 
 type Asked = { personId: PersonId; pending: Pending | null };

@@ -1,0 +1,52 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+const [host, secure] = ["__Host-", "__Secure-"] as const;
+const nameOf = (cookie: string): string => cookie.slice(0, cookie.indexOf("=")).trim();
+
+/**
+ * Gives the cookies of a service on https names that a browser lets no other host and no plain connection write; inside
+ * they keep their names without the prefix.
+ *
+ * Shape:  `ofOnePath` are those that several pages have side by side, each with a path of its own: `__Host-` allows only
+ *         the path `/`, so these are `__Secure-`. What comes without its prefix is ignored.
+ * Source: RFC 6265bis section 4.1.3.
+ */
+export function makeCookiePrefixes(
+  { issuerUrl }: { issuerUrl: string },
+  ofOnePath: ReadonlySet<string>,
+): (req: IncomingMessage, res: ServerResponse) => void {
+  if (!issuerUrl.startsWith("https:")) return () => undefined;
+  const prefixOf = (name: string) => (ofOnePath.has(name.replace(/\.sig$/, "")) ? secure : host);
+
+  function strip(header: string): string {
+    const cookies = header.split(";").flatMap((text) => {
+      const cookie = text.trim();
+      const prefix = cookie.startsWith(host) ? host : secure;
+      const bare = cookie.slice(prefix.length);
+      return cookie.startsWith(prefix) && prefixOf(nameOf(bare)) === prefix ? [bare] : [];
+    });
+    return cookies.join("; ");
+  }
+
+  function add(cookie: string): string {
+    const isSecure = /;\s*secure\s*(;|$)/i.test(cookie);
+    return `${prefixOf(nameOf(cookie))}${cookie}${isSecure ? "" : "; Secure"}`;
+  }
+
+  return (req, res) => {
+    const cookies = req.headers.cookie === undefined ? "" : strip(req.headers.cookie);
+    if (cookies === "") delete req.headers.cookie;
+    else req.headers.cookie = cookies;
+    // The last step before the headers leave, whoever set them.
+    const writeHead = res.writeHead.bind(res) as (...given: unknown[]) => ServerResponse;
+    res.writeHead = (...given: unknown[]) => {
+      const set = res.getHeader("set-cookie");
+      if (set !== undefined)
+        res.setHeader(
+          "Set-Cookie",
+          [set].flat().map((cookie) => add(String(cookie))),
+        );
+      return writeHead(...given);
+    };
+  };
+}
