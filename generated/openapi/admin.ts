@@ -164,7 +164,7 @@ export interface paths {
         put?: never;
         /**
          * Revoke the login cards of people
-         * @description Cards of these people, of the students of a group or of everybody sign nobody in from now on. Who is signed in stays so.
+         * @description Cards of these people, of the students of a group or of everybody sign nobody in from now on. What they opened ends: sessions, codes and tokens.
          */
         post: operations["revokeLoginCards"];
         delete?: never;
@@ -299,7 +299,7 @@ export interface paths {
         /**
          * Delete a person who can be restored
          * @description The person can be restored until the restore window ends, which `purgeAt` of the person says. Until then they cannot sign in, and keep their
-         *     schools, groups and login.
+         *     schools, groups and login. Their sessions, codes and tokens end.
          */
         post: operations["softDeletePerson"];
         delete?: never;
@@ -319,7 +319,7 @@ export interface paths {
         put?: never;
         /**
          * Restore a soft-deleted person
-         * @description The person is as they were before they were deleted.
+         * @description The person is as they were before they were deleted, and signs in anew.
          */
         post: operations["restorePerson"];
         delete?: never;

@@ -237,6 +237,11 @@ export type SchoolSignIn = Prisma.SchoolSignInModel
  */
 export type OidcArtifact = Prisma.OidcArtifactModel
 /**
+ * Model VoidSignIn
+ * 
+ */
+export type VoidSignIn = Prisma.VoidSignInModel
+/**
  * Model LogoutNotice
  * 
  */

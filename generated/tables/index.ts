@@ -464,11 +464,18 @@ export const tables = {
       clientId: "client_id",
       personId: "person_id",
       generation: "generation",
+      cardId: "card_id",
       grantId: "grant_id",
       sessionUid: "session_uid",
       consumedAt: "consumed_at",
       replay: "replay",
       expiresAt: "expires_at",
+    },
+  },
+  voidSignIn: {
+    name: "void_sign_in",
+    columns: {
+      personId: "person_id",
     },
   },
   logoutNotice: {
@@ -1114,11 +1121,15 @@ export type Rows = {
     clientId: string | null;
     personId: string | null;
     generation: number | null;
+    cardId: string | null;
     grantId: string | null;
     sessionUid: string | null;
     consumedAt: Date | null;
     replay: Buffer | null;
     expiresAt: Date;
+  };
+  voidSignIn: {
+    personId: string;
   };
   logoutNotice: {
     id: string;
@@ -1378,6 +1389,7 @@ export type Required = {
   userNameKey: "id" | "key";
   schoolSignIn: "schoolId" | "userNameRule" | "passwordKind" | "mustChangePassword";
   oidcArtifact: "kind" | "idHash" | "payload" | "expiresAt";
+  voidSignIn: "personId";
   logoutNotice: "id" | "clientId" | "personId" | "sid" | "nextAttemptAt" | "createdAt";
   consent: "personId" | "clientId" | "grantedAt";
   schoolChoice: "personId" | "clientId" | "schoolId";

@@ -83,7 +83,7 @@ export const card: Noun = {
         show(await far.listCards(remote, { schoolId, personId, after, limit: limit + 1 }), limit),
     }),
     revoke: makeCommand({
-      summary: "Revoke login cards of a school. Who is signed in stays so.",
+      summary: "Revoke login cards of a school. Who was signed in by one is signed out.",
       options: {
         school: required(option.school("The school.")),
         person: option.people("Those of these people."),

@@ -1,9 +1,11 @@
 import type { PersonId } from "../directory/index.ts";
 import type { Queryable } from "../platform/db.ts";
-import { findRows, run, sql, type Sql, statement, table, update } from "../platform/sql.ts";
+import { findRows, run, sql, statement, table, update } from "../platform/sql.ts";
+import type { Parameter, Sql, Statement } from "../platform/sql.ts";
 import { recordNotices } from "./logout/notice.ts";
+import { isCurrent } from "./storage/artifact.ts";
 
-type Notified = { clientId: string; sid: string };
+type Notified = { clientId: string; personId: PersonId; sid: string };
 
 const credential = table("credential");
 const person = table("person");
@@ -44,22 +46,33 @@ const keepSession = statement<{ personId: PersonId; keptUid: string }>(
 );
 
 // Notified are the apps that the sessions were used for, and those that hold tokens, also of sessions that have ended.
-const deleteArtifacts = statement<{ personId: PersonId; at: Date; keptUid: string | null }>(
-  ({ personId, at, keptUid }) => sql`
-    WITH gone AS (
-      DELETE FROM ${artifact} WHERE ${artifact.personId} = ${personId}
-        AND (${keptUid}::text IS NULL OR ${sessionOf(artifact)} IS DISTINCT FROM ${keptUid})
-      RETURNING ${artifact.kind} AS kind, ${artifact.clientId} AS client_id, ${artifact.sessionUid} AS session_uid,
-        ${artifact.payload} AS payload, ${artifact.expiresAt} AS expires_at),
-    notified AS (
-      SELECT jsonb_object_keys(payload->'authorizations') AS client_id, session_uid AS sid
-      FROM gone WHERE kind = 'Session' AND expires_at > ${at}
-      UNION
-      SELECT client_id, payload->>'sessionUid'
-      FROM gone WHERE client_id IS NOT NULL AND payload->>'sessionUid' IS NOT NULL AND expires_at > ${at})
-    SELECT (SELECT count(*)::int FROM gone) AS gone, (
-      SELECT coalesce(json_agg(json_build_object('clientId', client_id, 'sid', sid)), '[]') FROM notified) AS notified`,
-  "sign-on.deleteArtifactsOf",
+const deleteThose = (those: Sql, at: Parameter): Sql => sql`
+  WITH gone AS (
+    DELETE FROM ${artifact} WHERE ${those}
+    RETURNING ${artifact.kind} AS kind, ${artifact.clientId} AS client_id, ${artifact.personId} AS person_id,
+      ${artifact.sessionUid} AS session_uid, ${artifact.payload} AS payload, ${artifact.expiresAt} AS expires_at),
+  notified AS (
+    SELECT jsonb_object_keys(payload->'authorizations') AS client_id, person_id, session_uid AS sid
+    FROM gone WHERE kind = 'Session' AND expires_at > ${at}
+    UNION
+    SELECT client_id, person_id, payload->>'sessionUid'
+    FROM gone WHERE client_id IS NOT NULL AND payload->>'sessionUid' IS NOT NULL AND expires_at > ${at})
+  SELECT (SELECT count(*)::int FROM gone) AS gone, (
+    SELECT coalesce(json_agg(json_build_object('clientId', client_id, 'personId', person_id, 'sid', sid)), '[]')
+    FROM notified) AS notified`;
+
+type Deletion = { personIds: readonly PersonId[]; at: Date; keptUid: string | null };
+
+const isOfPeople = (personIds: Parameter): Sql => sql`${artifact.personId} = ANY (${personIds}::uuid[])`;
+
+const deleteArtifacts = statement<Deletion>(({ personIds, at, keptUid }) => {
+  const isKept = sql`${keptUid}::text IS NOT NULL AND ${sessionOf(artifact)} IS NOT DISTINCT FROM ${keptUid}`;
+  return deleteThose(sql`${isOfPeople(personIds)} AND NOT (${isKept})`, at);
+}, "sign-on.deleteArtifactsOf");
+
+const deleteVoid = statement<Omit<Deletion, "keptUid">>(
+  ({ personIds, at }) => deleteThose(sql`${isOfPeople(personIds)} AND NOT ${isCurrent(artifact)}`, at),
+  "sign-on.deleteVoidArtifacts",
 );
 
 /**
@@ -76,16 +89,31 @@ export async function endSignIns(
   await run(tx, raiseGeneration, { personId });
   if (keptUid !== null) await run(tx, keepSession, { personId, keptUid });
   await run(tx, deleteDevices, { personId });
+  await deleteAndNotify(tx, deleteArtifacts, { personIds: [personId], at, keptUid });
+}
+
+/**
+ * Deletes what is void of these people: their sign-ins were ended, or a card that opened one. The apps concerned are
+ * notified of the logout.
+ */
+export async function deleteVoidSignIns(tx: Queryable, given: { personIds: PersonId[]; at: Date }): Promise<void> {
+  await deleteAndNotify(tx, deleteVoid, given);
+}
+
+async function deleteAndNotify<Given extends { at: Date }>(
+  tx: Queryable,
+  deletion: Statement<Given>,
+  given: Given,
+): Promise<void> {
   const all = new Map<string, Notified>();
   // A refresh holds the token that it uses: the first DELETE waits for it, the next one sees what it issued.
   for (let deleted = 1; deleted > 0;) {
-    const rows = await findRows<{ gone: number; notified: Notified[] }>(tx, deleteArtifacts, { personId, at, keptUid });
-    const { gone, notified } = rows[0]!;
-    for (const one of notified) all.set(JSON.stringify([one.clientId, one.sid]), one);
-    deleted = gone;
+    const [row] = await findRows<{ gone: number; notified: Notified[] }, Given>(tx, deletion, given);
+    for (const one of row!.notified) all.set(JSON.stringify([one.clientId, one.sid]), one);
+    deleted = row!.gone;
   }
   await recordNotices(
     tx,
-    [...all.values()].map((one) => ({ ...one, personId, at })),
+    [...all.values()].map((one) => ({ ...one, at: given.at })),
   );
 }

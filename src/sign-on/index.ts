@@ -6,10 +6,11 @@
  *             from one authorization), unit of work (what one request wants written), signing key, login hint,
  *             logout notice, second factor (what a person proves beside the password), recovery code.
  * Invariants: tokens are stored as hashes; a code or refresh token is used up once, together with what was issued
- *             for it; a revoked token is refused at once in every process; a new password, a block and a sign-out by
- *             staff void earlier sign-ins; addresses come from ISSUER_URL alone; access decides at every sign-on and
- *             refresh whether the person may sign in; a key is published before it signs; who has a second factor, or
-             must have one, gets no session of the platform and no token for the admin API by the password alone;
+ *             for it; a revoked token is refused at once in every process; a new password, a block, a deletion and a
+ *             sign-out by staff void earlier sign-ins, the end of a login card those that it opened; addresses come
+ *             from ISSUER_URL alone; access decides at every sign-on and refresh whether the person may sign in; a key
+ *             is published before it signs; who has a second factor, or must have one, gets no session of the platform
+ *             and no token for the admin API by the password alone;
  *             a session is of use in the browser that it was made for only.
  * Never knows: what the IDM API or Schulconnex answer; who sees which data.
  */
@@ -40,6 +41,7 @@ export type { MadeLogin, PasswordsFor } from "./make-passwords.ts";
 export { makeNextKeys, rotateSigningKeys, rotateSigningKeysIn } from "./keys/rotation.ts";
 export { checkSigningKeys, describeSigningKeys } from "./keys/signing-keys.ts";
 export type { DescribedKey } from "./keys/signing-keys.ts";
+export { cookiesOfOnePath } from "./cookies-of-one-path.ts";
 export { lockPersonSignIn } from "./end-sign-ins.ts";
 export {
   blockPerson,

@@ -39,6 +39,7 @@ import { makeSetUpRouter } from "./second-factor/set-up.ts";
 import { findSignedIn, type SignedIn } from "./signed-in.ts";
 import { makeDbByRoute, makeStoreByRoute } from "./storage/by-route.ts";
 import { makeCheckAccessToken } from "./storage/check-access-token.ts";
+import { makeVoidSignInsJob } from "./void-sign-ins.ts";
 import { makeLimitTokens } from "./storage/limit-tokens.ts";
 import { makeClientTokensJob, makeSweepJob } from "./storage/sweep.ts";
 
@@ -173,6 +174,7 @@ export async function makeSignOn(options: SignOnOptions): Promise<SignOn> {
         everySeconds: 300,
         run: async (signal) => void (await sweepSignInTraces(jobs.pool, clock(), signal)),
       },
+      makeVoidSignInsJob({ db: jobs, clock }),
       makeLogoutJob({ db: jobs, clock, log, issuerUrl, sender, signingKeys: () => signingKeys }),
     ],
     close: () => sender.close(),

@@ -23,6 +23,10 @@ export const oldRows: Record<string, { insert: string; areOld: string }> = {
     ),
     areOld: `expires_at = ${old}`,
   },
+  void_sign_in: {
+    insert: `INSERT INTO void_sign_in (person_id) SELECT ${id()} FROM ${numbers}`,
+    areOld: "true",
+  },
   sign_in_brake: {
     insert: `INSERT INTO sign_in_brake (key, failures, wait_until, forget_at) SELECT ${hash}, 1, ${old}, ${old} FROM ${numbers}`,
     areOld: `forget_at = ${old}`,

@@ -1,8 +1,10 @@
 import { beforeEach, expect, test } from "vitest";
-import type { ClientId } from "../../src/access/index.ts";
+import type { BackchannelLogoutUri, ClientId } from "../../src/access/index.ts";
 import type { PersonId, SchoolId } from "../../src/directory/index.ts";
 import { sequenceEvents } from "../../src/events/index.ts";
 import { makeOperator, runHere } from "../cli/program.ts";
+import { makeImporter } from "../imports/rosters.ts";
+import { makeStaff } from "../support/admin.ts";
 import { makeBrowser, type Browser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
 import { startService } from "../support/service.ts";
@@ -57,9 +59,9 @@ const knownDevices = async () =>
 
 beforeEach(async () => {
   school = await make.school();
-  pupil = await make.person({ school });
+  pupil = await make.person({ school, sourceSystemIdentifier: "p1" });
   login = await giveLogin(db, pupil);
-  app = await make.app();
+  app = await make.app({ backchannelLogoutUri: "https://app.example/logout" as BackchannelLogoutUri });
   await make.grant({ app: app.clientId, school });
   stolen = await getUserTokens(service, app, login, { scopes });
 });
@@ -96,6 +98,46 @@ test("a code that was not exchanged and a half-finished sign-in end too", async 
     (await postToken(service, app, { grant_type: "authorization_code", code, redirect_uri: app.redirectUri })).status,
   ).toBe(400);
   expect((await atConsent.submit(consent, "/consent")).url).not.toContain("code=");
+});
+
+const runJob = (name: string) => service.jobs.find((job) => job.name === name)!.run(new AbortController().signal);
+const notices = () => db.prisma.logoutNotice.findMany({ where: { personId: pupil }, select: { clientId: true } });
+const importRoster = (...ids: string[]) => {
+  const lines = ids.map((id) => `${id};student;Bo;Muster`);
+  return makeImporter(db).run(["id;role;first_name;last_name", ...lines].join("\n"), { school });
+};
+const callAdmin = async (path: string) =>
+  (await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] })).call("POST", `/people/${pupil}${path}`);
+
+test.each([
+  ["the command line", () => ask("person", "soft-delete", pupil), () => ask("person", "restore", pupil)],
+  ["the admin API", () => callAdmin("/soft-deletion"), () => callAdmin("/restoration")],
+  ["an import", () => importRoster("other"), () => importRoster("other", "p1")],
+])("who was deleted and restored by %s signs in anew, and apps are told of the logout", async (_by, end, restore) => {
+  await end();
+  expect((await db.prisma.person.findUniqueOrThrow({ where: { id: pupil } })).status).toBe("SOFT_DELETED");
+  expect(await attack()).toEqual(nothing);
+  await runJob("sign-on.endSignIns");
+  expect(await notices()).toEqual([{ clientId: app.clientId }]);
+  expect(await knownDevices()).toBe(0);
+  expect((await db.pool.query("SELECT FROM oidc_artifact WHERE person_id = $1", [pupil])).rowCount).toBe(0);
+  await restore();
+  expect((await db.prisma.person.findUniqueOrThrow({ where: { id: pupil } })).status).toBe("ACTIVE");
+  expect(await attack()).toEqual(nothing);
+  expect((await getUserTokens(service, app, login, { scopes })).access_token).toBeTruthy();
+  await runJob("sign-on.endSignIns");
+  expect((await getUserTokens(service, app, login, { scopes })).access_token).toBeTruthy();
+});
+
+test("a restoration at once brings nothing back, and what begins then is not ended by the job that comes later", async () => {
+  await ask("person", "soft-delete", pupil);
+  await ask("person", "restore", pupil);
+  expect(await attack()).toEqual(nothing);
+  stolen = await getUserTokens(service, app, login, { scopes });
+  await runJob("sign-on.endSignIns");
+  expect(await attack()).toEqual(everything);
+  expect(await notices()).toEqual([{ clientId: app.clientId }]);
+  expect(await knownDevices()).toBeGreaterThan(0);
 });
 
 test("unblocking brings nothing back that ended, nor a session begun while blocked", async () => {

@@ -436,6 +436,7 @@ export const ModelName = {
   UserNameKey: 'UserNameKey',
   SchoolSignIn: 'SchoolSignIn',
   OidcArtifact: 'OidcArtifact',
+  VoidSignIn: 'VoidSignIn',
   LogoutNotice: 'LogoutNotice',
   Consent: 'Consent',
   SchoolChoice: 'SchoolChoice',
@@ -477,7 +478,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "personImport" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "knownDevice" | "cardSettings" | "loginCard" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "personImport" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "knownDevice" | "cardSettings" | "loginCard" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3367,6 +3368,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    VoidSignIn: {
+      payload: Prisma.$VoidSignInPayload<ExtArgs>
+      fields: Prisma.VoidSignInFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.VoidSignInFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.VoidSignInFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>
+        }
+        findFirst: {
+          args: Prisma.VoidSignInFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.VoidSignInFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>
+        }
+        findMany: {
+          args: Prisma.VoidSignInFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>[]
+        }
+        create: {
+          args: Prisma.VoidSignInCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>
+        }
+        createMany: {
+          args: Prisma.VoidSignInCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.VoidSignInCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>[]
+        }
+        delete: {
+          args: Prisma.VoidSignInDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>
+        }
+        update: {
+          args: Prisma.VoidSignInUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>
+        }
+        deleteMany: {
+          args: Prisma.VoidSignInDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.VoidSignInUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.VoidSignInUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>[]
+        }
+        upsert: {
+          args: Prisma.VoidSignInUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>
+        }
+        aggregate: {
+          args: Prisma.VoidSignInAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateVoidSignIn>
+        }
+        groupBy: {
+          args: Prisma.VoidSignInGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.VoidSignInGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.VoidSignInCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.VoidSignInCountAggregateOutputType> | number
+        }
+      }
+    }
     LogoutNotice: {
       payload: Prisma.$LogoutNoticePayload<ExtArgs>
       fields: Prisma.LogoutNoticeFieldRefs
@@ -5836,6 +5911,7 @@ export const OidcArtifactScalarFieldEnum = {
   clientId: 'clientId',
   personId: 'personId',
   generation: 'generation',
+  cardId: 'cardId',
   grantId: 'grantId',
   sessionUid: 'sessionUid',
   consumedAt: 'consumedAt',
@@ -5844,6 +5920,13 @@ export const OidcArtifactScalarFieldEnum = {
 } as const
 
 export type OidcArtifactScalarFieldEnum = (typeof OidcArtifactScalarFieldEnum)[keyof typeof OidcArtifactScalarFieldEnum]
+
+
+export const VoidSignInScalarFieldEnum = {
+  personId: 'personId'
+} as const
+
+export type VoidSignInScalarFieldEnum = (typeof VoidSignInScalarFieldEnum)[keyof typeof VoidSignInScalarFieldEnum]
 
 
 export const LogoutNoticeScalarFieldEnum = {
@@ -6765,6 +6848,7 @@ export type GlobalOmitConfig = {
   userNameKey?: Prisma.UserNameKeyOmit
   schoolSignIn?: Prisma.SchoolSignInOmit
   oidcArtifact?: Prisma.OidcArtifactOmit
+  voidSignIn?: Prisma.VoidSignInOmit
   logoutNotice?: Prisma.LogoutNoticeOmit
   consent?: Prisma.ConsentOmit
   schoolChoice?: Prisma.SchoolChoiceOmit

@@ -90,6 +90,7 @@ export const ModelName = {
   UserNameKey: 'UserNameKey',
   SchoolSignIn: 'SchoolSignIn',
   OidcArtifact: 'OidcArtifact',
+  VoidSignIn: 'VoidSignIn',
   LogoutNotice: 'LogoutNotice',
   Consent: 'Consent',
   SchoolChoice: 'SchoolChoice',
@@ -640,6 +641,7 @@ export const OidcArtifactScalarFieldEnum = {
   clientId: 'clientId',
   personId: 'personId',
   generation: 'generation',
+  cardId: 'cardId',
   grantId: 'grantId',
   sessionUid: 'sessionUid',
   consumedAt: 'consumedAt',
@@ -648,6 +650,13 @@ export const OidcArtifactScalarFieldEnum = {
 } as const
 
 export type OidcArtifactScalarFieldEnum = (typeof OidcArtifactScalarFieldEnum)[keyof typeof OidcArtifactScalarFieldEnum]
+
+
+export const VoidSignInScalarFieldEnum = {
+  personId: 'personId'
+} as const
+
+export type VoidSignInScalarFieldEnum = (typeof VoidSignInScalarFieldEnum)[keyof typeof VoidSignInScalarFieldEnum]
 
 
 export const LogoutNoticeScalarFieldEnum = {

@@ -40,6 +40,7 @@ export type OidcArtifactMinAggregateOutputType = {
   clientId: string | null
   personId: string | null
   generation: number | null
+  cardId: string | null
   grantId: string | null
   sessionUid: string | null
   consumedAt: Date | null
@@ -53,6 +54,7 @@ export type OidcArtifactMaxAggregateOutputType = {
   clientId: string | null
   personId: string | null
   generation: number | null
+  cardId: string | null
   grantId: string | null
   sessionUid: string | null
   consumedAt: Date | null
@@ -67,6 +69,7 @@ export type OidcArtifactCountAggregateOutputType = {
   clientId: number
   personId: number
   generation: number
+  cardId: number
   grantId: number
   sessionUid: number
   consumedAt: number
@@ -90,6 +93,7 @@ export type OidcArtifactMinAggregateInputType = {
   clientId?: true
   personId?: true
   generation?: true
+  cardId?: true
   grantId?: true
   sessionUid?: true
   consumedAt?: true
@@ -103,6 +107,7 @@ export type OidcArtifactMaxAggregateInputType = {
   clientId?: true
   personId?: true
   generation?: true
+  cardId?: true
   grantId?: true
   sessionUid?: true
   consumedAt?: true
@@ -117,6 +122,7 @@ export type OidcArtifactCountAggregateInputType = {
   clientId?: true
   personId?: true
   generation?: true
+  cardId?: true
   grantId?: true
   sessionUid?: true
   consumedAt?: true
@@ -218,6 +224,7 @@ export type OidcArtifactGroupByOutputType = {
   clientId: string | null
   personId: string | null
   generation: number | null
+  cardId: string | null
   grantId: string | null
   sessionUid: string | null
   consumedAt: Date | null
@@ -255,6 +262,7 @@ export type OidcArtifactWhereInput = {
   clientId?: Prisma.StringNullableFilter<"OidcArtifact"> | string | null
   personId?: Prisma.UuidNullableFilter<"OidcArtifact"> | string | null
   generation?: Prisma.IntNullableFilter<"OidcArtifact"> | number | null
+  cardId?: Prisma.UuidNullableFilter<"OidcArtifact"> | string | null
   grantId?: Prisma.StringNullableFilter<"OidcArtifact"> | string | null
   sessionUid?: Prisma.StringNullableFilter<"OidcArtifact"> | string | null
   consumedAt?: Prisma.DateTimeNullableFilter<"OidcArtifact"> | Date | string | null
@@ -269,6 +277,7 @@ export type OidcArtifactOrderByWithRelationInput = {
   clientId?: Prisma.SortOrderInput | Prisma.SortOrder
   personId?: Prisma.SortOrderInput | Prisma.SortOrder
   generation?: Prisma.SortOrderInput | Prisma.SortOrder
+  cardId?: Prisma.SortOrderInput | Prisma.SortOrder
   grantId?: Prisma.SortOrderInput | Prisma.SortOrder
   sessionUid?: Prisma.SortOrderInput | Prisma.SortOrder
   consumedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -287,6 +296,7 @@ export type OidcArtifactWhereUniqueInput = Prisma.AtLeast<{
   clientId?: Prisma.StringNullableFilter<"OidcArtifact"> | string | null
   personId?: Prisma.UuidNullableFilter<"OidcArtifact"> | string | null
   generation?: Prisma.IntNullableFilter<"OidcArtifact"> | number | null
+  cardId?: Prisma.UuidNullableFilter<"OidcArtifact"> | string | null
   grantId?: Prisma.StringNullableFilter<"OidcArtifact"> | string | null
   sessionUid?: Prisma.StringNullableFilter<"OidcArtifact"> | string | null
   consumedAt?: Prisma.DateTimeNullableFilter<"OidcArtifact"> | Date | string | null
@@ -301,6 +311,7 @@ export type OidcArtifactOrderByWithAggregationInput = {
   clientId?: Prisma.SortOrderInput | Prisma.SortOrder
   personId?: Prisma.SortOrderInput | Prisma.SortOrder
   generation?: Prisma.SortOrderInput | Prisma.SortOrder
+  cardId?: Prisma.SortOrderInput | Prisma.SortOrder
   grantId?: Prisma.SortOrderInput | Prisma.SortOrder
   sessionUid?: Prisma.SortOrderInput | Prisma.SortOrder
   consumedAt?: Prisma.SortOrderInput | Prisma.SortOrder
@@ -323,6 +334,7 @@ export type OidcArtifactScalarWhereWithAggregatesInput = {
   clientId?: Prisma.StringNullableWithAggregatesFilter<"OidcArtifact"> | string | null
   personId?: Prisma.UuidNullableWithAggregatesFilter<"OidcArtifact"> | string | null
   generation?: Prisma.IntNullableWithAggregatesFilter<"OidcArtifact"> | number | null
+  cardId?: Prisma.UuidNullableWithAggregatesFilter<"OidcArtifact"> | string | null
   grantId?: Prisma.StringNullableWithAggregatesFilter<"OidcArtifact"> | string | null
   sessionUid?: Prisma.StringNullableWithAggregatesFilter<"OidcArtifact"> | string | null
   consumedAt?: Prisma.DateTimeNullableWithAggregatesFilter<"OidcArtifact"> | Date | string | null
@@ -337,6 +349,7 @@ export type OidcArtifactCreateInput = {
   clientId?: string | null
   personId?: string | null
   generation?: number | null
+  cardId?: string | null
   grantId?: string | null
   sessionUid?: string | null
   consumedAt?: Date | string | null
@@ -351,6 +364,7 @@ export type OidcArtifactUncheckedCreateInput = {
   clientId?: string | null
   personId?: string | null
   generation?: number | null
+  cardId?: string | null
   grantId?: string | null
   sessionUid?: string | null
   consumedAt?: Date | string | null
@@ -365,6 +379,7 @@ export type OidcArtifactUpdateInput = {
   clientId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   generation?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  cardId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   grantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionUid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   consumedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -379,6 +394,7 @@ export type OidcArtifactUncheckedUpdateInput = {
   clientId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   generation?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  cardId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   grantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionUid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   consumedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -393,6 +409,7 @@ export type OidcArtifactCreateManyInput = {
   clientId?: string | null
   personId?: string | null
   generation?: number | null
+  cardId?: string | null
   grantId?: string | null
   sessionUid?: string | null
   consumedAt?: Date | string | null
@@ -407,6 +424,7 @@ export type OidcArtifactUpdateManyMutationInput = {
   clientId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   generation?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  cardId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   grantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionUid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   consumedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -421,6 +439,7 @@ export type OidcArtifactUncheckedUpdateManyInput = {
   clientId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   personId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   generation?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  cardId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   grantId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   sessionUid?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   consumedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
@@ -440,6 +459,7 @@ export type OidcArtifactCountOrderByAggregateInput = {
   clientId?: Prisma.SortOrder
   personId?: Prisma.SortOrder
   generation?: Prisma.SortOrder
+  cardId?: Prisma.SortOrder
   grantId?: Prisma.SortOrder
   sessionUid?: Prisma.SortOrder
   consumedAt?: Prisma.SortOrder
@@ -457,6 +477,7 @@ export type OidcArtifactMaxOrderByAggregateInput = {
   clientId?: Prisma.SortOrder
   personId?: Prisma.SortOrder
   generation?: Prisma.SortOrder
+  cardId?: Prisma.SortOrder
   grantId?: Prisma.SortOrder
   sessionUid?: Prisma.SortOrder
   consumedAt?: Prisma.SortOrder
@@ -470,6 +491,7 @@ export type OidcArtifactMinOrderByAggregateInput = {
   clientId?: Prisma.SortOrder
   personId?: Prisma.SortOrder
   generation?: Prisma.SortOrder
+  cardId?: Prisma.SortOrder
   grantId?: Prisma.SortOrder
   sessionUid?: Prisma.SortOrder
   consumedAt?: Prisma.SortOrder
@@ -490,6 +512,7 @@ export type OidcArtifactSelect<ExtArgs extends runtime.Types.Extensions.Internal
   clientId?: boolean
   personId?: boolean
   generation?: boolean
+  cardId?: boolean
   grantId?: boolean
   sessionUid?: boolean
   consumedAt?: boolean
@@ -504,6 +527,7 @@ export type OidcArtifactSelectCreateManyAndReturn<ExtArgs extends runtime.Types.
   clientId?: boolean
   personId?: boolean
   generation?: boolean
+  cardId?: boolean
   grantId?: boolean
   sessionUid?: boolean
   consumedAt?: boolean
@@ -518,6 +542,7 @@ export type OidcArtifactSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.
   clientId?: boolean
   personId?: boolean
   generation?: boolean
+  cardId?: boolean
   grantId?: boolean
   sessionUid?: boolean
   consumedAt?: boolean
@@ -532,6 +557,7 @@ export type OidcArtifactSelectScalar = {
   clientId?: boolean
   personId?: boolean
   generation?: boolean
+  cardId?: boolean
   grantId?: boolean
   sessionUid?: boolean
   consumedAt?: boolean
@@ -539,7 +565,7 @@ export type OidcArtifactSelectScalar = {
   expiresAt?: boolean
 }
 
-export type OidcArtifactOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"kind" | "idHash" | "payload" | "clientId" | "personId" | "generation" | "grantId" | "sessionUid" | "consumedAt" | "replay" | "expiresAt", ExtArgs["result"]["oidcArtifact"]>
+export type OidcArtifactOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"kind" | "idHash" | "payload" | "clientId" | "personId" | "generation" | "cardId" | "grantId" | "sessionUid" | "consumedAt" | "replay" | "expiresAt", ExtArgs["result"]["oidcArtifact"]>
 
 export type $OidcArtifactPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "OidcArtifact"
@@ -551,6 +577,7 @@ export type $OidcArtifactPayload<ExtArgs extends runtime.Types.Extensions.Intern
     clientId: string | null
     personId: string | null
     generation: number | null
+    cardId: string | null
     grantId: string | null
     sessionUid: string | null
     consumedAt: Date | null
@@ -985,6 +1012,7 @@ export interface OidcArtifactFieldRefs {
   readonly clientId: Prisma.FieldRef<"OidcArtifact", 'String'>
   readonly personId: Prisma.FieldRef<"OidcArtifact", 'String'>
   readonly generation: Prisma.FieldRef<"OidcArtifact", 'Int'>
+  readonly cardId: Prisma.FieldRef<"OidcArtifact", 'String'>
   readonly grantId: Prisma.FieldRef<"OidcArtifact", 'String'>
   readonly sessionUid: Prisma.FieldRef<"OidcArtifact", 'String'>
   readonly consumedAt: Prisma.FieldRef<"OidcArtifact", 'DateTime'>

@@ -270,6 +270,7 @@ export type PersonWhereInput = {
   signIns?: Prisma.SignInListRelationFilter
   consents?: Prisma.ConsentListRelationFilter
   knownDevices?: Prisma.KnownDeviceListRelationFilter
+  voidSignIn?: Prisma.XOR<Prisma.VoidSignInNullableScalarRelationFilter, Prisma.VoidSignInWhereInput> | null
   staffRoles?: Prisma.StaffRoleListRelationFilter
   imports?: Prisma.PersonImportListRelationFilter
   secondFactors?: Prisma.SecondFactorListRelationFilter
@@ -300,6 +301,7 @@ export type PersonOrderByWithRelationInput = {
   signIns?: Prisma.SignInOrderByRelationAggregateInput
   consents?: Prisma.ConsentOrderByRelationAggregateInput
   knownDevices?: Prisma.KnownDeviceOrderByRelationAggregateInput
+  voidSignIn?: Prisma.VoidSignInOrderByWithRelationInput
   staffRoles?: Prisma.StaffRoleOrderByRelationAggregateInput
   imports?: Prisma.PersonImportOrderByRelationAggregateInput
   secondFactors?: Prisma.SecondFactorOrderByRelationAggregateInput
@@ -333,6 +335,7 @@ export type PersonWhereUniqueInput = Prisma.AtLeast<{
   signIns?: Prisma.SignInListRelationFilter
   consents?: Prisma.ConsentListRelationFilter
   knownDevices?: Prisma.KnownDeviceListRelationFilter
+  voidSignIn?: Prisma.XOR<Prisma.VoidSignInNullableScalarRelationFilter, Prisma.VoidSignInWhereInput> | null
   staffRoles?: Prisma.StaffRoleListRelationFilter
   imports?: Prisma.PersonImportListRelationFilter
   secondFactors?: Prisma.SecondFactorListRelationFilter
@@ -403,6 +406,7 @@ export type PersonCreateInput = {
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
@@ -431,6 +435,7 @@ export type PersonUncheckedCreateInput = {
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
@@ -459,6 +464,7 @@ export type PersonUpdateInput = {
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
@@ -487,6 +493,7 @@ export type PersonUncheckedUpdateInput = {
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
@@ -783,6 +790,20 @@ export type PersonUpdateOneWithoutUserNamesNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutUserNamesInput, Prisma.PersonUpdateWithoutUserNamesInput>, Prisma.PersonUncheckedUpdateWithoutUserNamesInput>
 }
 
+export type PersonCreateNestedOneWithoutVoidSignInInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutVoidSignInInput, Prisma.PersonUncheckedCreateWithoutVoidSignInInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutVoidSignInInput
+  connect?: Prisma.PersonWhereUniqueInput
+}
+
+export type PersonUpdateOneRequiredWithoutVoidSignInNestedInput = {
+  create?: Prisma.XOR<Prisma.PersonCreateWithoutVoidSignInInput, Prisma.PersonUncheckedCreateWithoutVoidSignInInput>
+  connectOrCreate?: Prisma.PersonCreateOrConnectWithoutVoidSignInInput
+  upsert?: Prisma.PersonUpsertWithoutVoidSignInInput
+  connect?: Prisma.PersonWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.PersonUpdateToOneWithWhereWithoutVoidSignInInput, Prisma.PersonUpdateWithoutVoidSignInInput>, Prisma.PersonUncheckedUpdateWithoutVoidSignInInput>
+}
+
 export type PersonCreateNestedOneWithoutConsentsInput = {
   create?: Prisma.XOR<Prisma.PersonCreateWithoutConsentsInput, Prisma.PersonUncheckedCreateWithoutConsentsInput>
   connectOrCreate?: Prisma.PersonCreateOrConnectWithoutConsentsInput
@@ -876,6 +897,7 @@ export type PersonCreateWithoutSignInsInput = {
   userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
@@ -903,6 +925,7 @@ export type PersonUncheckedCreateWithoutSignInsInput = {
   userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
@@ -946,6 +969,7 @@ export type PersonUpdateWithoutSignInsInput = {
   userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
@@ -973,6 +997,7 @@ export type PersonUncheckedUpdateWithoutSignInsInput = {
   userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
@@ -1000,6 +1025,7 @@ export type PersonCreateWithoutHomeSchoolInput = {
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
@@ -1027,6 +1053,7 @@ export type PersonUncheckedCreateWithoutHomeSchoolInput = {
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
@@ -1101,6 +1128,7 @@ export type PersonCreateWithoutAffiliationsInput = {
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
@@ -1128,6 +1156,7 @@ export type PersonUncheckedCreateWithoutAffiliationsInput = {
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
@@ -1160,6 +1189,7 @@ export type PersonCreateWithoutHomeInput = {
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
@@ -1186,6 +1216,7 @@ export type PersonUncheckedCreateWithoutHomeInput = {
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
@@ -1234,6 +1265,7 @@ export type PersonUpdateWithoutAffiliationsInput = {
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
@@ -1261,6 +1293,7 @@ export type PersonUncheckedUpdateWithoutAffiliationsInput = {
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
@@ -1305,6 +1338,7 @@ export type PersonCreateWithoutImportsInput = {
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
@@ -1332,6 +1366,7 @@ export type PersonUncheckedCreateWithoutImportsInput = {
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
@@ -1375,6 +1410,7 @@ export type PersonUpdateWithoutImportsInput = {
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
@@ -1402,6 +1438,7 @@ export type PersonUncheckedUpdateWithoutImportsInput = {
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
@@ -1428,6 +1465,7 @@ export type PersonCreateWithoutCredentialInput = {
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
@@ -1455,6 +1493,7 @@ export type PersonUncheckedCreateWithoutCredentialInput = {
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
@@ -1498,6 +1537,7 @@ export type PersonUpdateWithoutCredentialInput = {
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
@@ -1525,6 +1565,7 @@ export type PersonUncheckedUpdateWithoutCredentialInput = {
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
@@ -1552,6 +1593,7 @@ export type PersonCreateWithoutUserNamesInput = {
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
@@ -1579,6 +1621,7 @@ export type PersonUncheckedCreateWithoutUserNamesInput = {
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
@@ -1622,6 +1665,7 @@ export type PersonUpdateWithoutUserNamesInput = {
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
@@ -1646,6 +1690,135 @@ export type PersonUncheckedUpdateWithoutUserNamesInput = {
   updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
   credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonCreateWithoutVoidSignInInput = {
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  homeSchool?: Prisma.SchoolCreateNestedOneWithoutHomeOfInput
+  home?: Prisma.AffiliationCreateNestedOneWithoutHomeOfInput
+  affiliations?: Prisma.AffiliationCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
+}
+
+export type PersonUncheckedCreateWithoutVoidSignInInput = {
+  id: string
+  homeSchoolId?: string | null
+  role: $Enums.PersonRole
+  status?: $Enums.PersonStatus
+  firstFull?: string | null
+  firstCall?: string | null
+  last?: string | null
+  sortKey: string
+  sourceSystemIdentifier?: string | null
+  sourceIdIsShared?: boolean
+  softDeletedAt?: Date | string | null
+  purgeAt?: Date | string | null
+  blockedAt?: Date | string | null
+  createdAt: Date | string
+  updatedAt: Date | string
+  affiliations?: Prisma.AffiliationUncheckedCreateNestedManyWithoutPersonInput
+  credential?: Prisma.CredentialUncheckedCreateNestedOneWithoutPersonInput
+  userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
+  signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
+  consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
+  imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
+  secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
+  recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
+}
+
+export type PersonCreateOrConnectWithoutVoidSignInInput = {
+  where: Prisma.PersonWhereUniqueInput
+  create: Prisma.XOR<Prisma.PersonCreateWithoutVoidSignInInput, Prisma.PersonUncheckedCreateWithoutVoidSignInInput>
+}
+
+export type PersonUpsertWithoutVoidSignInInput = {
+  update: Prisma.XOR<Prisma.PersonUpdateWithoutVoidSignInInput, Prisma.PersonUncheckedUpdateWithoutVoidSignInInput>
+  create: Prisma.XOR<Prisma.PersonCreateWithoutVoidSignInInput, Prisma.PersonUncheckedCreateWithoutVoidSignInInput>
+  where?: Prisma.PersonWhereInput
+}
+
+export type PersonUpdateToOneWithWhereWithoutVoidSignInInput = {
+  where?: Prisma.PersonWhereInput
+  data: Prisma.XOR<Prisma.PersonUpdateWithoutVoidSignInInput, Prisma.PersonUncheckedUpdateWithoutVoidSignInInput>
+}
+
+export type PersonUpdateWithoutVoidSignInInput = {
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  homeSchool?: Prisma.SchoolUpdateOneWithoutHomeOfNestedInput
+  home?: Prisma.AffiliationUpdateOneWithoutHomeOfNestedInput
+  affiliations?: Prisma.AffiliationUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
+  signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
+  consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
+  imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
+  secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
+  recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
+}
+
+export type PersonUncheckedUpdateWithoutVoidSignInInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  homeSchoolId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  role?: Prisma.EnumPersonRoleFieldUpdateOperationsInput | $Enums.PersonRole
+  status?: Prisma.EnumPersonStatusFieldUpdateOperationsInput | $Enums.PersonStatus
+  firstFull?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  firstCall?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  last?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  sourceSystemIdentifier?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  sourceIdIsShared?: Prisma.BoolFieldUpdateOperationsInput | boolean
+  softDeletedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  purgeAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  blockedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  updatedAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  affiliations?: Prisma.AffiliationUncheckedUpdateManyWithoutPersonNestedInput
+  credential?: Prisma.CredentialUncheckedUpdateOneWithoutPersonNestedInput
+  userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
@@ -1676,6 +1849,7 @@ export type PersonCreateWithoutConsentsInput = {
   userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
@@ -1703,6 +1877,7 @@ export type PersonUncheckedCreateWithoutConsentsInput = {
   userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
@@ -1746,6 +1921,7 @@ export type PersonUpdateWithoutConsentsInput = {
   userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
@@ -1773,6 +1949,7 @@ export type PersonUncheckedUpdateWithoutConsentsInput = {
   userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
@@ -1800,6 +1977,7 @@ export type PersonCreateWithoutKnownDevicesInput = {
   userNames?: Prisma.UserNameCreateNestedManyWithoutPersonInput
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
@@ -1827,6 +2005,7 @@ export type PersonUncheckedCreateWithoutKnownDevicesInput = {
   userNames?: Prisma.UserNameUncheckedCreateNestedManyWithoutPersonInput
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
@@ -1870,6 +2049,7 @@ export type PersonUpdateWithoutKnownDevicesInput = {
   userNames?: Prisma.UserNameUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
@@ -1897,6 +2077,7 @@ export type PersonUncheckedUpdateWithoutKnownDevicesInput = {
   userNames?: Prisma.UserNameUncheckedUpdateManyWithoutPersonNestedInput
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
@@ -1925,6 +2106,7 @@ export type PersonCreateWithoutSecondFactorsInput = {
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
@@ -1952,6 +2134,7 @@ export type PersonUncheckedCreateWithoutSecondFactorsInput = {
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
@@ -1995,6 +2178,7 @@ export type PersonUpdateWithoutSecondFactorsInput = {
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
@@ -2022,6 +2206,7 @@ export type PersonUncheckedUpdateWithoutSecondFactorsInput = {
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
@@ -2049,6 +2234,7 @@ export type PersonCreateWithoutRecoveryCodesInput = {
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
@@ -2076,6 +2262,7 @@ export type PersonUncheckedCreateWithoutRecoveryCodesInput = {
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   staffRoles?: Prisma.StaffRoleUncheckedCreateNestedManyWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
@@ -2119,6 +2306,7 @@ export type PersonUpdateWithoutRecoveryCodesInput = {
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
@@ -2146,6 +2334,7 @@ export type PersonUncheckedUpdateWithoutRecoveryCodesInput = {
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
@@ -2173,6 +2362,7 @@ export type PersonCreateWithoutStaffRolesInput = {
   signIns?: Prisma.SignInCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInCreateNestedOneWithoutPersonInput
   imports?: Prisma.PersonImportCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeCreateNestedManyWithoutPersonInput
@@ -2200,6 +2390,7 @@ export type PersonUncheckedCreateWithoutStaffRolesInput = {
   signIns?: Prisma.SignInUncheckedCreateNestedManyWithoutPersonInput
   consents?: Prisma.ConsentUncheckedCreateNestedManyWithoutPersonInput
   knownDevices?: Prisma.KnownDeviceUncheckedCreateNestedManyWithoutPersonInput
+  voidSignIn?: Prisma.VoidSignInUncheckedCreateNestedOneWithoutPersonInput
   imports?: Prisma.PersonImportUncheckedCreateNestedManyWithoutPersonInput
   secondFactors?: Prisma.SecondFactorUncheckedCreateNestedManyWithoutPersonInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedCreateNestedManyWithoutPersonInput
@@ -2243,6 +2434,7 @@ export type PersonUpdateWithoutStaffRolesInput = {
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUpdateManyWithoutPersonNestedInput
@@ -2270,6 +2462,7 @@ export type PersonUncheckedUpdateWithoutStaffRolesInput = {
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
   recoveryCodes?: Prisma.RecoveryCodeUncheckedUpdateManyWithoutPersonNestedInput
@@ -2313,6 +2506,7 @@ export type PersonUpdateWithoutHomeSchoolInput = {
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
@@ -2340,6 +2534,7 @@ export type PersonUncheckedUpdateWithoutHomeSchoolInput = {
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
@@ -2400,6 +2595,7 @@ export type PersonUpdateWithoutHomeInput = {
   signIns?: Prisma.SignInUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUpdateManyWithoutPersonNestedInput
@@ -2426,6 +2622,7 @@ export type PersonUncheckedUpdateWithoutHomeInput = {
   signIns?: Prisma.SignInUncheckedUpdateManyWithoutPersonNestedInput
   consents?: Prisma.ConsentUncheckedUpdateManyWithoutPersonNestedInput
   knownDevices?: Prisma.KnownDeviceUncheckedUpdateManyWithoutPersonNestedInput
+  voidSignIn?: Prisma.VoidSignInUncheckedUpdateOneWithoutPersonNestedInput
   staffRoles?: Prisma.StaffRoleUncheckedUpdateManyWithoutPersonNestedInput
   imports?: Prisma.PersonImportUncheckedUpdateManyWithoutPersonNestedInput
   secondFactors?: Prisma.SecondFactorUncheckedUpdateManyWithoutPersonNestedInput
@@ -2575,6 +2772,7 @@ export type PersonSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   signIns?: boolean | Prisma.Person$signInsArgs<ExtArgs>
   consents?: boolean | Prisma.Person$consentsArgs<ExtArgs>
   knownDevices?: boolean | Prisma.Person$knownDevicesArgs<ExtArgs>
+  voidSignIn?: boolean | Prisma.Person$voidSignInArgs<ExtArgs>
   staffRoles?: boolean | Prisma.Person$staffRolesArgs<ExtArgs>
   imports?: boolean | Prisma.Person$importsArgs<ExtArgs>
   secondFactors?: boolean | Prisma.Person$secondFactorsArgs<ExtArgs>
@@ -2650,6 +2848,7 @@ export type PersonInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs 
   signIns?: boolean | Prisma.Person$signInsArgs<ExtArgs>
   consents?: boolean | Prisma.Person$consentsArgs<ExtArgs>
   knownDevices?: boolean | Prisma.Person$knownDevicesArgs<ExtArgs>
+  voidSignIn?: boolean | Prisma.Person$voidSignInArgs<ExtArgs>
   staffRoles?: boolean | Prisma.Person$staffRolesArgs<ExtArgs>
   imports?: boolean | Prisma.Person$importsArgs<ExtArgs>
   secondFactors?: boolean | Prisma.Person$secondFactorsArgs<ExtArgs>
@@ -2676,6 +2875,7 @@ export type $PersonPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     signIns: Prisma.$SignInPayload<ExtArgs>[]
     consents: Prisma.$ConsentPayload<ExtArgs>[]
     knownDevices: Prisma.$KnownDevicePayload<ExtArgs>[]
+    voidSignIn: Prisma.$VoidSignInPayload<ExtArgs> | null
     staffRoles: Prisma.$StaffRolePayload<ExtArgs>[]
     imports: Prisma.$PersonImportPayload<ExtArgs>[]
     secondFactors: Prisma.$SecondFactorPayload<ExtArgs>[]
@@ -3099,6 +3299,7 @@ export interface Prisma__PersonClient<T, Null = never, ExtArgs extends runtime.T
   signIns<T extends Prisma.Person$signInsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$signInsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SignInPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   consents<T extends Prisma.Person$consentsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$consentsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ConsentPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   knownDevices<T extends Prisma.Person$knownDevicesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$knownDevicesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$KnownDevicePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  voidSignIn<T extends Prisma.Person$voidSignInArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$voidSignInArgs<ExtArgs>>): Prisma.Prisma__VoidSignInClient<runtime.Types.Result.GetResult<Prisma.$VoidSignInPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   staffRoles<T extends Prisma.Person$staffRolesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$staffRolesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$StaffRolePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   imports<T extends Prisma.Person$importsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$importsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PersonImportPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   secondFactors<T extends Prisma.Person$secondFactorsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Person$secondFactorsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SecondFactorPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
@@ -3731,6 +3932,25 @@ export type Person$knownDevicesArgs<ExtArgs extends runtime.Types.Extensions.Int
   take?: number
   skip?: number
   distinct?: Prisma.KnownDeviceScalarFieldEnum | Prisma.KnownDeviceScalarFieldEnum[]
+}
+
+/**
+ * Person.voidSignIn
+ */
+export type Person$voidSignInArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the VoidSignIn
+   */
+  select?: Prisma.VoidSignInSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the VoidSignIn
+   */
+  omit?: Prisma.VoidSignInOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.VoidSignInInclude<ExtArgs> | null
+  where?: Prisma.VoidSignInWhereInput
 }
 
 /**

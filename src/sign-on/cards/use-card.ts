@@ -10,9 +10,9 @@ import type { CardId } from "./cards.ts";
 import { hashAnswer, hashCardToken } from "./make-card.ts";
 import { readCardSettings, type CardHours, type CardSecondStep } from "./settings.ts";
 
-/** A card that signs its person in, here and now. */
+/** A card that signs its person in, here and now. Shape: `cardId` is its id, as a sign-in names it. */
 export type UsableCard = {
-  id: CardId;
+  cardId: CardId;
   personId: PersonId;
   schoolId: SchoolId;
   firstName: string | null;
@@ -60,7 +60,7 @@ export async function checkCard(
   if (reason === "hours") return { kind: "refused", reason, hours: settings.hours };
   if (reason !== null) return { kind: "refused", reason };
   const { secondStep, secondStepHash } = row;
-  const card = { id: row.id as CardId, personId, schoolId, firstName: person.firstCall, secondStep };
+  const card = { cardId: row.id as CardId, personId, schoolId, firstName: person.firstCall, secondStep };
   const { generation } = person.credential;
   return {
     kind: "usable",
@@ -83,7 +83,7 @@ export async function checkAnswer(
   card: UsableCard,
   { answer, key, at, requestId }: { answer: string; key: Buffer; at: Date; requestId: string | undefined },
 ): Promise<CardAnswer> {
-  const { id, secondStep, secondStepHash, personId, schoolId } = card;
+  const { cardId: id, secondStep, secondStepHash, personId, schoolId } = card;
   if (secondStep === "NONE" || secondStepHash === null) return "right";
   const most = mostWrong[secondStep];
   const counted = await db.prisma.loginCard.updateManyAndReturn({
@@ -106,7 +106,7 @@ export async function checkAnswer(
 /** Records that a card signs in. Shape: false where it was revoked meanwhile. */
 export async function recordCardUse(
   db: PrismaDb,
-  { id, personId, schoolId }: UsableCard,
+  { cardId: id, personId, schoolId }: UsableCard,
   { at, requestId }: { at: Date; requestId: string | undefined },
 ): Promise<boolean> {
   return withPrismaTransaction(db, async (tx) => {

@@ -12,8 +12,8 @@ import {
 } from "./artifact.ts";
 import { findTokenOfGrant, type Lookup, toFoundToken } from "./lookup.ts";
 import { once, questions, remember } from "./request-memory.ts";
-import { beforeChange, beforeConsume, beforePut, noteGeneration, type ProviderRequest } from "./request.ts";
-import { findGeneration } from "./signing-in.ts";
+import { beforeChange, beforeConsume, beforePut, noteStanding, type ProviderRequest } from "./request.ts";
+import { findStanding, type Standing } from "./signing-in.ts";
 import type { Store } from "./store.ts";
 import {
   changeSession,
@@ -121,7 +121,7 @@ function makeArtifactAdapter(kind: string, deps: StorageDeps): Adapter {
       const request = currentRequest(deps);
       const expiresAt = new Date(deps.clock().getTime() + expiresInSeconds * 1000);
       const kept = request && kind === "Session" ? keepUsedApps(request, payload) : payload;
-      const artifact = toArtifact(kind, id, kept, { expiresAt, generations: request?.generations });
+      const artifact = toArtifact(kind, id, kept, { expiresAt, standings: request?.standings });
       if (!request) await writeArtifacts(db.pool, { ...nothing, puts: [artifact] });
       else if (kind === "Session" && request.session?.uid === payload.uid) saveSession(request, artifact);
       else request.work = put(beforePut(request), artifact);
@@ -161,7 +161,7 @@ const tokenKinds = new Set(["AuthorizationCode", "RefreshToken", "AccessToken"])
 
 function noteFound(request: ProviderRequest, key: AskedKey, found: FoundArtifact): void {
   const { payload, expiresAt } = found;
-  noteGeneration(request, found);
+  noteStanding(request, found);
   if (tokenKinds.has(key.kind)) request.tokens.push(toFoundToken(key, found));
   if (key.kind === "AuthorizationCode") request.code = payload;
   // A copy: the library changes the part about apps in place.
@@ -215,12 +215,13 @@ function isInGrace(
 }
 
 // The library gives a session a new id by destroying the old one first, and saves it at every request.
-function saveSession(request: ProviderRequest, { idHash, payload, personId, generation, expiresAt }: Artifact): void {
+function saveSession(request: ProviderRequest, artifact: Artifact): void {
+  const { idHash, payload, personId, generation, cardId, expiresAt } = artifact;
   const work = beforeChange(request);
   const isSame = request.session !== null && isSameSession(request.session, { idHash, payload, expiresAt });
   request.work = isSame
     ? keepSession(work)
-    : changeSession(work, { uid: payload.uid ?? "", idHash, payload, personId, generation, expiresAt });
+    : changeSession(work, { uid: payload.uid ?? "", idHash, payload, personId, generation, cardId, expiresAt });
 }
 
 const listPuts = (work: UnitOfWork): Artifact[] => ("puts" in work ? [...work.puts.values()] : []);
@@ -256,15 +257,16 @@ function lastingPart({ exp: _exp, iat: _iat, authorizations, ...payload }: Adapt
   return JSON.parse(JSON.stringify({ ...payload, authorizations: Object.fromEntries(apps) as object }));
 }
 
-type Made = { expiresAt: Date; generations: ReadonlyMap<string, number> | undefined };
+type Made = { expiresAt: Date; standings: ReadonlyMap<string, Standing> | undefined };
 
 function toArtifact(
   kind: string,
   id: string,
   { jti: _token, ...payload }: AdapterPayload,
-  { expiresAt, generations }: Made,
+  { expiresAt, standings }: Made,
 ): Artifact {
   const personId = findPersonOf(kind, payload);
+  const standing = personId === null ? undefined : (findStanding(personId) ?? standings?.get(personId));
   const outlivesSession = kind === "RefreshToken" && payload.scope?.split(" ").includes("offline_access") === true;
   const stored =
     payload.session?.cookie === undefined
@@ -276,7 +278,8 @@ function toArtifact(
     payload: stored,
     clientId: payload.clientId ?? null,
     personId,
-    generation: personId === null ? null : (findGeneration(personId) ?? generations?.get(personId) ?? null),
+    generation: standing?.generation ?? null,
+    cardId: standing?.cardId ?? null,
     grantId: payload.grantId ?? null,
     sessionUid: payload.uid ?? (outlivesSession ? null : (payload.sessionUid ?? null)),
     expiresAt,

@@ -12,6 +12,8 @@ export type Artifact = {
   personId: string | null;
   /** The generation of the person's credential at the sign-in; null where it is not known or there is no person. */
   generation: number | null;
+  /** The login card that opened it. */
+  cardId: string | null;
   grantId: string | null;
   sessionUid: string | null;
   expiresAt: Date;
@@ -21,6 +23,7 @@ export type FoundArtifact = {
   payload: AdapterPayload;
   personId: string | null;
   generation: number | null;
+  cardId: string | null;
   consumedAt: Date | null;
   replay: Buffer | null;
   expiresAt: Date;
@@ -34,16 +37,20 @@ export const hashId = (id: string): Buffer => hash("sha256", id, "buffer");
 type Columns<Field extends string> = { readonly [Name in Field]: Sql };
 
 const v_credential = table("credential", "v_credential");
+const v_card = table("loginCard", "v_card");
 
 /**
- * The artifact belongs to no person, or to one whose sign-ins have not been ended since.
+ * The artifact belongs to no person, or to one whose sign-ins have not been ended since; and the card that opened it is
+ * still good.
  *
  * Shape: every statement that finds artifacts asks for it. So what a request writes after the end of the sign-in that
  *        it stands on is void.
  */
-export const isCurrent = ({ personId, generation }: Columns<"personId" | "generation">): Sql =>
+export const isCurrent = ({ personId, generation, cardId }: Columns<"personId" | "generation" | "cardId">): Sql =>
   sql`(${personId} IS NULL OR EXISTS (SELECT FROM ${v_credential}
-    WHERE ${v_credential.personId} = ${personId} AND ${v_credential.generation} = ${generation}))`;
+      WHERE ${v_credential.personId} = ${personId} AND ${v_credential.generation} = ${generation})
+    AND (${cardId} IS NULL OR EXISTS (SELECT FROM ${v_card}
+      WHERE ${v_card.id} = ${cardId} AND ${v_card.revokedAt} IS NULL)))`;
 
 /** The fields of `toRow` by their SQL types. */
 export const rowTypes = {
@@ -53,6 +60,7 @@ export const rowTypes = {
   clientId: "text",
   personId: "uuid",
   generation: "int",
+  cardId: "uuid",
   grantId: "text",
   sessionUid: "text",
   expiresAt: "timestamptz",
@@ -70,20 +78,24 @@ const present = table("oidcArtifact");
 const column = (field: RowField): Sql => columnNames("oidcArtifact", field);
 const given = (field: RowField): Sql => sql`excluded.${column(field)}`;
 
-/** Stores artifacts out of a relation. One that is there keeps its generation where none is given. */
-export const storeArtifacts = (row: Columns<RowField>, relation: Sql): Sql => sql`
+/** Stores artifacts out of a relation. One that is there keeps its generation and card where no generation is given. */
+export const storeArtifacts = (row: Columns<RowField>, relation: Sql): Sql => {
+  const keeps = sql`${given("generation")} IS NULL AND ${present.personId} = ${given("personId")}`;
+  return sql`
   ${insert("oidcArtifact", { ...row, idHash: sql`decode(${row.idHash}, 'hex')` }, sql`FROM ${relation}`)}
   ON CONFLICT (${column("kind")}, ${column("idHash")}) DO UPDATE
   SET ${column("payload")} = ${given("payload")}, ${column("expiresAt")} = ${given("expiresAt")},
     ${column("personId")} = ${given("personId")},
-    ${column("generation")} = CASE WHEN ${given("generation")} IS NULL AND ${present.personId} = ${given("personId")}
-      THEN ${present.generation} ELSE ${given("generation")} END`;
+    ${column("generation")} = CASE WHEN ${keeps} THEN ${present.generation} ELSE ${given("generation")} END,
+    ${column("cardId")} = CASE WHEN ${keeps} THEN ${present.cardId} ELSE ${given("cardId")} END`;
+};
 
 /** The columns of a `FoundArtifact`. */
 export const foundColumns = (artifact: Columns<keyof FoundArtifact>): Columns<keyof FoundArtifact> => ({
   payload: artifact.payload,
   personId: artifact.personId,
   generation: artifact.generation,
+  cardId: artifact.cardId,
   consumedAt: artifact.consumedAt,
   replay: artifact.replay,
   expiresAt: artifact.expiresAt,

@@ -5,6 +5,7 @@ import { run, sql, statement, table } from "../../platform/sql.ts";
 const artifact = table("oidcArtifact");
 const notice = table("logoutNotice");
 const limit = table("signInBrake");
+const voidSignIn = table("voidSignIn");
 
 // These have no foreign key to the person: tokens are kept until they are swept.
 const deleteTraces = statement<{ personId: PersonId }>(
@@ -15,7 +16,14 @@ const deleteTraces = statement<{ personId: PersonId }>(
   "sign-on.forgetPerson",
 );
 
+// First, in the order of the job that deletes what is void.
+const deleteVoid = statement<{ personId: PersonId }>(
+  ({ personId }) => sql`DELETE FROM ${voidSignIn} WHERE ${voidSignIn.personId} = ${personId}`,
+  "sign-on.forgetVoidSignIn",
+);
+
 /** Deletes every session, code, token and notice of a person, of all apps; part of deleting the person for good. */
 export async function forgetPerson(tx: Queryable, personId: PersonId): Promise<void> {
+  await run(tx, deleteVoid, { personId });
   await run(tx, deleteTraces, { personId });
 }

@@ -1,6 +1,7 @@
 import type { SchoolId } from "../../directory/index.ts";
 import type { Artifact } from "./artifact.ts";
 import type { Memory } from "./request-memory.ts";
+import type { Standing } from "./signing-in.ts";
 import {
   type Changing,
   type Consuming,
@@ -30,8 +31,8 @@ export type ProviderRequest = {
   /** The code that the app exchanges, also where its exchange is refused. */
   code: FoundCode | null;
   session: FoundSession | null;
-  /** The generation of the credential that each person signed in with, by what was found of them. */
-  readonly generations: Map<string, number>;
+  /** What each person signed in with, by what was found of them. */
+  readonly standings: Map<string, Standing>;
   /** What the app wrote as the user name of the person it asks for. */
   typedHint: string;
   /** The school of the person whom a hint of our own names. */
@@ -44,19 +45,22 @@ export const startRequest = (): ProviderRequest => ({
   tokens: [],
   code: null,
   session: null,
-  generations: new Map(),
+  standings: new Map(),
   typedHint: "",
   hintedSchoolId: null,
   work: reading,
 });
 
-/** Notes by which generation a person was found; of two, the one that ended first. */
-export function noteGeneration(
-  { generations }: ProviderRequest,
-  { personId, generation }: { personId: string | null; generation: number | null },
-): void {
+type Found = { personId: string | null; generation: number | null; cardId: string | null };
+
+/** Notes by which generation a person was found; of two, the one that ended first. A card that one has, both have. */
+export function noteStanding({ standings }: ProviderRequest, { personId, generation, cardId }: Found): void {
   if (personId === null || generation === null) return;
-  generations.set(personId, Math.min(generation, generations.get(personId) ?? generation));
+  const before = standings.get(personId);
+  standings.set(personId, {
+    generation: Math.min(generation, before?.generation ?? generation),
+    cardId: cardId ?? before?.cardId ?? null,
+  });
 }
 
 // The library calls the adapter with ids alone, so the state is known when it runs only. A wrong order is a bug.

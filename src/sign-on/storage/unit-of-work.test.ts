@@ -24,7 +24,7 @@ const key = (kind: string, id: string) => ({ kind, idHash: hashId(id) });
 
 const artifact = (kind: string, id: string): Artifact => ({
   ...key(kind, id),
-  ...{ payload: {}, clientId: "app", personId: null, generation: null, grantId: null, sessionUid: null },
+  ...{ payload: {}, clientId: "app", personId: null, generation: null, cardId: null, grantId: null, sessionUid: null },
   expiresAt: at,
 });
 
@@ -33,7 +33,15 @@ const code: FoundToken = {
   ...{ clientId: "app", personId: "p", grantId: "g", scope: "openid", idTokenClaims: [] },
 };
 
-const change = { uid: "s", idHash: hashId("new"), payload: {}, personId: null, generation: null, expiresAt: at };
+const change = {
+  uid: "s",
+  idHash: hashId("new"),
+  payload: {},
+  personId: null,
+  generation: null,
+  cardId: null,
+  expiresAt: at,
+};
 
 test("a token is used up together with what is issued for it and with the sign-in", () => {
   const consuming = consume(reading, code, at);

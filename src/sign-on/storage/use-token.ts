@@ -37,7 +37,7 @@ function storePuts(puts: Parameter): Sql {
   const { from, columns } = jsonRows(puts, "put", { place: "int", ...rowTypes });
   const { place, ...row } = columns;
   const relation = sql`${from} JOIN used ON used.place = ${place}`;
-  return storeArtifacts({ ...row, generation: sql`used.generation` }, relation);
+  return storeArtifacts({ ...row, generation: sql`used.generation`, cardId: sql`used.card_id` }, relation);
 }
 
 const signInTypes = {
@@ -68,7 +68,7 @@ const useTokensStatement = statement<Given>(
     used AS (
       ${update("oidcArtifact", "token", { consumedAt: sql`asked.at`, replay: sql`asked.replay` })}
       FROM asked WHERE ${token.kind} = asked.kind AND ${token.idHash} = asked.id_hash AND ${token.consumedAt} IS NULL
-      RETURNING asked.place, ${token.generation}),
+      RETURNING asked.place, ${token.generation}, ${token.cardId}),
     put AS (${storePuts(given.puts)}),
     signed_in AS (${listSignIns(given.signIns)}),
     sign_in_recorded AS (${recordSignInsFrom(signedIn)}),

@@ -23,7 +23,10 @@ import { arrayOf, jsonRows } from "./parameters-sql.ts";
  * Shape: found by its uid, because its id may change at the same time. The apps that it was used for are added to those
  *        that other requests have stored meanwhile.
  */
-export type SessionChange = Pick<Artifact, "idHash" | "payload" | "personId" | "generation" | "expiresAt"> & {
+export type SessionChange = Pick<
+  Artifact,
+  "idHash" | "payload" | "personId" | "generation" | "cardId" | "expiresAt"
+> & {
   uid: string;
 };
 
@@ -77,11 +80,12 @@ const noChange: SessionChange = {
   payload: {},
   personId: null,
   generation: null,
+  cardId: null,
   expiresAt: new Date(0),
 };
 
 function toGiven({ puts, removals, session, notices, logout }: Write) {
-  const { uid, idHash, payload, personId, generation, expiresAt } =
+  const { uid, idHash, payload, personId, generation, cardId, expiresAt } =
     session.kind === "changed" ? session.change : noChange;
   return {
     sessionUid: session.kind === "ended" ? session.uid : uid,
@@ -89,6 +93,7 @@ function toGiven({ puts, removals, session, notices, logout }: Write) {
     sessionPayload: JSON.stringify(payload),
     sessionPersonId: personId,
     sessionGeneration: generation,
+    sessionCardId: cardId,
     sessionExpiresAt: expiresAt,
     puts: JSON.stringify(puts.map(toRow)),
     removedKinds: removals.map(({ kind }) => kind),
@@ -116,6 +121,8 @@ const parts: Record<PartName, (given: Parameters, condition: Sql) => Sql> = {
       expiresAt: given.sessionExpiresAt,
       generation: sql`CASE WHEN ${given.sessionPersonId}::uuid IS NULL THEN ${session.generation}
         ELSE ${given.sessionGeneration}::int END`,
+      cardId: sql`CASE WHEN ${given.sessionPersonId}::uuid IS NULL THEN ${session.cardId}
+        ELSE ${given.sessionCardId}::uuid END`,
       payload: sql`${session.payload} || ${given.sessionPayload}::jsonb || jsonb_build_object('authorizations',
         coalesce(${session.payload}->'authorizations', '{}')
           || coalesce(${given.sessionPayload}::jsonb->'authorizations', '{}'))`,

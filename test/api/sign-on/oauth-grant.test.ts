@@ -27,6 +27,7 @@ const token = (kind: string, grantId: string, personId: PersonId, scope: string)
     personId,
     generation: 0,
     grantId,
+    cardId: null,
     sessionUid: null,
   },
   payload: { kind, clientId: "app", accountId: personId, grantId, scope, claims: { id_token: { rat: null } } },
