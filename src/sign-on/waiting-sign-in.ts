@@ -36,7 +36,11 @@ export const sealWaiting = (
   return sealed(deps).write({ ...typed, isShared, turnAt: turnAt.toISOString(), browser, id }, deps.clock());
 };
 
-/** What the form holds, typed or from the page of those who wait; null where that is too old, used or of another browser. */
+/**
+ * What the form holds, typed or from the page of those who wait.
+ *
+ * Shape: null where the latter is too old, used already or of another browser.
+ */
 export async function takeTyped(deps: Deps, req: Request, browser: string): Promise<TypedSignIn | null> {
   const text = fieldOf(req, "waiting");
   if (text === "") {

@@ -7,8 +7,8 @@ const nameOf = (cookie: string): string => cookie.slice(0, cookie.indexOf("=")).
  * Gives the cookies of a service on https names that a browser lets no other host and no plain connection write; inside
  * they keep their names without the prefix.
  *
- * Shape:  `ofOnePath` are those that several pages have side by side, each with a path of its own: `__Host-` allows only
- *         the path `/`, so these are `__Secure-`. What comes without its prefix is ignored.
+ * Shape:  `ofOnePath` are those that several pages have side by side, each with a path of its own: `__Host-` allows
+ *         only the path `/`, so these are `__Secure-`. What comes without its prefix is ignored.
  * Source: RFC 6265bis section 4.1.3.
  */
 export function makeCookiePrefixes(
