@@ -481,6 +481,31 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/people/{personId}/login/password-request": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask the home school for a new password
+         * @description For a school where the person is a guest. The home school finds the request among what there is to do today, until it gives a new password,
+         *     a login or a card, or dismisses it. While a request of the school is open, another one changes nothing.
+         */
+        post: operations["requestPassword"];
+        /**
+         * Dismiss requests for a new password
+         * @description Takes away what schools have asked of the home school for this person, without a new password. A school may ask again.
+         */
+        delete: operations["withdrawPasswordRequests"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/people/{personId}/login/release": {
         parameters: {
             query?: never;
@@ -2968,6 +2993,15 @@ export interface components {
             username: string;
             /** @example EXAMPLE-password */
             password: string;
+        };
+        /** @description Which school asks for a new password. */
+        NewPasswordRequest: {
+            /**
+             * Format: uuid
+             * @description The school of the caller where the person is a guest.
+             * @example a0000000-0000-4000-8000-000000000003
+             */
+            schoolId: string;
         };
         /** @description The login of a person, without the password; null where they have none. */
         StoredLogin: {
@@ -5475,6 +5509,40 @@ export interface components {
             /** @description The first of them. */
             first: components["schemas"]["HeldImport"][];
         } | null;
+        /** @description A school where a person is a guest asks for a new password. */
+        PasswordRequest: {
+            /**
+             * Format: uuid
+             * @description The id of the person.
+             * @example c0000000-0000-4000-8000-000000000002
+             */
+            id: string;
+            name: components["schemas"]["PersonName"];
+            /**
+             * Format: uuid
+             * @description The school that asks.
+             * @example a0000000-0000-4000-8000-000000000003
+             */
+            schoolId: string;
+            /** @example Gesamtschule Nord */
+            schoolName: string;
+            /**
+             * Format: date-time
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            requestedAt: string;
+        };
+        /** @description Open requests for a new password, the oldest first. */
+        SomePasswordRequests: {
+            /**
+             * Format: int32
+             * @description How many there are.
+             * @example 1
+             */
+            count: number;
+            /** @description The first of them. */
+            first: components["schemas"]["PasswordRequest"][];
+        };
         /** @description People who can not sign in, as they have no login. */
         SomePeople: {
             /**
@@ -5555,6 +5623,7 @@ export interface components {
         } | null;
         /** @description What there is to do at the schools of the caller, or at the one that is asked for; null without a school. */
         TodayAtSchools: {
+            passwordRequests: components["schemas"]["SomePasswordRequests"];
             withoutLogin: components["schemas"]["SomePeople"];
             newLeavers: components["schemas"]["SomeLeavers"];
             unusedApps: components["schemas"]["SomeUnusedApps"];
@@ -6313,6 +6382,16 @@ export interface components {
         };
         /** @description Another person has the user name. */
         UsernameTaken: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The school is the home of the person. */
+        AskedByHomeSchool: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -8899,6 +8978,79 @@ export interface operations {
             404: components["responses"]["LoginUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
             422: components["responses"]["KeyReused"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    requestPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the person.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                personId: components["parameters"]["AdminPersonId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPasswordRequest"];
+            };
+        };
+        responses: {
+            /** @description The home school is asked. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["PersonOrSchoolUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["AskedByHomeSchool"];
+            413: components["responses"]["BodyTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["AdminTooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    withdrawPasswordRequests: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The id of the person.
+                 * @example c0000000-0000-4000-8000-000000000002
+                 */
+                personId: components["parameters"]["AdminPersonId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done, also where nothing was asked. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["AdminBadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["AdminForbidden"];
+            404: components["responses"]["PersonUnknown"];
+            405: components["responses"]["AdminMethodNotAllowed"];
             429: components["responses"]["AdminTooManyRequests"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];

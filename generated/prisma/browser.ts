@@ -188,6 +188,11 @@ export type GroupCarryOver = Prisma.GroupCarryOverModel
  */
 export type Credential = Prisma.CredentialModel
 /**
+ * Model PasswordRequest
+ * 
+ */
+export type PasswordRequest = Prisma.PasswordRequestModel
+/**
  * Model UserName
  * 
  */

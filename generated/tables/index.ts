@@ -423,6 +423,14 @@ export const tables = {
       updatedAt: "updated_at",
     },
   },
+  passwordRequest: {
+    name: "password_request",
+    columns: {
+      personId: "person_id",
+      schoolId: "school_id",
+      requestedAt: "requested_at",
+    },
+  },
   userName: {
     name: "user_name",
     columns: {
@@ -1094,6 +1102,11 @@ export type Rows = {
     generation: number;
     updatedAt: Date;
   };
+  passwordRequest: {
+    personId: string;
+    schoolId: string;
+    requestedAt: Date;
+  };
   userName: {
     hash: Buffer;
     personId: string | null;
@@ -1384,6 +1397,7 @@ export type Required = {
   stagedMembership: "importId" | "row" | "line" | "personColumn" | "groupColumn" | "personSourceId" | "groupSourceId" | "isDeleted";
   groupCarryOver: "schoolId" | "schoolYear" | "previousSourceId" | "sourceId" | "at";
   credential: "personId" | "username" | "updatedAt";
+  passwordRequest: "personId" | "schoolId" | "requestedAt";
   userName: "hash";
   userNameNumber: "hash" | "last";
   userNameKey: "id" | "key";

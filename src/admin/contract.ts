@@ -56,6 +56,8 @@ export const takes: Takes<operations> = {
   deletePerson: { personId: true, "dry-run": true, "If-Match": true },
   explainSignIn: { personId: true, app: true },
   releaseSignInLimits: { personId: true },
+  requestPassword: { personId: true },
+  withdrawPasswordRequests: { personId: true },
   getPersonData: { personId: true },
   listAppsOfPerson: { personId: true, limit: true, cursor: true },
   listSecondFactors: { personId: true, limit: true, cursor: true },

@@ -30,6 +30,7 @@ import { schoolHandlers } from "./schools.ts";
 import { schoolLogoHandlers } from "./school-logo.ts";
 import { secondFactorHandlers } from "./second-factors.ts";
 import { sessionHandlers } from "./sessions.ts";
+import { passwordRequestHandlers } from "./password-requests.ts";
 import { passwordHandlers } from "./passwords.ts";
 import { signInSettingsHandlers } from "./sign-in-settings.ts";
 import { sandboxHandlers } from "./sandboxes.ts";
@@ -48,6 +49,7 @@ export const handlers: { [Id in OperationId]: AdminHandler<Id> } = {
   ...memberHandlers,
   ...loginHandlers,
   ...passwordHandlers,
+  ...passwordRequestHandlers,
   ...signInSettingsHandlers,
   ...cardSettingsHandlers,
   ...explanationHandlers,

@@ -48,6 +48,8 @@ export const rights = {
   getLogin: seeClasses,
   setLogin: office,
   newPassword: classes,
+  requestPassword: classes,
+  withdrawPasswordRequests: office,
   createGroupPasswords: classes,
   createSchoolPasswords: office,
   getCardSettings: seeOffice,

@@ -11,6 +11,7 @@ type Named = { id: string } & { [Name in keyof PersonName]: string | null };
 
 export type TodayFound = {
   heldImports: Some<{ id: string; fileName: string; createdAt: string }>;
+  passwordRequests: Some<Named & { schoolId: string; schoolName: string; requestedAt: string }>;
   withoutLogin: Some<Named>;
   newLeavers: Some<Named & { softDeletedAt: string }>;
   unusedApps: Some<{ clientId: string; name: string; schoolId: string }>;
@@ -42,6 +43,8 @@ const signIn = table("signIn", "si");
 const e = table("webhookEndpoint", "e");
 const i = table("import", "i");
 const ofImport = table("importSchool", "s");
+const request = table("passwordRequest", "r");
+const asking = table("school", "asking");
 
 /** Shape: `from` is a FROM with its WHERE, `order` says which come first. */
 const someOf = (shape: Sql, from: Sql, order: Sql): Sql => sql`(
@@ -53,10 +56,13 @@ const named = sql`'id', ${p.id}, 'firstFull', ${p.firstFull}, 'firstCall', ${p.f
 const hasLogin = sql`EXISTS (SELECT FROM ${c} WHERE ${c.personId} = ${p.id})`;
 const isActive = sql`${p.status} = 'ACTIVE'`;
 
-const selectToday = statement<Asked>(
-  ({ importsOf, schoolIds, endpointsOf, leftSince, unusedSince }) => sql`
+const selectToday = statement<Asked>(({ importsOf, schoolIds, endpointsOf, leftSince, unusedSince }) => {
+  // Guests get logins and passwords from their home school.
+  const isKept = sql`${p.homeSchoolId} = ANY (${schoolIds}::uuid[])`;
+  return sql`
   WITH at_schools AS MATERIALIZED (
-    SELECT ${p.id}, ${p.status}, ${p.sortKey}, ${p.softDeletedAt}, ${p.firstFull}, ${p.firstCall}, ${p.last}
+    SELECT ${p.id}, ${p.status}, ${p.sortKey}, ${p.homeSchoolId}, ${p.softDeletedAt}, ${p.firstFull}, ${p.firstCall},
+      ${p.last}
     FROM (SELECT DISTINCT ${a.personId} FROM ${a} WHERE ${a.schoolId} = ANY (${schoolIds}::uuid[])) at
     JOIN ${p} ON ${p.id} = at.person_id),
   used AS MATERIALIZED (
@@ -69,9 +75,17 @@ const selectToday = statement<Asked>(
         SELECT FROM ${ofImport} WHERE ${ofImport.importId} = ${i.id} AND ${ofImport.schoolId} = ANY (${importsOf})))`,
       sql`${i.createdAt} DESC, ${i.id}`,
     ),
+    passwordRequests: someOf(
+      sql`json_build_object(${named}, 'schoolId', ${asking.id}, 'schoolName', ${asking.name},
+        'requestedAt', ${request.requestedAt})`,
+      sql`${request} JOIN at_schools p ON ${p.id} = ${request.personId}
+      JOIN ${asking} ON ${asking.id} = ${request.schoolId}
+      WHERE ${isKept} AND ${request.schoolId} <> ${p.homeSchoolId}`,
+      sql`${request.requestedAt}, ${p.id}, ${asking.id}`,
+    ),
     withoutLogin: someOf(
       sql`json_build_object(${named})`,
-      sql`at_schools p WHERE ${isActive} AND NOT ${hasLogin}`,
+      sql`at_schools p WHERE ${isActive} AND ${isKept} AND NOT ${hasLogin}`,
       sql`${p.sortKey}, ${p.id}`,
     ),
     newLeavers: someOf(
@@ -99,8 +113,8 @@ const selectToday = statement<Asked>(
     hasLogins: sql`EXISTS (SELECT FROM at_schools p WHERE ${isActive} AND ${hasLogin})`,
     hasApps: sql`EXISTS (SELECT FROM ${g} WHERE ${g.schoolId} = ANY (${schoolIds}::uuid[])
       AND (${g.sync} OR ${g.signOnAudience} <> 'NOBODY'))`,
-  })}`,
-);
+  })}`;
+});
 
 /** What there is to do at schools and for apps, in one statement. */
 export async function findToday(db: Queryable, asked: Asked): Promise<TodayFound> {

@@ -25,9 +25,16 @@ const mapFirst = <T, U>({ count, first }: Some<T>, show: (one: T) => U) => ({ co
 
 /** What there is to do at the schools of the caller. Shape: `isOne` is for the beginning of a single school. */
 function presentSchools(found: TodayFound, isOne: boolean): Schemas["TodayAtSchools"] {
-  const { withoutLogin, newLeavers, unusedApps, hasPeople, hasLogins, hasApps } = found;
+  const { passwordRequests, withoutLogin, newLeavers, unusedApps, hasPeople, hasLogins, hasApps } = found;
   const steps = present<NonNullable<Schemas["FirstSteps"]>>({ hasPeople, hasLogins, hasApps });
   return present<NonNullable<Schemas["TodayAtSchools"]>>({
+    passwordRequests: present<Schemas["SomePasswordRequests"]>(
+      mapFirst(passwordRequests, (one) => {
+        const { schoolId, schoolName } = one;
+        const requestedAt = timeOf(one.requestedAt);
+        return present<Schemas["PasswordRequest"]>({ ...presentNamed(one), schoolId, schoolName, requestedAt });
+      }),
+    ),
     withoutLogin: present<Schemas["SomePeople"]>(mapFirst(withoutLogin, presentNamed)),
     newLeavers: present<Schemas["SomeLeavers"]>(
       mapFirst(newLeavers, (one) =>

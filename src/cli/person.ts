@@ -111,6 +111,7 @@ const softDeleted = (id: PersonId, purgeAt: Date): Result =>
 
 const restored = (id: PersonId): Result => done("Person restored.", { id, status: "ACTIVE" });
 const deleted = (id: PersonId): Result => done("Person deleted for good.", { id });
+const passwordRequested = (id: PersonId): Result => done("The home school is asked for a new password.", { id });
 const moved = (id: PersonId, school: SchoolId): Result => done("Person moved.", { id, school });
 
 function show(shown: Person): Result {
@@ -262,6 +263,26 @@ export const person: Noun = {
       remote: async (remote, { given: { person: personId }, options: { username } }) =>
         showLogin(personId, username, await far.setLogin(remote, personId, username)),
     }),
+    "request-password": makeCommand({
+      summary: "Ask the home school of a guest for a new password, for the school where they are a guest.",
+      takes,
+      options: { school: required(option.school("The school that asks.")) },
+      run: async (tools, { given: { person: personId }, options: { school: schoolId } }) => {
+        const { requestPassword } = await signOn();
+        await inDatabase(tools, (_db, whole) => requestPassword(whole, { personId, schoolId }, tools.origin()));
+        return passwordRequested(personId);
+      },
+      remote: async (remote, { given: { person: personId }, options: { school: schoolId } }) => {
+        await far.requestPassword(remote, { personId, schoolId });
+        return passwordRequested(personId);
+      },
+    }),
+    "dismiss-password-requests": signInVerb(
+      "Dismiss what schools have asked for a person, without a new password.",
+      "Requests dismissed.",
+      async (...of) => (await signOn()).withdrawPasswordRequests(...of),
+      far.withdrawPasswordRequests,
+    ),
     "sign-out": signInVerb(
       "End all sessions and tokens of a person and forget their devices. The password stays.",
       "Person signed out everywhere.",

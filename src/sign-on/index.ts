@@ -24,6 +24,8 @@ export { lockCardSettings, readCardSettings, writeCardSettings } from "./cards/s
 export type { CardSecondStep, CardSettings } from "./cards/settings.ts";
 export { endSessionIn, listConsents, listSessions, withdrawConsentIn } from "./sessions.ts";
 export type { ConsentOfPerson, PersonSession } from "./sessions.ts";
+export { requestPassword, requestPasswordIn } from "./password-requests.ts";
+export { withdrawPasswordRequests, withdrawPasswordRequestsIn } from "./password-requests.ts";
 export { recordAtHome } from "./record-at-home.ts";
 export { readSignOnData } from "./person-data.ts";
 export type { SignOnData, StoredEntry } from "./person-data.ts";

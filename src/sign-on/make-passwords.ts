@@ -6,6 +6,7 @@ import { AppError } from "../platform/errors.ts";
 import { fields, findRows, run, sql, statement, table, update } from "../platform/sql.ts";
 import { endSignIns } from "./end-sign-ins.ts";
 import { hashInTurn, makePassword } from "./login/index.ts";
+import { closePasswordRequests } from "./password-requests.ts";
 import { findSignInSettings, type PasswordKind } from "./sign-in-settings.ts";
 import { giveUserNames } from "./user-names/index.ts";
 
@@ -149,6 +150,7 @@ async function writePasswords(
   await run<Passwords>(tx, updatePasswords, { people: ids, hashes, mustChange, now: origin.at });
   // Without a password nobody was signed in.
   for (const { personId, hadPassword } of wanted) if (hadPassword) await endSignIns(tx, { personId, at: origin.at });
+  await closePasswordRequests(tx, ids);
   const line = { ...origin, action: "credential_set", schoolId: asked.schoolId };
   await recordAuditLines(
     tx,

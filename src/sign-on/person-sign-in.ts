@@ -4,6 +4,7 @@ import type { Origin } from "../events/index.ts";
 import { withPrismaTransaction, type PrismaDb, type Queryable, type Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { endSignIns, lockPersonSignIn } from "./end-sign-ins.ts";
+import { closePasswordRequests } from "./password-requests.ts";
 import { recordAtHome } from "./record-at-home.ts";
 import { revokeSecondFactorsIn } from "./second-factor/records.ts";
 import { checkPasswordLength, forgetTriesOf, hashPassword, writeCredential } from "./login/index.ts";
@@ -43,6 +44,7 @@ export async function setLoginIn(
 ): Promise<void> {
   await checkExists(tx, login.personId);
   await writeAndEnd(tx, { ...login, now: origin.at });
+  await closePasswordRequests(tx, [login.personId]);
   await recordAtHome(tx, { ...origin, action: "credential_set", personId: login.personId });
 }
 

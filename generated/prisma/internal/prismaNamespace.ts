@@ -431,6 +431,7 @@ export const ModelName = {
   StagedMembership: 'StagedMembership',
   GroupCarryOver: 'GroupCarryOver',
   Credential: 'Credential',
+  PasswordRequest: 'PasswordRequest',
   UserName: 'UserName',
   UserNameNumber: 'UserNameNumber',
   UserNameKey: 'UserNameKey',
@@ -478,7 +479,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "personImport" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "knownDevice" | "cardSettings" | "loginCard" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importSchool" | "personImport" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "knownDevice" | "cardSettings" | "loginCard" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -2995,6 +2996,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.CredentialCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.CredentialCountAggregateOutputType> | number
+        }
+      }
+    }
+    PasswordRequest: {
+      payload: Prisma.$PasswordRequestPayload<ExtArgs>
+      fields: Prisma.PasswordRequestFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PasswordRequestFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordRequestPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PasswordRequestFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordRequestPayload>
+        }
+        findFirst: {
+          args: Prisma.PasswordRequestFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordRequestPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PasswordRequestFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordRequestPayload>
+        }
+        findMany: {
+          args: Prisma.PasswordRequestFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordRequestPayload>[]
+        }
+        create: {
+          args: Prisma.PasswordRequestCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordRequestPayload>
+        }
+        createMany: {
+          args: Prisma.PasswordRequestCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PasswordRequestCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordRequestPayload>[]
+        }
+        delete: {
+          args: Prisma.PasswordRequestDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordRequestPayload>
+        }
+        update: {
+          args: Prisma.PasswordRequestUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordRequestPayload>
+        }
+        deleteMany: {
+          args: Prisma.PasswordRequestDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PasswordRequestUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PasswordRequestUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordRequestPayload>[]
+        }
+        upsert: {
+          args: Prisma.PasswordRequestUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordRequestPayload>
+        }
+        aggregate: {
+          args: Prisma.PasswordRequestAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePasswordRequest>
+        }
+        groupBy: {
+          args: Prisma.PasswordRequestGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PasswordRequestGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PasswordRequestCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PasswordRequestCountAggregateOutputType> | number
         }
       }
     }
@@ -5868,6 +5943,15 @@ export const CredentialScalarFieldEnum = {
 export type CredentialScalarFieldEnum = (typeof CredentialScalarFieldEnum)[keyof typeof CredentialScalarFieldEnum]
 
 
+export const PasswordRequestScalarFieldEnum = {
+  personId: 'personId',
+  schoolId: 'schoolId',
+  requestedAt: 'requestedAt'
+} as const
+
+export type PasswordRequestScalarFieldEnum = (typeof PasswordRequestScalarFieldEnum)[keyof typeof PasswordRequestScalarFieldEnum]
+
+
 export const UserNameScalarFieldEnum = {
   hash: 'hash',
   personId: 'personId'
@@ -6843,6 +6927,7 @@ export type GlobalOmitConfig = {
   stagedMembership?: Prisma.StagedMembershipOmit
   groupCarryOver?: Prisma.GroupCarryOverOmit
   credential?: Prisma.CredentialOmit
+  passwordRequest?: Prisma.PasswordRequestOmit
   userName?: Prisma.UserNameOmit
   userNameNumber?: Prisma.UserNameNumberOmit
   userNameKey?: Prisma.UserNameKeyOmit

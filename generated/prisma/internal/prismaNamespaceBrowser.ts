@@ -85,6 +85,7 @@ export const ModelName = {
   StagedMembership: 'StagedMembership',
   GroupCarryOver: 'GroupCarryOver',
   Credential: 'Credential',
+  PasswordRequest: 'PasswordRequest',
   UserName: 'UserName',
   UserNameNumber: 'UserNameNumber',
   UserNameKey: 'UserNameKey',
@@ -596,6 +597,15 @@ export const CredentialScalarFieldEnum = {
 } as const
 
 export type CredentialScalarFieldEnum = (typeof CredentialScalarFieldEnum)[keyof typeof CredentialScalarFieldEnum]
+
+
+export const PasswordRequestScalarFieldEnum = {
+  personId: 'personId',
+  schoolId: 'schoolId',
+  requestedAt: 'requestedAt'
+} as const
+
+export type PasswordRequestScalarFieldEnum = (typeof PasswordRequestScalarFieldEnum)[keyof typeof PasswordRequestScalarFieldEnum]
 
 
 export const UserNameScalarFieldEnum = {

@@ -180,6 +180,7 @@ export type AffiliationWhereInput = {
   memberships?: Prisma.MembershipListRelationFilter
   choices?: Prisma.SchoolChoiceListRelationFilter
   cards?: Prisma.LoginCardListRelationFilter
+  passwordRequests?: Prisma.PasswordRequestListRelationFilter
 }
 
 export type AffiliationOrderByWithRelationInput = {
@@ -193,6 +194,7 @@ export type AffiliationOrderByWithRelationInput = {
   memberships?: Prisma.MembershipOrderByRelationAggregateInput
   choices?: Prisma.SchoolChoiceOrderByRelationAggregateInput
   cards?: Prisma.LoginCardOrderByRelationAggregateInput
+  passwordRequests?: Prisma.PasswordRequestOrderByRelationAggregateInput
 }
 
 export type AffiliationWhereUniqueInput = Prisma.AtLeast<{
@@ -210,6 +212,7 @@ export type AffiliationWhereUniqueInput = Prisma.AtLeast<{
   memberships?: Prisma.MembershipListRelationFilter
   choices?: Prisma.SchoolChoiceListRelationFilter
   cards?: Prisma.LoginCardListRelationFilter
+  passwordRequests?: Prisma.PasswordRequestListRelationFilter
 }, "personId_schoolId" | "id">
 
 export type AffiliationOrderByWithAggregationInput = {
@@ -241,6 +244,7 @@ export type AffiliationCreateInput = {
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardCreateNestedManyWithoutAffiliationInput
+  passwordRequests?: Prisma.PasswordRequestCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationUncheckedCreateInput = {
@@ -252,6 +256,7 @@ export type AffiliationUncheckedCreateInput = {
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardUncheckedCreateNestedManyWithoutAffiliationInput
+  passwordRequests?: Prisma.PasswordRequestUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationUpdateInput = {
@@ -263,6 +268,7 @@ export type AffiliationUpdateInput = {
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUpdateManyWithoutAffiliationNestedInput
+  passwordRequests?: Prisma.PasswordRequestUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUncheckedUpdateInput = {
@@ -274,6 +280,7 @@ export type AffiliationUncheckedUpdateInput = {
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUncheckedUpdateManyWithoutAffiliationNestedInput
+  passwordRequests?: Prisma.PasswordRequestUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationCreateManyInput = {
@@ -455,6 +462,20 @@ export type AffiliationUpdateOneRequiredWithoutMembershipsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.AffiliationUpdateToOneWithWhereWithoutMembershipsInput, Prisma.AffiliationUpdateWithoutMembershipsInput>, Prisma.AffiliationUncheckedUpdateWithoutMembershipsInput>
 }
 
+export type AffiliationCreateNestedOneWithoutPasswordRequestsInput = {
+  create?: Prisma.XOR<Prisma.AffiliationCreateWithoutPasswordRequestsInput, Prisma.AffiliationUncheckedCreateWithoutPasswordRequestsInput>
+  connectOrCreate?: Prisma.AffiliationCreateOrConnectWithoutPasswordRequestsInput
+  connect?: Prisma.AffiliationWhereUniqueInput
+}
+
+export type AffiliationUpdateOneRequiredWithoutPasswordRequestsNestedInput = {
+  create?: Prisma.XOR<Prisma.AffiliationCreateWithoutPasswordRequestsInput, Prisma.AffiliationUncheckedCreateWithoutPasswordRequestsInput>
+  connectOrCreate?: Prisma.AffiliationCreateOrConnectWithoutPasswordRequestsInput
+  upsert?: Prisma.AffiliationUpsertWithoutPasswordRequestsInput
+  connect?: Prisma.AffiliationWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.AffiliationUpdateToOneWithWhereWithoutPasswordRequestsInput, Prisma.AffiliationUpdateWithoutPasswordRequestsInput>, Prisma.AffiliationUncheckedUpdateWithoutPasswordRequestsInput>
+}
+
 export type AffiliationCreateNestedOneWithoutChoicesInput = {
   create?: Prisma.XOR<Prisma.AffiliationCreateWithoutChoicesInput, Prisma.AffiliationUncheckedCreateWithoutChoicesInput>
   connectOrCreate?: Prisma.AffiliationCreateOrConnectWithoutChoicesInput
@@ -491,6 +512,7 @@ export type AffiliationCreateWithoutSchoolInput = {
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardCreateNestedManyWithoutAffiliationInput
+  passwordRequests?: Prisma.PasswordRequestCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationUncheckedCreateWithoutSchoolInput = {
@@ -501,6 +523,7 @@ export type AffiliationUncheckedCreateWithoutSchoolInput = {
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardUncheckedCreateNestedManyWithoutAffiliationInput
+  passwordRequests?: Prisma.PasswordRequestUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationCreateOrConnectWithoutSchoolInput = {
@@ -547,6 +570,7 @@ export type AffiliationCreateWithoutHomeOfInput = {
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardCreateNestedManyWithoutAffiliationInput
+  passwordRequests?: Prisma.PasswordRequestCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationUncheckedCreateWithoutHomeOfInput = {
@@ -557,6 +581,7 @@ export type AffiliationUncheckedCreateWithoutHomeOfInput = {
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardUncheckedCreateNestedManyWithoutAffiliationInput
+  passwordRequests?: Prisma.PasswordRequestUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationCreateOrConnectWithoutHomeOfInput = {
@@ -572,6 +597,7 @@ export type AffiliationCreateWithoutPersonInput = {
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardCreateNestedManyWithoutAffiliationInput
+  passwordRequests?: Prisma.PasswordRequestCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationUncheckedCreateWithoutPersonInput = {
@@ -582,6 +608,7 @@ export type AffiliationUncheckedCreateWithoutPersonInput = {
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardUncheckedCreateNestedManyWithoutAffiliationInput
+  passwordRequests?: Prisma.PasswordRequestUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationCreateOrConnectWithoutPersonInput = {
@@ -613,6 +640,7 @@ export type AffiliationUpdateWithoutHomeOfInput = {
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUpdateManyWithoutAffiliationNestedInput
+  passwordRequests?: Prisma.PasswordRequestUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUncheckedUpdateWithoutHomeOfInput = {
@@ -623,6 +651,7 @@ export type AffiliationUncheckedUpdateWithoutHomeOfInput = {
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUncheckedUpdateManyWithoutAffiliationNestedInput
+  passwordRequests?: Prisma.PasswordRequestUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUpsertWithWhereUniqueWithoutPersonInput = {
@@ -649,6 +678,7 @@ export type AffiliationCreateWithoutMembershipsInput = {
   school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardCreateNestedManyWithoutAffiliationInput
+  passwordRequests?: Prisma.PasswordRequestCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationUncheckedCreateWithoutMembershipsInput = {
@@ -659,6 +689,7 @@ export type AffiliationUncheckedCreateWithoutMembershipsInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardUncheckedCreateNestedManyWithoutAffiliationInput
+  passwordRequests?: Prisma.PasswordRequestUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationCreateOrConnectWithoutMembershipsInput = {
@@ -685,6 +716,7 @@ export type AffiliationUpdateWithoutMembershipsInput = {
   school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUpdateManyWithoutAffiliationNestedInput
+  passwordRequests?: Prisma.PasswordRequestUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUncheckedUpdateWithoutMembershipsInput = {
@@ -693,6 +725,67 @@ export type AffiliationUncheckedUpdateWithoutMembershipsInput = {
   schoolId?: Prisma.StringFieldUpdateOperationsInput | string
   sortKey?: Prisma.StringFieldUpdateOperationsInput | string
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeNestedInput
+  choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
+  cards?: Prisma.LoginCardUncheckedUpdateManyWithoutAffiliationNestedInput
+  passwordRequests?: Prisma.PasswordRequestUncheckedUpdateManyWithoutAffiliationNestedInput
+}
+
+export type AffiliationCreateWithoutPasswordRequestsInput = {
+  id: string
+  sortKey?: string
+  person: Prisma.PersonCreateNestedOneWithoutAffiliationsInput
+  homeOf?: Prisma.PersonCreateNestedManyWithoutHomeInput
+  school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
+  memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
+  choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
+  cards?: Prisma.LoginCardCreateNestedManyWithoutAffiliationInput
+}
+
+export type AffiliationUncheckedCreateWithoutPasswordRequestsInput = {
+  id: string
+  personId: string
+  schoolId: string
+  sortKey?: string
+  homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeInput
+  memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
+  choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
+  cards?: Prisma.LoginCardUncheckedCreateNestedManyWithoutAffiliationInput
+}
+
+export type AffiliationCreateOrConnectWithoutPasswordRequestsInput = {
+  where: Prisma.AffiliationWhereUniqueInput
+  create: Prisma.XOR<Prisma.AffiliationCreateWithoutPasswordRequestsInput, Prisma.AffiliationUncheckedCreateWithoutPasswordRequestsInput>
+}
+
+export type AffiliationUpsertWithoutPasswordRequestsInput = {
+  update: Prisma.XOR<Prisma.AffiliationUpdateWithoutPasswordRequestsInput, Prisma.AffiliationUncheckedUpdateWithoutPasswordRequestsInput>
+  create: Prisma.XOR<Prisma.AffiliationCreateWithoutPasswordRequestsInput, Prisma.AffiliationUncheckedCreateWithoutPasswordRequestsInput>
+  where?: Prisma.AffiliationWhereInput
+}
+
+export type AffiliationUpdateToOneWithWhereWithoutPasswordRequestsInput = {
+  where?: Prisma.AffiliationWhereInput
+  data: Prisma.XOR<Prisma.AffiliationUpdateWithoutPasswordRequestsInput, Prisma.AffiliationUncheckedUpdateWithoutPasswordRequestsInput>
+}
+
+export type AffiliationUpdateWithoutPasswordRequestsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  person?: Prisma.PersonUpdateOneRequiredWithoutAffiliationsNestedInput
+  homeOf?: Prisma.PersonUpdateManyWithoutHomeNestedInput
+  school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
+  memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
+  choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
+  cards?: Prisma.LoginCardUpdateManyWithoutAffiliationNestedInput
+}
+
+export type AffiliationUncheckedUpdateWithoutPasswordRequestsInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  personId?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolId?: Prisma.StringFieldUpdateOperationsInput | string
+  sortKey?: Prisma.StringFieldUpdateOperationsInput | string
+  homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeNestedInput
+  memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUncheckedUpdateManyWithoutAffiliationNestedInput
 }
@@ -705,6 +798,7 @@ export type AffiliationCreateWithoutChoicesInput = {
   school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardCreateNestedManyWithoutAffiliationInput
+  passwordRequests?: Prisma.PasswordRequestCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationUncheckedCreateWithoutChoicesInput = {
@@ -715,6 +809,7 @@ export type AffiliationUncheckedCreateWithoutChoicesInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeInput
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
   cards?: Prisma.LoginCardUncheckedCreateNestedManyWithoutAffiliationInput
+  passwordRequests?: Prisma.PasswordRequestUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationCreateOrConnectWithoutChoicesInput = {
@@ -741,6 +836,7 @@ export type AffiliationUpdateWithoutChoicesInput = {
   school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUpdateManyWithoutAffiliationNestedInput
+  passwordRequests?: Prisma.PasswordRequestUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUncheckedUpdateWithoutChoicesInput = {
@@ -751,6 +847,7 @@ export type AffiliationUncheckedUpdateWithoutChoicesInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeNestedInput
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUncheckedUpdateManyWithoutAffiliationNestedInput
+  passwordRequests?: Prisma.PasswordRequestUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationCreateWithoutCardsInput = {
@@ -761,6 +858,7 @@ export type AffiliationCreateWithoutCardsInput = {
   school: Prisma.SchoolCreateNestedOneWithoutAffiliationsInput
   memberships?: Prisma.MembershipCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceCreateNestedManyWithoutAffiliationInput
+  passwordRequests?: Prisma.PasswordRequestCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationUncheckedCreateWithoutCardsInput = {
@@ -771,6 +869,7 @@ export type AffiliationUncheckedCreateWithoutCardsInput = {
   homeOf?: Prisma.PersonUncheckedCreateNestedManyWithoutHomeInput
   memberships?: Prisma.MembershipUncheckedCreateNestedManyWithoutAffiliationInput
   choices?: Prisma.SchoolChoiceUncheckedCreateNestedManyWithoutAffiliationInput
+  passwordRequests?: Prisma.PasswordRequestUncheckedCreateNestedManyWithoutAffiliationInput
 }
 
 export type AffiliationCreateOrConnectWithoutCardsInput = {
@@ -797,6 +896,7 @@ export type AffiliationUpdateWithoutCardsInput = {
   school?: Prisma.SchoolUpdateOneRequiredWithoutAffiliationsNestedInput
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
+  passwordRequests?: Prisma.PasswordRequestUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUncheckedUpdateWithoutCardsInput = {
@@ -807,6 +907,7 @@ export type AffiliationUncheckedUpdateWithoutCardsInput = {
   homeOf?: Prisma.PersonUncheckedUpdateManyWithoutHomeNestedInput
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
+  passwordRequests?: Prisma.PasswordRequestUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationCreateManySchoolInput = {
@@ -823,6 +924,7 @@ export type AffiliationUpdateWithoutSchoolInput = {
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUpdateManyWithoutAffiliationNestedInput
+  passwordRequests?: Prisma.PasswordRequestUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUncheckedUpdateWithoutSchoolInput = {
@@ -833,6 +935,7 @@ export type AffiliationUncheckedUpdateWithoutSchoolInput = {
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUncheckedUpdateManyWithoutAffiliationNestedInput
+  passwordRequests?: Prisma.PasswordRequestUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUncheckedUpdateManyWithoutSchoolInput = {
@@ -855,6 +958,7 @@ export type AffiliationUpdateWithoutPersonInput = {
   memberships?: Prisma.MembershipUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUpdateManyWithoutAffiliationNestedInput
+  passwordRequests?: Prisma.PasswordRequestUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUncheckedUpdateWithoutPersonInput = {
@@ -865,6 +969,7 @@ export type AffiliationUncheckedUpdateWithoutPersonInput = {
   memberships?: Prisma.MembershipUncheckedUpdateManyWithoutAffiliationNestedInput
   choices?: Prisma.SchoolChoiceUncheckedUpdateManyWithoutAffiliationNestedInput
   cards?: Prisma.LoginCardUncheckedUpdateManyWithoutAffiliationNestedInput
+  passwordRequests?: Prisma.PasswordRequestUncheckedUpdateManyWithoutAffiliationNestedInput
 }
 
 export type AffiliationUncheckedUpdateManyWithoutPersonInput = {
@@ -883,6 +988,7 @@ export type AffiliationCountOutputType = {
   memberships: number
   choices: number
   cards: number
+  passwordRequests: number
 }
 
 export type AffiliationCountOutputTypeSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -890,6 +996,7 @@ export type AffiliationCountOutputTypeSelect<ExtArgs extends runtime.Types.Exten
   memberships?: boolean | AffiliationCountOutputTypeCountMembershipsArgs
   choices?: boolean | AffiliationCountOutputTypeCountChoicesArgs
   cards?: boolean | AffiliationCountOutputTypeCountCardsArgs
+  passwordRequests?: boolean | AffiliationCountOutputTypeCountPasswordRequestsArgs
 }
 
 /**
@@ -930,6 +1037,13 @@ export type AffiliationCountOutputTypeCountCardsArgs<ExtArgs extends runtime.Typ
   where?: Prisma.LoginCardWhereInput
 }
 
+/**
+ * AffiliationCountOutputType without action
+ */
+export type AffiliationCountOutputTypeCountPasswordRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  where?: Prisma.PasswordRequestWhereInput
+}
+
 
 export type AffiliationSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
   id?: boolean
@@ -942,6 +1056,7 @@ export type AffiliationSelect<ExtArgs extends runtime.Types.Extensions.InternalA
   memberships?: boolean | Prisma.Affiliation$membershipsArgs<ExtArgs>
   choices?: boolean | Prisma.Affiliation$choicesArgs<ExtArgs>
   cards?: boolean | Prisma.Affiliation$cardsArgs<ExtArgs>
+  passwordRequests?: boolean | Prisma.Affiliation$passwordRequestsArgs<ExtArgs>
   _count?: boolean | Prisma.AffiliationCountOutputTypeDefaultArgs<ExtArgs>
 }, ExtArgs["result"]["affiliation"]>
 
@@ -978,6 +1093,7 @@ export type AffiliationInclude<ExtArgs extends runtime.Types.Extensions.Internal
   memberships?: boolean | Prisma.Affiliation$membershipsArgs<ExtArgs>
   choices?: boolean | Prisma.Affiliation$choicesArgs<ExtArgs>
   cards?: boolean | Prisma.Affiliation$cardsArgs<ExtArgs>
+  passwordRequests?: boolean | Prisma.Affiliation$passwordRequestsArgs<ExtArgs>
   _count?: boolean | Prisma.AffiliationCountOutputTypeDefaultArgs<ExtArgs>
 }
 export type AffiliationIncludeCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
@@ -998,6 +1114,7 @@ export type $AffiliationPayload<ExtArgs extends runtime.Types.Extensions.Interna
     memberships: Prisma.$MembershipPayload<ExtArgs>[]
     choices: Prisma.$SchoolChoicePayload<ExtArgs>[]
     cards: Prisma.$LoginCardPayload<ExtArgs>[]
+    passwordRequests: Prisma.$PasswordRequestPayload<ExtArgs>[]
   }
   scalars: runtime.Types.Extensions.GetPayloadResult<{
     id: string
@@ -1404,6 +1521,7 @@ export interface Prisma__AffiliationClient<T, Null = never, ExtArgs extends runt
   memberships<T extends Prisma.Affiliation$membershipsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Affiliation$membershipsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$MembershipPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   choices<T extends Prisma.Affiliation$choicesArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Affiliation$choicesArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$SchoolChoicePayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   cards<T extends Prisma.Affiliation$cardsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Affiliation$cardsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$LoginCardPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
+  passwordRequests<T extends Prisma.Affiliation$passwordRequestsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Affiliation$passwordRequestsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$PasswordRequestPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
    * Attaches callbacks for the resolution and/or rejection of the Promise.
    * @param onfulfilled The callback to execute when the Promise is resolved.
@@ -1940,6 +2058,30 @@ export type Affiliation$cardsArgs<ExtArgs extends runtime.Types.Extensions.Inter
   take?: number
   skip?: number
   distinct?: Prisma.LoginCardScalarFieldEnum | Prisma.LoginCardScalarFieldEnum[]
+}
+
+/**
+ * Affiliation.passwordRequests
+ */
+export type Affiliation$passwordRequestsArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the PasswordRequest
+   */
+  select?: Prisma.PasswordRequestSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the PasswordRequest
+   */
+  omit?: Prisma.PasswordRequestOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.PasswordRequestInclude<ExtArgs> | null
+  where?: Prisma.PasswordRequestWhereInput
+  orderBy?: Prisma.PasswordRequestOrderByWithRelationInput | Prisma.PasswordRequestOrderByWithRelationInput[]
+  cursor?: Prisma.PasswordRequestWhereUniqueInput
+  take?: number
+  skip?: number
+  distinct?: Prisma.PasswordRequestScalarFieldEnum | Prisma.PasswordRequestScalarFieldEnum[]
 }
 
 /**

@@ -52,7 +52,8 @@ export async function findPeople({ api }: Remote, { search, after, limit }: Part
   const found = await firstEntries(read, { limit, after, idOf });
   const schools = new Map<string, FoundPerson["homeSchool"]>();
   for (const schoolId of new Set(found.map(({ homeSchoolId }) => homeSchoolId))) {
-    if (schoolId === null) continue;
+    // The home school of a guest is not reached.
+    if (schoolId === null || found.every((one) => one.isGuest || one.homeSchoolId !== schoolId)) continue;
     const { id, name, officialId } = await bodyOf(
       api.GET("/admin/v1/schools/{schoolId}", { params: { path: { schoolId } } }),
     );
@@ -121,6 +122,8 @@ export const blockPerson = act((api, of) => api.POST(`${onePerson}/block`, of));
 export const unblockPerson = act((api, of) => api.DELETE(`${onePerson}/block`, of));
 export const revokeSecondFactors = act((api, of) => api.DELETE(`${onePerson}/second-factors`, of));
 
+export const withdrawPasswordRequests = act((api, of) => api.DELETE(`${onePerson}/login/password-request`, of));
+
 type Moved = { personId: PersonId; to: SchoolId; from: SchoolId | undefined };
 
 export async function movePerson({ api }: Remote, { personId, to, from }: Moved): Promise<void> {
@@ -135,6 +138,10 @@ export async function setLogin({ api }: Remote, personId: PersonId, username: st
 }
 
 type At = { personId: PersonId; schoolId: SchoolId };
+
+export async function requestPassword({ api }: Remote, { personId, schoolId }: At): Promise<void> {
+  await api.POST(`${onePerson}/login/password-request`, { params: { path: { personId } }, body: { schoolId } });
+}
 
 export async function joinSchool({ api }: Remote, path: At): Promise<void> {
   await api.PUT(`${onePerson}/schools/{schoolId}`, { params: { path } });

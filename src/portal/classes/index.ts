@@ -6,7 +6,16 @@ import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 import { giveLogins, printCards, revokeCards, showLogins } from "./logins.ts";
 import { giveSchoolPasswords, handSchoolPasswords, showSchoolPasswords } from "./school-passwords.ts";
-import { addMembers, removeMember, revokeCard, searchPeople, setRole, showAddition, showMember } from "./members.ts";
+import {
+  addMembers,
+  removeMember,
+  requestPassword,
+  revokeCard,
+  searchPeople,
+  setRole,
+  showAddition,
+  showMember,
+} from "./members.ts";
 import { mayChange, mayGiveLogins } from "./words.ts";
 
 const classes = "/admin/schools/:schoolId/classes";
@@ -37,4 +46,5 @@ export const classesPages = makeArea({ folder: import.meta.dirname, texts: { de:
   pages.post(`${member}/role`, setRole, showMember);
   pages.post(`${member}/cards/:cardId/revoke`, revokeCard, showMember);
   pages.post(`${member}/remove`, removeMember, showMember);
+  pages.post(`${member}/password-request`, requestPassword, showMember);
 });

@@ -31,7 +31,7 @@ export async function showMember(visit: Visit): Promise<Shown> {
   const model = {
     ...{ group, member, base: groupAddress(visit), schoolId: part("schoolId"), fullName: nameOf(member, visit) },
     ...{ mayChange: mayChange(visit), mayGivePassword: isReached && member.status === "ACTIVE" },
-    ...{ cards, mayRevoke: isReached },
+    ...{ cards, mayRevoke: isReached, mayRequest: mayGive && member.isGuest && member.status === "ACTIVE" },
   };
   return { title: t("member.title"), view: "member", model, place: placeOf(visit) };
 }
@@ -43,6 +43,14 @@ export async function setRole(visit: Visit): Promise<Gone> {
   const body = { role: field("role") as AdminSchemas["SchoolRole"] };
   await take(api.PUT(membership, { params: pathTo(visit, part("personId")), body }));
   return { to: groupAddress(visit), done: "roleSet" };
+}
+
+/** Asks the home school of a guest for a new password. */
+export async function requestPassword(visit: Visit): Promise<Gone> {
+  const { api, part } = visit;
+  const [path, body] = [{ personId: part("personId") }, { schoolId: part("schoolId") }];
+  await take(api.POST("/admin/v1/people/{personId}/login/password-request", { params: { path }, body }));
+  return { to: groupAddress(visit), done: "passwordRequested" };
 }
 
 /** Ends a card that was lost. */

@@ -10,9 +10,11 @@ import { changeSchool, showSchools } from "./other-school.ts";
 import {
   block,
   changeDetails,
+  dismissRequests,
   joinGroup,
   leaveGroup,
   removeFactors,
+  requestPassword,
   restore,
   revokeCard,
   signOut,
@@ -37,6 +39,8 @@ export const peoplePages = makeArea({ folder: import.meta.dirname, texts: { de: 
   for (const [name, act] of Object.entries(actions)) pages.post(`${person}/${name}`, act, showPerson);
   pages.post(`${person}/details`, changeDetails, showPerson);
   pages.post(`${person}/sign-out`, signOut, showPerson);
+  pages.post(`${person}/password-request`, requestPassword, showPerson);
+  pages.post(`${person}/password-request/dismiss`, dismissRequests, showPerson);
   pages.post(`${person}/second-factors`, removeFactors, showPerson);
   pages.post(`${person}/cards/:cardId/revoke`, revokeCard, showPerson);
   pages.post(`${person}/login`, setLogin, showPerson);

@@ -20,6 +20,15 @@ export const unblock = simple("personUnblocked", ({ api }, params) => api.DELETE
 export const signOut = simple("personSignedOut", ({ api }, params) => api.POST(`${at}/sign-out`, { params }));
 export const restore = simple("personRestored", ({ api }, params) => api.POST(`${at}/restoration`, { params }));
 
+export const dismissRequests = simple("requestsDismissed", ({ api }, params) =>
+  api.DELETE(`${at}/login/password-request`, { params }),
+);
+
+/** Asks the home school of a guest for a new password. */
+export const requestPassword = simple("passwordRequested", ({ api, part }, params) =>
+  api.POST(`${at}/login/password-request`, { params, body: { schoolId: part("schoolId") } }),
+);
+
 export const removeFactors = simple("factorsRemoved", ({ api }, params) =>
   api.DELETE(`${at}/second-factors`, { params }),
 );

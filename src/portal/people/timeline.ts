@@ -26,7 +26,7 @@ const told = new Set([
   ...["person_unblocked", "person_signed_out", "credential_set", "membership_added", "membership_removed"],
   ...["membership_role_changed", "affiliation_added", "affiliation_removed", "home_school_changed"],
   ...["sign_in_limits_released", "second_factor_added", "second_factor_removed", "second_factors_removed"],
-  ...["login_card_created", "login_card_revoked", "consent_given", "sign_in_refused"],
+  ...["login_card_created", "login_card_revoked", "consent_given", "sign_in_refused", "password_requested"],
 ]);
 
 /** What happened to a person, the newest first. */

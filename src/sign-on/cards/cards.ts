@@ -2,6 +2,7 @@ import type { Prisma } from "../../../generated/prisma/client.ts";
 import type { PersonId, PersonName, SchoolId } from "../../directory/index.ts";
 import { recordAudit, recordAuditLines, type Origin } from "../../events/index.ts";
 import type { RecordStore, Transaction } from "../../platform/db.ts";
+import { closePasswordRequests } from "../password-requests.ts";
 import type { MadeCard } from "./make-card.ts";
 import { taughtIn } from "./places.ts";
 import type { CardSecondStep } from "./settings.ts";
@@ -26,6 +27,7 @@ export async function createCardIn(
       secondStepHash: secondStepHash && new Uint8Array(secondStepHash),
     },
   });
+  await closePasswordRequests(tx, [personId]);
   await recordAudit(tx, { ...origin, action: "login_card_created", personId, schoolId, detail: { cardId: id } });
 }
 

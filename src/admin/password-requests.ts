@@ -1,0 +1,29 @@
+import { againAfterDeadlock } from "../access/index.ts";
+import type { PersonId, SchoolId } from "../directory/index.ts";
+import { withPrismaTransaction } from "../platform/db.ts";
+import { lockPersonSignIn, requestPasswordIn, withdrawPasswordRequestsIn } from "../sign-on/index.ts";
+import type { AdminHandler } from "./handler.ts";
+import { withPerson } from "./logins.ts";
+import { refuseOtherSchool } from "./reached.ts";
+import { getReachedPerson } from "./whose-person.ts";
+
+// Also for people whose staff role goes beyond the caller's: the home school decides.
+const requestPassword: AdminHandler<"requestPassword"> = ({ db }, { path, body, reach, origin }) =>
+  againAfterDeadlock(() =>
+    withPrismaTransaction(db, async (tx) => {
+      const [personId, schoolId] = [path.personId as PersonId, body.schoolId as SchoolId];
+      await lockPersonSignIn(tx, personId);
+      await getReachedPerson(tx, reach, personId);
+      refuseOtherSchool(reach, schoolId);
+      await requestPasswordIn(tx, { personId, schoolId }, origin);
+      return { status: 204 };
+    }),
+  );
+
+const withdrawPasswordRequests: AdminHandler<"withdrawPasswordRequests"> = (deps, request) =>
+  withPerson(deps, request, async (tx, personId) => {
+    await withdrawPasswordRequestsIn(tx, personId, request.origin);
+    return { status: 204 };
+  });
+
+export const passwordRequestHandlers = { requestPassword, withdrawPasswordRequests };

@@ -1,0 +1,61 @@
+import type { PersonId, SchoolId } from "../directory/index.ts";
+import { recordAudit, type Origin } from "../events/index.ts";
+import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { lockPersonSignIn } from "./end-sign-ins.ts";
+import { recordAtHome } from "./record-at-home.ts";
+
+type Request = { personId: PersonId; schoolId: SchoolId };
+
+/**
+ * Asks the home school of a guest for a new password; the caller holds the lock of the person.
+ *
+ * Shape:  one open request for a person and a school: a second one changes nothing.
+ * Errors: not_found affiliation_not_found; conflict home_school_asks.
+ */
+export async function requestPasswordIn(
+  tx: Transaction,
+  { personId, schoolId }: Request,
+  origin: Origin,
+): Promise<void> {
+  const where = { personId_schoolId: { personId, schoolId } };
+  const affiliation = await tx.prisma.affiliation.findUnique({
+    where,
+    select: { passwordRequests: true, person: { select: { homeSchoolId: true } } },
+  });
+  if (affiliation === null)
+    throw new AppError("not_found", "affiliation_not_found", "The person is not at this school.");
+  if (affiliation.person.homeSchoolId === schoolId)
+    throw new AppError("conflict", "home_school_asks", "The school is the person's home. Give them a new password.");
+  if (affiliation.passwordRequests.length > 0) return;
+  await tx.prisma.passwordRequest.create({ data: { personId, schoolId, requestedAt: origin.at } });
+  const line = { ...origin, action: "password_requested", personId };
+  await recordAudit(tx, { ...line, schoolId });
+  await recordAtHome(tx, { ...line, detail: { by: schoolId } });
+}
+
+/** As `requestPasswordIn`, in a transaction of its own. */
+export const requestPassword = (db: PrismaDb, request: Request, origin: Origin): Promise<void> =>
+  withPrismaTransaction(db, async (tx) => {
+    await lockPersonSignIn(tx, request.personId);
+    await requestPasswordIn(tx, request, origin);
+  });
+
+/** Ends the requests for people who were given what was asked for. */
+export async function closePasswordRequests(
+  { prisma }: Pick<Transaction, "prisma">,
+  personIds: readonly PersonId[],
+): Promise<number> {
+  const { count } = await prisma.passwordRequest.deleteMany({ where: { personId: { in: [...personIds] } } });
+  return count;
+}
+
+/** Ends the requests for a person without a new password. */
+export async function withdrawPasswordRequestsIn(tx: Transaction, personId: PersonId, origin: Origin): Promise<void> {
+  if ((await closePasswordRequests(tx, [personId])) > 0)
+    await recordAtHome(tx, { ...origin, action: "password_requests_withdrawn", personId });
+}
+
+/** As `withdrawPasswordRequestsIn`, in a transaction of its own. */
+export const withdrawPasswordRequests = (db: PrismaDb, personId: PersonId, origin: Origin): Promise<void> =>
+  withPrismaTransaction(db, (tx) => withdrawPasswordRequestsIn(tx, personId, origin));
