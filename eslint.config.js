@@ -19,6 +19,11 @@ const wholeTable = {
   message: "What apps read comes from readTable(), which leaves out what is granted one by one.",
 };
 
+const machineTime = {
+  selector: "NewExpression[callee.name='Date'][arguments.length=0]",
+  message: "Processes share what they decide by time: take the clock as an argument. `systemClock` is the machine's.",
+};
+
 const ownWalks = {
   selector:
     "CallExpression[callee.object.name='fc'][callee.property.name='assert']:not([arguments.1.callee.name='walks'])",
@@ -101,9 +106,16 @@ export default tseslint.config(
     },
   },
   {
+    files: ["src/**/*.ts"],
+    ignores: ["src/access/visibility.ts", "src/cli/**", "src/platform/clock.ts"],
+    rules: {
+      "no-restricted-syntax": ["error", visibleCast, machineTime],
+    },
+  },
+  {
     files: ["src/{idm,schulconnex}/**/*.ts", "src/access/subject-claims.ts", "src/access/change-tracking/snapshot.ts"],
     rules: {
-      "no-restricted-syntax": ["error", visibleCast, wholeTable],
+      "no-restricted-syntax": ["error", visibleCast, wholeTable, machineTime],
     },
   },
   {

@@ -1,7 +1,7 @@
 import { loadDemoWorld } from "../demo/load.ts";
 import { makeApp, type App } from "./app.ts";
 import { settlePort, type Config } from "./config/index.ts";
-import { systemClock } from "./platform/clock.ts";
+import { openDatabaseClock, readDatabaseClock, setProcessTime } from "./platform/database-clock.ts";
 import type { PrismaDb } from "./platform/db.ts";
 import type { Log } from "./platform/log.ts";
 import { watchProcess, type Metrics } from "./platform/metrics.ts";
@@ -102,8 +102,9 @@ export async function openSharesOf(
 
 export async function loadDemoWorldInto(db: PrismaDb, config: Config, say: (line: string) => void): Promise<void> {
   if (!config.demoWorld) return;
+  const clock = await readDatabaseClock(db);
   await withProgress("Loading the demo world", say, () =>
-    loadDemoWorld(db, { ...config, now: systemClock(), setCredential }),
+    loadDemoWorld(db, { ...config, now: clock(), setCredential }),
   );
 }
 
@@ -117,14 +118,16 @@ type Process = {
   ends: Ends;
 };
 
-/** Composes the modules of one process. */
+/** Composes the modules of one process, which from here on has the database's time. */
 export async function openApp(config: Config, { say, ends, ...surroundings }: Process): Promise<App> {
-  watchProcess(surroundings.metrics);
-  const app = await withProgress("Preparing keys and pages", say, () =>
-    makeApp(config, { clock: systemClock, ...surroundings }),
-  );
+  const { metrics, log, shares } = surroundings;
+  watchProcess(metrics);
+  const { clock, job } = await openDatabaseClock({ db: shares.jobs, log, metrics });
+  const resetTime = setProcessTime(clock);
+  ends.add("time of the process", async () => resetTime());
+  const app = await withProgress("Preparing keys and pages", say, () => makeApp(config, { clock, ...surroundings }));
   ends.add("modules", () => app.close());
-  return app;
+  return { ...app, jobs: [job, ...app.jobs] };
 }
 
 /** Answers requests and runs the jobs of the role, until all ends. Shape: without ports only the jobs. */

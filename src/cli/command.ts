@@ -28,6 +28,7 @@ export type Result = {
 /** What a command works with. */
 export type Tools = {
   config: Config;
+  /** The database's time once that is open. */
   clock: Clock;
   /** Opens the service's database, also while the service runs on the embedded one; fails where it is not migrated. */
   withDatabase<T>(work: (given: { db: OpenDb; url: string }) => Promise<T>): Promise<T>;

@@ -1,7 +1,8 @@
 import type { Config } from "../config/index.ts";
+import type { Clock } from "../platform/clock.ts";
 import type { OpenDb } from "../platform/db.ts";
 
-type Given = { db: OpenDb; url: string };
+type Given = { db: OpenDb; url: string; clock: Clock };
 type Opened<T> = T & { close(): Promise<void> };
 
 /** Finds the server of the service while it runs, else starts it until `close`. */
@@ -14,8 +15,9 @@ export async function openServer(config: Config, tell: (line: string) => void): 
 }
 
 async function openMigrated(config: Config, tell: (line: string) => void): Promise<Opened<Given>> {
-  const [{ openDatabase }, { checkMigrated }] = await Promise.all([
+  const [{ openDatabase }, { readDatabaseClock }, { checkMigrated }] = await Promise.all([
     import("../platform/db.ts"),
+    import("../platform/database-clock.ts"),
     import("../platform/migrate.ts"),
   ]);
   const { url, close: closeServer } = await openServer(config, tell);
@@ -23,11 +25,11 @@ async function openMigrated(config: Config, tell: (line: string) => void): Promi
   const close = () => db.close().finally(closeServer);
   try {
     await checkMigrated(db.pool);
+    return { db, url, clock: await readDatabaseClock(db), close };
   } catch (error) {
     await close();
     throw error;
   }
-  return { db, url, close };
 }
 
 export type DatabaseOfCall = { get(): Promise<Given>; close(): Promise<void> };

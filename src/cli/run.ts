@@ -117,13 +117,18 @@ async function runBeside(
       const [{ makeLookUp }, { db }] = await Promise.all([import("./look-up.ts"), database.get()]);
       return makeLookUp(db)(name, schoolId);
     });
+    let clock = systemClock;
     const tools: Tools = {
       config,
-      clock: systemClock,
+      clock: () => clock(),
       tell,
       showProgress,
-      origin: () => ({ at: systemClock(), actorId: "command-line" }),
-      withDatabase: async (work) => work(await database.get()),
+      origin: () => ({ at: clock(), actorId: "command-line" }),
+      withDatabase: async (work) => {
+        const given = await database.get();
+        ({ clock } = given);
+        return work(given);
+      },
     };
     const way = command.run;
     if (typeof way !== "function") throw new Error(way.reason);

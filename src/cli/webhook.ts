@@ -152,10 +152,14 @@ export const webhook: Noun = {
         type: typeOption,
       },
       run: async (tools, { given, options: { url, type = [...eventTypes] } }) => {
-        const context = { origin: tools.origin(), keys: tools.config.encryptionKeys, policy: policyOf(tools) };
+        const { encryptionKeys: keys } = tools.config;
         const made = await withPolicyHint(
           inDatabase(tools, (_db, whole) =>
-            registerEndpoint(whole, { clientId: given.app, url, eventTypes: type }, context),
+            registerEndpoint(
+              whole,
+              { clientId: given.app, url, eventTypes: type },
+              { origin: tools.origin(), keys, policy: policyOf(tools) },
+            ),
           ),
         );
         return registered(made);
@@ -171,9 +175,12 @@ export const webhook: Noun = {
         type: option.someOf(eventTypes, "Event types to send; replaces the present ones."),
       },
       run: async (tools, { given, options: { url, type } }) => {
-        const context = { origin: tools.origin(), policy: policyOf(tools) };
         const update = { id: given.endpoint, url, eventTypes: type };
-        await withPolicyHint(inDatabase(tools, (_db, whole) => updateEndpoint(whole, update, context)));
+        await withPolicyHint(
+          inDatabase(tools, (_db, whole) =>
+            updateEndpoint(whole, update, { origin: tools.origin(), policy: policyOf(tools) }),
+          ),
+        );
         return done("Endpoint updated.", { id: given.endpoint });
       },
       remote: async (remote, { given, options: { url, type } }) => {
@@ -190,9 +197,9 @@ export const webhook: Noun = {
         ),
       },
       run: async (tools, { given, options: { overlapHours = defaultOverlapHours } }) => {
-        const context = { origin: tools.origin(), keys: tools.config.encryptionKeys };
+        const { encryptionKeys: keys } = tools.config;
         const rotated = await inDatabase(tools, (_db, whole) =>
-          rotateEndpointSecret(whole, { id: given.endpoint, overlapHours }, context),
+          rotateEndpointSecret(whole, { id: given.endpoint, overlapHours }, { origin: tools.origin(), keys }),
         );
         return rotatedSecret(given.endpoint, rotated);
       },

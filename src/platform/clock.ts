@@ -1,6 +1,7 @@
 /** The time as a dependency, so that tests can fix it. */
 export type Clock = () => Date;
 
+/** The clock of this machine, for what concerns it alone, such as the age of its files. */
 export const systemClock: Clock = () => new Date();
 
 /** The time so many days of 24 hours later; earlier where `days` is negative. */

@@ -92,6 +92,19 @@ export function watchPools({ registry }: Metrics, pools: Record<string, Pool>): 
   });
 }
 
+/** Measures the clock of this machine against the database's. */
+export function watchMachineClock({ registry }: Metrics, aheadSeconds: () => number): void {
+  new Gauge({
+    name: "machine_clock_ahead_seconds",
+    help: "How far the clock of this machine is ahead of the database's, by which the service goes.",
+    registers: [registry],
+    aggregator: "average",
+    collect() {
+      this.set(aheadSeconds());
+    },
+  });
+}
+
 type Replica = { ageSeconds(): number; readonly taken: Readonly<Record<"replica" | "primary", number>> };
 
 /** Measures the replica whenever somebody asks for the metrics. */

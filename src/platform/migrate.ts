@@ -130,12 +130,12 @@ const tooNew = (name: string) =>
     `The database holds the migration ${name} of a newer version, beside which this version does not work. Start a newer version, or restore a backup.`,
   );
 
-type Applied = { id: string; checksum: string; name: string; startedAt: Date; note: string };
+type Applied = { id: string; checksum: string; name: string; note: string };
 
 const recordMigration = statement<Applied>(
-  ({ id, checksum, name, startedAt, note }) => sql`
+  ({ id, checksum, name, note }) => sql`
   INSERT INTO "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count, logs)
-  VALUES (${id}, ${checksum}, ${name}, ${startedAt}, clock_timestamp(), 1, ${note})`,
+  VALUES (${id}, ${checksum}, ${name}, now(), clock_timestamp(), 1, ${note})`,
 );
 
 async function apply(client: pg.Client, migration: Migration, locks: LockWaits): Promise<void> {
@@ -154,12 +154,11 @@ async function applyOnce(
   { name, sql: text, checksum, worksSince }: Migration,
   lockMs: number,
 ): Promise<void> {
-  const startedAt = new Date();
   await client.query("BEGIN");
   try {
     await client.query(`SET LOCAL lock_timeout = ${lockMs}`);
     await client.query(text);
-    await run(client, recordMigration, { id: randomUUID(), checksum, name, startedAt, note: noteContract(worksSince) });
+    await run(client, recordMigration, { id: randomUUID(), checksum, name, note: noteContract(worksSince) });
     await client.query("COMMIT");
   } catch (error) {
     await client.query("ROLLBACK").catch(() => undefined);

@@ -59,6 +59,8 @@ export async function openServer({
 
   const listener: RequestListener = (req, res) => {
     running.add(res);
+    // Node would take the machine's time, from which browsers count when a cookie of ours expires.
+    res.setHeader("Date", new Date(Date.now()).toUTCString());
     if (stopping) res.setHeader("Connection", "close");
     res.once("close", () => {
       running.delete(res);

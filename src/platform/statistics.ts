@@ -1,14 +1,19 @@
 import type { Db } from "./db.ts";
 import type { WorkerJob } from "./worker.ts";
 
-const findGrown = `
+// After an upgrade of PostgreSQL the counts of rows are gone too: the size of the file tells of a table that was never
+// analysed.
+const findOutdated = `
   SELECT c.oid::regclass::text AS "table" FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid
-  WHERE s.schemaname = current_schema() AND s.n_live_tup > greatest(2 * c.reltuples, 1000)
-    AND pg_has_role(c.relowner, 'USAGE')`;
+  WHERE s.schemaname = current_schema() AND pg_has_role(c.relowner, 'USAGE')
+    AND (s.n_live_tup > greatest(2 * c.reltuples, 1000)
+      OR c.reltuples < 0 AND pg_relation_size(c.oid) > 65536
+      OR c.reltuples > 1000 AND NOT EXISTS (
+        SELECT FROM pg_stats t WHERE t.schemaname = s.schemaname AND t.tablename = s.relname))`;
 
-/** Has PostgreSQL look again at tables that have doubled; answers which. */
-export async function analyzeGrown(db: Pick<Db, "pool">): Promise<string[]> {
-  const { rows } = await db.pool.query<{ table: string }>({ name: "platform.findGrown", text: findGrown });
+/** Has PostgreSQL look at tables that have doubled, or of which it knows nothing; answers which. */
+export async function analyzeOutdated(db: Pick<Db, "pool">): Promise<string[]> {
+  const { rows } = await db.pool.query<{ table: string }>({ name: "platform.findOutdated", text: findOutdated });
   for (const { table } of rows) await db.pool.query(`ANALYZE (SKIP_LOCKED) ${table}`);
   return rows.map(({ table }) => table);
 }
@@ -19,5 +24,5 @@ export async function analyzeGrown(db: Pick<Db, "pool">): Promise<string[]> {
 export const makeStatisticsJob = (db: Pick<Db, "pool">): WorkerJob => ({
   name: "platform.analyze",
   everySeconds: 2,
-  run: async () => void (await analyzeGrown(db)),
+  run: async () => void (await analyzeOutdated(db)),
 });

@@ -1,5 +1,5 @@
 import type { Queryable } from "./db.ts";
-import { columnNames, findRows, run, sql, statement, table, type Value } from "./sql.ts";
+import { columnNames, findRows, run, sql, statement, table, type Sql, type Value } from "./sql.ts";
 
 /**
  * How often something may happen.
@@ -17,13 +17,24 @@ const seconds = (value: Value) => sql`make_interval(secs => ${value})`;
 
 type Given = { key: Buffer; now: Date; perToken: number; refill: number };
 
+/**
+ * SQL condition: a time that lies further ahead than any limit sets it, so that a clock was wrong when it was written.
+ * Without this, one process with a wrong clock would lock others out for as long as it was ahead. The minute is for
+ * tries that were queued, which come with an older time.
+ */
+export const isTooFarAhead = (time: Sql, { now, longestSeconds }: { now: Value; longestSeconds: Value }): Sql =>
+  sql`${time} > ${now}::timestamptz + ${seconds(longestSeconds)} + interval '1 minute'`;
+
 const take = statement<Given>(
   (given) => sql`
   INSERT INTO ${limit} AS bucket (${key}, ${fullAt})
   VALUES (${given.key}, ${given.now}::timestamptz + ${seconds(given.perToken)})
   ON CONFLICT (${key})
-  DO UPDATE SET ${fullAt} = greatest(${bucketRow.fullAt}, ${given.now}) + ${seconds(given.perToken)}
-  WHERE ${bucketRow.fullAt} + ${seconds(given.perToken)} <= ${given.now}::timestamptz + ${seconds(given.refill)}`,
+  DO UPDATE SET ${fullAt} = ${seconds(given.perToken)} + CASE
+    WHEN ${isTooFarAhead(bucketRow.fullAt, { now: given.now, longestSeconds: given.refill })} THEN ${given.now}
+    ELSE greatest(${bucketRow.fullAt}, ${given.now}) END
+  WHERE ${bucketRow.fullAt} + ${seconds(given.perToken)} <= ${given.now}::timestamptz + ${seconds(given.refill)}
+    OR ${isTooFarAhead(bucketRow.fullAt, { now: given.now, longestSeconds: given.refill })}`,
   "token-bucket.take",
 );
 

@@ -84,7 +84,7 @@ export function renderSearch(pages: Contents, query: string, found: readonly Fou
 
 /** Whether the service works at this moment. */
 export function renderStatus(pages: Contents, isReady: boolean): Page {
-  const html = render("status", { isReady, time: `${new Date().toISOString().slice(0, 19)}Z` });
+  const html = render("status", { isReady, time: `${new Date(Date.now()).toISOString().slice(0, 19)}Z` });
   const page = renderFrame("Status", render("article", { pages, path: "/docs/status", html, query: "" }));
   return { ...page, status: isReady ? 200 : 503 };
 }

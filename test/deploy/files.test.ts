@@ -3,7 +3,14 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { options } from "../../src/config/index.ts";
-import { makeMetrics, watchPools, watchProcess, watchProcesses, watchReplica } from "../../src/platform/metrics.ts";
+import {
+  makeMetrics,
+  watchMachineClock,
+  watchPools,
+  watchProcess,
+  watchProcesses,
+  watchReplica,
+} from "../../src/platform/metrics.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = join(root, "deploy");
@@ -114,6 +121,7 @@ async function describeMetrics(): Promise<{ names: Set<string>; labels: Set<stri
   watchProcess(metrics);
   watchPools(metrics, {});
   watchReplica(metrics, { ageSeconds: () => 0, taken: { replica: 0, primary: 0 } });
+  watchMachineClock(metrics, () => 0);
   watchProcesses(metrics.registry, { roles: ["web"], count: () => 1 });
   const names = new Set(["up"]);
   for (const { name, type } of await metrics.registry.getMetricsAsJSON()) {

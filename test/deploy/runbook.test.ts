@@ -27,6 +27,7 @@ const notTyped: Readonly<Record<string, string>> = {
   "cd /opt/schultor": "the test has its own PATH and environment",
   "set -a": "as above",
   systemctl: "needs systemd as the first process",
+  timedatectl: "as above",
   patronictl: "needs a cluster; `npm run drill -- failover` has one",
   "pg_ctlcluster 15": "needs a server of Debian's",
   "pgbackrest ": "needs a server of Debian's with an archive",

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { systemClock } from "../clock.ts";
 import { DatabaseStartError } from "./start-error.ts";
 
 export type FolderLock = { release(): void };
@@ -20,7 +21,7 @@ export function lockFolder(folder: string): FolderLock {
     lock.close();
     throw new DatabaseStartError(explain(cause, folder), { cause });
   }
-  writeFileSync(join(folder, "owner.json"), JSON.stringify({ pid: process.pid, since: new Date().toISOString() }), {
+  writeFileSync(join(folder, "owner.json"), JSON.stringify({ pid: process.pid, since: systemClock().toISOString() }), {
     mode: 0o600,
   });
   return { release: () => lock.close() };

@@ -1,5 +1,6 @@
 import type { PersonId } from "../../directory/index.ts";
 import type { Queryable } from "../../platform/db.ts";
+import { isTooFarAhead } from "../../platform/token-bucket.ts";
 import {
   columnNames,
   findRows,
@@ -75,7 +76,8 @@ const takeTryStatement = statement<Try>((given) => {
       FROM (SELECT CASE WHEN ${limit.forgetAt} > ${now} THEN ${limit.failures} + 1 ELSE 1 END AS failures) AS counted,
         make_interval(secs => least(${given.longestWaitSeconds},
           ${given.firstWaitSeconds} * power(2, least(greatest(counted.failures - ${given.free}, 0), 30)))) AS wait)
-    WHERE ${limit.waitUntil} <= ${now}`;
+    WHERE ${limit.waitUntil} <= ${now}
+      OR ${isTooFarAhead(limit.waitUntil, { now, longestSeconds: given.longestWaitSeconds })}`;
 }, "sign-in-limit-take");
 
 const findWait = statement<{ key: Buffer }>(

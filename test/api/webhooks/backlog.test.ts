@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Db } from "../../../src/platform/db.ts";
-import { analyzeGrown } from "../../../src/platform/statistics.ts";
+import { analyzeOutdated } from "../../../src/platform/statistics.ts";
 import { disableEndpoint } from "../../../src/webhooks/index.ts";
 import { testDatabase } from "../../support/database.ts";
 import { measureStatements, type Cost } from "../../support/explain.ts";
@@ -97,7 +97,7 @@ test.each(["in a table that was empty a moment ago", "in the log of many days"])
     await db.pool.query("UPDATE webhook_endpoint SET state = 'PAUSED', reason = 'asked_for' WHERE id = $1", [
       paused.id,
     ]);
-    if (!isLong) await expect.poll(() => analyzeGrown(db)).toContain("webhook_delivery");
+    if (!isLong) await expect.poll(() => analyzeOutdated(db)).toContain("webhook_delivery");
 
     costs.splice(0);
     await disableEndpoint(world.db, disabled.id, { at: world.clock(), actorId: "test" });

@@ -1,0 +1,96 @@
+import { systemClock, type Clock } from "./clock.ts";
+import type { Db } from "./db.ts";
+import type { Log } from "./log.ts";
+import { watchMachineClock, type Metrics } from "./metrics.ts";
+import type { WorkerJob } from "./worker.ts";
+
+/** Units: milliseconds. `offset` is the database's time minus `performance.now()`, right within `tolerance`. */
+type Measured = { offset: number; tolerance: number; machineAhead: number };
+
+const readTime = {
+  name: "platform.readTime",
+  text: `SELECT extract(epoch FROM clock_timestamp())::float8 * 1000 AS "ms"`,
+};
+const samples = 3;
+
+/** Reads the database's time several times; the shortest round trip says it best. */
+async function measure({ pool }: Pick<Db, "pool">): Promise<Measured> {
+  let best: Measured | undefined;
+  for (let i = 0; i < samples; i++) {
+    const sent = performance.now();
+    const { rows } = await pool.query<{ ms: number }>(readTime);
+    const machine = systemClock().getTime();
+    const received = performance.now();
+    const tolerance = (received - sent) / 2;
+    const offset = rows[0]!.ms - (sent + tolerance);
+    const measured = { offset, tolerance, machineAhead: machine - (received + offset) };
+    if (best === undefined || tolerance < best.tolerance) best = measured;
+  }
+  return best!;
+}
+
+const clockOf =
+  (offset: () => number): Clock =>
+  () =>
+    new Date(performance.now() + offset());
+
+/** The database's time, measured once: for commands, which are short. */
+export async function readDatabaseClock(db: Pick<Db, "pool">): Promise<Clock> {
+  const { offset } = await measure(db);
+  return clockOf(() => offset);
+}
+
+const tellSeconds = 5;
+
+/**
+ * The database's time, measured again every few seconds.
+ *
+ * What processes share is decided by this clock alone: one whose machine has a wrong clock would otherwise lock others
+ * out, or delete what is still good. Between measurements, and while the database is away, it goes on by the time since
+ * this process started, so that setting the machine's clock changes nothing.
+ */
+export async function openDatabaseClock({
+  db,
+  log,
+  metrics,
+}: {
+  db: Pick<Db, "pool">;
+  log: Log;
+  metrics: Metrics;
+}): Promise<{ clock: Clock; job: WorkerJob }> {
+  let { offset, machineAhead } = await measure(db);
+  let toldSeconds = 0;
+  const tell = () => {
+    const aheadSeconds = Math.round(machineAhead / 1000);
+    if (Math.abs(aheadSeconds - toldSeconds) < tellSeconds) return;
+    toldSeconds = aheadSeconds;
+    log.warn({ aheadSeconds }, "the clock of this machine is not that of the database, by which the service goes");
+  };
+  tell();
+  watchMachineClock(metrics, () => machineAhead / 1000);
+  const job: WorkerJob = {
+    name: "platform.readTime",
+    everySeconds: 5,
+    inEveryProcess: true,
+    async run() {
+      const measured = await measure(db);
+      const { tolerance } = measured;
+      // An offset that the measurement allows is kept: it may come from a shorter round trip.
+      offset = Math.min(Math.max(offset, measured.offset - tolerance), measured.offset + tolerance);
+      machineAhead = measured.machineAhead;
+      tell();
+    },
+  };
+  return { clock: clockOf(() => offset), job };
+}
+
+/**
+ * Gives `Date.now` of this process to a clock; answers how to take it back.
+ *
+ * oidc-provider, its cookies and the log read the time there and have no option for it.
+ */
+export function setProcessTime(clock: Clock): () => void {
+  const { now } = Date;
+  Date.now = () => clock().getTime();
+  return () => void (Date.now = now);
+}
