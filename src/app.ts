@@ -1,5 +1,6 @@
 import { makeAdmin, makeIdempotencySweep } from "./admin/index.ts";
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http";
+import { join } from "node:path";
 import express, { type Express, Router } from "express";
 import { makeAnnouncedSweep, makeLastCalls, makePurgeJob, type AccessToken, type LastCalls } from "./access/index.ts";
 import type { Config } from "./config/index.ts";
@@ -25,6 +26,7 @@ import { makeLastAnswers } from "./platform/last-answers.ts";
 import type { Log } from "./platform/log.ts";
 import { makeMetricsRouter } from "./platform/metrics-router.ts";
 import { makeMetrics, watchPools, watchReplica, type Metrics } from "./platform/metrics.ts";
+import { watchSurroundings } from "./platform/watch-surroundings.ts";
 import { checkMigrated } from "./platform/migrate.ts";
 import { listPathWords, makeOperationNames } from "./platform/name-operations.ts";
 import { keepPickedLocale, makePageAssets, useBrand } from "./platform/pages/index.ts";
@@ -41,7 +43,7 @@ import { makeSchulconnexRouter } from "./schulconnex/index.ts";
 import { checkSigningKeys, cookiesOfOnePath, forgetPerson, giveUserNamesAtSchool } from "./sign-on/index.ts";
 import { makeSignOn, signInPath } from "./sign-on/index.ts";
 import type { Count } from "./sign-on/index.ts";
-import { makeTraffic, type Traffic } from "./traffic/index.ts";
+import { findBackupAge, makeTraffic, type Traffic } from "./traffic/index.ts";
 import { findRoles } from "./staff/index.ts";
 import { makeWebhooks } from "./webhooks/index.ts";
 
@@ -110,6 +112,13 @@ export async function makeApp(
   };
   const imports = makeImportRequests({ db: shares.jobs, clock, log, rules: importRules });
   const healthChecks = listHealthChecks(shares.checks);
+  watchSurroundings(metrics, {
+    clock,
+    database: healthChecks.find(({ name }) => name === "database")!,
+    findBackupAge: () => findBackupAge(shares.checks.pool),
+    databaseFolder: config.databaseUrl === undefined ? join(config.dataDir, "postgres") : undefined,
+    issuerUrl: config.issuerUrl,
+  });
   const countDelivery = (outcome: "delivered" | "failed", clientId: string): void => {
     metrics.webhookAttempts.inc({ outcome });
     traffic.count("deliveries", outcome === "delivered" ? "done" : "failed", { clientId });

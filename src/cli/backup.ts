@@ -1,4 +1,5 @@
 import type { Config } from "../config/index.ts";
+import type { OpenDb } from "../platform/db.ts";
 import { argument } from "./option.ts";
 import { makeCommand, type Result } from "./command.ts";
 import { openServer } from "./database.ts";
@@ -38,6 +39,26 @@ async function finish(config: Config, url: string, tell: Tell): Promise<void> {
   }
 }
 
+/** Notes when a backup begins, by the clock of the database, to be recorded when it has been made. */
+async function beginBackup(url: string): Promise<{ record(): Promise<void> }> {
+  const [{ openDatabase }, { recordBackup }] = await Promise.all([
+    import("../platform/db.ts"),
+    import("../traffic/index.ts"),
+  ]);
+  const withPool = async <T>(work: (pool: OpenDb["pool"]) => Promise<T>): Promise<T> => {
+    const db = openDatabase({ url, poolSize: 1 });
+    return work(db.pool).finally(() => db.close());
+  };
+  const { rows } = await withPool((pool) => pool.query<{ now: Date }>("SELECT clock_timestamp() AS now"));
+  const startMs = performance.now();
+  return {
+    record: () =>
+      withPool((pool) =>
+        recordBackup(pool, { begunAt: rows[0]!.now, durationMs: Math.round(performance.now() - startMs) }),
+      ),
+  };
+}
+
 const finished: Result = {
   lines: [
     "The database is restored. Everybody signs in again, and apps get new tokens.",
@@ -54,12 +75,25 @@ export const backupCommands = {
       const { copyRunningServer, dumpDatabase, findPlace } = await import("../platform/postgres/index.ts");
       const { url, close } = await openServer(config, tell);
       try {
+        const backup = await beginBackup(url);
         if (config.databaseUrl !== undefined) await dumpDatabase(url, place);
         else await copyRunningServer({ url, folder: findPlace(config.dataDir)!.folder }, place);
+        await backup.record();
       } finally {
         await close();
       }
       return { lines: [`The database is in ${place}.`, kept], quiet: [place], data: { place } };
+    },
+    remote: onMachine,
+  }),
+  "record-backup": makeCommand({
+    summary: "Record that another tool has backed the database up now, so that no alert says that backups are missing.",
+    run: async ({ config, tell }) => {
+      const { url, close } = await openServer(config, tell);
+      await beginBackup(url)
+        .then(({ record }) => record())
+        .finally(close);
+      return { lines: ["The backup is recorded."], data: { recorded: true } };
     },
     remote: onMachine,
   }),

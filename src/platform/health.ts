@@ -6,10 +6,11 @@ export type HealthCheck = { name: string; missing: string; check(): Promise<unkn
 
 const patienceMs = 2000;
 
-async function isWell({ check }: HealthCheck): Promise<boolean> {
+/** Whether a check comes out well in that time. */
+export async function isWell({ check }: Pick<HealthCheck, "check">, waitMs = patienceMs): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), patienceMs);
+    timer = setTimeout(() => resolve(false), waitMs);
   });
   return Promise.race([
     check().then(

@@ -14,5 +14,5 @@ export type { FigurePoint, FigureStep, FiguresAsked, Metric, Subject } from "./f
 export { listApiRequests, listSignOnAttempts } from "./read-logs.ts";
 export type { SignOnAttempt } from "./read-logs.ts";
 export type { ApiRequest, SignOnStep } from "./logs.ts";
-export { listJobRuns } from "./job-runs.ts";
+export { findBackupAge, listJobRuns, recordBackup } from "./job-runs.ts";
 export type { JobRun } from "./job-runs.ts";

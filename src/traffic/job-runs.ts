@@ -1,5 +1,5 @@
 import type { Queryable, RecordStore } from "../platform/db.ts";
-import { columnNames, insert, run, sql, statement, table } from "../platform/sql.ts";
+import { columnNames, fields, findRows, insert, run, sql, statement, table } from "../platform/sql.ts";
 
 /** Units: durationMs in milliseconds. */
 export type JobRun = { name: string; at: Date; durationMs: number; outcome: "done" | "failed" };
@@ -37,4 +37,26 @@ export async function writeJobRuns(db: Queryable, runs: readonly JobRun[]): Prom
 /** When each job last ran, in whichever process, by name. */
 export async function listJobRuns({ prisma }: RecordStore): Promise<JobRun[]> {
   return (await prisma.jobRun.findMany({ orderBy: { name: "asc" } })) as JobRun[];
+}
+
+const backup = "backup";
+
+/** Records a backup of the database that began then, by the clock of the database. */
+export const recordBackup = (
+  db: Queryable,
+  { begunAt, durationMs }: { begunAt: Date; durationMs: number },
+): Promise<void> => writeJobRuns(db, [{ name: backup, at: begunAt, durationMs, outcome: "done" }]);
+
+type BackupAge = { ageSeconds: number };
+
+const findBackup = statement<{ name: string }>(
+  ({ name }) => sql`
+  SELECT ${fields<BackupAge>({ ageSeconds: sql`extract(epoch FROM clock_timestamp() - ${job.at})::float8` })}
+  FROM ${job} WHERE ${job.name} = ${name}`,
+);
+
+/** How long ago the last recorded backup began, by the clock of the database; infinite if there is none. */
+export async function findBackupAge(db: Queryable): Promise<number> {
+  const [found] = await findRows<BackupAge, { name: string }>(db, findBackup, { name: backup });
+  return found?.ageSeconds ?? Infinity;
 }

@@ -5,6 +5,7 @@ import type { Command } from "../../src/cli/command.ts";
 /** The commands that have no way to a remote service, each with the reason that it gives. */
 const besideOnly: Readonly<Record<string, string>> = {
   backup: "The files are on the machine of the service.",
+  "record-backup": "The files are on the machine of the service.",
   restore: "The files are on the machine of the service.",
   "finish-restore": "The files are on the machine of the service.",
   "database where": "The files are on the machine of the service.",

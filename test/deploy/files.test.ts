@@ -11,6 +11,7 @@ import {
   watchProcesses,
   watchReplica,
 } from "../../src/platform/metrics.ts";
+import { watchSurroundings } from "../../src/platform/watch-surroundings.ts";
 
 const root = join(import.meta.dirname, "../..");
 const folder = join(root, "deploy");
@@ -123,7 +124,17 @@ async function describeMetrics(): Promise<{ names: Set<string>; labels: Set<stri
   watchReplica(metrics, { ageSeconds: () => 0, taken: { replica: 0, primary: 0 } });
   watchMachineClock(metrics, () => 0);
   watchProcesses(metrics.registry, { roles: ["web"], count: () => 1 });
-  const names = new Set(["up"]);
+  watchSurroundings(metrics, {
+    clock: () => new Date(),
+    database: { name: "database", missing: "", check: async () => undefined },
+    findBackupAge: async () => 0,
+    databaseFolder: folder,
+    // No certificate is served there.
+    issuerUrl: "https://127.0.0.1:1",
+  });
+  // Prometheus has the first two of itself, node_exporter the others.
+  const ofOthers = ["up", "ALERTS", "node_filesystem_avail_bytes", "node_filesystem_size_bytes"];
+  const names = new Set(ofOthers);
   for (const { name, type } of await metrics.registry.getMetricsAsJSON()) {
     const isHistogram = String(type) === "histogram";
     for (const end of isHistogram ? ["_bucket", "_count", "_sum"] : [""]) names.add(name + end);
@@ -132,7 +143,8 @@ async function describeMetrics(): Promise<{ names: Set<string>; labels: Set<stri
   const own = [...source.matchAll(/labelNames: \[(.*)\]/g)].flatMap(([, list]) => [...list!.matchAll(/"(\w+)"/g)]);
   // A label `job` of ours gives way to that of Prometheus.
   const renamed = own.map(([, label]) => (label === "job" ? "exported_job" : label!));
-  return { names, labels: new Set([...renamed, "job", "instance", "le"]) };
+  const labelsOfOthers = ["job", "instance", "le", "alertname", "alertstate", "fstype"];
+  return { names, labels: new Set([...renamed, ...labelsOfOthers]) };
 }
 
 const words = (text: string) => [...text.matchAll(/[A-Za-z_]\w*/g)].map(([word]) => word);
