@@ -53,7 +53,10 @@ async function play(stage: Stage, load: Load): Promise<Map<string, Row>> {
     load.countIn(row);
     row.times += 1;
     load.recovery.begin();
+    load.serverErrors.begin(name, kinds[name]!.takesDatabase ?? false);
     await kinds[name]!.run(stage);
+    await stage.database.untilWritable();
+    load.serverErrors.databaseIsBack();
     await untilAnswered(load, performance.now());
     await untilReady(stage.members);
     await sleep(500 + stage.random() * 1500);
@@ -76,13 +79,15 @@ async function untilAnswered({ recovery }: Load, since: number): Promise<void> {
 const inSeconds = (ms: number | undefined): string =>
   ms === undefined ? "not noticed" : `${(ms / 1000).toFixed(1)} s`;
 
-function print(rows: Map<string, Row>): void {
-  const heads = [...callKinds, "Answered", "429, 503", "Connection lost", "Other 5xx", "Longest call"];
+function print(rows: Map<string, Row>, { serverErrors }: Load): void {
+  const counted = ["Answered", "429, 503", "Connection lost", "server_error", "Other 5xx", "Longest call"];
+  const heads = [...callKinds, ...counted];
   console.log("\nFrom a fault (held 3 s where it has an end) until calls of a kind succeed again, at most:");
   console.log(`\n| Fault | Times | ${heads.join(" | ")} |\n|${"---|".repeat(heads.length + 2)}`);
   for (const [name, row] of [...rows].sort()) {
     const noticed = callKinds.map((kind) => inSeconds(row.noticedMs[kind]));
-    const cells = [name, row.times, ...noticed, row.ok, row.busy, row.cut, row.broken, inSeconds(row.longestMs)];
+    const counts = [row.ok, row.busy, row.cut, serverErrors.count(name), row.broken, inSeconds(row.longestMs)];
+    const cells = [name, row.times, ...noticed, ...counts];
     console.log(`| ${cells.join(" | ")} |`);
   }
 }
@@ -124,7 +129,7 @@ await runDrill(async (ends) => {
   const load = startLoad(world, () => pickOf(Math.random, urls));
   const rows = await play({ database, relay, members, random: makeRandom(Number(values.seed)) }, load);
   await load.stop();
-  print(rows);
+  print(rows, load);
   const differences = await compare({ database, load, world, receiver, url: urls[0]! });
   isGood = differences.length === 0;
   console.log(isGood ? "\nNothing was lost, doubled or left over." : `\nFAILED:\n${differences.join("\n")}`);

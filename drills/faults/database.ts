@@ -2,13 +2,17 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
 import { startEmbeddedPostgres, type EmbeddedPostgres } from "../../src/platform/postgres/index.ts";
+import { until } from "../shared/until.ts";
 
 /** A PostgreSQL that is started again whenever it ends, on a disk of its own where this user may mount one. */
 export type Database = {
   url(): string;
   socket(): string;
   hasOwnDisk: boolean;
+  /** Resolves when the server takes a connection and writes. */
+  untilWritable(): Promise<void>;
   kill(): void;
   restart(): Promise<void>;
   fillDisk(): void;
@@ -48,6 +52,7 @@ export async function startDatabase(folder: string): Promise<Database> {
     hasOwnDisk,
     url: () => last.url,
     socket: () => `${new URL(last.url).searchParams.get("host")!}/.s.PGSQL.5432`,
+    untilWritable: () => until("the database can be written", () => isWritable(last.url)),
     kill: () =>
       void process.kill(Number(readFileSync(join(last.folder, "postmaster.pid"), "utf8").split("\n")[0]), "SIGKILL"),
     restart: async () => void (await server?.stop()),
@@ -67,6 +72,21 @@ export async function startDatabase(folder: string): Promise<Database> {
       if (hasOwnDisk) execFileSync("umount", [folder]);
     },
   };
+}
+
+/** Asks for what is written to the disk at the end of the transaction. */
+async function isWritable(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000, query_timeout: 5000 });
+  client.on("error", () => undefined);
+  try {
+    await client.connect();
+    await client.query("CREATE TABLE IF NOT EXISTS drill_write (); DROP TABLE drill_write");
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
 }
 
 function mount(folder: string): boolean {

@@ -6,8 +6,13 @@ import type { Relay } from "./relay.ts";
 
 export type Stage = { database: Database; relay: Relay; members: Member[]; random: () => number };
 
-/** A fault that is there for a while. Shape: `isPossible` false where the machine lacks what it needs. */
-type Kind = { isPossible?(stage: Stage): boolean; run(stage: Stage): Promise<void> };
+/**
+ * A fault that is there for a while.
+ *
+ * Shape: `isPossible` is false where the machine lacks what it needs; with `takesDatabase` the service cannot use the
+ *        database meanwhile.
+ */
+type Kind = { isPossible?(stage: Stage): boolean; takesDatabase?: true; run(stage: Stage): Promise<void> };
 
 const holdMs = 3000;
 
@@ -57,11 +62,12 @@ export const kinds: Readonly<Record<string, Kind>> = {
   "kill-worker": { run: async (stage) => oneOf(stage, "worker").signal("SIGKILL") },
   "restart-web": { run: async (stage) => oneOf(stage, "web").signal("SIGTERM") },
   "restart-worker": { run: async (stage) => oneOf(stage, "worker").signal("SIGTERM") },
-  "kill-postgres": { run: async ({ database }) => database.kill() },
-  "restart-postgres": { run: ({ database }) => database.restart() },
-  "cut-connections": { run: async ({ relay }) => void relay.cut() },
-  "exhaust-connections": { run: ({ database }) => exhaustConnections(database.url()) },
+  "kill-postgres": { takesDatabase: true, run: async ({ database }) => database.kill() },
+  "restart-postgres": { takesDatabase: true, run: ({ database }) => database.restart() },
+  "cut-connections": { takesDatabase: true, run: async ({ relay }) => void relay.cut() },
+  "exhaust-connections": { takesDatabase: true, run: ({ database }) => exhaustConnections(database.url()) },
   "disk-full": {
+    takesDatabase: true,
     isPossible: ({ database }) => database.hasOwnDisk,
     run: ({ database }) => during(database.fillDisk, database.emptyDisk),
   },

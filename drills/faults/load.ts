@@ -2,7 +2,9 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
 import { exchange, getAppToken, postToken, signOn, type TestApp } from "../../test/support/token.ts";
+import type { Acknowledged, PersonRecord } from "./contents.ts";
 import { watchRecovery, type CallKind, type Recovery } from "./recovery.ts";
+import { watchServerErrors, type ServerErrors } from "./server-errors.ts";
 import type { World } from "./world.ts";
 
 /** What came of requests. Shape: `busy` counts 429 and 503, `broken` other answers of 5xx, `cut` connections. */
@@ -13,8 +15,11 @@ export type Load = {
   /** Counts from here on in another place. */
   countIn(outcomes: Outcomes): void;
   recovery: Recovery;
+  serverErrors: ServerErrors;
   /** Every person whose making was acknowledged, and not their deletion. */
-  acknowledged: Set<string>;
+  acknowledged: Map<string, Acknowledged>;
+  /** Every person whose deletion was acknowledged. */
+  deleted: Set<string>;
   wrongs: string[];
   /** What calls ended with that got no answer, or one that tells of a failure of the service. */
   thrown: Set<string>;
@@ -31,9 +36,10 @@ const isAnswer = (status: number): boolean => status > 0 && status < 429;
 /** Changes, reads, sign-ons and refreshes, each one after the other, at any of the addresses. */
 export function startLoad(world: World, pick: () => string): Load {
   let [outcomes, isEnding] = [noOutcomes(), false];
-  const [acknowledged, wrongs, used] = [new Set<string>(), [] as string[], { codes: 0, refreshes: 0 }];
+  const [acknowledged, deleted] = [new Map<string, Acknowledged>(), new Set<string>()];
+  const [wrongs, used] = [[] as string[], { codes: 0, refreshes: 0 }];
   const [tokens, thrown] = [new Map<string, string>(), new Set<string>()];
-  const recovery = watchRecovery();
+  const [recovery, serverErrors] = [watchRecovery(), watchServerErrors()];
 
   /** Asks until there is an answer of the service's own; the last one when the load ends. */
   async function ask(kind: CallKind, path: string, init: RequestInit & { as: TestApp }): Promise<Answer> {
@@ -84,10 +90,9 @@ export function startLoad(world: World, pick: () => string): Load {
     }
   }
 
-  function countToken(answer: Awaited<ReturnType<typeof postToken>>): void {
-    count(answer, "/oauth2/token");
-    // The token endpoint answers every failure with 400; this one says to try again.
-    if (answer.body.error === "server_error") thrown.add(`server_error: ${answer.body.error_description}`);
+  function countToken(answer: Awaited<ReturnType<typeof postToken>>, askedAt: number): void {
+    if (answer.body.error === "server_error") serverErrors.note(askedAt, answer.body.error_description ?? "");
+    else count(answer, "/oauth2/token");
   }
 
   /** Of a call that throws on anything but success: the token endpoint says so in the message. */
@@ -108,10 +113,30 @@ export function startLoad(world: World, pick: () => string): Load {
       body: JSON.stringify({ schoolIds: [world.school], role: "STUDENT", name, groupIds: [world.group] }),
     });
     if (!isAnswer(made.status)) return;
-    const { id } = made.body as { id?: string };
-    if (id === undefined) wrongs.push(`${made.status} instead of a person: ${JSON.stringify(made.body)}`);
-    else acknowledged.add(id);
-    if (id === undefined || n % 4 !== 0) return;
+    const record = made.body as Partial<PersonRecord>;
+    const { id } = record;
+    if (id === undefined) {
+      wrongs.push(`${made.status} instead of a person: ${JSON.stringify(made.body)}`);
+      return;
+    }
+    acknowledged.set(id, { record: { ...record, id }, unanswered: [] });
+    if (n % 4 === 0) await softDelete(id);
+    if (n % 4 === 1) await rename(id, { ...name, firstCall: "Bo" });
+  }
+
+  async function rename(id: string, name: object): Promise<void> {
+    const kept = acknowledged.get(id)!;
+    kept.unanswered.push({ name });
+    const renamed = await ask("change", `/admin/v1/people/${id}`, {
+      as: world.staff,
+      method: "PATCH",
+      body: JSON.stringify({ name }),
+    });
+    if (renamed.status === 204) acknowledged.set(id, { record: { ...kept.record, name }, unanswered: [] });
+    else if (isAnswer(renamed.status)) wrongs.push(`${renamed.status} of the renaming of an acknowledged person`);
+  }
+
+  async function softDelete(id: string): Promise<void> {
     const gone = await ask("change", `/admin/v1/people/${id}/soft-deletion`, {
       as: world.staff,
       method: "POST",
@@ -119,6 +144,7 @@ export function startLoad(world: World, pick: () => string): Load {
     });
     // Without an answer nobody knows whether the person is there.
     if (gone.status !== 404) acknowledged.delete(id);
+    if (gone.status >= 200 && gone.status < 300) deleted.add(id);
   }
 
   async function signOnOnce(n: number): Promise<void> {
@@ -138,9 +164,10 @@ export function startLoad(world: World, pick: () => string): Load {
       outcomes.busy += 1;
       return null;
     }
+    const askedAt = performance.now();
     const ask = () => exchange({ url: pick() }, world.app, signedOn).catch(countError);
     const answers = (await Promise.all(Array.from({ length: uses }, ask))).filter((answer) => answer !== undefined);
-    for (const answer of answers) countToken(answer);
+    for (const answer of answers) countToken(answer, askedAt);
     const redeemed = answers.filter(({ status }) => status === 200);
     used.codes += redeemed.length;
     if (redeemed.length > 1) wrongs.push("a code was redeemed twice");
@@ -156,7 +183,7 @@ export function startLoad(world: World, pick: () => string): Load {
     if (answer.status === 200) used.refreshes += 1;
     const isFinal = answer.status === 400 && answer.body.error !== "server_error";
     if (isFinal) wrongs.push(`a refresh token that was never used: ${JSON.stringify(answer.body)}`);
-    countToken(answer);
+    countToken(answer, began);
   }
 
   const repeat = async (work: (n: number) => Promise<unknown>) => {
@@ -170,7 +197,9 @@ export function startLoad(world: World, pick: () => string): Load {
   return {
     countIn: (next) => void (outcomes = next),
     recovery,
+    serverErrors,
     acknowledged,
+    deleted,
     wrongs,
     thrown,
     used,

@@ -8,13 +8,13 @@ import { expect, test } from "vitest";
 import { startEmbeddedPostgres } from "../../src/platform/postgres/index.ts";
 import { makeDataDir, removeDataDir } from "../support/data-dir.ts";
 import { atFileEnd } from "../support/file-end.ts";
-import { startMain, startProgram } from "../support/program.ts";
-import { isInstalled } from "../support/programs.ts";
+import { findPort } from "../support/find-port.ts";
+import { startProgram } from "../support/program.ts";
+import { isLeftOut, whatIsMissing } from "../support/programs.ts";
 import { makeRecording } from "../support/prometheus.ts";
 
-const missing = ["promtool", "openssl"].filter((program) => !isInstalled(program));
-if (missing.length > 0)
-  process.stderr.write(`SKIPPED, because ${missing.join(", ")} is not installed: alerts of a real outage\n`);
+const claim =
+  "an old backup, a certificate that ends and a PostgreSQL that is stopped each raise their own alert, and nothing that misleads";
 
 const settings = { fsync: "off", synchronous_commit: "off", shared_buffers: "64MB" };
 const pauseMs = 100;
@@ -58,36 +58,38 @@ function makePlay(url: string) {
 
 const withoutLeavingOut = (rules: string) => rules.replaceAll(/\n +unless on \(\) max_over_time\(ALERTS.*/g, "");
 
-test.skipIf(missing.length > 0)(
-  "an old backup, a certificate that ends and a PostgreSQL that is stopped each raise their own alert, and nothing that misleads",
-  async () => {
-    const dataDir = newDataDir();
-    const start = () => startEmbeddedPostgres({ dataDir, say: () => undefined, settings });
-    let server = await start();
-    atFileEnd(() => server.stop());
-    const { url } = await startMain({ DATABASE_URL: server.url, ISSUER_URL: await serveTls() });
-    const { recording, play } = makePlay(url);
+test.skipIf(isLeftOut(claim, whatIsMissing("promtool", "openssl")))(claim, async () => {
+  const dataDir = newDataDir();
+  const start = () => startEmbeddedPostgres({ dataDir, say: () => undefined, settings });
+  let server = await start();
+  atFileEnd(() => server.stop());
+  const port = await findPort();
+  const url = `http://localhost:${port}`;
+  const env = { PORT: String(port), DEMO_WORLD: "false", DATABASE_URL: server.url, ISSUER_URL: await serveTls() };
+  startProgram(["src/main.ts"], env);
+  const isReady = async () => (await fetch(`${url}/health/ready`).catch(() => null))?.ok;
+  await expect.poll(isReady, { timeout: 60_000 }).toBe(true);
+  const { recording, play } = makePlay(url);
 
-    const first = await play(24);
-    const backup = startProgram(["bin/schultor.js", "backup", join(newDataDir(), "backup")], { DATA_DIR: dataDir });
-    expect((await backup.ended).code, backup.output()).toBe(0);
-    const metrics = async () => (await fetch(`${url}/metrics`)).text();
-    await expect.poll(metrics, { timeout: 30_000 }).toMatch(/^database_backup_age_seconds \d/m);
-    const backedUp = await play(14);
-    await server.stop();
-    const [early, late] = [await play(6), await play(40)];
-    server = await start();
-    const after = await play(30);
+  const first = await play(24);
+  const backup = startProgram(["bin/schultor.js", "backup", join(newDataDir(), "backup")], { DATA_DIR: dataDir });
+  expect((await backup.ended).code, backup.output()).toBe(0);
+  const metrics = async () => (await fetch(`${url}/metrics`)).text();
+  await expect.poll(metrics, { timeout: 30_000 }).toMatch(/^database_backup_age_seconds \d/m);
+  const backedUp = await play(14);
+  await server.stop();
+  const [early, late] = [await play(6), await play(40)];
+  server = await start();
+  const after = await play(30);
 
-    const [ends, unwatched] = ["SchultorCertificateEnds", "SchultorDiskNotWatched"];
-    const away = { critical: [ends, "SchultorDatabaseAway"], warning: [unwatched] };
-    expect(await recording.listFiring(first)).toEqual({ critical: ["SchultorBackupOld", ends], warning: [] });
-    expect(await recording.listFiring(backedUp)).toEqual({ critical: [ends], warning: [unwatched] });
-    expect(await recording.listFiring(early)).toEqual(away);
-    expect(await recording.listFiring(late)).toEqual(away);
-    expect(await recording.listFiring(after)).toEqual({ critical: [ends], warning: [unwatched] });
-    // The outage is one in which other alerts would mislead.
-    const { warning } = await recording.listFiring(late, withoutLeavingOut);
-    expect(warning).toEqual(expect.arrayContaining(["SchultorBusy", "SchultorJobFails"]));
-  },
-);
+  const [ends, unwatched] = ["SchultorCertificateEnds", "SchultorDiskNotWatched"];
+  const away = { critical: [ends, "SchultorDatabaseAway"], warning: [unwatched] };
+  expect(await recording.listFiring(first)).toEqual({ critical: ["SchultorBackupOld", ends], warning: [] });
+  expect(await recording.listFiring(backedUp)).toEqual({ critical: [ends], warning: [unwatched] });
+  expect(await recording.listFiring(early)).toEqual(away);
+  expect(await recording.listFiring(late)).toEqual(away);
+  expect(await recording.listFiring(after)).toEqual({ critical: [ends], warning: [unwatched] });
+  // The outage is one in which other alerts would mislead.
+  const { warning } = await recording.listFiring(late, withoutLeavingOut);
+  expect(warning).toEqual(expect.arrayContaining(["SchultorBusy", "SchultorJobFails"]));
+});

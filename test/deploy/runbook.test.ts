@@ -33,7 +33,7 @@ const notTyped: Readonly<Record<string, string>> = {
   "pgbackrest ": "needs a server of Debian's with an archive",
   "schultor finish-restore": "test/faults/backup.test.ts types it",
   "schultor backup": "test/faults/backup.test.ts types it",
-  createdb: "as above",
+  "runuser -u postgres": "as above",
   "DATABASE_URL=postgresql://…/restored schultor restore": "as above",
   "git -C /opt/schultor pull": "replaces the program that runs the tests",
   "echo | openssl s_client": "asks the proxy of an installation",

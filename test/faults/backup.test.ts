@@ -1,5 +1,7 @@
-import { existsSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { appendFileSync, existsSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { openDatabase } from "../../src/platform/db.ts";
 import { applyMigrations } from "../../src/platform/migrate.ts";
@@ -164,17 +166,48 @@ test("the embedded database is backed up while it is written to, and restored: n
 
 const packaged = installedServers().find(({ binariesFolder }) => existsSync(join(binariesFolder, "pg_dump")));
 
-const ofPackages = "a server of one's own is backed up by pg_dump and restored into an empty database alike";
+const readPage = (path: string) => readFileSync(join(import.meta.dirname, "../..", path), "utf8");
+
+/** A server with the role and the database that deploy/postgres makes. Shape: `adminUrl` is that of its superuser. */
+async function startServerOfRole(binariesFolder: string): Promise<Server & { adminUrl: string }> {
+  const admin = await startServer(newDataDir(), binariesFolder);
+  const [, statements] = /^Once, on the primary: `([^`]+)`/m.exec(readPage("deploy/postgres/README.md")) ?? [];
+  // The superuser of this server has the name that the role has there.
+  const role = "limited";
+  appendFileSync(join(realpathSync(join(admin.dataDir, "postgres")), "pg_hba.conf"), `local all ${role} trust\n`);
+  await admin.db.pool.query("SELECT pg_reload_conf()");
+  for (const statement of statements!.replaceAll("schultor", role).split(";")) await admin.db.pool.query(statement);
+  const url = admin.url.replace("schultor@", `${role}@`).replace("/schultor?", `/${role}?`);
+  await expect.poll(() => applyMigrations(url, { say: () => undefined }).then(() => true)).toBe(true);
+  const db = openDatabase({ url, poolSize: 4 });
+  atFileEnd(() => db.close());
+  return { url, dataDir: admin.dataDir, db: { ...db, url }, adminUrl: admin.url };
+}
+
+/** Makes the empty database as the runbook says, with the account that it says. */
+async function makeEmptyDatabase({ adminUrl, url }: { adminUrl: string; url: string }, folder: string) {
+  const [, command] = /^runuser -u postgres -- (createdb .*?) +#/m.exec(readPage("deploy/RUNBOOK.md")) ?? [];
+  const [name, ...args] = command!.replace("--owner schultor", `--owner ${new URL(url).username}`).split(" ");
+  const { username, searchParams } = new URL(adminUrl);
+  const env = { PGUSER: username, PGHOST: searchParams.get("host")!, PGDATABASE: "postgres" };
+  await promisify(execFile)(join(folder, name!), args, { env });
+  return url.replace(/\/\w+\?/, `/${args.at(-1)!}?`);
+}
+
+const ofPackages =
+  "a server of one's own is backed up by pg_dump and restored alike, with the role of deploy/postgres, as the runbook says";
 test.skipIf(isLeftOut(ofPackages, packaged ? null : "it needs Debian's PostgreSQL"))(ofPackages, async () => {
-  const server = await startServer(newDataDir(), packaged!.binariesFolder);
+  const server = await startServerOfRole(packaged!.binariesFolder);
   const backup = join(newDataDir(), "backup.dump");
   const world = await playWorld(
     server,
     async () => void (await type(["backup", backup], { DATABASE_URL: server.url })),
   );
   expect(await type(["restore", backup], { DATABASE_URL: server.url }, 1)).toContain("Make an empty one");
-  await server.db.pool.query("CREATE DATABASE restored");
-  const url = server.url.replace("/schultor?", "/restored?");
+  await expect(server.db.pool.query("CREATE DATABASE restored")).rejects.toThrow(
+    "permission denied to create database",
+  );
+  const url = await makeEmptyDatabase(server, packaged!.binariesFolder);
   await checkUnfinished(backup, { DATABASE_URL: url });
   await type(["finish-restore", "--yes"], { DATABASE_URL: url });
   const db = openDatabase({ url, poolSize: 4 });
