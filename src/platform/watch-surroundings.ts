@@ -21,7 +21,7 @@ type Surroundings = {
 const patienceMs = 1000;
 const [backupSeconds, certificateSeconds, retrySeconds] = [10, 3600, 60];
 
-/** Measures what the service depends on, whenever somebody asks for the metrics. Of several processes the worst counts. */
+/** Measures what the service depends on when the metrics are read; of several processes the worst counts. */
 export function watchSurroundings(
   { registry }: Pick<Metrics, "registry">,
   { clock, database, findBackupAge, databaseFolder, issuerUrl }: Surroundings,

@@ -70,7 +70,7 @@ async function evaluate(series: Map<string, string[]>, minute: number, text: str
   writeFileSync(join(folder, "alerts.yml"), text);
   writeFileSync(join(folder, "run.json"), JSON.stringify(given));
   const printed = await promisify(execFile)("promtool", ["test", "rules", "run.json"], { cwd: folder })
-    .catch((failed: { stdout: string; stderr: string }) => failed)
+    .catch((failed: unknown) => failed as { stdout: string; stderr: string })
     .then(({ stdout, stderr }) => stdout + stderr);
   rmSync(folder, { recursive: true });
   if (!printed.includes("got:")) throw new Error(printed);
