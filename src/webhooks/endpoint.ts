@@ -6,7 +6,7 @@ import type { OutboundPolicy } from "../platform/guarded-request.ts";
 import { makeUuid } from "../platform/ids.ts";
 import { checkReceiver } from "../platform/receiver-address.ts";
 import type { EncryptionKeys } from "../platform/seal.ts";
-import { run, sql, statement, table } from "../platform/sql.ts";
+import { findRows, run, sql, statement, table } from "../platform/sql.ts";
 import { setEndpointState } from "./endpoint-state.ts";
 import { getEndpointState } from "./find-endpoint.ts";
 import type { EventType } from "./payload.ts";
@@ -50,7 +50,38 @@ export async function registerEndpoint(
   return withPrismaTransaction(db, (tx) => registerEndpointIn(tx, checked, { origin, keys }));
 }
 
-/** Registers an endpoint that was checked, in a transaction. Errors: not_found for an unknown app. */
+// Each event makes a delivery for every endpoint of the app: with very many, one app would keep all others waiting.
+const mostOfApp = 20;
+
+const app = table("app");
+const e = table("webhookEndpoint", "e");
+const lockApp = statement<{ clientId: string }>(
+  ({ clientId }) => sql`SELECT FROM ${app} WHERE ${app.clientId} = ${clientId} FOR NO KEY UPDATE`,
+  "webhooks.lockEndpoints",
+);
+const countEndpoints = statement<{ clientId: string }>(
+  ({ clientId }) => sql`
+  SELECT count(*)::int AS count FROM ${e} WHERE ${e.clientId} = ${clientId} AND ${e.listensUntil} IS NULL`,
+  "webhooks.countEndpoints",
+);
+
+/** Keeps others from making endpoints of an app until the transaction ends, so that they can be counted. */
+export async function lockEndpointsOf(tx: Transaction, clientId: string): Promise<void> {
+  await run(tx, lockApp, { clientId });
+}
+
+const tooMany = (): AppError =>
+  new AppError(
+    "invalid",
+    "webhook_endpoint_limit",
+    `An app has ${mostOfApp} webhook endpoints at most; delete one first`,
+  );
+
+/**
+ * Registers an endpoint that was checked, in a transaction.
+ *
+ * Errors: not_found for an unknown app; invalid webhook_endpoint_limit.
+ */
 export async function registerEndpointIn(
   tx: Transaction,
   { clientId, url, eventTypes }: { clientId: string } & Required<CheckedEndpoint>,
@@ -58,6 +89,9 @@ export async function registerEndpointIn(
 ): Promise<{ id: string; secret: string }> {
   if ((await findApp(tx, clientId)) === null)
     throw new AppError("not_found", "app_not_found", "There is no app with this client id");
+  await lockEndpointsOf(tx, clientId);
+  const [found] = await findRows<{ count: number }, { clientId: string }>(tx, countEndpoints, { clientId });
+  if (found!.count >= mostOfApp) throw tooMany();
   const id = makeUuid(origin.at);
   const at = origin.at;
   await tx.prisma.webhookEndpoint.create({

@@ -4,21 +4,16 @@ import type { Transaction } from "../../platform/db.ts";
 import { AppError } from "../../platform/errors.ts";
 import { makeUuid } from "../../platform/ids.ts";
 import type { EncryptionKeys } from "../../platform/seal.ts";
-import { findRows, run, sql, statement, table } from "../../platform/sql.ts";
-import { checkTypes } from "../endpoint.ts";
+import { findRows, sql, statement, table } from "../../platform/sql.ts";
+import { checkTypes, lockEndpointsOf } from "../endpoint.ts";
 import type { EventType } from "../payload.ts";
 import { addSecret } from "../secret.ts";
 import { listenerUrl, listensUntil } from "./listening.ts";
 
 const mostOfApp = 5;
 
-const app = table("app");
 const w = table("webhookEndpoint", "w");
 
-const lockApp = statement<{ clientId: string }>(
-  ({ clientId }) => sql`SELECT FROM ${app} WHERE ${app.clientId} = ${clientId} FOR NO KEY UPDATE`,
-  "webhooks.lockListeners",
-);
 const countListeners = statement<{ clientId: string; now: Date }>(
   ({ clientId, now }) => sql`
   SELECT count(*)::int AS count FROM ${w} WHERE ${w.clientId} = ${clientId} AND ${w.listensUntil} > ${now}`,
@@ -41,7 +36,7 @@ export async function makeListenerIn(
     throw new AppError("not_found", "app_not_found", "There is no app with this client id");
   const { at } = origin;
   const eventTypes = checkTypes(types);
-  await run(tx, lockApp, { clientId });
+  await lockEndpointsOf(tx, clientId);
   type Given = { clientId: string; now: Date };
   const [found] = await findRows<{ count: number }, Given>(tx, countListeners, { clientId, now: at });
   if (found!.count >= mostOfApp) throw tooMany();
