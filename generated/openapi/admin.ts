@@ -1595,7 +1595,7 @@ export interface paths {
         put?: never;
         /**
          * Register a webhook endpoint
-         * @description The app is notified of what changes from then on. The secret is never shown again.
+         * @description The app is notified of what changes from then on. The secret is never shown again. An app has 20 endpoints at most.
          */
         post: operations["createEndpoint"];
         delete?: never;
