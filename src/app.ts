@@ -110,7 +110,11 @@ export async function makeApp(
     ...{ holdShare: config.importHoldShare, restoreWindowDays: config.restoreWindowDays },
     giveUserNames: giveUserNamesAtSchool,
   };
-  const imports = makeImportRequests({ db: shares.jobs, clock, log, rules: importRules });
+  const imports = makeImportRequests({
+    ...{ db: shares.imports, control: shares.jobs, clock, log, rules: importRules },
+    // Each holds a connection of the share of its process.
+    atOnce: Math.min(config.importsAtOnce, shares.imports.pool.options.max),
+  });
   const healthChecks = listHealthChecks(shares.checks);
   watchSurroundings(metrics, {
     clock,

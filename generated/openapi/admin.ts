@@ -879,6 +879,9 @@ export interface paths {
          *
          *     What is not done after some seconds goes on in the background: the answer then is an import whose state is `READING`. Read it again until the
          *     state is another one. What keeps the file from being read is then a fault of the import.
+         *
+         *     Of each school one roster is read at a time, of each caller one, and few in all; the others wait for their turn, and `progress` names their
+         *     place in the queue. A caller with three that are read or wait is answered 429 with the code `too_many_imports`.
          */
         post: operations["createImport"];
         delete?: never;
@@ -1075,7 +1078,8 @@ export interface paths {
         /**
          * Apply an import
          * @description Brings each school of the import to what the roster says, each in one transaction, and notifies the apps. What is not done after some seconds
-         *     goes on in the background: the answer is then 202; read the import until `progress` is null. Applying again goes on where a failure ended it,
+         *     goes on in the background: the answer is then 202; read the import until `progress` is null. One that has
+         *     to wait for its turn has the phase `WAITING`. Applying again goes on where a failure ended it,
          *     and answers the import where it is applied already.
          *
          *     An import that is held takes so much away that somebody must confirm it: `confirmLeavers` is then the number of people who leave. Any other
@@ -1100,7 +1104,8 @@ export interface paths {
         put?: never;
         /**
          * Cancel an import
-         * @description Ends an import that is not wanted. What was read of its file goes at once; its numbers stay. An import that is being applied is not cancelled.
+         * @description Ends an import that is not wanted, also one that is being read or waits for its turn. What was read of its file goes at once; its numbers stay.
+         *     An import that is being applied is not cancelled.
          *     Cancelling again does nothing.
          */
         post: operations["cancelImport"];
@@ -3784,12 +3789,12 @@ export interface components {
          */
         ImportMode: "BULK" | "DELTA";
         /**
-         * @description What is done with an import at this moment.
+         * @description What is done with an import at this moment. `WAITING`: so many imports are read or applied that this one has to wait for its turn.
          * @example READING
          * @enum {string}
          */
-        ImportPhase: "READING" | "CHECKING" | "COMPARING" | "APPLYING";
-        /** @description How far an import is while something is done with it; null while it waits. */
+        ImportPhase: "WAITING" | "READING" | "CHECKING" | "COMPARING" | "APPLYING";
+        /** @description How far an import is while something is done with it or it waits for its turn; null while it waits for you. */
         ImportProgress: {
             phase: components["schemas"]["ImportPhase"];
             /**
@@ -3798,6 +3803,12 @@ export interface components {
              * @example 40
              */
             percent: number;
+            /**
+             * Format: int32
+             * @description Its place in the queue while the phase is `WAITING`, 1 for the next one; null in every other phase.
+             * @example null
+             */
+            place: number | null;
         } | null;
         /**
          * @description How far an import is at one school.
@@ -6505,6 +6516,17 @@ export interface components {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 "WWW-Authenticate": components["headers"]["ScopeChallenge"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The caller asks too much at the same time, or as many of their rosters are read or wait as may be. Try again as `Retry-After` says. */
+        TooManyImports: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
             content: {
@@ -10199,7 +10221,7 @@ export interface operations {
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["KeyReused"];
-            429: components["responses"]["AdminTooManyRequests"];
+            429: components["responses"]["TooManyImports"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["ServiceUnavailable"];
         };

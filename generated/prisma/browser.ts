@@ -143,6 +143,11 @@ export type EventFeed = Prisma.EventFeedModel
  */
 export type Import = Prisma.ImportModel
 /**
+ * Model ImportTurn
+ * 
+ */
+export type ImportTurn = Prisma.ImportTurnModel
+/**
  * Model ImportSchool
  * 
  */

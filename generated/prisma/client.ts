@@ -167,6 +167,11 @@ export type EventFeed = Prisma.EventFeedModel
  */
 export type Import = Prisma.ImportModel
 /**
+ * Model ImportTurn
+ * 
+ */
+export type ImportTurn = Prisma.ImportTurnModel
+/**
  * Model ImportSchool
  * 
  */

@@ -299,6 +299,18 @@ export const tables = {
       progressAt: "progress_at",
     },
   },
+  importTurn: {
+    name: "import_turn",
+    columns: {
+      importId: "import_id",
+      actorId: "actor_id",
+      schoolId: "school_id",
+      isReading: "is_reading",
+      queuedAt: "queued_at",
+      startedAt: "started_at",
+      seenAt: "seen_at",
+    },
+  },
   importSchool: {
     name: "import_school",
     columns: {
@@ -1005,6 +1017,15 @@ export type Rows = {
     progressPercent: number | null;
     progressAt: Date | null;
   };
+  importTurn: {
+    importId: string;
+    actorId: string;
+    schoolId: string | null;
+    isReading: boolean;
+    queuedAt: Date;
+    startedAt: Date | null;
+    seenAt: Date;
+  };
   importSchool: {
     importId: string;
     schoolId: string;
@@ -1388,6 +1409,7 @@ export type Required = {
   appEvent: "id" | "at" | "clientId" | "type" | "action" | "subjectId";
   eventFeed: "lastPosition" | "sweptPosition";
   import: "id" | "format" | "mode" | "state" | "fileName" | "createdAt";
+  importTurn: "importId" | "actorId" | "isReading" | "queuedAt" | "seenAt";
   importSchool: "importId" | "schoolId" | "state" | "counts";
   personImport: "id" | "at" | "personId" | "schoolId" | "importId" | "change";
   importError: "importId" | "row" | "file" | "line" | "code" | "message";

@@ -1,6 +1,5 @@
 import type { GroupId, SchoolId } from "../directory/index.ts";
 import {
-  cancelImport as cancel,
   confirmImport,
   findImport,
   joinGroups,
@@ -9,7 +8,7 @@ import {
   type ImportId,
   type ImportStatus,
 } from "../imports/index.ts";
-import { storeOf, withPrismaTransaction } from "../platform/db.ts";
+import { storeOf } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
 import { countLeavers, importReach, presentImport } from "./import-record.ts";
@@ -23,7 +22,7 @@ const applyImport: AdminHandler<"applyImport"> = async ({ db, imports }, request
   const before = await find();
   const { state, progress } = before;
   if (state === "APPLIED") return { status: 200, body: presentImport(before) };
-  if (progress?.phase === "APPLYING") return { status: 202, body: presentImport(before) };
+  if (progress !== null && state !== "READING") return { status: 202, body: presentImport(before) };
   if (state === "READING") throw new AppError("conflict", "import_reading", "The file is still being read.");
   const { confirmLeavers } = body;
   if (confirmLeavers !== undefined && confirmLeavers !== countLeavers(before)) throw notConfirmed();
@@ -31,7 +30,7 @@ const applyImport: AdminHandler<"applyImport"> = async ({ db, imports }, request
   await imports.apply(id, origin, { inBackground: query["in-background"] === true });
   const after = await find();
   if (after.state === "APPLIED") return { status: 200, body: presentImport(after) };
-  const going = { phase: "APPLYING" as const, percent: 0 };
+  const going = { phase: "APPLYING" as const, percent: 0, place: null };
   return { status: 202, body: presentImport({ ...after, progress: after.progress ?? going }) };
 };
 
@@ -42,10 +41,10 @@ const notConfirmed = () =>
     "The number of people who leave is another one. Look at the list of them and type how many they are.",
   );
 
-const cancelImport: AdminHandler<"cancelImport"> = async ({ db }, request) => {
+const cancelImport: AdminHandler<"cancelImport"> = async ({ db, imports }, request) => {
   const id = request.path.importId as ImportId;
   await findImport(storeOf(db), id, importReach(request));
-  await withPrismaTransaction(db, (tx) => cancel(tx, id, request.origin));
+  await imports.cancel(id, request.origin);
   return { status: 204 };
 };
 

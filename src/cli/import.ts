@@ -7,6 +7,7 @@ import {
   listImports,
   plainTemplate,
   previewImport,
+  removeStaged,
   sampleImport,
   type ImportFault,
   type ImportId,
@@ -83,6 +84,7 @@ export const rosterImport: Noun = {
           const { withPrismaTransaction } = await import("../platform/db.ts");
           await getImport(db, given.import);
           await withPrismaTransaction(db, (tx) => cancelImport(tx, given.import, tools.origin()));
+          await removeStaged(db, given.import);
           return cancelled(given.import);
         }),
       remote: async (remote, { given }) => {

@@ -1,7 +1,7 @@
 import type { SchoolId } from "../directory/index.ts";
 import { recordAudit } from "../events/index.ts";
 import type { Origin } from "../events/index.ts";
-import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/db.ts";
+import { withPrismaTransaction, type PrismaDb, type RecordStore, type Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/ids.ts";
 import { applyPart, type ApplyRules } from "./apply-part.ts";
@@ -10,7 +10,7 @@ import { endLease, renewLease, takeLease, type Lease } from "./lease.ts";
 import { compareImport } from "./preview.ts";
 import type { OnProgress } from "./progress.ts";
 import { findRosterNames, type GiveUserNames } from "./roster-names.ts";
-import { deleteStaged, getImport, makePart, type ImportId, type ImportRecord } from "./record.ts";
+import { getImport, makePart, removeStaged, type ImportId, type ImportRecord } from "./record.ts";
 
 /**
  * Brings every school of an import that waits to what it says, each in one transaction.
@@ -21,7 +21,7 @@ import { deleteStaged, getImport, makePart, type ImportId, type ImportRecord } f
  */
 export async function applyImport(db: PrismaDb, id: ImportId, rules: Rules, origin: Origin): Promise<ImportRecord> {
   const lease: Lease = { importId: id, holder: makeUuid(origin.at) };
-  checkState((await getImport(db, id)).state);
+  await checkApplicable(db, id);
   await takeLease(db, lease);
   try {
     const record = await getImport(db, id);
@@ -33,16 +33,20 @@ export async function applyImport(db: PrismaDb, id: ImportId, rules: Rules, orig
     await applyEach(db, { record, lease, schools: again }, rules, origin);
     await nameEach(db, { record, lease }, rules, origin);
     await withPrismaTransaction(db, async (tx) => {
-      await tx.query("SET LOCAL statement_timeout = '60min'");
       await renewLease(tx, lease);
       await tx.prisma.import.update({ where: { id }, data: { state: "APPLIED", appliedAt: origin.at } });
-      await deleteStaged(tx, id);
     });
+    await removeStaged(db, id);
   } finally {
     // Where the database is away the lease runs out by itself, and the error that ended the import is thrown.
     await endLease(db.pool, lease).catch(() => undefined);
   }
   return getImport(db, id);
+}
+
+/** Errors: not_found; conflict unless the import waits to be applied and is not held. */
+export async function checkApplicable(db: RecordStore, id: ImportId): Promise<void> {
+  checkState((await getImport(db, id)).state);
 }
 
 /**
@@ -92,7 +96,7 @@ async function applyEach(
     const result = await applyPart(db, part, rules, origin).catch(async (error: unknown) => {
       // The school has changed since the preview; what has to be confirmed is what would be removed as it is.
       if (error instanceof AppError && error.code === "import_held")
-        await compareImport(db, record.id, [schoolId], rules.holdShare, origin.at);
+        await compareImport(db, { id: record.id, schools: [schoolId], holdShare: rules.holdShare, now: origin.at });
       throw error;
     });
     for (const { id: school, movedAway: moved } of result.unfinished)

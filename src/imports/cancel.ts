@@ -2,12 +2,14 @@ import { recordAudit, type Origin } from "../events/index.ts";
 import type { Transaction } from "../platform/db.ts";
 import { checkWaiting } from "./apply.ts";
 import { importRunning, tryHoldForSweep } from "./lease.ts";
-import { deleteStaged, type ImportId } from "./record.ts";
+import { leaveQueue } from "./queue.ts";
+import type { ImportId } from "./record.ts";
 
 /**
- * Ends an import that is not wanted, and removes what was read of its file; its numbers stay. One that was cancelled
- * stays so.
+ * Ends an import that is not wanted; its numbers stay. One that was cancelled stays so.
  *
+ * Shape:  the process that reads it notices within a second. What was staged is left to the caller and the sweep, who
+ *         remove it in batches.
  * Errors: conflict for one that was applied or has expired, or is being applied.
  */
 export async function cancelImport(tx: Transaction, id: ImportId, origin: Origin): Promise<void> {
@@ -20,7 +22,7 @@ export async function cancelImport(tx: Transaction, id: ImportId, origin: Origin
     data: { state: "CANCELLED", progressPhase: null, progressPercent: null, progressAt: null },
   });
   if (count === 0) throw importRunning();
-  await deleteStaged(tx, id);
+  await leaveQueue(tx, id);
   await tx.prisma.importError.updateMany({ where: { importId: id }, data: { lineText: null } });
   const [only, ...others] = namedSchoolIds;
   const schoolId = others.length === 0 ? only : undefined;

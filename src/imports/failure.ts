@@ -1,6 +1,6 @@
 import { withPrismaTransaction, type PrismaDb } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { deleteStaged, type ImportId } from "./record.ts";
+import { removeStaged, type ImportId } from "./record.ts";
 
 const nothingUnderWay = { progressPhase: null, progressPercent: null, progressAt: null };
 
@@ -11,7 +11,6 @@ export async function recordFailure(db: PrismaDb, id: ImportId, error: unknown):
       ? error
       : { code: "import_failed", message: "The file could not be read to its end, for a reason that is not in it." };
   await withPrismaTransaction(db, async (tx) => {
-    await deleteStaged(tx, id);
     const { count } = await tx.prisma.import.updateMany({
       where: { id, state: { in: ["READING", "READY", "HELD"] } },
       data: { ...nothingUnderWay, state: "BROKEN", errorCount: 1 },
@@ -21,4 +20,5 @@ export async function recordFailure(db: PrismaDb, id: ImportId, error: unknown):
     await tx.prisma.importError.deleteMany({ where: { importId: id } });
     await tx.prisma.importError.create({ data: { importId: id, row: 1, file, line: 1, code, message } });
   });
+  await removeStaged(db, id);
 }

@@ -2,14 +2,19 @@ import type { SchoolId } from "../directory/index.ts";
 import type { Store } from "../platform/db.ts";
 import { findRows, sql, statement, table } from "../platform/sql.ts";
 import { findApplying } from "./lease.ts";
+import { findWaiting } from "./queue.ts";
 import { importNotFound, listRecords, type ImportId, type ImportRecord, type ImportState } from "./record.ts";
 
 /** Whose imports: those that name schools of these only; of those that name none, what the actor handed in. */
 export type ImportReach = { schoolIds: readonly SchoolId[]; actorId: string };
 
-/** Units: percent from 0 to 100 of the phase. */
+/** Units: percent from 0 to 100 of the phase; place from 1, null except while it waits for its turn. */
 export type ImportStatus = ImportRecord & {
-  progress: { phase: "READING" | "CHECKING" | "COMPARING" | "APPLYING"; percent: number } | null;
+  progress: {
+    phase: "WAITING" | "READING" | "CHECKING" | "COMPARING" | "APPLYING";
+    percent: number;
+    place: number | null;
+  } | null;
   /** The schools that the file names, also where it has faults. */
   namedSchoolIds: SchoolId[];
 };
@@ -68,9 +73,11 @@ export async function listImportsOf(
   const ids = found.map((one) => one.id);
   const records = new Map((await listRecords(db, ids)).map((record) => [record.id, record]));
   const applying = await findApplying(db, ids);
+  const waiting = await findWaiting(db, ids);
   return found.flatMap((one) => {
     const record = records.get(one.id);
-    return record === undefined ? [] : [present(record, one, applying.has(one.id))];
+    if (record === undefined) return [];
+    return [present(record, one, { isApplying: applying.has(one.id), place: waiting.get(one.id) ?? null })];
   });
 }
 
@@ -84,15 +91,17 @@ export async function findImport(db: Store, id: ImportId, among: ImportReach | u
 function present(
   record: ImportRecord,
   { state, namedSchoolIds, phase, percent }: Found,
-  isApplying: boolean,
+  { isApplying, place }: { isApplying: boolean; place: number | null },
 ): ImportStatus {
   const { schools } = record;
   const done = schools.filter((school) => school.state === "APPLIED").length;
   const progress = isApplying
-    ? { phase: "APPLYING" as const, percent: Math.floor((100 * done) / Math.max(1, schools.length)) }
-    : state === "READING" && phase !== null
-      ? { phase, percent: percent ?? 0 }
-      : null;
+    ? { phase: "APPLYING" as const, percent: Math.floor((100 * done) / Math.max(1, schools.length)), place: null }
+    : place !== null
+      ? { phase: "WAITING" as const, percent: 0, place }
+      : state === "READING" && phase !== null
+        ? { phase, percent: percent ?? 0, place: null }
+        : null;
   // Before they are compared there is nothing to say of the schools.
   const compared = schools.filter(({ counts }) => "people" in counts);
   return { ...record, state, namedSchoolIds, progress, schools: state === "READING" ? [] : compared };

@@ -33,7 +33,7 @@ export type { PersonImport } from "./of-person.ts";
 export { previewImport, sampleImport } from "./preview.ts";
 export type { NewImport } from "./preview.ts";
 export type { OnProgress, Progress } from "./progress.ts";
-export { getImport, listImportFaults, listImports } from "./record.ts";
+export { getImport, listImportFaults, listImports, removeStaged } from "./record.ts";
 export type { ImportFault, ImportId, ImportRecord, ImportState } from "./record.ts";
 export { remedyOf } from "./remedies.ts";
 export { makeImportRequests } from "./requests.ts";

@@ -37,13 +37,20 @@ const setLease = statement<Lease>(
  *         school.
  */
 export async function takeLease(db: Pick<Db, "pool">, lease: Lease): Promise<void> {
-  const taken = await withTransaction(db, async (tx) => {
-    await run(tx, lockLeases, {});
-    if ((await run(tx, lockImport, lease)) === 0 || (await isAnotherRunning(tx, lease.importId))) return false;
+  await withTransaction(db, async (tx) => {
+    await holdFreeImport(tx, lease.importId);
     await run(tx, setLease, lease);
-    return true;
   });
-  if (!taken) throw importRunning();
+}
+
+/** Errors: as takeLease. */
+export async function checkLease(db: Pick<Db, "pool">, importId: ImportId): Promise<void> {
+  await withTransaction(db, (tx) => holdFreeImport(tx, importId));
+}
+
+async function holdFreeImport(tx: Queryable, importId: ImportId): Promise<void> {
+  await run(tx, lockLeases, {});
+  if ((await run(tx, lockImport, { importId })) === 0 || (await isAnotherRunning(tx, importId))) throw importRunning();
 }
 
 const leased = (

@@ -1,9 +1,9 @@
-import type { Prisma } from "../../generated/prisma/client.ts";
 import { isSandboxSchool, type SchoolId } from "../directory/index.ts";
 import type { Origin } from "../events/index.ts";
 import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/ids.ts";
+import { withInterruptibleTransaction, type Interrupt } from "../platform/interrupt.ts";
 import { findRows, insert, run, sql, statement, table } from "../platform/sql.ts";
 import { checkStaged } from "./check.ts";
 import { countDifference, isHeld, takeSamples, type Samples } from "./counts.ts";
@@ -13,9 +13,10 @@ import { readOneRoster } from "./formats/oneroster.ts";
 import { readPlain, schoolMissing } from "./formats/plain.ts";
 import { readSchulconnex } from "./formats/schulconnex.ts";
 import type { OnProgress } from "./progress.ts";
+import { checkQueue, joinQueue } from "./queue.ts";
 import { openSourceFile } from "./read/source.ts";
 import { openArchive } from "./read/zip.ts";
-import { analyzeStaged, deleteStaged, getImport, makePart, type ImportId, type ImportRecord } from "./record.ts";
+import { analyzeStaged, getImport, makePart, removeStaged, type ImportId, type ImportRecord } from "./record.ts";
 import { loadSchools } from "./schools.ts";
 import { makeStaging } from "./staging.ts";
 
@@ -36,6 +37,7 @@ export type NewImport = {
   among?: ReadonlySet<SchoolId> | undefined;
   holdShare: number;
   onProgress?: OnProgress | undefined;
+  interrupt?: Interrupt | undefined;
 };
 
 /**
@@ -55,13 +57,15 @@ export async function previewImport(db: PrismaDb, wanted: NewImport, origin: Ori
 /**
  * Records that a roster was handed in, before it is read.
  *
- * Errors: invalid when the call contradicts itself or the file; not_found school_not_found for one of a sandbox.
+ * Shape:  `inQueue` gives it a turn, which the caller keeps.
+ * Errors: invalid when the call contradicts itself or the file; not_found school_not_found for one of a sandbox; with
+ *         `inQueue` those of checkQueue.
  */
 export async function beginImport(
   db: PrismaDb,
   wanted: NewImport,
   origin: Origin,
-  progress: Pick<Prisma.ImportUncheckedCreateInput, "progressPhase" | "progressPercent" | "progressAt"> = {},
+  { inQueue } = { inQueue: false },
 ): Promise<ImportId> {
   if (wanted.carryOvers?.size && !wanted.schoolYear)
     throw new AppError(
@@ -73,12 +77,18 @@ export async function beginImport(
     throw new AppError("not_found", "school_not_found", "The school does not exist.");
   const id = makeUuid(origin.at) as ImportId;
   const { name, format } = await openRoster(wanted);
-  await db.prisma.import.create({
-    data: {
-      ...{ id, format, mode: wanted.mode ?? "BULK", state: "READING", fileName: name, actorId: origin.actorId ?? null },
-      ...{ schoolYear: wanted.schoolYear ?? "", createdAt: origin.at, ...progress },
-      namedSchoolIds: wanted.schoolId === undefined ? [] : [wanted.schoolId],
-    },
+  const actorId = origin.actorId ?? "";
+  await withPrismaTransaction(db, async (tx) => {
+    if (inQueue) await checkQueue(tx, actorId);
+    await tx.prisma.import.create({
+      data: {
+        ...{ id, format, mode: wanted.mode ?? "BULK", state: "READING", fileName: name },
+        ...{ schoolYear: wanted.schoolYear ?? "", createdAt: origin.at, actorId: origin.actorId ?? null },
+        ...(inQueue && { progressPhase: "READING", progressPercent: 0, progressAt: origin.at }),
+        namedSchoolIds: wanted.schoolId === undefined ? [] : [wanted.schoolId],
+      },
+    });
+    if (inQueue) await joinQueue(tx, { importId: id, actorId, schoolId: wanted.schoolId ?? null, isReading: true });
   });
   return id;
 }
@@ -89,30 +99,30 @@ export async function beginImport(
  * Errors: as previewImport; the caller then forgets the import or records what went wrong.
  */
 export async function readImport(db: PrismaDb, id: ImportId, wanted: NewImport, origin: Origin): Promise<ImportRecord> {
-  const read = await withPrismaTransaction(db, (tx) => stage(tx, id, wanted));
+  const { interrupt, onProgress, holdShare } = wanted;
+  const read = await stage(db, id, wanted);
   await analyzeStaged(db.pool);
-  wanted.onProgress?.({ phase: "checking", done: 0, total: 1 });
-  await withPrismaTransaction(db, (tx) => check(tx, id, wanted, read));
-  await analyzeStaged(db.pool);
+  onProgress?.({ phase: "checking", done: 0, total: 1 });
+  await withInterruptibleTransaction(db, interrupt, (tx) => check(tx, id, wanted, read));
   const { schools, state } = await getImport(db, id);
+  if (state !== "READY") await removeStaged(db, id);
+  await analyzeStaged(db.pool);
   const waiting = state === "READY" ? schools.map((school) => school.id) : [];
-  await compareImport(db, id, waiting, wanted.holdShare, origin.at, wanted.onProgress);
+  await compareImport(db, { id, schools: waiting, holdShare, now: origin.at }, { onProgress, interrupt });
   return getImport(db, id);
 }
 
 /** Works out what an import would do to each of the schools, and holds it where that is too much. */
 export async function compareImport(
   db: PrismaDb,
-  id: ImportId,
-  schools: readonly SchoolId[],
-  holdShare: number,
-  now: Date,
-  onProgress?: OnProgress,
+  { id, schools, holdShare, now }: { id: ImportId; schools: readonly SchoolId[]; holdShare: number; now: Date },
+  { onProgress, interrupt }: Pick<NewImport, "onProgress" | "interrupt"> = {},
 ): Promise<void> {
   const record = await getImport(db, id);
   for (const [index, school] of schools.entries()) {
     onProgress?.({ phase: "comparing", done: index, total: schools.length });
-    await withPrismaTransaction(db, (tx) => compareSchool(tx, makePart(record, school, now), holdShare));
+    const part = makePart(record, school, now);
+    await withInterruptibleTransaction(db, interrupt, (tx) => compareSchool(tx, part, holdShare));
   }
   await db.prisma.import.updateMany({
     where: { id, state: "READY", schools: { some: { state: "HELD" } } },
@@ -126,7 +136,7 @@ export async function compareAgain(
   id: ImportId,
   { schoolId, holdShare, now }: { schoolId: SchoolId; holdShare: number; now: Date },
 ): Promise<void> {
-  await compareImport(db, id, [schoolId], holdShare, now);
+  await compareImport(db, { id, schools: [schoolId], holdShare, now });
   await db.prisma.import.updateMany({
     where: { id, state: "HELD", schools: { none: { state: "HELD" } } },
     data: { state: "READY" },
@@ -162,10 +172,9 @@ async function openRoster({ path, fileName, format: wanted, schoolId }: NewImpor
   return { ...file, format };
 }
 
-async function stage(tx: Transaction, id: ImportId, wanted: NewImport): Promise<Staged> {
-  await tx.query(longWork);
-  const staging = makeStaging(tx, id);
-  const schools = await loadSchools(tx, wanted.schoolId, wanted.among);
+async function stage(db: PrismaDb, id: ImportId, wanted: NewImport): Promise<Staged> {
+  const staging = makeStaging(db, id, wanted.interrupt);
+  const schools = await loadSchools(db, wanted.schoolId, wanted.among);
   const read = await readFormat(wanted, {
     staging,
     schools,
@@ -193,25 +202,26 @@ async function check(
   });
   // Somebody has cancelled it meanwhile.
   if (checked.count === 0) await tx.prisma.importError.deleteMany({ where: { importId: id } });
-  if (checked.count === 0 || all > 0) return deleteStaged(tx, id);
+  if (checked.count === 0 || all > 0) return;
   await checkCarryOvers(tx, id, carryOvers);
   await recordSchools(tx, id, read);
 }
 
 /** Removes an import that was refused: a call that contradicts its file leaves nothing behind. */
 export async function forgetImport(db: PrismaDb, id: ImportId): Promise<void> {
-  await withPrismaTransaction(db, async (tx) => {
-    await deleteStaged(tx, id);
-    await tx.prisma.import.deleteMany({ where: { id } });
-  });
+  await removeStaged(db, id);
+  await db.prisma.import.deleteMany({ where: { id } });
 }
 
 async function readFormat(wanted: NewImport, rest: Omit<Reading, "onBytes">): Promise<Read> {
-  const { path, onProgress } = wanted;
+  const { path, onProgress, interrupt } = wanted;
   let done = 0;
   const counting = (total: number): Reading => ({
     ...rest,
-    onBytes: (bytes) => onProgress?.({ phase: "reading", done: (done += bytes), total }),
+    onBytes(bytes) {
+      interrupt?.signal.throwIfAborted();
+      onProgress?.({ phase: "reading", done: (done += bytes), total });
+    },
   });
   const file = await openRoster(wanted);
   if (file.format !== "ONEROSTER")

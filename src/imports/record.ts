@@ -1,8 +1,8 @@
 import type { SchoolId } from "../directory/index.ts";
-import { sweepBatch } from "../platform/batches.ts";
-import type { Queryable, RecordStore } from "../platform/db.ts";
+import { removeInBatches } from "../platform/batches.ts";
+import type { Db, PrismaDb, Queryable, RecordStore } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
-import { run, sql, statement, table } from "../platform/sql.ts";
+import { findRows, run, sql, statement, table } from "../platform/sql.ts";
 import type { Counts } from "./counts.ts";
 import type { SchoolPart } from "./difference.ts";
 import type { ImportFormat, ImportMode } from "./formats/format.ts";
@@ -122,17 +122,42 @@ export function makePart(
 const stagedTables = (["stagedPerson", "stagedRole", "stagedGroup", "stagedMembership"] as const).map((name) =>
   table(name),
 );
-const deleteStatements = stagedTables.map((staged) =>
+const deletions = stagedTables.map((staged) =>
   statement<{ importId: string; batch: number }>(
     ({ importId, batch }) => sql`DELETE FROM ${staged} WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM ${staged} WHERE ${staged.importId} = ${importId} LIMIT ${batch}))`,
   ),
 );
 
-/** Removes what an import has staged. */
-export async function deleteStaged(tx: Queryable, importId: string): Promise<void> {
-  for (const deleteRows of deleteStatements)
-    while ((await run(tx, deleteRows, { importId, batch: sweepBatch })) === sweepBatch);
+/** Removes what an import has staged, each batch in a transaction of its own. */
+export async function removeStaged(db: Pick<Db, "pool">, importId: string, signal = never): Promise<void> {
+  for (const deleteRows of deletions)
+    await removeInBatches(signal, (batch) => run(db.pool, deleteRows, { importId, batch }));
+}
+
+/** Removes what was read of a file: its records and its faults. */
+export async function forgetRead(db: PrismaDb, importId: ImportId): Promise<void> {
+  await removeStaged(db, importId);
+  await db.prisma.importError.deleteMany({ where: { importId } });
+}
+
+const never = new AbortController().signal;
+
+const listStaged = stagedTables.map((staged) =>
+  statement(
+    () => sql`WITH RECURSIVE staged (id) AS (
+      (SELECT ${staged.importId} FROM ${staged} ORDER BY ${staged.importId} LIMIT 1)
+      UNION ALL SELECT (SELECT ${staged.importId} FROM ${staged} WHERE ${staged.importId} > staged.id
+        ORDER BY ${staged.importId} LIMIT 1) FROM staged WHERE staged.id IS NOT NULL)
+    SELECT id FROM staged WHERE id IS NOT NULL`,
+  ),
+);
+
+/** The imports of which rows are staged, found by index whatever their number is. */
+export async function findStaged(db: Queryable): Promise<Set<string>> {
+  const ids = new Set<string>();
+  for (const list of listStaged) for (const { id } of await findRows<{ id: string }>(db, list, {})) ids.add(id);
+  return ids;
 }
 
 /** Lets PostgreSQL count the staged rows; outside of any transaction, where it makes no other import wait. */

@@ -1,20 +1,28 @@
 import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Origin } from "../events/index.ts";
-import type { PrismaDb } from "../platform/db.ts";
 import type { Clock } from "../platform/clock.ts";
+import { withPrismaTransaction, type PrismaDb } from "../platform/db.ts";
 import type { Log } from "../platform/log.ts";
-import { applyImport } from "./apply.ts";
+import { applyImport, checkApplicable } from "./apply.ts";
 import type { ApplyRules } from "./apply-part.ts";
+import { cancelImport } from "./cancel.ts";
 import { recordFailure } from "./failure.ts";
 import { keepFaultLines } from "./fault-lines.ts";
 import { beginImport, forgetImport, readImport, type NewImport } from "./preview.ts";
 import { makeProgressReport } from "./progress.ts";
-import type { ImportId } from "./record.ts";
+import { checkLease } from "./lease.ts";
+import { joinQueue, makeTurns } from "./queue.ts";
+import { forgetRead, removeStaged, type ImportId } from "./record.ts";
 import type { GiveUserNames } from "./roster-names.ts";
 
 type Deps = {
+  /** Connections of the imports alone, one for each that is read or applied. */
   db: PrismaDb;
+  /** Connections for what is short: the queue, progress, removing in batches. */
+  control: PrismaDb;
+  /** How many imports all processes read and apply at a time. */
+  atOnce: number;
   clock: Clock;
   log: Log;
   rules: ApplyRules & { giveUserNames: GiveUserNames };
@@ -27,17 +35,21 @@ export type Asking = { inBackground: boolean };
 export type ImportRequests = {
   readonly holdShare: number;
   /**
-   * Reads a roster and removes its file; answers the import once that is done, or goes on in the background.
+   * Reads a roster when its turn has come, and removes its file; answers the import once that is done, or goes on in
+   * the background.
    *
-   * Errors: those of previewImport, while it is waited for; later they become a fault of the import.
+   * Errors: those of checkQueue; those of previewImport, while it is waited for; later they become a fault of the
+   *         import.
    */
   read(wanted: Omit<NewImport, "holdShare" | "onProgress">, origin: Origin, asking: Asking): Promise<ImportId>;
   /**
-   * Applies an import; answers once that is done, or goes on in the background.
+   * Applies an import when its turn has come; answers once that is done, or goes on in the background.
    *
    * Errors: those of applyImport, while it is waited for.
    */
   apply(id: ImportId, origin: Origin, asking: Asking): Promise<void>;
+  /** As cancelImport; answers once what was staged is removed, or goes on in the background. */
+  cancel(id: ImportId, origin: Origin): Promise<void>;
   /** Removes an import whose request was refused after it was read. */
   forget(id: ImportId): Promise<void>;
   /** Waits for what is under way, for some seconds. */
@@ -51,7 +63,8 @@ const closeMs = 5000;
  *
  * Units: waitMs is how long an answer waits for the work, in milliseconds.
  */
-export function makeImportRequests({ db, clock, log, rules, waitMs = 5000 }: Deps): ImportRequests {
+export function makeImportRequests({ db, control, atOnce, clock, log, rules, waitMs = 5000 }: Deps): ImportRequests {
+  const turns = makeTurns({ db: control, atOnce });
   const running = new Set<Promise<unknown>>();
 
   /** Waits for the work for a while; `onLate` gets what fails after that. */
@@ -74,45 +87,79 @@ export function makeImportRequests({ db, clock, log, rules, waitMs = 5000 }: Dep
     await Promise.race([ended, late.catch(() => undefined)]).finally(() => stopWaiting.abort());
   }
 
-  async function readFile(id: ImportId, wanted: NewImport, origin: Origin): Promise<void> {
-    const report = makeProgressReport(db, id, clock);
+  async function readFile(id: ImportId, given: NewImport, origin: Origin): Promise<void> {
+    const turn = turns.keep(id);
+    const interrupt = { signal: turn.signal, canceller: control.pool };
+    const report = makeProgressReport(control, id, clock);
     try {
-      const { state } = await readImport(db, id, { ...wanted, onProgress: report.onProgress }, origin);
+      await turn.started;
+      const wanted = { ...given, onProgress: report.onProgress, interrupt };
+      const { state } = await readImport(db, id, wanted, origin);
       if (state === "BROKEN") await keepFaultLines(db, id, wanted);
+    } catch (error) {
+      if (!(await isCancelled(id))) throw error;
+      await forgetRead(control, id);
     } finally {
       await report.end();
-      await rm(wanted.path, { force: true });
+      await rm(given.path, { force: true });
+      await turn.end();
     }
     await report.clear();
+  }
+
+  const isCancelled = async (id: ImportId): Promise<boolean> =>
+    (await control.prisma.import.count({ where: { id, state: "CANCELLED" } })) > 0;
+
+  async function applyInTurn(id: ImportId, origin: Origin): Promise<void> {
+    const turn = turns.keep(id);
+    try {
+      await turn.started;
+      await applyImport(db, id, rules, origin);
+    } finally {
+      await turn.end();
+    }
   }
 
   return {
     holdShare: rules.holdShare,
     async read(given, origin, asking) {
       const wanted = { ...given, holdShare: rules.holdShare };
-      const id = await beginImport(db, wanted, origin, {
-        ...{ progressPhase: "READING", progressPercent: 0, progressAt: clock() },
-      }).catch(async (error: unknown) => {
+      const id = await beginImport(control, wanted, origin, { inQueue: true }).catch(async (error: unknown) => {
         await rm(wanted.path, { force: true });
         throw error;
       });
-      await within(readFile(id, wanted, origin), asking, (error) => recordFailure(db, id, error)).catch(
+      await within(readFile(id, wanted, origin), asking, (error) => recordFailure(control, id, error)).catch(
         async (error: unknown) => {
-          await forgetImport(db, id);
+          await forgetImport(control, id);
           throw error;
         },
       );
       return id;
     },
     async apply(id, origin, asking) {
+      // Who cannot have it applied hears so at once, and not when its turn has come.
+      await checkApplicable(control, id);
+      await checkLease(control, id);
+      await joinQueue(control.pool, {
+        importId: id,
+        actorId: origin.actorId ?? "",
+        schoolId: null,
+        isReading: false,
+      });
       // What becomes of the import stands in its record, so a failure that nobody waits for has nobody to be told.
-      await within(applyImport(db, id, rules, origin), asking, () => Promise.resolve());
+      await within(applyInTurn(id, origin), asking, () => Promise.resolve());
     },
-    forget: (id) => forgetImport(db, id),
+    async cancel(id, origin) {
+      await withPrismaTransaction(control, (tx) => cancelImport(tx, id, origin));
+      // What is not removed now is removed by the sweep.
+      await within(removeStaged(control, id), { inBackground: false }, () => Promise.resolve());
+    },
+    forget: (id) => forgetImport(control, id),
     async close() {
+      const closing = turns.close(closeMs);
       const stopWaiting = new AbortController();
-      const late = sleep(closeMs, undefined, { signal: stopWaiting.signal }).catch(() => undefined);
-      await Promise.race([Promise.all(running), late]);
+      const late = sleep(2 * closeMs, undefined, { signal: stopWaiting.signal }).catch(() => undefined);
+      await Promise.race([closing.then(() => Promise.all(running)), late]);
       stopWaiting.abort();
     },
   };

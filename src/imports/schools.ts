@@ -1,5 +1,5 @@
 import type { SchoolId } from "../directory/index.ts";
-import type { Transaction } from "../platform/db.ts";
+import type { RecordStore } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 
 /** The schools of the directory, as files name them: by official id. */
@@ -17,7 +17,7 @@ export type Schools = {
  * Errors: `find` throws forbidden school_out_of_reach.
  */
 export async function loadSchools(
-  { prisma }: Transaction,
+  { prisma }: RecordStore,
   only: SchoolId | undefined,
   among?: ReadonlySet<SchoolId>,
 ): Promise<Schools> {

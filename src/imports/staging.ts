@@ -2,7 +2,8 @@ import { finished } from "node:stream/promises";
 import { from as copyFrom } from "pg-copy-streams";
 import type { PersonName, PersonRole, SchoolId } from "../directory/index.ts";
 import { makePersonSortKey, makeSortKey } from "../directory/index.ts";
-import type { Queryable } from "../platform/db.ts";
+import type { PrismaDb } from "../platform/db.ts";
+import { withInterruptibleTransaction, type Interrupt } from "../platform/interrupt.ts";
 import { columnNames, render, sql, table, type NewRow } from "../platform/sql.ts";
 
 /**
@@ -81,8 +82,11 @@ const copyText = (name: Tables, fields: readonly string[]): string =>
   render(sql`COPY ${table(name)} (${columnNames(name, ...(["importId", "row", ...fields] as never[]))}) FROM STDIN`)
     .text;
 
-/** Gathers rows of all tables and hands them to PostgreSQL by COPY, a megabyte at a time on one connection. */
-export function makeStaging(tx: Queryable, importId: string): Staging {
+/**
+ * Gathers rows of all tables and hands them to PostgreSQL by COPY, a megabyte in one transaction: no connection is held
+ * while the file is read.
+ */
+export function makeStaging(db: PrismaDb, importId: string, interrupt?: Interrupt): Staging {
   const gathered = new Map<Tables, { copy: string; lines: string }>();
   const notes: Record<string, number> = {};
   let row = 0;
@@ -98,13 +102,16 @@ export function makeStaging(tx: Queryable, importId: string): Staging {
   };
 
   const flush = async () => {
-    for (const rows of gathered.values()) {
-      if (rows.lines === "") continue;
-      const copy = tx.query(copyFrom(rows.copy));
-      copy.end(rows.lines);
-      rows.lines = "";
-      await finished(copy);
-    }
+    if (size === 0) return;
+    await withInterruptibleTransaction(db, interrupt, async (tx) => {
+      for (const rows of gathered.values()) {
+        if (rows.lines === "") continue;
+        const copy = tx.query(copyFrom(rows.copy));
+        copy.end(rows.lines);
+        rows.lines = "";
+        await finished(copy);
+      }
+    });
     size = 0;
   };
 

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { findRows, run, sql, statement } from "./sql.ts";
 
 /** Which backend of which server a connection leads to, as the server itself says: a proxy tells other numbers. */
 export type Backend = { processId: number; startedAt: string; serverStartedAt: string };
@@ -7,6 +8,29 @@ const backends = new WeakMap<pg.ClientBase, Backend>();
 
 /** The backend of a connection; undefined until `prepareSession` has ended. */
 export const backendOf = (client: pg.ClientBase): Backend | undefined => backends.get(client);
+
+const findOwn = statement(
+  () => sql`SELECT pg_backend_pid() AS "processId", backend_start::text AS "startedAt",
+    pg_postmaster_start_time()::text AS "serverStartedAt" FROM pg_stat_get_activity(pg_backend_pid())`,
+);
+
+/** The backend of the transaction under way, which behind a proxy may be another one for each transaction. */
+export async function findBackend(tx: Pick<pg.ClientBase, "query">): Promise<Backend> {
+  return (await findRows<Backend>(tx, findOwn, {}))[0]!;
+}
+
+// By the start of the backend, too: the canceller may have reached another server, where the number is somebody else's.
+const cancelBackend = statement<Backend>(
+  ({ processId, startedAt }) => sql`
+  SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+  WHERE pid = ${processId} AND backend_start::text = ${startedAt}`,
+);
+
+/** Cancels the statement that runs there. Errors: where its server was not reached. */
+export async function cancelStatement(canceller: Pick<pg.ClientBase, "query">, backend: Backend): Promise<void> {
+  if ((await run(canceller, cancelBackend, backend)) === 0)
+    throw new Error("the server of the statement was not reached");
+}
 
 // As statements and not in the start-up packet, which PgBouncer refuses. Prisma's adapter reads every time as UTC; the
 // queries are short, so compiling them never pays.

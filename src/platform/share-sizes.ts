@@ -3,9 +3,10 @@
  *
  * Shape:  `checks`: tokens that API calls present, health. `signOn`: authorization, pages, sessions.
  *         `tokens`: the token endpoint. `firstSignIns`: they wait for changes of the same school.
- *         `reads`: IDM API and Schulconnex. `changes`: what apps are told of. `jobs`: all other jobs, webhooks.
+ *         `reads`: IDM API and Schulconnex. `changes`: what apps are told of. `imports`: rosters that are read and
+ *         applied. `jobs`: all other jobs, webhooks.
  */
-export type ShareName = "checks" | "signOn" | "tokens" | "firstSignIns" | "reads" | "changes" | "jobs";
+export type ShareName = "checks" | "signOn" | "tokens" | "firstSignIns" | "reads" | "changes" | "imports" | "jobs";
 export type Role = "all" | "web" | "worker";
 
 // A share with less does not work: webhooks keep one connection of the jobs to listen on, and of the reads one is kept
@@ -17,6 +18,7 @@ const least: Record<ShareName, number> = {
   firstSignIns: 1,
   reads: 3,
   changes: 1,
+  imports: 1,
   jobs: 2,
 };
 
@@ -25,9 +27,9 @@ export const leastPoolSize = Object.values(least).reduce((sum, size) => sum + si
 
 // In the proportions of these numbers the connections beyond the least are given out.
 const weights: Record<Role, Record<ShareName, number>> = {
-  all: { checks: 2, signOn: 4, tokens: 3, firstSignIns: 2, reads: 5, changes: 1, jobs: 3 },
-  web: { checks: 2, signOn: 5, tokens: 4, firstSignIns: 2, reads: 6, changes: 1, jobs: 0 },
-  worker: { checks: 0, signOn: 0, tokens: 0, firstSignIns: 0, reads: 0, changes: 2, jobs: 10 },
+  all: { checks: 2, signOn: 4, tokens: 3, firstSignIns: 2, reads: 5, changes: 1, imports: 2, jobs: 3 },
+  web: { checks: 2, signOn: 5, tokens: 4, firstSignIns: 2, reads: 6, changes: 1, imports: 2, jobs: 0 },
+  worker: { checks: 0, signOn: 0, tokens: 0, firstSignIns: 0, reads: 0, changes: 2, imports: 0, jobs: 10 },
 };
 
 /**

@@ -8,7 +8,7 @@ import { closePool, makePool, openDatabase, type DatabaseOptions, type Db, type 
 export type ReadShare = Db & { canceller: pg.Pool; isReplica: boolean; replica?: ReplicaReads | undefined };
 
 /** Shares whose work reads and writes records. */
-type RecordShareName = "signOn" | "tokens" | "changes" | "jobs";
+type RecordShareName = "signOn" | "tokens" | "changes" | "imports" | "jobs";
 
 /** The database connections of one process, in shares: work that uses up its own takes nothing from the others. */
 export type DatabaseShares = Record<Exclude<ShareName, RecordShareName | "reads">, Db> &
@@ -32,7 +32,7 @@ export function openShares(options: ShareOptions): DatabaseShares & { close(): P
   const small = { checks: open("checks"), firstSignIns: open("firstSignIns") };
   const ofRecords = {
     ...{ signOn: openRecords("signOn"), tokens: openRecords("tokens") },
-    ...{ changes: openRecords("changes"), jobs: openRecords("jobs") },
+    ...{ changes: openRecords("changes"), imports: openRecords("imports"), jobs: openRecords("jobs") },
   };
   const primary = { pool: makePool({ ...reading, poolSize: sizes.reads }), canceller: small.checks.pool };
   const reads: ReadShare =
@@ -71,6 +71,7 @@ export function poolsOf(shares: DatabaseShares): Record<string, pg.Pool> {
     firstSignIns: "first_sign_ins",
     reads: "reads",
     changes: "changes",
+    imports: "imports",
     jobs: "jobs",
   };
   return Object.fromEntries((Object.keys(names) as ShareName[]).map((name) => [names[name], shares[name].pool]));

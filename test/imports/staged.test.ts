@@ -112,9 +112,11 @@ test("a roster that cannot be thrown away keeps no other from it, and is tried a
   await db.pool.query(`
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'stuck'; END $$;
     CREATE TRIGGER refuse BEFORE DELETE ON staged_person FOR EACH ROW WHEN (OLD.import_id = '${stuck.id}') EXECUTE FUNCTION refuse()`);
-  await expect(sweepAt(8)).rejects.toThrow("1 imports could not be expired");
-  expect([await stateOf(stuck.id), await stateOf(other.id)]).toEqual(["READY", "EXPIRED"]);
+  await expect(sweepAt(8)).rejects.toThrow("the rows of 1 imports could not be removed");
+  expect([await stateOf(stuck.id), await stateOf(other.id)]).toEqual(["EXPIRED", "EXPIRED"]);
+  const countRows = (importId: ImportId) => db.prisma.stagedPerson.count({ where: { importId } });
+  expect([await countRows(stuck.id), await countRows(other.id)]).toEqual([1, 0]);
   await db.pool.query("DROP TRIGGER refuse ON staged_person");
   await sweepAt(8);
-  expect(await stateOf(stuck.id)).toBe("EXPIRED");
+  expect(await countRows(stuck.id)).toBe(0);
 });

@@ -48,6 +48,7 @@ export function oneForAll(db: OpenDb): DatabaseShares {
     tokens: db,
     firstSignIns: db,
     changes: db,
+    imports: db,
     jobs: db,
     reads: { pool: db.pool, canceller: db.pool, isReplica: false },
   };

@@ -76,6 +76,7 @@ export const ModelName = {
   AppEvent: 'AppEvent',
   EventFeed: 'EventFeed',
   Import: 'Import',
+  ImportTurn: 'ImportTurn',
   ImportSchool: 'ImportSchool',
   PersonImport: 'PersonImport',
   ImportError: 'ImportError',
@@ -464,6 +465,19 @@ export const ImportScalarFieldEnum = {
 } as const
 
 export type ImportScalarFieldEnum = (typeof ImportScalarFieldEnum)[keyof typeof ImportScalarFieldEnum]
+
+
+export const ImportTurnScalarFieldEnum = {
+  importId: 'importId',
+  actorId: 'actorId',
+  schoolId: 'schoolId',
+  isReading: 'isReading',
+  queuedAt: 'queuedAt',
+  startedAt: 'startedAt',
+  seenAt: 'seenAt'
+} as const
+
+export type ImportTurnScalarFieldEnum = (typeof ImportTurnScalarFieldEnum)[keyof typeof ImportTurnScalarFieldEnum]
 
 
 export const ImportSchoolScalarFieldEnum = {

@@ -308,6 +308,7 @@ export type ImportWhereInput = {
   progressPhase?: Prisma.StringNullableFilter<"Import"> | string | null
   progressPercent?: Prisma.IntNullableFilter<"Import"> | number | null
   progressAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
+  turn?: Prisma.XOR<Prisma.ImportTurnNullableScalarRelationFilter, Prisma.ImportTurnWhereInput> | null
   schools?: Prisma.ImportSchoolListRelationFilter
   errors?: Prisma.ImportErrorListRelationFilter
 }
@@ -330,6 +331,7 @@ export type ImportOrderByWithRelationInput = {
   progressPhase?: Prisma.SortOrderInput | Prisma.SortOrder
   progressPercent?: Prisma.SortOrderInput | Prisma.SortOrder
   progressAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  turn?: Prisma.ImportTurnOrderByWithRelationInput
   schools?: Prisma.ImportSchoolOrderByRelationAggregateInput
   errors?: Prisma.ImportErrorOrderByRelationAggregateInput
 }
@@ -355,6 +357,7 @@ export type ImportWhereUniqueInput = Prisma.AtLeast<{
   progressPhase?: Prisma.StringNullableFilter<"Import"> | string | null
   progressPercent?: Prisma.IntNullableFilter<"Import"> | number | null
   progressAt?: Prisma.DateTimeNullableFilter<"Import"> | Date | string | null
+  turn?: Prisma.XOR<Prisma.ImportTurnNullableScalarRelationFilter, Prisma.ImportTurnWhereInput> | null
   schools?: Prisma.ImportSchoolListRelationFilter
   errors?: Prisma.ImportErrorListRelationFilter
 }, "id">
@@ -425,6 +428,7 @@ export type ImportCreateInput = {
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
+  turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
   schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
 }
@@ -447,6 +451,7 @@ export type ImportUncheckedCreateInput = {
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
+  turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
   schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
   errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
 }
@@ -469,6 +474,7 @@ export type ImportUpdateInput = {
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
 }
@@ -491,6 +497,7 @@ export type ImportUncheckedUpdateInput = {
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
   errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
 }
@@ -643,6 +650,20 @@ export type NullableIntFieldUpdateOperationsInput = {
   divide?: number
 }
 
+export type ImportCreateNestedOneWithoutTurnInput = {
+  create?: Prisma.XOR<Prisma.ImportCreateWithoutTurnInput, Prisma.ImportUncheckedCreateWithoutTurnInput>
+  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutTurnInput
+  connect?: Prisma.ImportWhereUniqueInput
+}
+
+export type ImportUpdateOneRequiredWithoutTurnNestedInput = {
+  create?: Prisma.XOR<Prisma.ImportCreateWithoutTurnInput, Prisma.ImportUncheckedCreateWithoutTurnInput>
+  connectOrCreate?: Prisma.ImportCreateOrConnectWithoutTurnInput
+  upsert?: Prisma.ImportUpsertWithoutTurnInput
+  connect?: Prisma.ImportWhereUniqueInput
+  update?: Prisma.XOR<Prisma.XOR<Prisma.ImportUpdateToOneWithWhereWithoutTurnInput, Prisma.ImportUpdateWithoutTurnInput>, Prisma.ImportUncheckedUpdateWithoutTurnInput>
+}
+
 export type ImportCreateNestedOneWithoutSchoolsInput = {
   create?: Prisma.XOR<Prisma.ImportCreateWithoutSchoolsInput, Prisma.ImportUncheckedCreateWithoutSchoolsInput>
   connectOrCreate?: Prisma.ImportCreateOrConnectWithoutSchoolsInput
@@ -671,6 +692,110 @@ export type ImportUpdateOneRequiredWithoutErrorsNestedInput = {
   update?: Prisma.XOR<Prisma.XOR<Prisma.ImportUpdateToOneWithWhereWithoutErrorsInput, Prisma.ImportUpdateWithoutErrorsInput>, Prisma.ImportUncheckedUpdateWithoutErrorsInput>
 }
 
+export type ImportCreateWithoutTurnInput = {
+  id: string
+  format: string
+  mode: string
+  state: string
+  fileName: string
+  schoolYear?: string
+  errorCount?: number
+  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorId?: string | null
+  createdAt: Date | string
+  appliedAt?: Date | string | null
+  leaseHolder?: string | null
+  leaseUntil?: Date | string | null
+  namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  progressPhase?: string | null
+  progressPercent?: number | null
+  progressAt?: Date | string | null
+  schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
+  errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
+}
+
+export type ImportUncheckedCreateWithoutTurnInput = {
+  id: string
+  format: string
+  mode: string
+  state: string
+  fileName: string
+  schoolYear?: string
+  errorCount?: number
+  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorId?: string | null
+  createdAt: Date | string
+  appliedAt?: Date | string | null
+  leaseHolder?: string | null
+  leaseUntil?: Date | string | null
+  namedSchoolIds?: Prisma.ImportCreatenamedSchoolIdsInput | string[]
+  progressPhase?: string | null
+  progressPercent?: number | null
+  progressAt?: Date | string | null
+  schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
+  errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
+}
+
+export type ImportCreateOrConnectWithoutTurnInput = {
+  where: Prisma.ImportWhereUniqueInput
+  create: Prisma.XOR<Prisma.ImportCreateWithoutTurnInput, Prisma.ImportUncheckedCreateWithoutTurnInput>
+}
+
+export type ImportUpsertWithoutTurnInput = {
+  update: Prisma.XOR<Prisma.ImportUpdateWithoutTurnInput, Prisma.ImportUncheckedUpdateWithoutTurnInput>
+  create: Prisma.XOR<Prisma.ImportCreateWithoutTurnInput, Prisma.ImportUncheckedCreateWithoutTurnInput>
+  where?: Prisma.ImportWhereInput
+}
+
+export type ImportUpdateToOneWithWhereWithoutTurnInput = {
+  where?: Prisma.ImportWhereInput
+  data: Prisma.XOR<Prisma.ImportUpdateWithoutTurnInput, Prisma.ImportUncheckedUpdateWithoutTurnInput>
+}
+
+export type ImportUpdateWithoutTurnInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  format?: Prisma.StringFieldUpdateOperationsInput | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  fileName?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
+  errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
+  errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
+}
+
+export type ImportUncheckedUpdateWithoutTurnInput = {
+  id?: Prisma.StringFieldUpdateOperationsInput | string
+  format?: Prisma.StringFieldUpdateOperationsInput | string
+  mode?: Prisma.StringFieldUpdateOperationsInput | string
+  state?: Prisma.StringFieldUpdateOperationsInput | string
+  fileName?: Prisma.StringFieldUpdateOperationsInput | string
+  schoolYear?: Prisma.StringFieldUpdateOperationsInput | string
+  errorCount?: Prisma.IntFieldUpdateOperationsInput | number
+  notes?: Prisma.JsonNullValueInput | runtime.InputJsonValue
+  actorId?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
+  appliedAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  leaseHolder?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  leaseUntil?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  namedSchoolIds?: Prisma.ImportUpdatenamedSchoolIdsInput | string[]
+  progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
+  progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
+  progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
+  errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
+}
+
 export type ImportCreateWithoutSchoolsInput = {
   id: string
   format: string
@@ -689,6 +814,7 @@ export type ImportCreateWithoutSchoolsInput = {
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
+  turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
   errors?: Prisma.ImportErrorCreateNestedManyWithoutImportInput
 }
 
@@ -710,6 +836,7 @@ export type ImportUncheckedCreateWithoutSchoolsInput = {
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
+  turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
   errors?: Prisma.ImportErrorUncheckedCreateNestedManyWithoutImportInput
 }
 
@@ -747,6 +874,7 @@ export type ImportUpdateWithoutSchoolsInput = {
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
   errors?: Prisma.ImportErrorUpdateManyWithoutImportNestedInput
 }
 
@@ -768,6 +896,7 @@ export type ImportUncheckedUpdateWithoutSchoolsInput = {
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
   errors?: Prisma.ImportErrorUncheckedUpdateManyWithoutImportNestedInput
 }
 
@@ -789,6 +918,7 @@ export type ImportCreateWithoutErrorsInput = {
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
+  turn?: Prisma.ImportTurnCreateNestedOneWithoutImportInput
   schools?: Prisma.ImportSchoolCreateNestedManyWithoutImportInput
 }
 
@@ -810,6 +940,7 @@ export type ImportUncheckedCreateWithoutErrorsInput = {
   progressPhase?: string | null
   progressPercent?: number | null
   progressAt?: Date | string | null
+  turn?: Prisma.ImportTurnUncheckedCreateNestedOneWithoutImportInput
   schools?: Prisma.ImportSchoolUncheckedCreateNestedManyWithoutImportInput
 }
 
@@ -847,6 +978,7 @@ export type ImportUpdateWithoutErrorsInput = {
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.ImportTurnUpdateOneWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUpdateManyWithoutImportNestedInput
 }
 
@@ -868,6 +1000,7 @@ export type ImportUncheckedUpdateWithoutErrorsInput = {
   progressPhase?: Prisma.NullableStringFieldUpdateOperationsInput | string | null
   progressPercent?: Prisma.NullableIntFieldUpdateOperationsInput | number | null
   progressAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  turn?: Prisma.ImportTurnUncheckedUpdateOneWithoutImportNestedInput
   schools?: Prisma.ImportSchoolUncheckedUpdateManyWithoutImportNestedInput
 }
 
@@ -929,6 +1062,7 @@ export type ImportSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   progressPhase?: boolean
   progressPercent?: boolean
   progressAt?: boolean
+  turn?: boolean | Prisma.Import$turnArgs<ExtArgs>
   schools?: boolean | Prisma.Import$schoolsArgs<ExtArgs>
   errors?: boolean | Prisma.Import$errorsArgs<ExtArgs>
   _count?: boolean | Prisma.ImportCountOutputTypeDefaultArgs<ExtArgs>
@@ -996,6 +1130,7 @@ export type ImportSelectScalar = {
 
 export type ImportOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"id" | "format" | "mode" | "state" | "fileName" | "schoolYear" | "errorCount" | "notes" | "actorId" | "createdAt" | "appliedAt" | "leaseHolder" | "leaseUntil" | "namedSchoolIds" | "progressPhase" | "progressPercent" | "progressAt", ExtArgs["result"]["import"]>
 export type ImportInclude<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  turn?: boolean | Prisma.Import$turnArgs<ExtArgs>
   schools?: boolean | Prisma.Import$schoolsArgs<ExtArgs>
   errors?: boolean | Prisma.Import$errorsArgs<ExtArgs>
   _count?: boolean | Prisma.ImportCountOutputTypeDefaultArgs<ExtArgs>
@@ -1006,6 +1141,7 @@ export type ImportIncludeUpdateManyAndReturn<ExtArgs extends runtime.Types.Exten
 export type $ImportPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "Import"
   objects: {
+    turn: Prisma.$ImportTurnPayload<ExtArgs> | null
     schools: Prisma.$ImportSchoolPayload<ExtArgs>[]
     errors: Prisma.$ImportErrorPayload<ExtArgs>[]
   }
@@ -1421,6 +1557,7 @@ readonly fields: ImportFieldRefs;
  */
 export interface Prisma__ImportClient<T, Null = never, ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs, GlobalOmitOptions = {}> extends Prisma.PrismaPromise<T> {
   readonly [Symbol.toStringTag]: "PrismaPromise"
+  turn<T extends Prisma.Import$turnArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Import$turnArgs<ExtArgs>>): Prisma.Prisma__ImportTurnClient<runtime.Types.Result.GetResult<Prisma.$ImportTurnPayload<ExtArgs>, T, "findUniqueOrThrow", GlobalOmitOptions> | null, null, ExtArgs, GlobalOmitOptions>
   schools<T extends Prisma.Import$schoolsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Import$schoolsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportSchoolPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   errors<T extends Prisma.Import$errorsArgs<ExtArgs> = {}>(args?: Prisma.Subset<T, Prisma.Import$errorsArgs<ExtArgs>>): Prisma.PrismaPromise<runtime.Types.Result.GetResult<Prisma.$ImportErrorPayload<ExtArgs>, T, "findMany", GlobalOmitOptions> | Null>
   /**
@@ -1868,6 +2005,25 @@ export type ImportDeleteManyArgs<ExtArgs extends runtime.Types.Extensions.Intern
    * Limit how many Imports to delete.
    */
   limit?: number
+}
+
+/**
+ * Import.turn
+ */
+export type Import$turnArgs<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
+  /**
+   * Select specific fields to fetch from the ImportTurn
+   */
+  select?: Prisma.ImportTurnSelect<ExtArgs> | null
+  /**
+   * Omit specific fields from the ImportTurn
+   */
+  omit?: Prisma.ImportTurnOmit<ExtArgs> | null
+  /**
+   * Choose, which related nodes to fetch as well
+   */
+  include?: Prisma.ImportTurnInclude<ExtArgs> | null
+  where?: Prisma.ImportTurnWhereInput
 }
 
 /**

@@ -20,7 +20,13 @@ const recordOf = (record: Schemas["Import"]): ImportRecord => {
   };
 };
 
-const labels = { READING: "Reading", CHECKING: "Checking", COMPARING: "Comparing", APPLYING: "Applying" };
+const labels = {
+  WAITING: "Waiting",
+  READING: "Reading",
+  CHECKING: "Checking",
+  COMPARING: "Comparing",
+  APPLYING: "Applying",
+};
 const [shortestWaitMs, longestWaitMs] = [100, 2000];
 
 /** Waits until the service has read or applied a roster, and shows how far it is. */
@@ -28,8 +34,9 @@ async function waitFor(remote: Remote, first: Schemas["Import"]): Promise<Schema
   let [record, waitMs] = [first, shortestWaitMs];
   while (record.progress !== null || record.state === "READING") {
     if (record.progress !== null) {
-      const { phase, percent } = record.progress;
-      remote.showProgress({ label: labels[phase], done: percent, total: 100, unit: "percent" });
+      const { phase, percent, place } = record.progress;
+      const label = place === null ? labels[phase] : `${labels[phase]} at place ${place} of the queue`;
+      remote.showProgress({ label, done: percent, total: 100, unit: "percent" });
     }
     await wait(waitMs);
     waitMs = Math.min(longestWaitMs, waitMs * 1.5);

@@ -35,7 +35,7 @@ export const databaseOptions = {
     default: "20",
     meaning:
       "Database connections that each process opens at most, per server. They are split into shares (sign-on, token " +
-      "endpoint, first sign-ins, token checks, reads, changes, jobs), so that no kind of work takes the connections " +
+      "endpoint, first sign-ins, token checks, reads, changes, imports, jobs), so that no kind of work takes the connections " +
       "of another. All processes together (`WEB_CONCURRENCY`, and one for jobs) must stay below the server's " +
       "`max_connections`; a start that may exceed it says so.",
     example: "40",

@@ -23,6 +23,16 @@ export const recordOptions = {
       "the last one of its month. The id of a person who is deleted for good is removed at once.",
     example: "400",
   },
+  IMPORTS_AT_ONCE: {
+    value: wholeNumber(1, 100),
+    default: null,
+    defaultMeaning: "one for every two processors, 4 at most",
+    meaning:
+      "Rosters that all processes together read, compare and apply at a time; the others wait for their turn. Each takes " +
+      "one connection and about one processor of PostgreSQL, and no process works on more than its share of " +
+      "`DATABASE_POOL_SIZE` for imports (about one connection in ten).",
+    example: "2",
+  },
   IMPORT_HOLD_PERCENT: {
     value: wholeNumber(0, 100),
     default: null,

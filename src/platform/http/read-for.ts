@@ -1,8 +1,7 @@
 import type pg from "pg";
 import type { ReadShare } from "../shares.ts";
 import { takeReader } from "../replica.ts";
-import { backendOf, type Backend } from "../session.ts";
-import { run, sql, statement } from "../sql.ts";
+import { backendOf, cancelStatement } from "../session.ts";
 import { CallerLeft, type Caller } from "./caller.ts";
 
 /**
@@ -20,7 +19,7 @@ export async function readFor<T>(
   let cancelling: Promise<void> | undefined;
   let broken: Error | undefined;
   const off = caller.onLeave(() => {
-    cancelling = cancel(canceller, client).catch((error: unknown) => {
+    cancelling = cancelStatement(canceller, backendOf(client)!).catch((error: unknown) => {
       broken = error as Error;
       // The statement fails with its connection; without this the caller's place would wait for it.
       void client.end();
@@ -39,16 +38,4 @@ export async function readFor<T>(
     await cancelling;
     client.release(broken);
   }
-}
-
-// By the start of the backend, too: the canceller may have reached another server, where the number is somebody else's.
-const cancelBackend = statement<Backend>(
-  ({ processId, startedAt }) => sql`
-  SELECT pg_cancel_backend(pid) FROM pg_stat_activity
-  WHERE pid = ${processId} AND backend_start::text = ${startedAt}`,
-);
-
-async function cancel(canceller: pg.Pool, client: pg.PoolClient): Promise<void> {
-  const cancelled = await run(canceller, cancelBackend, backendOf(client)!);
-  if (cancelled === 0) throw new Error("the server of the statement was not reached");
 }

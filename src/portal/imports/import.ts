@@ -28,9 +28,9 @@ export async function showImport(visit: Visit): Promise<Shown> {
   return { title: t("import.title"), view: "import", model, place: placeOf(visit) };
 }
 
-/** What the page shows: the state, and APPLYING where it is being applied. */
+/** What the page shows: the state, and APPLYING or WAITING where it is being applied or waits for its turn. */
 const stageOf = ({ state, progress }: Import) =>
-  progress !== null && progress.phase === "APPLYING" ? "APPLYING" : state;
+  progress?.phase === "APPLYING" || progress?.phase === "WAITING" ? progress.phase : state;
 
 /** The numbers of an import that are not 0. */
 function figuresOf({ people, groups, memberships, leavers, kept }: ImportSchool): [name: string, count: number][] {

@@ -1,0 +1,207 @@
+import { withTransaction, type Db, type Queryable } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { columnNames, findRows, insert, run, sql, statement, table, update } from "../platform/sql.ts";
+import { importRunning } from "./lease.ts";
+import type { ImportId } from "./record.ts";
+
+/** What waits for its turn. Shape: a reading waits for those of the same school and actor, an application does not. */
+export type Queued = { importId: ImportId; actorId: string; schoolId: string | null; isReading: boolean };
+
+export type Turn = {
+  /** Resolves when the work may begin. Errors: the reason of `signal`. */
+  readonly started: Promise<void>;
+  /** Aborts when the import is cancelled or the process stops. */
+  readonly signal: AbortSignal;
+  end(): Promise<void>;
+};
+
+/** The turns of one process; the queue is that of all processes. */
+export type Turns = {
+  /** Keeps a turn that `joinQueue` recorded. */
+  keep(importId: ImportId): Turn;
+  /** Aborts what waits at once, and what was started after `graceMs`. */
+  close(graceMs: number): Promise<void>;
+};
+
+/** How many rosters of a caller are read or wait, and how many of all callers. */
+const most = { perActor: 3, inAll: 100 };
+const everyMs = 500;
+
+const t = table("importTurn", "t");
+const w = table("importTurn", "w");
+const o = table("importTurn", "o");
+/** SQL: the process that keeps the turn is alive, as far as the others know. */
+const isAlive = (turn: typeof t) => sql`${turn.seenAt} > clock_timestamp() - interval '1 minute'`;
+
+const now = sql`clock_timestamp()`;
+const lockQueue = statement(() => sql`SELECT pg_advisory_xact_lock(hashtextextended('import queue', 0))`);
+const countTurns = statement<{ actorId: string }>(
+  ({ actorId }) => sql`
+  SELECT count(*)::int AS all, (count(*) FILTER (WHERE ${t.actorId} = ${actorId}))::int AS "ofActor"
+  FROM ${t} WHERE ${isAlive(t)} AND ${t.isReading}`,
+);
+const insertTurn = statement<Queued>(
+  ({ importId, actorId, schoolId, isReading }) => sql`
+  ${insert("importTurn", { importId, actorId, schoolId: sql`${schoolId}::uuid`, isReading, queuedAt: now, seenAt: now })}
+  ON CONFLICT (${columnNames("importTurn", "importId")}) DO UPDATE SET ${columnNames("importTurn", "startedAt")} = NULL,
+    ${columnNames("importTurn", "queuedAt")} = ${now}, ${columnNames("importTurn", "seenAt")} = ${now}`,
+);
+
+/** Errors: rate_limited too_many_imports; unavailable where the queue is full. */
+export async function checkQueue(tx: Queryable, actorId: string): Promise<void> {
+  await run(tx, lockQueue, {});
+  const [found] = await findRows<{ all: number; ofActor: number }, { actorId: string }>(tx, countTurns, { actorId });
+  if (found!.ofActor >= most.perActor)
+    throw new AppError(
+      "rate_limited",
+      "too_many_imports",
+      "Three of your rosters are being read or wait for it. Hand the next one in when one of them is done.",
+    );
+  if (found!.all >= most.inAll)
+    throw new AppError("unavailable", "unavailable", "Too many rosters wait to be read. Try again later.");
+}
+
+export async function joinQueue(db: Queryable, queued: Queued): Promise<void> {
+  await run(db, insertTurn, queued);
+}
+
+/** Ends the turn of an import, so that the process that works on it stops. */
+export async function leaveQueue(db: Queryable, importId: string): Promise<void> {
+  await run(db, deleteTurn, { importId });
+}
+const deleteTurn = statement<{ importId: string }>(
+  ({ importId }) => sql`DELETE FROM ${t} WHERE ${t.importId} = ${importId}`,
+);
+
+type OfImports = { importIds: readonly string[] };
+
+const findSeen = statement<OfImports>(
+  ({ importIds }) => sql`
+  ${update("importTurn", "t", { seenAt: now })} WHERE ${t.importId} = ANY (${importIds}::uuid[])
+  RETURNING ${t.importId} AS id`,
+);
+
+const startTurns = statement<OfImports & { atOnce: number }>(
+  ({ importIds, atOnce }) => sql`
+  ${update("importTurn", "t", { startedAt: now })}
+  WHERE ${t.importId} = ANY (${importIds}::uuid[]) AND ${t.importId} IN (
+    SELECT ${w.importId} FROM ${w}
+    WHERE ${isAlive(w)} AND ${w.startedAt} IS NULL AND NOT EXISTS (
+      SELECT FROM ${o}
+      WHERE ${isAlive(o)} AND ${o.importId} <> ${w.importId} AND ${o.isReading} AND ${w.isReading}
+        AND (${o.startedAt} IS NOT NULL OR (${o.queuedAt}, ${o.importId}) < (${w.queuedAt}, ${w.importId}))
+        AND (${o.actorId} = ${w.actorId} OR ${o.schoolId} = ${w.schoolId}))
+    ORDER BY ${w.queuedAt}, ${w.importId}
+    LIMIT greatest(0, ${atOnce}::int - (SELECT count(*) FROM ${o} WHERE ${isAlive(o)} AND ${o.startedAt} IS NOT NULL)))
+  RETURNING ${t.importId} AS id`,
+);
+
+const findPlaces = statement<OfImports>(
+  ({ importIds }) => sql`
+  SELECT ${w.importId} AS id, (
+    SELECT count(*)::int FROM ${o}
+    WHERE ${isAlive(o)} AND ${o.startedAt} IS NULL
+      AND (${o.queuedAt}, ${o.importId}) <= (${w.queuedAt}, ${w.importId})) AS place
+  FROM ${w} WHERE ${w.importId} = ANY (${importIds}::uuid[]) AND ${isAlive(w)} AND ${w.startedAt} IS NULL`,
+);
+
+/** The places of the imports that wait for their turn, from 1. */
+export async function findWaiting(db: Queryable, importIds: readonly ImportId[]): Promise<Map<ImportId, number>> {
+  const rows = await findRows<{ id: ImportId; place: number }, OfImports>(db, findPlaces, { importIds });
+  return new Map(rows.map(({ id, place }) => [id, place]));
+}
+
+const findKept = statement<OfImports>(
+  ({ importIds }) => sql`
+  SELECT ${t.importId} AS id FROM ${t} WHERE ${t.importId} = ANY (${importIds}::uuid[]) AND ${isAlive(t)}`,
+);
+
+/** Which of these imports a process works on or keeps waiting. */
+export async function findTurns(db: Queryable, importIds: readonly string[]): Promise<Set<string>> {
+  return new Set((await findRows<{ id: string }, OfImports>(db, findKept, { importIds })).map(({ id }) => id));
+}
+
+const deleteLost = statement(() => sql`DELETE FROM ${t} WHERE NOT ${isAlive(t)}`);
+
+/** Removes the turns of processes that ended. */
+export async function removeLostTurns(db: Queryable): Promise<void> {
+  await run(db, deleteLost, {});
+}
+
+type Kept = { start: () => void; stopping: AbortController; hasStarted: boolean };
+
+/**
+ * Keeps the turns of one process: says twice a second that they are there, starts those whose turn it is, and aborts
+ * those that are no longer in the queue.
+ *
+ * Units: atOnce is how many imports all processes together read and apply at a time.
+ */
+export function makeTurns({ db, atOnce }: { db: Pick<Db, "pool">; atOnce: number }): Turns {
+  const kept = new Map<ImportId, Kept>();
+  let ticking: Promise<void> | undefined;
+  let wake: () => void = () => undefined;
+
+  async function look(): Promise<void> {
+    const turns = [...kept];
+    const importIds = turns.map(([id]) => id);
+    const seen = new Set(
+      (await findRows<{ id: string }, OfImports>(db.pool, findSeen, { importIds })).map(({ id }) => id),
+    );
+    for (const [id, turn] of turns) if (!seen.has(id)) turn.stopping.abort(importRunning());
+    const waiting = turns.filter(([id, { hasStarted }]) => seen.has(id) && !hasStarted).map(([id]) => id);
+    if (waiting.length === 0) return;
+    const started = await withTransaction(db, async (tx) => {
+      await run(tx, lockQueue, {});
+      return findRows<{ id: ImportId }, OfImports & { atOnce: number }>(tx, startTurns, { importIds: waiting, atOnce });
+    });
+    for (const { id } of started) kept.get(id)?.start();
+  }
+
+  async function lookAgainAndAgain(): Promise<void> {
+    while (kept.size > 0) {
+      // While the database is away nothing is started and nothing is lost.
+      await look().catch(() => undefined);
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        setTimeout(resolve, everyMs).unref();
+      });
+    }
+    ticking = undefined;
+  }
+
+  return {
+    keep(importId) {
+      const stopping = new AbortController();
+      const { signal } = stopping;
+      const started = new Promise<void>((resolve, reject) => {
+        const start = () => {
+          turn.hasStarted = true;
+          resolve();
+        };
+        const turn: Kept = { start, stopping, hasStarted: false };
+        signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+        kept.set(importId, turn);
+      });
+      started.catch(() => undefined);
+      ticking ??= lookAgainAndAgain();
+      wake();
+      return {
+        started,
+        signal,
+        async end() {
+          kept.delete(importId);
+          // Where the database is away the turn is lost after a minute.
+          await leaveQueue(db.pool, importId).catch(() => undefined);
+          wake();
+        },
+      };
+    },
+    async close(graceMs) {
+      const stop = () => new AppError("unavailable", "unavailable", "The service is stopping.");
+      for (const { hasStarted, stopping } of kept.values()) if (!hasStarted) stopping.abort(stop());
+      const end = performance.now() + graceMs;
+      while (kept.size > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 25));
+      for (const { stopping } of kept.values()) stopping.abort(stop());
+    },
+  };
+}

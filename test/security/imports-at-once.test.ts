@@ -1,0 +1,195 @@
+import { readdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { expect, test } from "vitest";
+import { leastPoolSize } from "../../src/platform/share-sizes.ts";
+import type { SchoolId } from "../../src/directory/index.ts";
+import { previewImport } from "../../src/imports/index.ts";
+import { openDatabase } from "../../src/platform/db.ts";
+import { writeRoster } from "../imports/rosters.ts";
+import { makeAdminClient, makeStaff, refusalOf, type AdminClient, type Sent } from "../support/admin.ts";
+import { makeDataDir } from "../support/data-dir.ts";
+import { expectDescribed } from "../support/described.ts";
+import { makeMakers } from "../support/make.ts";
+import { startService } from "../support/service.ts";
+import { getAppToken } from "../support/token.ts";
+
+// Files of other tests are not counted.
+process.env["TMPDIR"] = makeDataDir();
+const env = { DATABASE_POOL_SIZE: String(leastPoolSize) };
+const service = await startService({ env });
+const { db } = service;
+const make = makeMakers(db);
+const waitForTestKey = 4711;
+await db.pool.query(`
+  CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql SET lock_timeout = 0 AS
+    $$ BEGIN PERFORM pg_advisory_xact_lock_shared(${waitForTestKey}); RETURN NEW; END $$;
+  CREATE TRIGGER wait_for_test BEFORE INSERT ON staged_person FOR EACH ROW EXECUTE FUNCTION wait_for_test()`);
+
+type Shown = { id: string; state: string; progress: { phase: string; place: number | null } | null };
+const shown = ({ body }: Sent) => body as Shown;
+const file = Buffer.from("id;role;first_name;last_name;classes\n1;student;Ada;Muster;5a\n");
+const handIn = (call: AdminClient, school: string) =>
+  call("POST", `/imports?school=${school}&in-background=true`, {
+    body: file,
+    headers: { "content-type": "application/octet-stream" },
+  });
+
+/** Does the work while every reading of a roster stands still in its COPY. */
+async function whileReadingStops(work: () => Promise<void>): Promise<void> {
+  const blocker = await db.pool.connect();
+  await blocker.query("SELECT pg_advisory_lock($1)", [waitForTestKey]);
+  try {
+    await work();
+  } finally {
+    await blocker.query("SELECT pg_advisory_unlock($1)", [waitForTestKey]);
+    blocker.release();
+  }
+}
+
+const countStopped = async () => {
+  const text = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'";
+  return (await db.pool.query(text)).rowCount;
+};
+
+/** Statements of readings that are under way at the server, waiting or not. */
+const countCopies = async () => {
+  const text =
+    "SELECT FROM pg_stat_activity WHERE datname = current_database() AND state <> 'idle' AND query ~ '^COPY staged'";
+  return (await db.pool.query(text)).rowCount;
+};
+const countUploads = async () => (await readdir(tmpdir())).filter((name) => name.startsWith("schultor-upload-")).length;
+const read = async (call: AdminClient, id: string) => shown(await call("GET", `/imports/${id}`));
+const countStaged = (schoolId: SchoolId) => db.prisma.stagedPerson.count({ where: { schoolId } });
+const cancel = (call: AdminClient, id: string) => call("POST", `/imports/${id}/cancellation`);
+
+async function makeOffice() {
+  const school = await make.school();
+  return { school, ...(await makeStaff(service, "SECRETARY", { schoolIds: [school] })) };
+}
+
+test("while three rosters are read, every job is done and requests are answered", async () => {
+  const offices = [await makeOffice(), await makeOffice(), await makeOffice()];
+  const { call: operator } = await makeStaff(service, "OPERATOR");
+  let made: Sent[] = [];
+  await whileReadingStops(async () => {
+    made = await Promise.all(offices.map(({ call, school }) => handIn(call, school)));
+    expect(made.map(({ status }) => status)).toEqual([201, 201, 201]);
+    await expect.poll(countStopped).toBe(1);
+    const failed: string[] = [];
+    for (const { name, run } of service.jobs)
+      await run(AbortSignal.timeout(20_000)).catch((error: unknown) => failed.push(`${name}: ${String(error)}`));
+    expect(failed).toEqual([]);
+    expect((await operator("GET", "/schools")).status).toBe(200);
+    // One is in its COPY on the only connection of the imports; the others hold none.
+    expect([await countStopped(), service.shares.imports.pool.waitingCount]).toEqual([1, 0]);
+  });
+  for (const [n, { call }] of offices.entries())
+    await expect.poll(async () => (await read(call, shown(made[n]!).id)).state, { timeout: 10_000 }).toBe("READY");
+});
+
+test("rosters wait in the order in which they came, say their place, and a caller has three at most", async () => {
+  const [first, second] = [await makeOffice(), await makeOffice()];
+  await whileReadingStops(async () => {
+    const one = shown(await handIn(first.call, first.school)).id;
+    await expect.poll(countStopped).toBe(1);
+    const others = [await handIn(first.call, first.school), await handIn(first.call, first.school)];
+    const last = await handIn(second.call, second.school);
+    expectDescribed("createImport", last);
+    expect(shown(last)).toMatchObject({ state: "READING", progress: { phase: "WAITING", percent: 0, place: 3 } });
+    const refused = await handIn(first.call, first.school);
+    expectDescribed("createImport", refused);
+    expect(refusalOf(refused)).toEqual([429, "too_many_imports"]);
+    expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);
+    // The others of the first office wait for its own, so the roster of the second one is the next.
+    expect((await cancel(first.call, one)).status).toBe(204);
+    await expect
+      .poll(async () => (await read(first.call, shown(others[0]!).id)).progress)
+      .toMatchObject({
+        phase: "READING",
+      });
+    expect(shown(await handIn(first.call, first.school))).toMatchObject({ progress: { place: 3 } });
+    for (const sent of others) expect((await cancel(first.call, shown(sent).id)).status).toBe(204);
+  });
+  await expect.poll(() => db.prisma.importTurn.count(), { timeout: 10_000 }).toBe(0);
+});
+
+test("of a school one roster is read at a time, whoever hands it in, while that of another school is read beside it", async () => {
+  const wide = await startService({ db, env: { DATABASE_POOL_SIZE: "30", IMPORTS_AT_ONCE: "2" } });
+  const [first, other] = [await makeOffice(), await makeOffice()];
+  const same = { school: first.school, ...(await makeStaff(wide, "SECRETARY", { schoolIds: [first.school] })) };
+  const beside = makeAdminClient(wide, await getAppToken(wide, other.app, ["admin:read", "admin:write"]));
+  await whileReadingStops(async () => {
+    const made = [await handIn(same.call, same.school), await handIn(beside, other.school)];
+    await expect.poll(countStopped).toBe(2);
+    expect(made.map(({ status }) => status)).toEqual([201, 201]);
+    for (const { call } of [same, { call: beside }]) expect((await call("GET", "/imports")).status).toBe(200);
+    const { call } = await makeStaff(wide, "SECRETARY", { schoolIds: [first.school] });
+    const third = shown(await handIn(call, first.school)).id;
+    expect((await cancel(beside, shown(made[1]!).id)).status).toBe(204);
+    await expect.poll(countStopped).toBe(1);
+    expect((await read(call, third)).progress).toMatchObject({ phase: "WAITING", place: 1 });
+  });
+  await expect.poll(() => db.prisma.importTurn.count(), { timeout: 10_000 }).toBe(0);
+  await wide.close();
+});
+
+test("cancelling in another process ends the statement and removes the file, also of one that waits", async () => {
+  const another = await startService({ db, env });
+  const office = await makeOffice();
+  const elsewhere = makeAdminClient(another, await getAppToken(another, office.app, ["admin:read", "admin:write"]));
+  const before = await countUploads();
+  await whileReadingStops(async () => {
+    const [running, waiting] = [await handIn(office.call, office.school), await handIn(office.call, office.school)];
+    await expect.poll(countStopped).toBe(1);
+    expect(await countUploads()).toBe(before + 2);
+    expect((await cancel(elsewhere, shown(waiting).id)).status).toBe(204);
+    await expect.poll(countUploads).toBe(before + 1);
+    expect(await countStopped()).toBe(1);
+    expect((await cancel(elsewhere, shown(running).id)).status).toBe(204);
+    await expect.poll(countCopies).toBe(0);
+    await expect.poll(countUploads).toBe(before);
+    for (const sent of [running, waiting])
+      expect(await read(office.call, shown(sent).id)).toMatchObject({ state: "CANCELLED", progress: null });
+  });
+  await expect.poll(() => db.prisma.importTurn.count()).toBe(0);
+  expect([await countStaged(office.school), service.shares.imports.pool.idleCount]).toEqual([0, 1]);
+  await another.close();
+});
+
+test("the turn of a process that was killed goes to the next one, and its import ends with a fault", async () => {
+  const office = await makeOffice();
+  const { id } = shown(await handIn(office.call, office.school));
+  await expect.poll(() => db.prisma.importTurn.count()).toBe(0);
+  const long = new Date(0);
+  await db.prisma.import.update({
+    where: { id },
+    data: { state: "READING", progressPhase: "READING", progressPercent: 1, progressAt: long },
+  });
+  const lost = { importId: id, actorId: "killed", schoolId: office.school, isReading: true };
+  await db.prisma.importTurn.create({ data: { ...lost, queuedAt: long, startedAt: long, seenAt: long } });
+  const next = shown(await handIn(office.call, office.school)).id;
+  await expect.poll(async () => (await read(office.call, next)).state).toBe("READY");
+  await service.jobs.find(({ name }) => name === "imports.sweep")!.run(AbortSignal.timeout(10_000));
+  expect(await read(office.call, id)).toMatchObject({ state: "BROKEN", progress: null });
+  expect(await db.prisma.importTurn.count()).toBe(0);
+});
+
+test("while a file is read no connection is held", async () => {
+  const rows = Array.from({ length: 60_000 }, (_, n) => `${n};student;Ada;Muster;5a`);
+  const path = await writeRoster(`id;role;first_name;last_name;classes\n${rows.join("\n")}\n`);
+  const school = await make.school();
+  const reader = openDatabase({ url: db.url, poolSize: 1 });
+  const held: number[] = [];
+  const onProgress = ({ phase }: { phase: string }) => {
+    if (phase === "reading") held.push(reader.pool.totalCount - reader.pool.idleCount);
+  };
+  const { state } = await previewImport(
+    reader,
+    { path, schoolId: school, holdShare: 1, onProgress },
+    { at: service.clock() },
+  );
+  await reader.close();
+  expect(state).toBe("READY");
+  expect(held.length).toBeGreaterThan(20);
+  expect(held.filter((count) => count > 0)).toEqual([]);
+});
