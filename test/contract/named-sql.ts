@@ -18,7 +18,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "a limit is one conditional upsert, so that processes share it and a refused request writes nothing",
   ],
   [
-    ["src/platform/http/{answer,send-list,read-for}.ts"],
+    ["src/platform/http/{answer,send-list}.ts"],
     "frame of the prepared reads: one statement answers version and body; long lists are streamed by a cursor, and what nobody waits for is cancelled",
   ],
   [["src/app.ts"], "the health check asks the server, not a table"],
@@ -104,10 +104,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     ["src/imports/keep-staff.ts"],
     "finds and keeps the staff among those whom a comparison would remove, in its temporary tables",
   ],
-  [
-    ["src/imports/{record,sweep}.ts"],
-    "removes all staged rows of an import; sets the time limit for it, and `ANALYZE`",
-  ],
+  [["src/imports/record.ts"], "removes all staged rows of an import; sets the time limit for it, and `ANALYZE`"],
   [
     ["src/imports/of-person.ts"],
     "the changes of all people of an import in one statement, out of the temporary tables; removal in batches",
@@ -117,7 +114,10 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
   [["src/imports/{listed,listed-groups,look-alikes}.ts"], "lists out of the temporary tables of a comparison"],
   [["src/imports/fault-lines.ts"], "writes the lines of all faults of an import at once"],
   [["src/imports/roster-names.ts"], "the user names that the files give the people of a school"],
-  [["src/imports/lease.ts"], "leases of schools: advisory and row locks, and the clock of the server"],
+  [
+    ["src/imports/{lease,queue}.ts"],
+    "leases of schools and turns: advisory and row locks, and the clock of the server",
+  ],
   [
     ["src/sign-on/storage/{artifact,lookup,write,use-token,parameters-sql}.ts"],
     "the token store: many requests in one statement, each by itself",
