@@ -99,7 +99,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     ["src/imports/{difference,difference-people,difference-groups,counts}.ts"],
     "compares a whole school with its staged rows, and counts; sets memory and time for it",
   ],
-  [["src/imports/{apply,apply-part,apply-steps}.ts"], "applies the difference of a whole school, table by table"],
+  [["src/imports/{apply-part,apply-steps}.ts"], "applies the difference of a whole school, table by table"],
   [
     ["src/imports/keep-staff.ts"],
     "finds and keeps the staff among those whom a comparison would remove, in its temporary tables",
