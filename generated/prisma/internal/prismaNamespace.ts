@@ -432,11 +432,13 @@ export const ModelName = {
   StagedMembership: 'StagedMembership',
   GroupCarryOver: 'GroupCarryOver',
   Credential: 'Credential',
+  PasswordRequest: 'PasswordRequest',
   UserName: 'UserName',
   UserNameNumber: 'UserNameNumber',
   UserNameKey: 'UserNameKey',
   SchoolSignIn: 'SchoolSignIn',
   OidcArtifact: 'OidcArtifact',
+  VoidSignIn: 'VoidSignIn',
   LogoutNotice: 'LogoutNotice',
   Consent: 'Consent',
   SchoolChoice: 'SchoolChoice',
@@ -478,7 +480,7 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
     omit: GlobalOmitOptions
   }
   meta: {
-    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "personImport" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "knownDevice" | "cardSettings" | "loginCard" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
+    modelProps: "app" | "appProfile" | "appLogo" | "scopeRequest" | "retiredClientId" | "grant" | "syncedGroup" | "grantSignOnGroup" | "signIn" | "lastCall" | "announcedSignIn" | "viewVersion" | "sandbox" | "sandboxStep" | "school" | "schoolLogo" | "person" | "affiliation" | "group" | "membership" | "tombstone" | "audit" | "appEvent" | "eventFeed" | "import" | "importTurn" | "importSchool" | "personImport" | "importError" | "stagedPerson" | "stagedRole" | "stagedGroup" | "stagedMembership" | "groupCarryOver" | "credential" | "passwordRequest" | "userName" | "userNameNumber" | "userNameKey" | "schoolSignIn" | "oidcArtifact" | "voidSignIn" | "logoutNotice" | "consent" | "schoolChoice" | "signingKey" | "sharedSecret" | "rateLimit" | "signInLimit" | "knownDevice" | "cardSettings" | "loginCard" | "cardPrint" | "secondFactor" | "recoveryCode" | "staffRole" | "staffRoleSchool" | "staffRoleApp" | "idempotencyKey" | "figure" | "jobRun" | "apiRequest" | "signOnStep" | "webhookEndpoint" | "webhookSecret" | "webhookDelivery" | "webhookAttempt" | "webhookFanOut"
     txIsolationLevel: TransactionIsolationLevel
   }
   model: {
@@ -3072,6 +3074,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         }
       }
     }
+    PasswordRequest: {
+      payload: Prisma.$PasswordRequestPayload<ExtArgs>
+      fields: Prisma.PasswordRequestFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.PasswordRequestFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordRequestPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.PasswordRequestFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordRequestPayload>
+        }
+        findFirst: {
+          args: Prisma.PasswordRequestFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordRequestPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.PasswordRequestFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordRequestPayload>
+        }
+        findMany: {
+          args: Prisma.PasswordRequestFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordRequestPayload>[]
+        }
+        create: {
+          args: Prisma.PasswordRequestCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordRequestPayload>
+        }
+        createMany: {
+          args: Prisma.PasswordRequestCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.PasswordRequestCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordRequestPayload>[]
+        }
+        delete: {
+          args: Prisma.PasswordRequestDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordRequestPayload>
+        }
+        update: {
+          args: Prisma.PasswordRequestUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordRequestPayload>
+        }
+        deleteMany: {
+          args: Prisma.PasswordRequestDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.PasswordRequestUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.PasswordRequestUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordRequestPayload>[]
+        }
+        upsert: {
+          args: Prisma.PasswordRequestUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$PasswordRequestPayload>
+        }
+        aggregate: {
+          args: Prisma.PasswordRequestAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregatePasswordRequest>
+        }
+        groupBy: {
+          args: Prisma.PasswordRequestGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PasswordRequestGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.PasswordRequestCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.PasswordRequestCountAggregateOutputType> | number
+        }
+      }
+    }
     UserName: {
       payload: Prisma.$UserNamePayload<ExtArgs>
       fields: Prisma.UserNameFieldRefs
@@ -3439,6 +3515,80 @@ export type TypeMap<ExtArgs extends runtime.Types.Extensions.InternalArgs = runt
         count: {
           args: Prisma.OidcArtifactCountArgs<ExtArgs>
           result: runtime.Types.Utils.Optional<Prisma.OidcArtifactCountAggregateOutputType> | number
+        }
+      }
+    }
+    VoidSignIn: {
+      payload: Prisma.$VoidSignInPayload<ExtArgs>
+      fields: Prisma.VoidSignInFieldRefs
+      operations: {
+        findUnique: {
+          args: Prisma.VoidSignInFindUniqueArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload> | null
+        }
+        findUniqueOrThrow: {
+          args: Prisma.VoidSignInFindUniqueOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>
+        }
+        findFirst: {
+          args: Prisma.VoidSignInFindFirstArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload> | null
+        }
+        findFirstOrThrow: {
+          args: Prisma.VoidSignInFindFirstOrThrowArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>
+        }
+        findMany: {
+          args: Prisma.VoidSignInFindManyArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>[]
+        }
+        create: {
+          args: Prisma.VoidSignInCreateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>
+        }
+        createMany: {
+          args: Prisma.VoidSignInCreateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        createManyAndReturn: {
+          args: Prisma.VoidSignInCreateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>[]
+        }
+        delete: {
+          args: Prisma.VoidSignInDeleteArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>
+        }
+        update: {
+          args: Prisma.VoidSignInUpdateArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>
+        }
+        deleteMany: {
+          args: Prisma.VoidSignInDeleteManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateMany: {
+          args: Prisma.VoidSignInUpdateManyArgs<ExtArgs>
+          result: BatchPayload
+        }
+        updateManyAndReturn: {
+          args: Prisma.VoidSignInUpdateManyAndReturnArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>[]
+        }
+        upsert: {
+          args: Prisma.VoidSignInUpsertArgs<ExtArgs>
+          result: runtime.Types.Utils.PayloadToResult<Prisma.$VoidSignInPayload>
+        }
+        aggregate: {
+          args: Prisma.VoidSignInAggregateArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.AggregateVoidSignIn>
+        }
+        groupBy: {
+          args: Prisma.VoidSignInGroupByArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.VoidSignInGroupByOutputType>[]
+        }
+        count: {
+          args: Prisma.VoidSignInCountArgs<ExtArgs>
+          result: runtime.Types.Utils.Optional<Prisma.VoidSignInCountAggregateOutputType> | number
         }
       }
     }
@@ -5881,6 +6031,15 @@ export const CredentialScalarFieldEnum = {
 export type CredentialScalarFieldEnum = (typeof CredentialScalarFieldEnum)[keyof typeof CredentialScalarFieldEnum]
 
 
+export const PasswordRequestScalarFieldEnum = {
+  personId: 'personId',
+  schoolId: 'schoolId',
+  requestedAt: 'requestedAt'
+} as const
+
+export type PasswordRequestScalarFieldEnum = (typeof PasswordRequestScalarFieldEnum)[keyof typeof PasswordRequestScalarFieldEnum]
+
+
 export const UserNameScalarFieldEnum = {
   hash: 'hash',
   personId: 'personId'
@@ -5924,6 +6083,7 @@ export const OidcArtifactScalarFieldEnum = {
   clientId: 'clientId',
   personId: 'personId',
   generation: 'generation',
+  cardId: 'cardId',
   grantId: 'grantId',
   sessionUid: 'sessionUid',
   consumedAt: 'consumedAt',
@@ -5932,6 +6092,13 @@ export const OidcArtifactScalarFieldEnum = {
 } as const
 
 export type OidcArtifactScalarFieldEnum = (typeof OidcArtifactScalarFieldEnum)[keyof typeof OidcArtifactScalarFieldEnum]
+
+
+export const VoidSignInScalarFieldEnum = {
+  personId: 'personId'
+} as const
+
+export type VoidSignInScalarFieldEnum = (typeof VoidSignInScalarFieldEnum)[keyof typeof VoidSignInScalarFieldEnum]
 
 
 export const LogoutNoticeScalarFieldEnum = {
@@ -6849,11 +7016,13 @@ export type GlobalOmitConfig = {
   stagedMembership?: Prisma.StagedMembershipOmit
   groupCarryOver?: Prisma.GroupCarryOverOmit
   credential?: Prisma.CredentialOmit
+  passwordRequest?: Prisma.PasswordRequestOmit
   userName?: Prisma.UserNameOmit
   userNameNumber?: Prisma.UserNameNumberOmit
   userNameKey?: Prisma.UserNameKeyOmit
   schoolSignIn?: Prisma.SchoolSignInOmit
   oidcArtifact?: Prisma.OidcArtifactOmit
+  voidSignIn?: Prisma.VoidSignInOmit
   logoutNotice?: Prisma.LogoutNoticeOmit
   consent?: Prisma.ConsentOmit
   schoolChoice?: Prisma.SchoolChoiceOmit
