@@ -1165,6 +1165,7 @@ export interface paths {
         /**
          * Change an app
          * @description Changes what is given and leaves the rest; a list is replaced as a whole. Only an operator changes `scopes`.
+         *     An app with a staff role that goes beyond the caller's, or with scopes of this API and a redirect URI, is changed by an operator only.
          */
         patch: operations["updateApp"];
         trace?: never;
@@ -1443,6 +1444,7 @@ export interface paths {
         /**
          * Give an app a new secret
          * @description The new secret is never shown again. The present one stays valid for the time that is given, a day if none is; one that is older ends.
+         *     An app with a staff role that goes beyond the caller's, or with scopes of this API and a redirect URI, gets it from an operator only.
          */
         post: operations["rotateSecret"];
         delete?: never;
@@ -1923,6 +1925,7 @@ export interface paths {
          * Give a staff role
          * @description Gives a role to a person or to an app. Nobody gives more than they hold: an operator gives every role; `DISTRICT` and `SCHOOL_ADMIN` give
          *     `SCHOOL_ADMIN`, `SECRETARY` and `CLASS_TEACHER` at their schools. A role that the holder has for all of that, and as long, is refused.
+         *     Only an operator gives a role to an app that a partner manages, and confirms it: see `confirmPartners`.
          */
         post: operations["giveStaffRole"];
         delete?: never;
@@ -5764,6 +5767,12 @@ export interface components {
              * @example 2026-02-04T08:00:00Z
              */
             endsAt?: string;
+            /**
+             * @description Needed for an app that a partner manages whose own roles allow less than this one. The partner knows the secret of the app, and so can
+             *     do what the role allows; from then on only an operator changes the app, its secret and its addresses.
+             * @example true
+             */
+            confirmPartners?: boolean;
         };
         /** @description Somebody of the staff who is at no school, with the roles that they hold. */
         StaffPerson: {
@@ -6884,7 +6893,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The holder has this role already. */
+        /** @description The holder has this role already, or a partner manages the app that is to get it. */
         StaffRoleConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];

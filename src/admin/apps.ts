@@ -23,13 +23,12 @@ import { storeOf, withPrismaTransaction, type Store, type Transaction } from "..
 import { AppError } from "../platform/errors.ts";
 import { forgetAppWithSandboxes } from "../sandbox/index.ts";
 import { forgetClientTokens } from "../sign-on/index.ts";
-import { extendPartnerRole } from "../staff/index.ts";
+import { extendPartnerRole, refuseHigherHolder, refuseLastOperatorLeaves } from "../staff/index.ts";
 import { listEndpoints, removeDeliveries } from "../webhooks/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf } from "./change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
 import { answerPage, readPage } from "./page.ts";
-import { refuseLastOperatorLeaves } from "../staff/index.ts";
 import { appsOf, ownAppsOf, reachesApp } from "./reached.ts";
 import { refuseStale, tagOf } from "./stale.ts";
 
@@ -148,13 +147,18 @@ const createApp: AdminHandler<"createApp"> = async (deps, { body, caller, reach,
 };
 
 type Change = "updateApp" | "endOldSecret" | "deleteApp" | "putAppLogo" | "deleteAppLogo";
-type Request = Pick<AdminRequest<Change>, "path" | "headers" | "reach" | "origin">;
+type Request = Pick<AdminRequest<Change>, "path" | "headers" | "caller" | "reach" | "origin">;
 
-/** Reads and locks an app that is to be changed. Errors: not_found app_not_found; StaleRecord. */
-async function lockForChange(tx: Transaction, { path, headers, reach, origin }: Request): Promise<AdminApp> {
+const refuseHigherApp = (tx: Transaction, { path, caller, origin }: Pick<Request, "path" | "caller" | "origin">) =>
+  refuseHigherHolder(tx, { holder: { clientId: path.clientId as ClientId }, mine: caller.roles, now: origin.at });
+
+/** Reads and locks an app that is to be changed. Errors: not_found app_not_found; forbidden role_forbids; StaleRecord. */
+async function lockForChange(tx: Transaction, request: Request): Promise<AdminApp> {
+  const { path, headers, reach, origin } = request;
   const clientId = path.clientId as ClientId;
   const found = reachesApp(reach, clientId) ? await lockApp(tx, clientId) : null;
   if (found === null) throw appNotFound();
+  await refuseHigherApp(tx, request);
   const before = presentApp({ ...found, ...(await findProfile(tx, clientId)) }, origin.at);
   refuseStale(headers, before);
   return before;
@@ -172,6 +176,8 @@ const changeApp = ({ db }: AdminDeps, request: Request, work: (tx: Transaction) 
     withPrismaTransaction(db, async (tx) => {
       const before = await lockForChange(tx, request);
       await work(tx);
+      // The change itself may have let the app work for people of the staff.
+      await refuseHigherApp(tx, request);
       return { status: 204 as const, headers: { ETag: tagOf(await recordChange(tx, request, before)) } };
     }),
   );
@@ -207,13 +213,15 @@ const deleteApp: AdminHandler<"deleteApp"> = async ({ db }, request) => {
   return { status: 204 };
 };
 
-const rotateSecret: AdminHandler<"rotateSecret"> = async ({ db }, { path, body, reach, origin, keep }) => {
+const rotateSecret: AdminHandler<"rotateSecret"> = async ({ db }, request) => {
+  const { path, body, reach, origin, keep } = request;
   const clientId = path.clientId as ClientId;
   if (!reachesApp(reach, clientId)) throw appWithSecretNotFound();
   const keepOldSeconds = body?.keepOldSeconds ?? dayInSeconds;
   return withPrismaTransaction(db, async (tx) => {
     const found = await lockApp(tx, clientId);
     if (found === null) throw appWithSecretNotFound();
+    await refuseHigherApp(tx, request);
     const before = presentApp({ ...found, ...(await findProfile(tx, clientId)) }, origin.at);
     const rotated = await rotateClientSecret(tx, { clientId, keepOldSeconds }, origin);
     if (keepOldSeconds === 0) await forgetClientTokens(tx, clientId);

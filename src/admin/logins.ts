@@ -58,7 +58,7 @@ export function withPerson<T>(
     withPrismaTransaction(db, async (tx) => {
       await lockPersonSignIn(tx, personId);
       await getReachedPerson(tx, reach, personId);
-      await refuseHigherHolder(tx, { personId, mine: caller.roles, now: origin.at });
+      await refuseHigherHolder(tx, { holder: { personId }, mine: caller.roles, now: origin.at });
       return work(tx, personId);
     }),
   );

@@ -100,7 +100,7 @@ export async function changePerson(
       await getReachedPerson(change.tx, reach, personId);
       const before = record as AdminPerson;
       refuseStalePerson(headers, before);
-      await refuseHigherHolder(change.tx, { personId, mine: caller.roles, now: change.now });
+      await refuseHigherHolder(change.tx, { holder: { personId }, mine: caller.roles, now: change.now });
       await work(change, before);
     },
     tag: (record) => personTag(record as AdminPerson),

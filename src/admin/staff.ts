@@ -104,6 +104,7 @@ const giveStaffRole: AdminHandler<"giveStaffRole"> = ({ db }, { body, caller, re
       ...{ role, reason, holder: holderOf(body.holder), endsAt: endsAt === undefined ? null : new Date(endsAt) },
       schoolIds: (body.schoolIds ?? []) as SchoolId[],
       clientIds: (body.clientIds ?? []) as ClientId[],
+      confirmPartners: body.confirmPartners,
     };
     await refuseOthers(tx, reach, given);
     const made = presentRole(await giveRole(tx, given, { giver: caller.roles, origin }));

@@ -29,12 +29,14 @@ function readHolder(person: PersonId | undefined, app: string | undefined): Staf
 const gives = {
   person: option.person("The person who gets it."),
   app: option.text("The app that gets it, for automation.", "client-id"),
+  confirmPartners: option.flag("Give it also to an app that a partner manages: the partner knows the app's secret."),
   ...roleOptions,
 };
 
 /** Errors: UsageError. */
-function readGiven(role: StaffRole["role"], options: OptionsOf<typeof gives>): Omit<StaffRole, "id" | "givenAt"> {
-  return { holder: readHolder(options.person, options.app), ...readRole(role, options) };
+function readGiven(role: StaffRole["role"], options: OptionsOf<typeof gives>): far.NewRole {
+  const { person, app, confirmPartners } = options;
+  return { holder: readHolder(person, app), ...readRole(role, options), ...(confirmPartners && { confirmPartners }) };
 }
 
 const shownGiven = (made: StaffRole): Result => ({

@@ -8,9 +8,10 @@ import { AppError } from "../platform/errors.ts";
 import { makeUuid } from "../platform/ids.ts";
 import { run, sql, statement } from "../platform/sql.ts";
 import { findRoles } from "./find-roles.ts";
+import { cover } from "./higher-holder.ts";
 import { getRole } from "./list-roles.ts";
 import { isReached, joinReach } from "./reach.ts";
-import { presentRole, whole } from "./records.ts";
+import { atTime, presentRole, whole } from "./records.ts";
 import type { RoleHolder, StaffRole, StaffRoleId, StaffRoleName } from "./role.ts";
 
 export type NewRole = {
@@ -20,6 +21,8 @@ export type NewRole = {
   clientIds?: readonly ClientId[];
   reason?: string | null;
   endsAt?: Date | null;
+  /** Says that the giver knows of the partners who manage the app that gets the role. */
+  confirmPartners?: boolean | undefined;
 };
 
 /** Who gives: the roles that they hold; null for the command line, which may give any. */
@@ -63,7 +66,7 @@ function checkRole(given: NewRole, now: Date): void {
  * Gives somebody a role.
  *
  * Errors: those of `checkRole`; forbidden role_beyond_own; not_found person_not_found, app_not_found, school_not_found;
- *         conflict staff_role_exists where the holder has it for all of that, and as long.
+ *         conflict staff_role_exists where the holder has it for all of that, and as long, and partners_not_confirmed.
  */
 export async function giveRole(
   tx: Transaction,
@@ -79,6 +82,7 @@ export async function giveRole(
   refuseGiver(by.giver, role, schoolIds);
   await refuseMissing(tx, { holder, schoolIds, clientIds });
   await refuseHeld(tx, { role, holder, schoolIds, clientIds, endsAt }, at);
+  if ("clientId" in holder) await refuseUnconfirmed(tx, { ...given, holder, schoolIds, clientIds }, by);
   const id = makeUuid(at) as StaffRoleId;
   const made = await tx.prisma.staffRole.create({
     data: {
@@ -189,6 +193,38 @@ async function refuseHeld(tx: Transaction, given: NewRole, now: Date): Promise<v
     clientIds.every((id) => one.clientIds.includes(id)) &&
     (one.endsAt === null || (endsAt !== null && one.endsAt >= endsAt));
   if (held.some(covers)) throw new AppError("conflict", "staff_role_exists", "The holder has this role already.");
+}
+
+type OfApp = Pick<NewRole, "role" | "confirmPartners"> & {
+  holder: { clientId: ClientId };
+  schoolIds: SchoolId[];
+  clientIds: ClientId[];
+};
+
+/**
+ * Refuses to give an app a role that goes beyond those of a partner who manages it and knows its secret.
+ *
+ * Errors: forbidden role_beyond_own for all but operators; conflict partners_not_confirmed.
+ */
+async function refuseUnconfirmed(
+  tx: Transaction,
+  { holder, confirmPartners = false, ...role }: OfApp,
+  { giver, origin: { at } }: { giver: Giver; origin: Origin },
+): Promise<void> {
+  const partners = await tx.prisma.staffRole.findMany({
+    where: { role: "PARTNER", apps: { some: holder }, NOT: holder, ...atTime(at) },
+    include: whole,
+  });
+  const held = await Promise.all(partners.map((partner) => findRoles(tx, presentRole(partner).holder, at)));
+  if (held.every((roles) => cover(roles, role))) return;
+  if (giver !== null && !giver.some((one) => one.role === "OPERATOR")) {
+    const message = "A partner manages this app, so only an operator can give it a role.";
+    throw new AppError("forbidden", "role_beyond_own", message);
+  }
+  if (confirmPartners) return;
+  const message =
+    "A partner manages this app and knows its secret, so the partner can do what the role allows. From then on only an operator changes the app. Confirm both with confirmPartners.";
+  throw new AppError("conflict", "partners_not_confirmed", message);
 }
 
 /** One line for each school and app that the role is for, so that each finds it in its own audit. */

@@ -1,14 +1,17 @@
+import type { Prisma } from "../../generated/prisma/client.ts";
 import type { PersonId } from "../directory/index.ts";
 import type { RecordStore } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import { atTime, presentRole, whole } from "./records.ts";
-import type { StaffRole, StaffRoleName } from "./role.ts";
+import type { RoleHolder, StaffRole, StaffRoleName } from "./role.ts";
 
 const ranks: Partial<Record<StaffRoleName, number>> = { DISTRICT: 1, SCHOOL_ADMIN: 2, SECRETARY: 3, CLASS_TEACHER: 4 };
 const rankOfSupport = 2;
 
+type Covered = Pick<StaffRole, "role" | "schoolIds" | "clientIds">;
+
 /** Whether some roles allow all that another one does, for all that it is for. */
-function cover(mine: readonly StaffRole[], { role, schoolIds, clientIds }: StaffRole): boolean {
+export function cover(mine: readonly StaffRole[], { role, schoolIds, clientIds }: Covered): boolean {
   if (mine.some((held) => held.role === "OPERATOR")) return true;
   if (role === "OPERATOR") return false;
   const partners = mine.filter((held) => held.role === "PARTNER");
@@ -19,18 +22,43 @@ function cover(mine: readonly StaffRole[], { role, schoolIds, clientIds }: Staff
 }
 
 /**
- * Refuses what would give somebody the roles of another: a new password of a person opens all that the person may do.
+ * Refuses what would give somebody the roles of another: who sets a person's password or an app's secret, or where an
+ * app's tokens go, may do all that they may.
  *
- * Shape:  roles count of people who are blocked or soft-deleted too, as they come back with them.
- * Errors: forbidden role_forbids where the person holds a role that goes beyond `mine`.
+ * Shape:  roles count of people who are blocked or soft-deleted too, as they come back with them. An app with scopes of
+ *         the admin API and a redirect URI counts as an operator, as it works with the roles of those who sign in to it.
+ * Errors: forbidden role_forbids where the holder has a role that goes beyond `mine`.
  */
 export async function refuseHigherHolder(
   { prisma }: Pick<RecordStore, "prisma">,
-  { personId, mine, now }: { personId: PersonId; mine: readonly StaffRole[]; now: Date },
+  { holder, mine, now }: { holder: RoleHolder; mine: readonly StaffRole[]; now: Date },
 ): Promise<void> {
-  const higher = await listHigherHolders({ prisma }, { personIds: [personId], mine, now });
-  if (higher.size === 0) return;
-  throw new AppError("forbidden", "role_forbids", "The person holds a staff role that goes beyond yours.");
+  const higher = await findHigherRoles({ prisma }, holder, { mine, now });
+  if (higher.length === 0 && !(await worksForAnybody({ prisma }, holder, mine))) return;
+  const message =
+    "personId" in holder
+      ? "The person holds a staff role that goes beyond yours."
+      : "The app may do more as staff than you. An operator changes it.";
+  throw new AppError("forbidden", "role_forbids", message);
+}
+
+async function findHigherRoles(
+  { prisma }: Pick<RecordStore, "prisma">,
+  ofHolders: Prisma.StaffRoleWhereInput,
+  { mine, now }: { mine: readonly StaffRole[]; now: Date },
+) {
+  const found = await prisma.staffRole.findMany({ where: { ...ofHolders, ...atTime(now) }, include: whole });
+  return found.filter((role) => !cover(mine, presentRole(role)));
+}
+
+async function worksForAnybody(
+  { prisma }: Pick<RecordStore, "prisma">,
+  holder: RoleHolder,
+  mine: readonly StaffRole[],
+): Promise<boolean> {
+  if ("personId" in holder || mine.some(({ role }) => role === "OPERATOR")) return false;
+  const withSignOn = { scopes: { hasSome: ["admin:read", "admin:write"] }, redirectUris: { isEmpty: false } };
+  return (await prisma.app.count({ where: { ...holder, ...withSignOn } })) > 0;
 }
 
 /** Which of these people hold a role that goes beyond `mine`. Shape: as in refuseHigherHolder. */
@@ -38,8 +66,6 @@ export async function listHigherHolders(
   { prisma }: Pick<RecordStore, "prisma">,
   { personIds, mine, now }: { personIds: readonly PersonId[]; mine: readonly StaffRole[]; now: Date },
 ): Promise<ReadonlySet<PersonId>> {
-  const where = { personId: { in: [...personIds] }, ...atTime(now) };
-  const found = await prisma.staffRole.findMany({ where, include: whole });
-  const higher = found.filter((role) => !cover(mine, presentRole(role)));
+  const higher = await findHigherRoles({ prisma }, { personId: { in: [...personIds] } }, { mine, now });
   return new Set(higher.map(({ personId }) => personId as PersonId));
 }

@@ -44,6 +44,14 @@ test("roles for schools, for apps and for a time are given and found", async () 
   expect(lines.lines).toMatchObject([{ actorId: "command-line", personId: person, detail: { role: "PARTNER" } }]);
 });
 
+test("a role for an app that a partner manages is confirmed", async () => {
+  const managed = (await make.app()).clientId;
+  await ask("staff", "give", "PARTNER", "--person", person!, "--for-app", managed);
+  const give = ["staff", "give", "SECRETARY", "--app", managed, "--school", school!];
+  expect(await refusal(...give)).toMatchObject({ exitCode: 3, code: "partners_not_confirmed" });
+  expect(await ask(...give, "--confirm-partners")).toMatchObject({ holder: { clientId: managed } });
+});
+
 test("what a role lacks and what is no role is refused", async () => {
   expect(await refusal("staff", "give", "SECRETARY", "--person", person!)).toMatchObject({
     ...{ exitCode: 3, code: "role_scope_refused" },

@@ -205,6 +205,22 @@ describe("who gives what", () => {
       await expect(give(toColleague("SECRETARY", schoolIds), giver)).rejects.toEqual(refused("role_beyond_own"));
   });
 
+  test("an app that a partner manages gets a role that goes beyond the partner's from an operator, who confirms it", async () => {
+    await give({ role: "PARTNER", holder: { personId: colleague }, clientIds: [app] });
+    const role = { role: "SECRETARY", holder: { clientId: app }, schoolIds: [school] } as const;
+    await expect(give(role)).rejects.toEqual(refused("partners_not_confirmed"));
+    await expect(give({ ...role, confirmPartners: true }, await adminOf([school]))).rejects.toEqual(
+      refused("role_beyond_own"),
+    );
+    const operator = [await give({ role: "OPERATOR", holder: { personId: person } })];
+    await expect(give(role, operator)).rejects.toEqual(refused("partners_not_confirmed"));
+    await give({ ...role, confirmPartners: true }, operator);
+    // What the partner may do without the app needs no confirmation.
+    await give({ role: "PARTNER", holder: { clientId: app }, clientIds: [app] }, operator);
+    await give({ role: "SECRETARY", holder: { personId: colleague }, schoolIds: [other] });
+    await give({ role: "SECRETARY", holder: { clientId: app }, schoolIds: [other] }, operator);
+  });
+
   test("a secretary gives nothing", async () => {
     const giver = [await give({ role: "SECRETARY", holder: { personId: person }, schoolIds: [school] })];
     await expect(give(toColleague("SECRETARY", [school]), giver)).rejects.toEqual(refused("role_beyond_own"));

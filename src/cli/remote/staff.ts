@@ -19,11 +19,13 @@ const holderName = ({ personName: name, appName }: Schemas["ListedStaffRole"]): 
 
 const roles = "/admin/v1/staff-roles";
 
+export type NewRole = Omit<StaffRole, "id" | "givenAt"> & { confirmPartners?: boolean };
+
 export async function giveRole(
   { api }: Remote,
-  { role, holder, schoolIds, clientIds, reason, endsAt }: Omit<StaffRole, "id" | "givenAt">,
+  { role, holder, schoolIds, clientIds, reason, endsAt, confirmPartners }: NewRole,
 ): Promise<StaffRole> {
-  const more = { reason: reason ?? undefined, endsAt: endsAt?.toISOString() };
+  const more = { reason: reason ?? undefined, endsAt: endsAt?.toISOString(), confirmPartners };
   const body = {
     ...{ role, holder, ...given(more) },
     ...(schoolIds.length > 0 && { schoolIds }),

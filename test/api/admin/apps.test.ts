@@ -78,6 +78,7 @@ test("only an operator registers apps with scopes, deletes apps and gives scopes
   }
   expect((await operator.call("PATCH", path, { body: { scopes: ["openid", "admin:read"] } })).status).toBe(204);
   expect((await operator.call("GET", path)).body).toMatchObject({ scopes: ["openid", "admin:read"] });
+  expect((await operator.call("PATCH", path, { body: { scopes: ["openid"] } })).status).toBe(204);
 });
 
 test("staff of schools see all apps, a partner their own; another one is answered as one that does not exist", async () => {

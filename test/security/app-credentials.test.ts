@@ -1,0 +1,111 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { ClientId } from "../../src/access/index.ts";
+import { giveRole, staffRoleNames, type StaffRoleName } from "../../src/staff/index.ts";
+import { withPrismaTransaction } from "../../src/platform/db.ts";
+import { admin, makeStaff, refusalOf, type AdminClient } from "../support/admin.ts";
+import { makeMakers } from "../support/make.ts";
+import { startService } from "../support/service.ts";
+import { listPlaces, type Place } from "./requests/operations.ts";
+
+// Whoever changes the credentials of an app, or where its tokens go, has all that the app may do.
+const service = await startService({ env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" } });
+const make = makeMakers(service.db);
+const school = await make.school();
+const operator = await makeStaff(service, "OPERATOR");
+
+/** Operations that name an app and leave its credentials and addresses as they are. */
+const harmless = new Set(["requestScopes", "createSandbox", "createEndpoint", "putGrant", "deleteGrant"]);
+const ids = { apps: "the-app", schools: school };
+const places = (await listPlaces(ids)).filter(
+  ({ document, method, path, body, id }) =>
+    document === "admin" &&
+    method !== "GET" &&
+    (path.includes(ids.apps) || id.endsWith("Grant") || body?.text.includes('"clientId":') === true),
+);
+const credentials = places.filter(({ id }) => !harmless.has(id));
+
+function send(call: AdminClient, { method, path, body }: Place, clientId: ClientId) {
+  const named = (text: string) => text.replace(ids.apps, clientId);
+  const given =
+    body === null
+      ? {}
+      : { body: body.type === "image/png" ? Buffer.from("bytes") : (JSON.parse(named(body.text)) as unknown) };
+  return call(method as Parameters<AdminClient>[0], named(path).slice(admin.length), given);
+}
+
+const give = (role: StaffRoleName, clientId: ClientId, clientIds: ClientId[] = []) => {
+  const at = service.clock();
+  const support = role === "SUPPORT" ? { reason: "Ticket 17", endsAt: new Date(at.getTime() + 86_400_000) } : {};
+  const schoolIds = role === "OPERATOR" || role === "PARTNER" ? [] : [school];
+  const given = { role, holder: { clientId }, schoolIds, clientIds, ...support };
+  return withPrismaTransaction(service.db, (tx) => giveRole(tx, given, { giver: null, origin: { at } }));
+};
+
+async function rowOf(clientId: ClientId): Promise<string> {
+  const { rows } = await service.db.pool.query<{ row: string }>(
+    "SELECT app::text AS row FROM app WHERE client_id = $1",
+    [clientId],
+  );
+  return rows[0]?.row ?? "deleted";
+}
+
+test("the operations that change the credentials of an app are these", () => {
+  expect(credentials.map(({ id }) => id).sort()).toEqual([
+    ...["deleteApp", "deleteAppLogo", "endOldSecret", "putAppLogo", "rotateSecret", "updateApp"],
+  ]);
+});
+
+const higher = staffRoleNames.filter((role) => role !== "PARTNER");
+
+describe.each([...higher, "scopes of the admin API" as const])("an app with %s", (held) => {
+  let app: { clientId: ClientId };
+  const callers = new Map<StaffRoleName, AdminClient>();
+
+  beforeAll(async () => {
+    const isRole = held !== "scopes of the admin API";
+    app = await make.app(isRole ? { redirectUris: [] } : { scopes: ["openid", "admin:read"] });
+    if (isRole) await give(held, app.clientId);
+    for (const role of higher.filter((one) => one !== "OPERATOR"))
+      callers.set(role, (await makeStaff(service, role, { schoolIds: [school] })).call);
+    callers.set("PARTNER", (await makeStaff(service, "PARTNER", { clientIds: [app.clientId] })).call);
+  });
+
+  test.each(places)("$id by anybody but an operator leaves its credentials", async (place) => {
+    const before = await rowOf(app.clientId);
+    for (const [role, call] of callers) {
+      const sent = await send(call, place, app.clientId);
+      if (credentials.includes(place)) expect([role, ...refusalOf(sent)]).toEqual([role, 403, "role_forbids"]);
+      expect([role, await rowOf(app.clientId)]).toEqual([role, before]);
+    }
+  });
+
+  test("an operator changes them", async () => {
+    const path = `/apps/${app.clientId}`;
+    expect((await operator.call("POST", `${path}/secret`)).status).toBe(200);
+    expect((await operator.call("PATCH", path, { body: { redirectUris: ["https://app.example/cb"] } })).status).toBe(
+      204,
+    );
+  });
+});
+
+test("a partner changes an app that works for the same partner, until the app can act for people as staff", async () => {
+  const app = await make.app({ scopes: ["admin:read", "admin:write"], redirectUris: [] });
+  await give("PARTNER", app.clientId, [app.clientId]);
+  const { call } = await makeStaff(service, "PARTNER", { clientIds: [app.clientId] });
+  const path = `/apps/${app.clientId}`;
+  expect((await call("POST", `${path}/secret`)).status).toBe(200);
+  expect((await call("PATCH", path, { body: { name: "Automation" } })).status).toBe(204);
+  const before = await rowOf(app.clientId);
+  const opened = await call("PATCH", path, { body: { redirectUris: ["https://app.example/cb"] } });
+  expect(refusalOf(opened)).toEqual([403, "role_forbids"]);
+  expect(await rowOf(app.clientId)).toBe(before);
+});
+
+test("who holds the app's role beside PARTNER changes its credentials", async () => {
+  const app = await make.app();
+  await give("SECRETARY", app.clientId);
+  const { app: both, call } = await makeStaff(service, "PARTNER", { clientIds: [app.clientId] });
+  expect(refusalOf(await call("POST", `/apps/${app.clientId}/secret`))).toEqual([403, "role_forbids"]);
+  await give("SECRETARY", both.clientId);
+  expect((await call("POST", `/apps/${app.clientId}/secret`)).status).toBe(200);
+});
