@@ -11,54 +11,58 @@ import { tagOf } from "./stale.ts";
 
 type AppAnswer = components["schemas"]["AppAnswer"];
 
-/** Whom an answer can name. Shape: `id` is null where that does not depend on one record. */
-type Named = { kind: "nobody" | "anybody"; id: null } | { kind: "school" | "group" | "person"; id: string };
+/** Whom an answer can name: nobody, or only people of each of these records; without any record everybody. */
+type Named = "nobody" | readonly Narrowed[];
+type Narrowed = { kind: "school" | "group" | "person"; id: string };
 
-const nobody: Named = { kind: "nobody", id: null };
-const anybody: Named = { kind: "anybody", id: null };
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const id = String.raw`([0-9a-f-]{36})`;
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const id = String.raw`([0-9A-Fa-f-]{36})`;
 
 /** The operations that bring data to an app with a token of its own. */
 const operations: readonly { path: RegExp; named: (id: string, search: URLSearchParams) => Named }[] = [
-  { path: /^\/idm\/ep\/v1\/(schools|changes)$/, named: () => nobody },
-  { path: new RegExp(`^/idm/ep/v1/schools/${id}(?:/groups)?$`), named: () => nobody },
+  { path: /^\/idm\/ep\/v1\/(schools|changes)$/, named: () => "nobody" },
+  { path: new RegExp(`^/idm/ep/v1/schools/${id}(?:/groups)?$`), named: () => "nobody" },
   {
     path: new RegExp(`^/idm/ep/v1/schools/${id}/(?:users|people)$`),
-    named: (schoolId) => ({ kind: "school", id: schoolId }),
+    named: (schoolId) => [{ kind: "school", id: schoolId }],
   },
-  { path: new RegExp(`^/idm/ep/v1/groups/${id}$`), named: (groupId) => ({ kind: "group", id: groupId }) },
-  { path: new RegExp(`^/idm/ep/v1/(?:users|people)/${id}$`), named: (personId) => ({ kind: "person", id: personId }) },
-  { path: /^\/idm\/schulconnex\/v1\/personen-info$/, named: (_id, search) => namedByFilter(search) },
+  { path: new RegExp(`^/idm/ep/v1/groups/${id}$`), named: (groupId) => [{ kind: "group", id: groupId }] },
+  { path: new RegExp(`^/idm/ep/v1/(?:users|people)/${id}$`), named: (personId) => [{ kind: "person", id: personId }] },
+  { path: /^\/idm\/schulconnex\/v1\/personen-info$/, named: (_id, search) => namedByFilters(search) },
 ];
 
 const filters = { "organisation.id": "school", "gruppe.id": "group", pid: "person" } as const;
 
-/** Shape: what has no filter, or several, is taken to name anybody. */
-function namedByFilter(search: URLSearchParams): Named {
-  const [[name, value] = ["", ""], ...others] = search;
-  if (others.length > 0 || !Object.hasOwn(filters, name) || !uuid.test(value)) return anybody;
-  return { kind: filters[name as keyof typeof filters], id: value };
-}
+/** Who is shown fits every filter. A filter that stands twice, and an unknown one, is refused by the operation. */
+const namedByFilters = (search: URLSearchParams): Narrowed[] =>
+  [...search].flatMap(([name, value]) =>
+    Object.hasOwn(filters, name) && uuid.test(value)
+      ? [{ kind: filters[name as keyof typeof filters], id: value.toLowerCase() }]
+      : [],
+  );
 
 /** Errors: invalid invalid_request for an address that brings no data to an app. */
 function readNamed(asked: string): Named {
-  const [path = "", search = ""] = asked.split("?", 2);
+  const { pathname, searchParams } = new URL(asked, innerOrigin);
   for (const operation of operations) {
-    const found = operation.path.exec(path);
-    if (found !== null) return operation.named(found[1] ?? "", new URLSearchParams(search));
+    const found = operation.path.exec(pathname);
+    if (found !== null) return operation.named(found[1] ?? "", searchParams);
   }
   throw new AppError("invalid", "invalid_request", "The query parameter path names no operation that brings data.");
 }
 
 /** Whether everybody whom an answer can name was invented for a sandbox of the app. */
-async function isInvented({ prisma }: PrismaDb, named: Named, clientId: ClientId): Promise<boolean> {
+async function isInvented({ prisma }: PrismaDb, { kind, id }: Narrowed, clientId: ClientId): Promise<boolean> {
   const ofSandbox = { sandbox: { clientId } };
-  if (named.kind === "school") return (await prisma.school.count({ where: { id: named.id, ...ofSandbox } })) > 0;
-  if (named.kind === "group") return (await prisma.group.count({ where: { id: named.id, school: ofSandbox } })) > 0;
-  if (named.kind !== "person") return named.kind === "nobody";
+  if (kind === "school") return (await prisma.school.count({ where: { id, ...ofSandbox } })) > 0;
+  if (kind === "group") return (await prisma.group.count({ where: { id, school: ofSandbox } })) > 0;
   const affiliations = { some: { school: ofSandbox }, none: { school: { sandboxId: null } } };
-  return (await prisma.person.count({ where: { id: named.id, affiliations } })) > 0;
+  return (await prisma.person.count({ where: { id, affiliations } })) > 0;
+}
+
+async function namesOnlyInvented(db: PrismaDb, named: Named, clientId: ClientId): Promise<boolean> {
+  if (named === "nobody") return true;
+  return (await Promise.all(named.map((one) => isInvented(db, one, clientId)))).includes(true);
 }
 
 function count(body: string): number {
@@ -98,7 +102,7 @@ const getAppAnswer: AdminHandler<"getAppAnswer"> = async (
     const answer = await fetchAsApp(caller, requestId)(new Request(innerOrigin + query.path));
     const body = await answer.text();
     const isGiven = answer.status === 200;
-    const isSeen = !isGiven || reach.all || (await isInvented(db, named, clientId));
+    const isSeen = !isGiven || reach.all || (await namesOnlyInvented(db, named, clientId));
     const header = (name: string) => (isSeen ? answer.headers.get(name) : null);
     const shown = present<AppAnswer>({
       path: query.path,

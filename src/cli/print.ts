@@ -1,3 +1,5 @@
+import { stringify } from "csv-stringify/sync";
+import { csvForSpreadsheets } from "../platform/csv.ts";
 import { escapeUnprintable } from "../platform/unprintable.ts";
 import type { Result, Table } from "./command.ts";
 import type { Globals } from "./globals.ts";
@@ -26,8 +28,8 @@ function tableOf(data: object): Table {
   return { columns: entries.map(([name]) => name), rows: [entries.map(([, value]) => text(value))] };
 }
 
-/** Source: RFC 4180, with line ends of this system. */
-function csvOf({ columns, rows }: Table): string {
-  const field = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  return [columns, ...rows].map((row) => row.map((text) => field(escapeUnprintable(text))).join(",")).join("\n");
-}
+const csvOf = ({ columns, rows }: Table): string =>
+  stringify(
+    [columns, ...rows].map((row) => row.map(escapeUnprintable)),
+    csvForSpreadsheets,
+  ).slice(0, -1);

@@ -212,10 +212,11 @@ async function refuseUnconfirmed(
   { giver, origin: { at } }: { giver: Giver; origin: Origin },
 ): Promise<void> {
   const partners = await tx.prisma.staffRole.findMany({
-    where: { role: "PARTNER", apps: { some: holder }, NOT: holder, ...atTime(at) },
+    where: { role: "PARTNER", apps: { some: holder }, ...atTime(at) },
     include: whole,
   });
-  const held = await Promise.all(partners.map((partner) => findRoles(tx, presentRole(partner).holder, at)));
+  const others = partners.filter(({ clientId }) => clientId !== holder.clientId);
+  const held = await Promise.all(others.map((partner) => findRoles(tx, presentRole(partner).holder, at)));
   if (held.every((roles) => cover(roles, role))) return;
   if (giver !== null && !giver.some((one) => one.role === "OPERATOR")) {
     const message = "A partner manages this app, so only an operator can give it a role.";

@@ -33,6 +33,15 @@ test("a record is one row of CSV, with its parts as JSON", async () => {
   expect(row).toContain(`"{""country"":""DE"",""state"":""NI""}"`);
 });
 
+test("CSV has no cell that a spreadsheet takes for a formula", async () => {
+  const names = ["--name", "=HYPERLINK(1)", "--official-id", "DE-NI-9", "--street", "@Weg 1", "--city", "+Stadt"];
+  const { out: made } = await run(["school", "create", ...names, "--zip", "21680", "--state", "NI"]);
+  const id = made.trim();
+  const list = (await run(["school", "list", "--search", "HYPERLINK", "-o", "csv"])).out;
+  expect(list).toBe(`id,official id,name,city\n${id},DE-NI-9,'=HYPERLINK(1),'+Stadt\n`);
+  expect((await run(["school", "show", id, "-o", "csv"])).out).toContain(`,'=HYPERLINK(1),`);
+});
+
 test("with --quiet a change says nothing, and a secret is still shown", async () => {
   expect(await run(["school", "update", id, "--city", "Buxtehude", "--quiet"])).toEqual({ code: 0, out: "", err: "" });
   const { out } = await run(["app", "create", "--name", "Lernapp", "--client-id", "lernapp", "--quiet"]);

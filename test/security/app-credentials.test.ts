@@ -14,7 +14,14 @@ const school = await make.school();
 const operator = await makeStaff(service, "OPERATOR");
 
 /** Operations that name an app and leave its credentials and addresses as they are. */
-const harmless = new Set(["requestScopes", "createSandbox", "createEndpoint", "putGrant", "deleteGrant"]);
+const harmless = new Set([
+  "requestScopes",
+  "createSandbox",
+  "createEndpoint",
+  "createListener",
+  "putGrant",
+  "deleteGrant",
+]);
 const ids = { apps: "the-app", schools: school };
 const places = (await listPlaces(ids)).filter(
   ({ document, method, path, body, id }) =>
@@ -25,7 +32,8 @@ const places = (await listPlaces(ids)).filter(
 const credentials = places.filter(({ id }) => !harmless.has(id));
 
 function send(call: AdminClient, { method, path, body }: Place, clientId: ClientId) {
-  const named = (text: string) => text.replace(ids.apps, clientId);
+  const named = (text: string) =>
+    text.replace(ids.apps, clientId).replace(/"clientId":"[^"]+"/, `"clientId":"${clientId}"`);
   const given =
     body === null
       ? {}

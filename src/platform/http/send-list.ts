@@ -125,7 +125,7 @@ async function readPage(list: JsonList<unknown>, after: Position | null, sending
 }
 
 function nextLink(req: Sending["req"], limit: number, cursor: string): string {
-  const query = new URLSearchParams(req.url.split("?")[1]);
+  const query = new URL(req.url, "http://here").searchParams;
   query.set("limit", String(limit));
   query.set("cursor", cursor);
   return `<${req.originalUrl.split("?", 1)[0]!}?${query.toString()}>; rel="next"`;

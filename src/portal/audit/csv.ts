@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { stringify } from "csv-stringify";
+import { csvForSpreadsheets } from "../../platform/csv.ts";
 import { takePage, type Handed, type Visit } from "../frame/index.ts";
 import { queryOf, readFilters } from "./filters.ts";
 import { describeLine, type Line } from "./words.ts";
@@ -16,7 +17,8 @@ export async function handCsv(visit: Visit): Promise<Handed> {
   const first = await readPage(visit, null);
   const rows = Readable.from(writeRows(visit, first));
   const file = stringify({
-    ...{ header: true, bom: true, escape_formulas: true, delimiter: locale === "de" ? ";" : "," },
+    ...csvForSpreadsheets,
+    ...{ header: true, bom: true, delimiter: locale === "de" ? ";" : "," },
     columns: columns.map((key) => ({ key, header: t(`audit.column.${key}`) })),
   });
   rows.once("error", (error) => file.destroy(error));

@@ -1,5 +1,6 @@
 import { stringify } from "csv-stringify/sync";
 import type { AdminSchemas } from "../../admin/index.ts";
+import { csvForSpreadsheets } from "../../platform/csv.ts";
 import { Refused, take, takePage, type Handed, type Shown, type Visit } from "../frame/index.ts";
 import { logoFor } from "./logins.ts";
 import { listAddress, nameOf, placeOf } from "./words.ts";
@@ -76,7 +77,8 @@ export async function giveSchoolPasswords(visit: Visit): Promise<Shown> {
 export async function handSchoolPasswords(visit: Visit): Promise<Handed> {
   const { t, locale } = visit;
   const file = stringify(await make(visit), {
-    ...{ header: true, bom: true, escape_formulas: true, delimiter: locale === "de" ? ";" : "," },
+    ...csvForSpreadsheets,
+    ...{ header: true, bom: true, delimiter: locale === "de" ? ";" : "," },
     columns: columns.map((key) => ({ key, header: t(`schoolPasswords.columns.${key}`) })),
   });
   return { file, type: "text/csv; charset=utf-8", name: `${t("schoolPasswords.file")}.csv` };
