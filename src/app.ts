@@ -139,6 +139,7 @@ export async function makeApp(
   const admin = makeAdmin({
     ...{ db: shares.changes, clock, keys: deriveKeys(config.encryptionKeys, "admin"), platform: config.platform, log },
     ...{ allowLoopbackHttp: !config.production, policy, restoreWindowDays: config.restoreWindowDays },
+    supportRoleDays: config.supportRoleDays,
     ...{
       reading: api.reading,
       checkAccessToken: signOn.checkAccessToken,

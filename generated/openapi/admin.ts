@@ -1124,7 +1124,7 @@ export interface paths {
         };
         /**
          * List the apps
-         * @description For an operator and staff of schools all apps; for a partner their own.
+         * @description For an operator all apps; for a partner their own. Staff of schools read the catalogue.
          */
         get: operations["listApps"];
         put?: never;
@@ -1132,7 +1132,8 @@ export interface paths {
          * Register an app
          * @description Registers an app to which no school has given anything. The secret of a confidential app is never shown again. Only an operator gives
          *     `scopes`; the app of a partner has none, does nothing, and is in no catalogue until an operator approves what the partner asks for. The
-         *     partner's role covers the new app.
+         *     partner's role covers the new app. It needs a name that no app of somebody else has, whatever the case, spaces and punctuation; only an
+         *     operator gives such a name.
          */
         post: operations["createApp"];
         delete?: never;
@@ -1150,7 +1151,7 @@ export interface paths {
         };
         /**
          * Get an app
-         * @description One registration.
+         * @description One registration, for an operator and the partner of the app. Staff of schools read the catalogue.
          */
         get: operations["getApp"];
         put?: never;
@@ -1164,7 +1165,8 @@ export interface paths {
         head?: never;
         /**
          * Change an app
-         * @description Changes what is given and leaves the rest; a list is replaced as a whole. Only an operator changes `scopes`.
+         * @description Changes what is given and leaves the rest; a list is replaced as a whole. Only an operator changes `scopes`,
+         *     and only an operator gives a name that an app of somebody else has.
          *     An app with a staff role that goes beyond the caller's, or with scopes of this API and a redirect URI, is changed by an operator only.
          */
         patch: operations["updateApp"];
@@ -1182,6 +1184,7 @@ export interface paths {
          * Give an app its logo
          * @description Keeps the image as the logo of the app, in place of the one before. What it is, is read from its bytes: PNG, JPEG or WebP, at most
          *     256 KB and 1024 pixels on each side.
+         *     Only an operator puts an image that is the logo of an app of somebody else.
          */
         put: operations["putAppLogo"];
         post?: never;
@@ -1316,6 +1319,8 @@ export interface paths {
         /**
          * Approve a request of scopes
          * @description The app has the scopes of the request at once.
+         *     With a scope of this API, an app that has a redirect URI works with the roles of those who sign in to it; from then on only an operator
+         *     changes it.
          */
         post: operations["approveScopeRequest"];
         delete?: never;
@@ -5763,7 +5768,7 @@ export interface components {
             reason?: string;
             /**
              * Format: date-time
-             * @description When the role ends by itself; `SUPPORT` needs it.
+             * @description When the role ends by itself; `SUPPORT` needs it, and lasts 14 days at most unless the service is set up otherwise.
              * @example 2026-02-04T08:00:00Z
              */
             endsAt?: string;
@@ -5845,7 +5850,7 @@ export interface components {
             reason?: string;
             /**
              * Format: date-time
-             * @description When the role ends by itself; `SUPPORT` needs it.
+             * @description When the role ends by itself; `SUPPORT` needs it, and lasts 14 days at most unless the service is set up otherwise.
              * @example 2026-02-04T08:00:00Z
              */
             endsAt?: string;
@@ -6592,7 +6597,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Another app has or had the client id, or a partner has too many apps without scopes. */
+        /** @description Another app has or had the client id, one of somebody else has the name, or a partner has too many apps without scopes. */
         NewAppConflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -6622,8 +6627,28 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description An app of somebody else has the name. */
+        AppNameTaken: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The request does not follow this description, or the image cannot be kept. */
         LogoRefused: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description An app of somebody else has the logo. */
+        AppLogoTaken: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -7142,11 +7167,6 @@ export interface components {
          * @example true
          */
         KeptByImport: boolean;
-        /**
-         * @description With `true` only apps that the caller looks after; an operator looks after all.
-         * @example true
-         */
-        OwnApps: boolean;
         /**
          * @description Only the call with this `X-Request-Id`.
          * @example 019a1f2e-7c40-7d1a-9b53-2f4f0c9f4a10
@@ -10770,11 +10790,6 @@ export interface operations {
                  */
                 search?: components["parameters"]["Search"];
                 /**
-                 * @description With `true` only apps that the caller looks after; an operator looks after all.
-                 * @example true
-                 */
-                own?: components["parameters"]["OwnApps"];
-                /**
                  * @description The order of the list; a cursor continues in it.
                  * @example -name
                  */
@@ -10979,6 +10994,7 @@ export interface operations {
             403: components["responses"]["AdminForbidden"];
             404: components["responses"]["AppUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["AppNameTaken"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -11029,6 +11045,7 @@ export interface operations {
             403: components["responses"]["AdminForbidden"];
             404: components["responses"]["AppUnknown"];
             405: components["responses"]["AdminMethodNotAllowed"];
+            409: components["responses"]["AppLogoTaken"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["BodyTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];

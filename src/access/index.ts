@@ -10,6 +10,7 @@
  */
 export { appNotFound, createApp, updateApp } from "./app.ts";
 export type { AppUpdate, NewApp } from "./app.ts";
+export { isSameName, refuseTakenLogo, refuseTakenName } from "./app-likeness.ts";
 export { deleteLogo, findLogo, putLogo } from "./app-logo.ts";
 export { findProfile, findProfiles } from "./app-profile.ts";
 export type { AppProfile, AppText, ProfileUpdate } from "./app-profile.ts";

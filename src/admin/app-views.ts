@@ -48,18 +48,23 @@ function refuseOthers(resource: AppViewResource, { id, search }: { id: string | 
     throw new AppError("invalid", "invalid_request", "The query parameter show-deleted is of groups and people only.");
 }
 
-/** Errors: not_found for a group or a person of another school. */
+/**
+ * Refuses a group or a person of another school, and for callers who see only what the app does, one that the app is
+ * not shown.
+ *
+ * Errors: not_found group_not_found, person_not_found.
+ */
 async function refuseOtherSubject(
   db: PrismaDb,
   resource: AppViewResource,
-  { schoolId, id }: { schoolId: SchoolId; id: string },
+  { schoolId, id, isHidden }: { schoolId: SchoolId; id: string; isHidden: boolean },
 ): Promise<void> {
   if (resource === "group") {
     const group = await findGroup(db, id as GroupId);
-    if (group?.schoolId !== schoolId) throw groupUnknown();
+    if (isHidden || group?.schoolId !== schoolId) throw groupUnknown();
   } else if (single.includes(resource)) {
     const person = await findPerson(db, id as PersonId);
-    if (!person?.schools.some((school) => school.id === schoolId)) throw personUnknown();
+    if (isHidden || !person?.schools.some((school) => school.id === schoolId)) throw personUnknown();
   }
 }
 
@@ -120,11 +125,14 @@ const getAppView: AdminHandler<"getAppView"> = async ({ db, fetchAsApp }, { path
       ? await findApp(db.pool, clientId)
       : null;
   if (app === null) throw appNotFound();
-  await refuseOtherSubject(db, resource, { schoolId, id: id ?? "" });
   const asked = pathOf[resource]({ schoolId, id: id ?? "", search });
   const readsNames = app.attributes.includes("PERSON_NAME");
   const fetchApi = fetchAsApp({ clientId, scopes: scopesOf(app), readsNames }, requestId);
   const answer = await fetchApi(new Request(innerOrigin + asked));
+  const isHidden = !isOfSchool && answer.status === 404;
+  // What the app may ask at all does not depend on the id.
+  if (isOfSchool || answer.status === 200 || isHidden)
+    await refuseOtherSubject(db, resource, { schoolId, id: id ?? "", isHidden });
   const body = await answer.text();
   const isSeen = isOfSchool || withoutPeople.includes(resource);
   const ofOthers = isSeen && answer.status === 200 && ofPeople.includes(resource);

@@ -10,9 +10,12 @@ import {
   findApp,
   findProfile,
   findProfiles,
+  isSameName,
   listAppsByName,
   lockApp,
   putLogo,
+  refuseTakenLogo,
+  refuseTakenName,
   rotateClientSecret,
   updateApp as update,
 } from "../access/index.ts";
@@ -29,7 +32,7 @@ import type { components } from "../../generated/openapi/admin.ts";
 import { differenceOf } from "./change.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
 import { answerPage, readPage } from "./page.ts";
-import { appsOf, ownAppsOf, reachesApp } from "./reached.ts";
+import { ownAppsOf, reachesApp } from "./reached.ts";
 import { refuseStale, tagOf } from "./stale.ts";
 
 type Schemas = components["schemas"];
@@ -79,7 +82,7 @@ const presentCredentials = (made: { clientId: ClientId; clientSecret: string | n
 
 const listApps: AdminHandler<"listApps"> = async (deps, { query, reach, origin }) => {
   const page = readPage(deps, "listApps", query);
-  const among = query.own === true ? ownAppsOf(reach) : appsOf(reach);
+  const among = ownAppsOf(reach);
   const asked = { search: query.search, among, limit: page.take, after: page.after, order: query.sort };
   const found = await listAppsByName(deps.db, asked);
   const list = { list: "listApps" as const, path: appsPath, query, page };
@@ -134,6 +137,7 @@ const createApp: AdminHandler<"createApp"> = async (deps, { body, caller, reach,
   const given = { ...rest, profile, scopes: [], ...(await checked(deps, body)), ...id, type, redirectUris };
   return withPrismaTransaction(deps.db, async (tx) => {
     const { allowLoopbackHttp } = deps;
+    if (!reach.all) await refuseTakenName(tx, body.name, reach.clientIds);
     const made = await create(tx, given, { ...origin, allowLoopbackHttp });
     const role = reach.all ? undefined : caller.roles.find((held) => held.role === "PARTNER");
     if (role !== undefined) await extendPartnerRole(tx, { role, clientId: made.clientId }, origin);
@@ -171,11 +175,11 @@ async function recordChange(tx: Transaction, { origin }: Pick<Request, "origin">
   return after;
 }
 
-const changeApp = ({ db }: AdminDeps, request: Request, work: (tx: Transaction) => Promise<void>) =>
+const changeApp = ({ db }: AdminDeps, request: Request, work: (tx: Transaction, before: AdminApp) => Promise<void>) =>
   againAfterDeadlock(() =>
     withPrismaTransaction(db, async (tx) => {
       const before = await lockForChange(tx, request);
-      await work(tx);
+      await work(tx, before);
       // The change itself may have let the app work for people of the staff.
       await refuseHigherApp(tx, request);
       return { status: 204 as const, headers: { ETag: tagOf(await recordChange(tx, request, before)) } };
@@ -191,7 +195,11 @@ const updateApp: AdminHandler<"updateApp"> = async (deps, request) => {
   const { profile, rest } = splitProfile(written);
   const given = { ...rest, profile, ...(await checked(deps, body)), clientId };
   const { allowLoopbackHttp } = deps;
-  return changeApp(deps, request, (tx) => update(tx, given, { ...origin, allowLoopbackHttp }));
+  return changeApp(deps, request, async (tx, { name }) => {
+    if (!reach.all && body.name !== undefined && !isSameName(body.name, name))
+      await refuseTakenName(tx, body.name, reach.clientIds);
+    await update(tx, given, { ...origin, allowLoopbackHttp });
+  });
 };
 
 const deleteApp: AdminHandler<"deleteApp"> = async ({ db }, request) => {
@@ -237,7 +245,11 @@ const endOldSecret: AdminHandler<"endOldSecret"> = (deps, request) =>
   changeApp(deps, request, (tx) => end(tx, request.path.clientId as ClientId, request.origin));
 
 const putAppLogo: AdminHandler<"putAppLogo"> = (deps, request) =>
-  changeApp(deps, request, (tx) => putLogo(tx, request.path.clientId as ClientId, request.body, request.origin));
+  changeApp(deps, request, async (tx) => {
+    const clientId = request.path.clientId as ClientId;
+    await putLogo(tx, clientId, request.body, request.origin);
+    if (!request.reach.all) await refuseTakenLogo(tx, clientId, request.reach.clientIds);
+  });
 
 const deleteAppLogo: AdminHandler<"deleteAppLogo"> = (deps, request) =>
   changeApp(deps, request, (tx) => deleteLogo(tx, request.path.clientId as ClientId, request.origin));

@@ -92,7 +92,7 @@ export const takes: Takes<operations> = {
   joinSchool: { personId: true, schoolId: true, "dry-run": true, "If-Match": true },
   leaveSchool: { personId: true, schoolId: true, "dry-run": true, "If-Match": true },
   listApiRequests: { clientId: true, "request-id": true, "only-refused": true, limit: true, cursor: true },
-  listApps: { search: true, own: true, sort: true, limit: true, cursor: true },
+  listApps: { search: true, sort: true, limit: true, cursor: true },
   listAudit: {
     school: true,
     person: true,

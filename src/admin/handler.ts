@@ -26,6 +26,7 @@ export type AdminDeps = {
   /** Which addresses of apps the service may call. */
   policy: OutboundPolicy;
   restoreWindowDays: number;
+  supportRoleDays: number;
   /** Works on imports. */
   imports: ImportRequests;
   healthChecks: readonly HealthCheck[];

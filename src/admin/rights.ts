@@ -83,8 +83,9 @@ export const rights = {
   setImportGroupMoves: office,
   applyImport: office,
   cancelImport: office,
-  listApps: [...schools, "PARTNER", "SUPPORT"],
-  getApp: [...schools, "PARTNER", "SUPPORT"],
+  // Staff of schools choose in the catalogue; a registration also has addresses of the programs of others.
+  listApps: partners,
+  getApp: partners,
   createApp: partners,
   updateApp: partners,
   deleteApp: ["OPERATOR"],

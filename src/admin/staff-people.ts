@@ -35,7 +35,8 @@ const listStaffPeople: AdminHandler<"listStaffPeople"> = async (deps, { query, o
   return answerPage(deps, list, { found, idOf: ({ id }) => id, present: presentPerson });
 };
 
-const createStaffPerson: AdminHandler<"createStaffPerson"> = async ({ db }, { body, caller, reach, origin, keep }) => {
+const createStaffPerson: AdminHandler<"createStaffPerson"> = async (deps, { body, caller, reach, origin, keep }) => {
+  const { db, supportRoleDays } = deps;
   const { name, username, role, schoolIds = [], clientIds = [], reason = null, endsAt } = body;
   const given = {
     ...{ role, schoolIds: schoolIds as SchoolId[], clientIds: clientIds as ClientId[], reason },
@@ -43,7 +44,11 @@ const createStaffPerson: AdminHandler<"createStaffPerson"> = async ({ db }, { bo
   };
   const { password, passwordHash } = await makeStaffPassword();
   return changeDirectory(db, origin, async (change) => {
-    const personId = await create(change, { name, username, passwordHash, role: given }, caller.roles);
+    const personId = await create(
+      change,
+      { name, username, passwordHash, role: given },
+      { giver: caller.roles, supportRoleDays },
+    );
     const after = await readPerson(change.tx, reach, personId);
     await recordDifference(change.tx, origin, { before: null, after });
     const made = present<Schemas["LoginSecret"]>({ personId, username: after.username!, password });

@@ -97,8 +97,8 @@ async function refuseOthers(
   for (const id of clientIds) await refuseUnknownApp(tx, reach, id);
 }
 
-const giveStaffRole: AdminHandler<"giveStaffRole"> = ({ db }, { body, caller, reach, origin, keep }) =>
-  withPrismaTransaction(db, async (tx) => {
+const giveStaffRole: AdminHandler<"giveStaffRole"> = (deps, { body, caller, reach, origin, keep }) =>
+  withPrismaTransaction(deps.db, async (tx) => {
     const { role, reason = null, endsAt } = body;
     const given = {
       ...{ role, reason, holder: holderOf(body.holder), endsAt: endsAt === undefined ? null : new Date(endsAt) },
@@ -107,7 +107,9 @@ const giveStaffRole: AdminHandler<"giveStaffRole"> = ({ db }, { body, caller, re
       confirmPartners: body.confirmPartners,
     };
     await refuseOthers(tx, reach, given);
-    const made = presentRole(await giveRole(tx, given, { giver: caller.roles, origin }));
+    const made = presentRole(
+      await giveRole(tx, given, { giver: caller.roles, origin, supportRoleDays: deps.supportRoleDays }),
+    );
     await recordDifference(tx, origin, { before: null, after: made });
     const answer = { status: 201 as const, body: made };
     await keep(tx, answer);

@@ -16,7 +16,7 @@ export const roleOptions = {
   school: option.schools("The schools it is for; all roles but OPERATOR and PARTNER need one."),
   forApp: option.texts("The apps it is for; PARTNER needs one.", "client-id"),
   reason: option.text("Why; SUPPORT needs it, and the school sees it."),
-  ends: option.time("When it ends by itself; SUPPORT needs it."),
+  ends: option.time("When it ends by itself; SUPPORT needs it, at most SUPPORT_ROLE_DAYS (14) from now."),
 };
 
 export const readRole = (role: StaffRoleName, options: OptionsOf<typeof roleOptions>) => ({
@@ -48,10 +48,11 @@ export const staffPeopleVerbs: Readonly<Record<string, Command>> = {
     },
     run: async (tools, { given: { role }, options: { username, first, last, ...options } }) => {
       const { createStaffPerson, findLogin, makeStaffPassword } = await signOn();
+      const { supportRoleDays } = tools.config;
       const { password, passwordHash } = await makeStaffPassword();
       const person = { name: readName(first, last), username, passwordHash, role: readRole(role, options) };
       const made = await inChange(tools, async (change) => {
-        const personId = await createStaffPerson(change, person, null);
+        const personId = await createStaffPerson(change, person, { giver: null, supportRoleDays });
         return (await findLogin(change.tx, personId, change.now))!;
       });
       return showLogin(made.personId, made.username, password);

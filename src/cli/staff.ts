@@ -52,8 +52,9 @@ export const staff: Noun = {
       options: gives,
       run: async (tools, { given: { role }, options }) => {
         const given = readGiven(role, options);
+        const by = { giver: null, supportRoleDays: tools.config.supportRoleDays, origin: tools.origin() };
         const made = await inDatabase(tools, (_db, whole) =>
-          withPrismaTransaction(whole, (tx) => giveRole(tx, given, { giver: null, origin: tools.origin() })),
+          withPrismaTransaction(whole, (tx) => giveRole(tx, given, by)),
         );
         return shownGiven(made);
       },

@@ -20,17 +20,17 @@ export async function makeStaffPassword(): Promise<{ password: string; passwordH
  * Registers somebody of the staff who is at no school, with a login and a role. At the first sign-in they choose a
  * password of their own.
  *
- * Shape:  `giver` holds the roles of who asks for it; null for the command line.
+ * Shape:  `by` as in `giveRole`.
  * Errors: those of `createPerson`, `setLogin` and `giveRole`.
  */
 export async function createStaffPerson(
   change: Change,
   { name, username, passwordHash, role }: NewStaffPerson & { passwordHash: string },
-  giver: readonly StaffRole[] | null,
+  by: { giver: readonly StaffRole[] | null; supportRoleDays: number },
 ): Promise<PersonId> {
   const origin = originOf(change);
   const personId = await createPerson(change, { schools: [], role: "OTHER", name });
   await setLoginIn(change.tx, { personId, username, passwordHash, mustChange: true }, origin);
-  await giveRole(change.tx, { ...role, holder: { personId } }, { giver, origin });
+  await giveRole(change.tx, { ...role, holder: { personId } }, { ...by, origin });
   return personId;
 }

@@ -32,6 +32,8 @@ type Giver = readonly StaffRole[] | null;
 const givenBySchools: ReadonlySet<StaffRoleName> = new Set(["SCHOOL_ADMIN", "SECRETARY", "CLASS_TEACHER"]);
 const givingForSchools: ReadonlySet<StaffRoleName> = new Set(["DISTRICT", "SCHOOL_ADMIN"]);
 const longestReason = 200;
+const usualSupportDays = 14;
+const dayInMs = 86_400_000;
 
 /** Errors: forbidden role_beyond_own. */
 function refuseGiver(giver: Giver, role: StaffRoleName, schoolIds: readonly SchoolId[]): void {
@@ -44,8 +46,8 @@ function refuseGiver(giver: Giver, role: StaffRoleName, schoolIds: readonly Scho
 
 const wrong = (code: string, message: string) => new AppError("invalid", code, message);
 
-/** Errors: invalid role_scope_refused, role_end_required, role_reason_required, role_end_past; those of `checkText`. */
-function checkRole(given: NewRole, now: Date): void {
+/** Errors: invalid role_scope_refused, role_end_required, role_reason_required, role_end_past, role_too_long. */
+function checkRole(given: NewRole, now: Date, supportRoleDays: number): void {
   const { role, schoolIds = [], clientIds = [], reason = null, endsAt = null } = given;
   const forSchools = role !== "OPERATOR" && role !== "PARTNER";
   if (forSchools !== schoolIds.length > 0) {
@@ -60,25 +62,31 @@ function checkRole(given: NewRole, now: Date): void {
   if (role === "SUPPORT" && reason === null)
     throw wrong("role_reason_required", "SUPPORT needs a reason, which the school sees.");
   if (endsAt !== null && endsAt <= now) throw wrong("role_end_past", "The end of a role lies in the future.");
+  if (role === "SUPPORT" && endsAt !== null && endsAt.getTime() > now.getTime() + supportRoleDays * dayInMs)
+    throw wrong(
+      "role_too_long",
+      `SUPPORT is given for ${supportRoleDays} days at most. Give it again when it has ended.`,
+    );
 }
 
 /**
  * Gives somebody a role.
  *
- * Errors: those of `checkRole`; forbidden role_beyond_own; not_found person_not_found, app_not_found, school_not_found;
+ * Units:  supportRoleDays in days of 24 hours.
+ * Errors: those of `checkRole` and `checkText`; forbidden role_beyond_own; not_found person_not_found, app_not_found, school_not_found;
  *         conflict staff_role_exists where the holder has it for all of that, and as long, and partners_not_confirmed.
  */
 export async function giveRole(
   tx: Transaction,
   given: NewRole,
-  by: { giver: Giver; origin: Origin },
+  by: { giver: Giver; origin: Origin; supportRoleDays?: number },
 ): Promise<StaffRole> {
   const { role, holder, endsAt = null } = given;
   const reason = typeof given.reason === "string" ? checkText("reason", given.reason, longestReason) : null;
   const schoolIds = [...new Set(given.schoolIds ?? [])];
   const clientIds = [...new Set(given.clientIds ?? [])];
   const { at } = by.origin;
-  checkRole({ ...given, schoolIds, clientIds }, at);
+  checkRole({ ...given, schoolIds, clientIds }, at, by.supportRoleDays ?? usualSupportDays);
   refuseGiver(by.giver, role, schoolIds);
   await refuseMissing(tx, { holder, schoolIds, clientIds });
   await refuseHeld(tx, { role, holder, schoolIds, clientIds, endsAt }, at);

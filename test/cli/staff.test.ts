@@ -8,6 +8,7 @@ const make = makeMakers(db);
 const run = runHere({ DATABASE_URL: db.url });
 const { ask, refusal } = makeOperator(run);
 
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 type Roles = { roles: { id: string; role: string; holder: object; schoolIds: string[]; clientIds: string[] }[] };
 let [school, person, app]: string[] = [];
 
@@ -33,8 +34,12 @@ test("roles for schools, for apps and for a time are given and found", async () 
   const admin = await give("SCHOOL_ADMIN", "--person", person!, "--school", school!);
   const partner = await give("PARTNER", "--person", person!, "--for-app", app!);
   const support = await give(
-    ...["SUPPORT", "--person", person!, "--school", school!, "--reason", "Ticket 17", "--ends", "2100-01-01"],
+    ...["SUPPORT", "--person", person!, "--school", school!, "--reason", "Ticket 17", "--ends", inDays(13)],
   );
+  const tooLong = ["--school", school!, "--reason", "Ticket 18", "--ends", inDays(15)];
+  expect(await refusal("staff", "give", "SUPPORT", "--person", person!, ...tooLong)).toMatchObject({
+    code: "role_too_long",
+  });
   const listed = async (...filter: string[]) =>
     (await ask<Roles>("staff", "list", ...filter)).roles.map(({ id }) => id).sort();
   expect(await listed("--school", school!)).toEqual([admin.id, support.id].sort());
@@ -45,8 +50,8 @@ test("roles for schools, for apps and for a time are given and found", async () 
 });
 
 test("a role for an app that a partner manages is confirmed", async () => {
-  const managed = (await make.app()).clientId;
-  await ask("staff", "give", "PARTNER", "--person", person!, "--for-app", managed);
+  const [managed, partner] = [(await make.app()).clientId, await make.person({ school: await make.school() })];
+  await ask("staff", "give", "PARTNER", "--person", partner, "--for-app", managed);
   const give = ["staff", "give", "SECRETARY", "--app", managed, "--school", school!];
   expect(await refusal(...give)).toMatchObject({ exitCode: 3, code: "partners_not_confirmed" });
   expect(await ask(...give, "--confirm-partners")).toMatchObject({ holder: { clientId: managed } });

@@ -142,6 +142,11 @@ describe("what a role needs", () => {
       "role_reason_required",
       () => ({ role: "SUPPORT", schoolIds: [school], endsAt: later(1) }),
     ],
+    [
+      "support for more than 14 days",
+      "role_too_long",
+      () => ({ role: "SUPPORT", schoolIds: [school], reason: "x", endsAt: new Date(later(14).getTime() + 1) }),
+    ],
     ["an end in the past", "role_end_past", () => ({ role: "SECRETARY", schoolIds: [school], endsAt: now })],
     ["a reason of white space", "text_empty", () => ({ role: "SECRETARY", schoolIds: [school], reason: " " })],
   ])("%s is refused", async (_case, code, given) => {

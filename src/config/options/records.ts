@@ -9,6 +9,13 @@ export const recordOptions = {
     meaning: "Time for which a deleted person can still be restored; then they are deleted for good.",
     example: "30",
   },
+  SUPPORT_ROLE_DAYS: {
+    value: wholeNumber(1, 90),
+    default: "14",
+    meaning:
+      "Longest time for which the role SUPPORT is given. Roles that were given before a change of it keep their end.",
+    example: "14",
+  },
   CHANGE_FEED_DAYS: {
     value: wholeNumber(30, 3650),
     default: "35",

@@ -9,7 +9,7 @@ export async function listOwn(visit: Visit): Promise<Shown> {
   refuseOthers(visit);
   const { api, query, t } = visit;
   const [search, cursor] = [query("search"), query("cursor")];
-  const asked = { own: true, limit: 50, ...(search !== "" && { search }), ...(cursor !== "" && { cursor }) };
+  const asked = { limit: 50, ...(search !== "" && { search }), ...(cursor !== "" && { cursor }) };
   const [{ items, next }, waiting, today] = await Promise.all([
     takePage(api.GET(list, { params: { query: asked } })),
     take(api.GET("/admin/v1/scope-requests", { params: { query: { state: "REQUESTED", limit: 100 } } })),

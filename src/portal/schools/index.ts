@@ -1,4 +1,4 @@
-import { makeArea, take, takePage, type Gone, type Show, type Shown, type Visit } from "../frame/index.ts";
+import { makeArea, onlyIf, take, takePage, type Gone, type Show, type Shown, type Visit } from "../frame/index.ts";
 import german from "./locales/de.json" with { type: "json" };
 import english from "./locales/en.json" with { type: "json" };
 
@@ -8,8 +8,8 @@ const place = { schoolId: null, page: "operator/schools" };
 export const schoolPages = makeArea({ folder: import.meta.dirname, texts: { de: german, en: english } }, (pages) => {
   pages.get("/admin", async (visit) => findWay(visit) ?? listSchools(visit));
   pages.get("/admin/schools", listSchools);
-  pages.get("/admin/schools/new", showNew);
-  pages.post("/admin/schools/new", create, showNew);
+  pages.get("/admin/schools/new", onlyIf(mayAdd, showNew));
+  pages.post("/admin/schools/new", create, onlyIf(mayAdd, showNew));
   pages.get("/admin/schools/:schoolId", (visit) =>
     Promise.resolve({ to: `/admin/schools/${visit.part("schoolId")}/today` }),
   );
@@ -36,12 +36,12 @@ async function listSchools({ api, me, query, t }: Visit): Promise<Shown> {
   return {
     title: t("schools.title"),
     view: "schools",
-    model: { schools: items, search, more, mayAdd: isOperator(me) },
+    model: { schools: items, search, more, mayAdd: mayAdd({ me }) },
     place,
   };
 }
 
-const isOperator = (me: Visit["me"]): boolean => me.roles.some(({ role }) => role === "OPERATOR");
+const mayAdd = ({ me }: Pick<Visit, "me">): boolean => me.roles.some(({ role }) => role === "OPERATOR");
 
 const showNew: Show = ({ t }) =>
   Promise.resolve({ title: t("new.title"), view: "new", model: { levels: schoolingLevels, states }, place });

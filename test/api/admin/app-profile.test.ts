@@ -62,7 +62,7 @@ test("a partner says what an app is; a language that is left out stays, and null
   const lines = await service.db.prisma.audit.findMany({ where: { clientId: own.clientId, action: "app_updated" } });
   expect(lines.map(({ after }) => after)).toContainEqual({ ...texts, description: kept });
   expect(lines.every(({ actorRole }) => actorRole === "PARTNER")).toBe(true);
-  const listed = (await admin.call("GET", "/apps?search=own")).body as AdminApp[];
+  const listed = (await operator.call("GET", "/apps?search=own")).body as AdminApp[];
   expect(listed).toMatchObject([{ description: { de: kept.de, en: null } }]);
 });
 

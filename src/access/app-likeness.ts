@@ -1,0 +1,42 @@
+import type { Transaction } from "../platform/db.ts";
+import { AppError } from "../platform/errors.ts";
+import { foldText } from "../platform/fold-text.ts";
+import { run, sql, statement } from "../platform/sql.ts";
+import type { ClientId } from "./token.ts";
+
+/** What people read of a name: without case, spaces and punctuation, where anything else is left. */
+const readingOf = (name: string): string => foldText(name).replace(/[^\p{L}\p{N}]/gu, "") || foldText(name);
+
+export const isSameName = (one: string, other: string): boolean => readingOf(one) === readingOf(other);
+
+// Two apps that take the same name at the same time would not see each other.
+const lockLikenesses = statement(() => sql`SELECT pg_advisory_xact_lock(hashtext('app.likeness'))`);
+
+/**
+ * Refuses a name that people cannot tell from that of an app of somebody else.
+ *
+ * Shape:  `own` are the apps of who asks.
+ * Errors: conflict app_name_taken.
+ */
+export async function refuseTakenName(tx: Transaction, name: string, own: ReadonlySet<ClientId>): Promise<void> {
+  await run(tx, lockLikenesses, {});
+  const apps = await tx.prisma.app.findMany({ select: { clientId: true, name: true } });
+  if (!apps.some((app) => !own.has(app.clientId as ClientId) && isSameName(app.name, name))) return;
+  const message = "An app of somebody else has this name. Ask an operator to give it to your app.";
+  throw new AppError("conflict", "app_name_taken", message);
+}
+
+/**
+ * Refuses the logo of an app if it is that of an app of somebody else, byte by byte.
+ *
+ * Errors: conflict app_logo_taken.
+ */
+export async function refuseTakenLogo(tx: Transaction, clientId: ClientId, own: ReadonlySet<ClientId>): Promise<void> {
+  await run(tx, lockLikenesses, {});
+  const logo = await tx.prisma.appLogo.findUnique({ where: { clientId }, select: { hash: true } });
+  if (logo === null) return;
+  const where = { hash: logo.hash, clientId: { notIn: [clientId, ...own] } };
+  if ((await tx.prisma.appLogo.count({ where })) === 0) return;
+  const message = "An app of somebody else has this logo. Ask an operator to give it to your app.";
+  throw new AppError("conflict", "app_logo_taken", message);
+}
