@@ -156,7 +156,11 @@ type Request = Pick<AdminRequest<Change>, "path" | "headers" | "caller" | "reach
 const refuseHigherApp = (tx: Transaction, { path, caller, origin }: Pick<Request, "path" | "caller" | "origin">) =>
   refuseHigherHolder(tx, { holder: { clientId: path.clientId as ClientId }, mine: caller.roles, now: origin.at });
 
-/** Reads and locks an app that is to be changed. Errors: not_found app_not_found; forbidden role_forbids; StaleRecord. */
+/**
+ * Reads and locks an app that is to be changed.
+ *
+ * Errors: not_found app_not_found; forbidden role_forbids; StaleRecord.
+ */
 async function lockForChange(tx: Transaction, request: Request): Promise<AdminApp> {
   const { path, headers, reach, origin } = request;
   const clientId = path.clientId as ClientId;

@@ -73,8 +73,9 @@ function checkRole(given: NewRole, now: Date, supportRoleDays: number): void {
  * Gives somebody a role.
  *
  * Units:  supportRoleDays in days of 24 hours.
- * Errors: those of `checkRole` and `checkText`; forbidden role_beyond_own; not_found person_not_found, app_not_found, school_not_found;
- *         conflict staff_role_exists where the holder has it for all of that, and as long, and partners_not_confirmed.
+ * Errors: those of `checkRole` and `checkText`; forbidden role_beyond_own; not_found person_not_found, app_not_found,
+ *         school_not_found; conflict staff_role_exists where the holder has it for all of that, and as long, and
+ *         partners_not_confirmed.
  */
 export async function giveRole(
   tx: Transaction,

@@ -26,7 +26,7 @@ export function cover(mine: readonly StaffRole[], { role, schoolIds, clientIds }
  * app's tokens go, may do all that they may.
  *
  * Shape:  roles count of people who are blocked or soft-deleted too, as they come back with them. An app with scopes of
- *         the admin API and a redirect URI counts as an operator, as it works with the roles of those who sign in to it.
+ *         the admin API and a redirect URI counts as an operator: it works with the roles of those who sign in to it.
  * Errors: forbidden role_forbids where the holder has a role that goes beyond `mine`.
  */
 export async function refuseHigherHolder(
