@@ -120,7 +120,9 @@ async function run(folder: string, ends: Ends): Promise<boolean> {
   say("");
   for (const kind of kinds)
     say(`  ${kind}: ${countAnswered(ledger, kind)} answered, refused ${JSON.stringify(ledger.failed[kind])}`);
-  findings.push(...(await check({ url: primary, world, ledger, arrived: receiver.arrived })));
+  findings.push(
+    ...(await check({ url: primary, service: service.urls[0]!, world, ledger, arrived: receiver.arrived })),
+  );
   const ended = service.countEnded();
   findings.push({ claim: "no process of the service ended", faults: ended > 0 ? [`${ended} ended`] : [], of: 4 });
   return findings.map(tell).every(Boolean);

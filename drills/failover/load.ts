@@ -3,7 +3,8 @@ import { askFor, exchange, getAppToken, signOn, type TestApp, type TokenBody } f
 import type { Browser } from "../../test/support/browser.ts";
 import type { World } from "./world.ts";
 
-export const kinds = ["sign-on", "refresh", "client credentials", "read", "change"] as const;
+const ends = ["revocation", "logout", "new password"] as const;
+export const kinds = ["sign-on", "refresh", "client credentials", "read", "change", ...ends] as const;
 export type Kind = (typeof kinds)[number];
 
 export type Ended = { begun: number; ended: number; isAnswered: boolean };
@@ -16,16 +17,36 @@ export type Ledger = {
   /** Exchanges of codes that were answered with tokens, and when. Units: performance.now(). */
   usedCodes: { code: string; verifier: string; at: number }[];
   created: string[];
-  /** The number in the last name that was acknowledged, and in the last that was sent, by person. */
-  renamed: Map<string, { acknowledged: number; sent: number }>;
+  /** The number in the last name that was acknowledged, and in the last that was sent, by person; how often it was. */
+  renamed: Map<string, { acknowledged: number; sent: number; times: number }>;
+  /** Access tokens that were acknowledged, and those whose revocation was. */
+  accessTokens: string[];
+  revoked: string[];
+  /** Cookies of sessions whose logout was acknowledged, and whose they were. */
+  loggedOut: { personId: string; cookie: string }[];
+  passwords: Map<string, Password>;
   /** Families whose refresh was refused. */
   broken: string[];
 };
 
-const makeLedger = (): Ledger => ({
+/**
+ * A password that was acknowledged, and the one before it.
+ *
+ * Shape: `isUncertain` after a change without an answer, which nobody knows the new password of.
+ */
+export type Password = {
+  username: string;
+  acknowledged: string;
+  previous: string | null;
+  isUncertain: boolean;
+  times: number;
+};
+
+export const makeLedger = (): Ledger => ({
   ended: Object.fromEntries(kinds.map((kind) => [kind, [] as Ended[]])) as Ledger["ended"],
   failed: Object.fromEntries(kinds.map((kind) => [kind, {}])) as Ledger["failed"],
   ...{ usedCodes: [], created: [], renamed: new Map(), broken: [] },
+  ...{ accessTokens: [], revoked: [], loggedOut: [], passwords: new Map() },
 });
 
 export const countAnswered = ({ ended }: Ledger, kind: Kind): number =>
@@ -42,6 +63,7 @@ export const isFinal = (error: unknown): boolean =>
 
 const patienceMs = 20_000;
 const pauseMs = 40;
+const slowMs = 400;
 
 type Load = { ledger: Ledger; stop(): Promise<void> };
 
@@ -87,12 +109,27 @@ async function makeFlows(urls: readonly string[], world: World, ledger: Ledger):
   return [
     ...sessions.map((browser): Flow => ["sign-on", makeSignOn(world, browser, ledger)]),
     ...families.map((refreshToken): Flow => ["refresh", makeRefresh(world.app, refreshToken, ledger)]),
-    ["client credentials", (url) => takeAppToken(url, world.app)],
+    ["client credentials", async (url) => void ledger.accessTokens.push(await takeAppToken(url, world.app))],
     ["read", (url) => get(`${url}/idm/ep/v1/schools/${world.school}/people?limit=10`, token)],
     ["change", makeCreate(world, staff, ledger)],
     ["change", makeRename(world, staff, ledger)],
+    ["revocation", slowly((url) => revokeToken(url, world.app, ledger))],
+    ["logout", slowly(makeLogout(world, ledger))],
+    ["new password", slowly(makeNewPassword(world, staff, ledger))],
   ];
 }
+
+/** Leaves processors to the others, and gives up what is not answered. */
+const slowly =
+  (flow: (url: string) => Promise<void>) =>
+  async (url: string): Promise<void> => {
+    await sleep(slowMs);
+    const late = new AbortController();
+    const patience = sleep(patienceMs, undefined, { signal: late.signal });
+    const tooLate = patience.then(() => Promise.reject(new Error("not answered")));
+    tooLate.catch(() => undefined);
+    await Promise.race([flow(url), tooLate]).finally(() => late.abort());
+  };
 
 const scopes = ["openid", "offline_access"] as const;
 
@@ -133,34 +170,90 @@ export const requestTokens = (url: string, app: TestApp, fields: Record<string, 
     body: new URLSearchParams(fields),
   }) as Promise<TokenBody>;
 
-const takeAppToken = async (url: string, app: TestApp): Promise<void> =>
-  void (await requestTokens(url, app, {
-    grant_type: "client_credentials",
-    scope: "urn:schultor:idm:v1:schools:read",
-  }));
+async function takeAppToken(url: string, app: TestApp): Promise<string> {
+  const fields = { grant_type: "client_credentials", scope: "urn:schultor:idm:v1:schools:read" };
+  return (await requestTokens(url, app, fields)).access_token;
+}
 
-/** Signs on with a session. A code whose exchange was not answered is given up, as an app does. */
-function makeSignOn({ app }: World, session: Browser, ledger: Ledger): (url: string) => Promise<void> {
-  const cookie = session
+export async function revokeToken(url: string, app: TestApp, ledger: Ledger): Promise<void> {
+  const token = await takeAppToken(url, app);
+  await send(`${url}/oauth2/revoke`, { method: "POST", headers: basic(app), body: new URLSearchParams({ token }) });
+  ledger.revoked.push(token);
+}
+
+export const cookieOf = (browser: Browser): string =>
+  browser
     .cookies()
     .map(({ name, value }) => `${name}=${value}`)
     .join("; ");
+
+/** Signs in with the password and logs out again. */
+export function makeLogout({ app, leaving }: World, ledger: Ledger): (url: string) => Promise<void> {
   return async (url) => {
-    const { address, verifier } = askForCode(url, app);
-    const answer = await fetch(address, {
-      headers: { cookie },
-      redirect: "manual",
-      signal: AbortSignal.timeout(patienceMs),
+    const { browser } = await signOn({ url }, app, leaving.login, { scopes });
+    const cookie = cookieOf(browser);
+    if ((await useSession(url, app, cookie)) === null) throw new Refused("no session");
+    const ended = await browser.submit(await browser.open(`${url}/oauth2/sessions/logout`), "/confirm", {
+      logout: "yes",
     });
-    await answer.arrayBuffer();
-    const code = new URL(answer.headers.get("location") ?? "/", url).searchParams.get("code");
-    if (code === null) throw new Refused(`${answer.status} without a code`);
+    if (ended.status !== 200) throw new Refused(`${ended.status} of the logout`);
+    ledger.loggedOut.push({ personId: leaving.personId, cookie });
+  };
+}
+
+export function makeNewPassword({ people }: World, token: string, ledger: Ledger): (url: string) => Promise<void> {
+  // The first of the people gets a login by it, which the others keep without one.
+  const [personId] = people;
+  let isFirst = true;
+  return async (url) => {
+    const known = ledger.passwords.get(personId!);
+    const path = `${url}/admin/v1/people/${personId!}/login`;
+    const wanted = { username: "drill.password" };
+    if (known !== undefined) known.isUncertain = true;
+    const made = (await (isFirst
+      ? send(path, asStaff(token, "PUT", wanted))
+      : send(`${path}/password`, asStaff(token, "POST", {})))) as { username: string; password: string };
+    isFirst = false;
+    ledger.passwords.set(personId!, {
+      username: made.username,
+      acknowledged: made.password,
+      previous: known?.acknowledged ?? null,
+      isUncertain: false,
+      times: (known?.times ?? 0) + 1,
+    });
+  };
+}
+
+/** Signs on with a session. A code whose exchange was not answered is given up, as an app does. */
+function makeSignOn({ app }: World, session: Browser, ledger: Ledger): (url: string) => Promise<void> {
+  const cookie = cookieOf(session);
+  return async (url) => {
+    const used = await useSession(url, app, cookie);
+    if (used === null) throw new Refused("no code");
+    const { code, verifier } = used;
     await requestTokens(url, app, exchangeOf(app, { code, verifier }));
     ledger.usedCodes.push({ code, verifier, at: performance.now() });
   };
 }
 
-const askForCode = (url: string, app: TestApp) => askFor({ url }, app, { scopes });
+/**
+ * Asks for a code with the cookie of a session; null where a page is shown instead.
+ *
+ * Errors: Refused for every other answer.
+ */
+export async function useSession(url: string, app: TestApp, cookie: string) {
+  const { address, verifier } = askFor({ url }, app, { scopes });
+  const answer = await fetch(address, {
+    headers: { cookie },
+    redirect: "manual",
+    signal: AbortSignal.timeout(patienceMs),
+  });
+  await answer.arrayBuffer();
+  const location = answer.headers.get("location");
+  if (location === null) throw new Refused(`${answer.status} without a code`);
+  const code = new URL(location, url).searchParams.get("code");
+  return code === null ? null : { code, verifier };
+}
 
 export const exchangeOf = (app: TestApp, { code, verifier }: { code: string; verifier: string }) => ({
   grant_type: "authorization_code",
@@ -206,7 +299,7 @@ function makeCreate({ school }: World, token: string, ledger: Ledger): (url: str
 
 function makeRename({ people }: World, token: string, ledger: Ledger): (url: string) => Promise<void> {
   let count = 0;
-  for (const id of people) ledger.renamed.set(id, { acknowledged: -1, sent: -1 });
+  for (const id of people) ledger.renamed.set(id, { acknowledged: -1, sent: -1, times: 0 });
   return async (url) => {
     const number = count++;
     const id = people[number % people.length]!;
@@ -215,5 +308,6 @@ function makeRename({ people }: World, token: string, ledger: Ledger): (url: str
     const name = { firstFull: "Kim", firstCall: "Kim", last: `Name ${number}` };
     await send(`${url}/admin/v1/people/${id}`, asStaff(token, "PATCH", { name }));
     noted.acknowledged = number;
+    noted.times += 1;
   };
 }

@@ -15,6 +15,8 @@ export type World = {
   school: SchoolId;
   logins: Login[];
   people: string[];
+  /** Signs in and out again. */
+  leaving: { personId: string; login: Login };
   /** Events from then on have an address to go to. */
   startedAt: Date;
 };
@@ -40,12 +42,15 @@ export async function makeWorld(url: string, receiverUrl: string, encryptionKeys
     for (let n = 0; n < counts.logins + counts.renamed; n++) people.push(await make.person({ school }));
     const logins = [];
     for (const person of people.slice(0, counts.logins)) logins.push(await giveLogin(db, person));
+    const leaver = await make.person({ school });
+    const leaving = { personId: leaver, login: await giveLogin(db, leaver) };
     await registerEndpoint(
       db,
       { clientId: app.clientId, url: receiverUrl, eventTypes: ["person", "group", "school"] },
       { origin, keys: encryptionKeys, policy: { allowPrivateAddresses: true } },
     );
-    return { app, automation, school, logins, people: people.slice(counts.logins), startedAt: new Date() };
+    const others = people.slice(counts.logins);
+    return { app, automation, school, logins, people: others, leaving, startedAt: new Date() };
   } finally {
     await db.close();
   }
