@@ -39,6 +39,7 @@ async function makePeople(count: number, { school, groups, app: clientId }: Plac
   );
   await db.prisma.signIn.createMany(each(() => ({ clientId, firstSignInAt: start, lastSignInAt: start })));
   await db.prisma.consent.createMany(each(() => ({ clientId, scopes: ["openid"], grantedAt: start })));
+  await db.prisma.passwordRequest.createMany(each(() => ({ schoolId: school, requestedAt: start })));
   await db.prisma.schoolChoice.createMany(each(() => ({ clientId, schoolId: school })));
   await db.prisma.loginCard.createMany(
     each((id) => ({
