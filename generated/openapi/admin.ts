@@ -3469,6 +3469,8 @@ export interface components {
             secondFactors: components["schemas"]["StoredEntry"][];
             /** @description Their login cards, and when one was revoked. */
             loginCards: components["schemas"]["StoredEntry"][];
+            /** @description Which schools asked for a new password, and since when. */
+            passwordRequests: components["schemas"]["StoredEntry"][];
             /** @description Apps that still have to be told of a logout. */
             logoutNotices: components["schemas"]["StoredEntry"][];
             /** @description The staff roles that they hold or held. */

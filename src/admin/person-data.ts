@@ -68,6 +68,8 @@ const getPersonData: AdminHandler<"getPersonData"> = async ({ db }, { path, reac
     failedTries: entries(lists.failedTries),
     secondFactors: entries(lists.secondFactors),
     loginCards: entries(lists.loginCards),
+    // The home school is who is asked, also by schools that it does not reach.
+    passwordRequests: lists.passwordRequests.map(presentEntry),
     logoutNotices: entries(lists.logoutNotices),
     staffRoles: (await listRoles(db, roles)).map(presentRole),
     imports: (await listPersonImports(db, { personId, schoolIds: schoolsOf(reach), limit: most })).map(

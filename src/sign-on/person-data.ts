@@ -26,6 +26,7 @@ export type SignOnData = {
   failedTries: StoredEntry[];
   secondFactors: StoredEntry[];
   loginCards: StoredEntry[];
+  passwordRequests: StoredEntry[];
   logoutNotices: StoredEntry[];
 };
 
@@ -38,6 +39,7 @@ export async function readSignOnData({ prisma }: RecordStore, personId: PersonId
   const tries = await prisma.signInLimit.findMany({ where, select: { failures: true, forgetAt: true } });
   const factors = await prisma.secondFactor.findMany({ where, ...byTime });
   const cards = await prisma.loginCard.findMany({ where, ...byTime });
+  const requests = await prisma.passwordRequest.findMany({ where, orderBy: { requestedAt: "asc" } });
   const notices = await prisma.logoutNotice.findMany({ where, ...byTime });
   return {
     userNames: await prisma.userName.count({ where }),
@@ -50,6 +52,9 @@ export async function readSignOnData({ prisma }: RecordStore, personId: PersonId
     secondFactors: factors.map(({ kind, label, createdAt }) => entry({ what: `${kind} ${label}`, at: createdAt })),
     loginCards: cards.map(({ createdAt, revokedAt, schoolId }) =>
       entry({ at: createdAt, until: revokedAt, schoolId: schoolId as SchoolId }),
+    ),
+    passwordRequests: requests.map(({ requestedAt, schoolId }) =>
+      entry({ at: requestedAt, schoolId: schoolId as SchoolId }),
     ),
     logoutNotices: notices.map(({ createdAt, clientId }) => entry({ at: createdAt, clientId: clientId as ClientId })),
   };

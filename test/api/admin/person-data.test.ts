@@ -34,6 +34,7 @@ const answered: Record<string, (data: PersonData) => unknown> = {
   membership: ({ person }) => person.groups,
   oidc_artifact: ({ sessions }) => sessions,
   person: ({ person }) => [person.name],
+  password_request: ({ passwordRequests }) => passwordRequests,
   person_import: ({ imports }) => imports,
   recovery_code: ({ recoveryCodes }) => Array(recoveryCodes),
   school_choice: ({ schoolChoices }) => schoolChoices,
@@ -50,6 +51,7 @@ const answered: Record<string, (data: PersonData) => unknown> = {
 const leftOut: Record<string, string> = {
   announced_sign_in: "hashes of what an app saw, for the minutes of a change",
   tombstone: "of people who were deleted for good, about whom nothing is stored",
+  void_sign_in: "that sign-ins of the person are void, for the seconds until a job deletes them",
 };
 
 async function makeKnownPerson(): Promise<PersonId> {
@@ -69,6 +71,7 @@ async function makeKnownPerson(): Promise<PersonId> {
   await prisma.loginCard.create({
     data: { id: id(), personId, schoolId: school, tokenHash: bytes, secondStep: "NONE", createdAt: at },
   });
+  await prisma.passwordRequest.create({ data: { personId, schoolId: school, requestedAt: at } });
   await prisma.staffRole.create({
     data: { id: id(), personId, role: "SECRETARY", givenAt: at, schools: { create: { schoolId: school } } },
   });
