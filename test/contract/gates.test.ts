@@ -28,7 +28,7 @@ test("a gate is open when its program ends well", async () => {
 
 test.each<[claim: string, gate: () => Omit<Gate, "name">, why: RegExp]>([
   ["its program ends with an error", () => node("process.exit(3)"), /ended with 3/],
-  ["its program is not there", () => ({ program: "no-such-program", args: [], minutes: 1 }), /ENOENT/],
+  ["its program is not there", () => ({ program: "no-such-program", args: [], minutes: 1 }), /ended with 127/],
   ["it takes too long", () => ({ ...node("setInterval(() => {}, 1000)"), minutes: 0.005 }), /took longer/],
   [
     "its program was content with nothing",
@@ -55,6 +55,26 @@ test("a result of an earlier run does not count", async () => {
 
 test("a gate is shut when no time is left for it", async () => {
   expect(await outcomeOf(node(""), Date.now() - 1)).toMatchObject({ ok: false, why: "no time is left" });
+});
+
+test("the time of processors is that of the program and of what it started", async () => {
+  const busy = "const used = () => process.cpuUsage().user + process.cpuUsage().system; while (used() < 300_000);";
+  const parent = `require("child_process").execFileSync(process.execPath, ["-e", ${JSON.stringify(busy)}]); ${busy}`;
+  expect((await outcomeOf(node(parent))).cpuSeconds).toBeGreaterThan(0.5);
+});
+
+test("neighbours that are single-threaded run two at a time, and all others alone", async () => {
+  const order: string[] = [];
+  const gate = (name: string, isSingleThreaded: boolean): Gate => ({
+    name,
+    ...node("setTimeout(() => {}, 300)"),
+    isSingleThreaded,
+  });
+  const gates = [gate("a", true), gate("b", true), gate("c", false), gate("d", true)];
+  const outcomes = await runGates(gates, { say: (line) => order.push(line.split(" ", 2).join("")) });
+  expect(outcomes.map(({ name }) => name)).toEqual(["a", "b", "c", "d"]);
+  expect(order.slice(0, 2)).toEqual(["──a", "──b"]);
+  expect(order.slice(4)).toEqual(["──c", "✔c", "──d", "✔d"]);
 });
 
 test("what a shut gate printed is shown", async () => {

@@ -1,8 +1,20 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { installedServers } from "../support/servers.ts";
-import { runGates, sumUp, type Gate } from "./run-gates.ts";
+import { describeOutcome, runGates, sumUp, type Gate } from "./run-gates.ts";
+
+const { values } = parseArgs({
+  options: {
+    first: { type: "string", default: "", short: "f" },
+    only: { type: "string", multiple: true, default: [] },
+    minutes: { type: "string", default: "60" },
+    // Run as root: the gate `tests` as this user, to whom the folder belongs.
+    "tests-as": { type: "string" },
+  },
+});
+const testUser = values["tests-as"];
 
 const root = join(import.meta.dirname, "../..");
 const results = (name: string) => join(root, ".cache/check", `${name}.json`);
@@ -31,17 +43,42 @@ const exchanges = join(root, ".cache/check/exchanges");
 const whole = tests("test", 25);
 const allTests: Gate = { name: "tests", ...whole, env: { ...whole.env, EXCHANGES_FOLDER: exchanges } };
 
+const singleThreaded = (name: string, gate: Omit<Gate, "name">): Gate => ({ name, ...gate, isSingleThreaded: true });
+
+function asUser(gate: Gate): Gate {
+  if (testUser === undefined) return gate;
+  const home = join(root, ".cache/home");
+  return {
+    ...gate,
+    program: "runuser",
+    args: ["-u", testUser, "--", "env", `HOME=${home}`, gate.program, ...gate.args],
+  };
+}
+
+/** What the tests leave out for an ordinary user. */
+function testsAsRoot(): Gate[] {
+  if (testUser === undefined) return [];
+  const gate = tests("test", 5, "test-as-root");
+  const args = [...gate.args, "test/faults/embedded-postgres.test.ts", "--testNamePattern", "as root"];
+  return [{ ...gate, name: "tests as root", args }];
+}
+
 /** In the order in which they are cheap to fail. */
 const gates: Gate[] = [
-  { name: "generated code is current", program: "node", args: ["openapi/tools/generate.ts", "--check"], minutes: 5 },
-  { name: "contract rules", ...script("lint:openapi", 5) },
-  { name: "no released client breaks", ...script("lint:breaking", 5) },
-  { name: "changelog names what differs", ...script("lint:changelog", 5) },
-  { name: "types", program: "tsc", args: ["--noEmit"], minutes: 5 },
-  { name: "format", ...script("lint:format", 5) },
-  { name: "code rules", ...script("lint:code", 5) },
-  { name: "import rules", ...script("lint:imports", 5), expects: /\([1-9]\d* modules/ },
-  allTests,
+  singleThreaded("generated code is current", {
+    program: "node",
+    args: ["openapi/tools/generate.ts", "--check"],
+    minutes: 5,
+  }),
+  singleThreaded("contract rules", script("lint:openapi", 5)),
+  singleThreaded("no released client breaks", script("lint:breaking", 5)),
+  singleThreaded("changelog names what differs", script("lint:changelog", 5)),
+  singleThreaded("types", { program: "tsc", args: ["--noEmit"], minutes: 5 }),
+  singleThreaded("code rules", script("lint:code", 8)),
+  singleThreaded("format", script("lint:format", 5)),
+  singleThreaded("import rules", { ...script("lint:imports", 5), expects: /\([1-9]\d* modules/ }),
+  asUser(allTests),
+  ...testsAsRoot(),
   { name: "every operation is tested", program: "node", args: ["test/proxy/report.ts"], minutes: 1 },
   { name: "clients", ...tests("test:clients", 8) },
   { name: "examples", ...tests("test:examples", 6) },
@@ -50,13 +87,6 @@ const gates: Gate[] = [
   ...otherServers(),
 ];
 
-const { values } = parseArgs({
-  options: {
-    first: { type: "string", default: "", short: "f" },
-    only: { type: "string", multiple: true, default: [] },
-    minutes: { type: "string", default: "60" },
-  },
-});
 const known = new Set(gates.map(({ name }) => name));
 for (const name of [values.first, ...values.only])
   if (name !== "" && !known.has(name))
@@ -64,6 +94,10 @@ for (const name of [values.first, ...values.only])
 
 rmSync(exchanges, { recursive: true, force: true });
 mkdirSync(exchanges, { recursive: true });
+if (testUser !== undefined) {
+  mkdirSync(join(root, ".cache/home"), { recursive: true });
+  execFileSync("chown", ["-R", `${testUser}:`, join(root, ".cache")]);
+}
 process.chdir(root);
 const chosen = gates.filter(({ name }) => values.only.length === 0 || values.only.includes(name));
 const ordered = chosen.toSorted((a, b) => Number(b.name === values.first) - Number(a.name === values.first));
@@ -75,8 +109,7 @@ const outcomes = await runGates(ordered, {
 });
 
 console.log("");
-for (const { name, ok, seconds, why } of outcomes)
-  console.log(`${ok ? "✔" : "✖"} ${name} (${seconds} s)${why ? `: ${why}` : ""}`);
+for (const outcome of outcomes) console.log(describeOutcome(outcome));
 const { passed, failed, ok } = sumUp(outcomes);
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = ok ? 0 : 1;
