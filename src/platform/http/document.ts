@@ -46,10 +46,29 @@ export type OpenApiDocument = {
 
 const bundles = new URL("../../../generated/openapi/", import.meta.url);
 
-/** Reads a bundle and fills the operator's name into its scopes. */
-export async function loadDocument(name: string, platform: string): Promise<OpenApiDocument> {
+const loaded = new Map<string, Promise<OpenApiDocument>>();
+
+/**
+ * Reads a bundle and fills the operator's name into its scopes, once a process.
+ *
+ * Shape: frozen, because everybody gets the same document.
+ */
+export function loadDocument(name: string, platform: string): Promise<OpenApiDocument> {
+  const key = JSON.stringify([name, platform]);
+  const document = loaded.get(key) ?? readDocument(name, platform);
+  loaded.set(key, document);
+  return document;
+}
+
+async function readDocument(name: string, platform: string): Promise<OpenApiDocument> {
   const text = await readFile(new URL(`${name}.yaml`, bundles), "utf8");
-  return parse(text.replaceAll("<platform>", platform)) as OpenApiDocument;
+  return freeze(parse(text.replaceAll("<platform>", platform)) as OpenApiDocument);
+}
+
+function freeze<T>(part: T): T {
+  if (typeof part === "object" && part !== null && !Object.isFrozen(part))
+    Object.values(Object.freeze(part)).forEach(freeze);
+  return part;
 }
 
 /** What stands at a place of a document, itself or by reference. Errors: throws for a reference to nothing. */

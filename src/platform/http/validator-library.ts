@@ -46,22 +46,39 @@ export function makeRequestValidator(document: OpenApiDocument): (place: Place) 
   return bindValidator(new RequestValidator(copyOf<OpenAPIV3.DocumentV3>(document), options));
 }
 
+type SchemaChecks = Record<"text" | "json", (schema: object) => Check>;
+
+const madeChecks = new WeakMap<OpenApiDocument, SchemaChecks>();
+
 /**
- * Makes checks of values against schemas of a document.
+ * Makes checks of values against schemas of a document, each once a process.
  *
  * Shape: `text` takes values as a query or form has them, where a number is written out; `json` takes them as a JSON
  *        body has them.
  */
-export function makeSchemaChecks(document: OpenApiDocument): Record<"text" | "json", (schema: object) => Check> {
+export function makeSchemaChecks(document: OpenApiDocument): SchemaChecks {
+  const checks = madeChecks.get(document) ?? compileChecks(document);
+  madeChecks.set(document, checks);
+  return checks;
+}
+
+function compileChecks(document: OpenApiDocument): SchemaChecks {
   checkLibrary();
   const { ajv, ajvBody } = insidesOf(
     new RequestValidator(copyOf<OpenAPIV3.DocumentV3>(document), { ...options, allErrors: true }),
   );
   const components = copyOf(document.components);
-  const compile = (library: Insides["ajv"]) => (schema: object) => {
-    const properties = { value: copyOf(schema) };
-    const check = library.compile({ type: "object", required: ["value"], properties, components });
-    return (value: unknown) => (check({ value }) ? null : (check.errors ?? []));
+  const compile = (library: Insides["ajv"]) => {
+    const compiled = new WeakMap<object, Check>();
+    return (schema: object): Check => {
+      const known = compiled.get(schema);
+      if (known) return known;
+      const properties = { value: copyOf(schema) };
+      const checkValue = library.compile({ type: "object", required: ["value"], properties, components });
+      const check: Check = (value) => (checkValue({ value }) ? null : (checkValue.errors ?? []));
+      compiled.set(schema, check);
+      return check;
+    };
   };
   return { text: compile(ajv), json: compile(ajvBody) };
 }
