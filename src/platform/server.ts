@@ -5,8 +5,9 @@ import {
   type ServerOptions,
   type ServerResponse,
 } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isAmbiguous, pathOfTarget } from "./request-framing.ts";
 
 export type Server = {
   port: number;
@@ -53,11 +54,14 @@ export async function openServer({
   limits?: ServerOptions;
 }): Promise<Server> {
   const running = new Set<ServerResponse>();
+  const refused = new WeakSet<Socket>();
   const servers: HttpServer[] = [];
   let handler = answerWhileStarting;
   let stopping = false;
 
   const listener: RequestListener = (req, res) => {
+    // What came behind a request that was refused may be a part of it.
+    if (refused.has(req.socket)) return;
     running.add(res);
     // Node would take the machine's time, from which browsers count when a cookie of ours expires.
     res.setHeader("Date", new Date(Date.now()).toUTCString());
@@ -66,6 +70,12 @@ export async function openServer({
       running.delete(res);
       if (stopping) setImmediate(() => servers.forEach((server) => server.closeIdleConnections()));
     });
+    const path = pathOfTarget(req.url ?? "");
+    if (path === null || isAmbiguous(req)) {
+      refused.add(req.socket);
+      return void res.writeHead(400, { Connection: "close" }).end();
+    }
+    req.url = path;
     handler(req, res);
   };
   const open = async (address: string, at: number) => {
