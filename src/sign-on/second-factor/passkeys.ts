@@ -7,6 +7,7 @@ import {
   verifyRegistrationResponse,
   type WebAuthnCredential,
 } from "@simplewebauthn/server";
+import { decodeClientDataJSON } from "@simplewebauthn/server/helpers";
 import type { PersonId } from "../../directory/index.ts";
 import { takeToken } from "../../platform/token-bucket.ts";
 import type { InteractionDeps } from "../interaction/deps.ts";
@@ -96,12 +97,13 @@ export async function checkPasskey(deps: Deps, asked: Asked, { state, response }
     ...{ counter: Number(factor.counter), transports: factor.transports },
   } as WebAuthnCredential;
   const verified = await unlessRefused(
+    answer,
     verifyAuthenticationResponse({
       ...{ response: answer, expectedChallenge, expectedOrigin: origin, expectedRPID: rpID, credential },
       requireUserVerification: false,
     }),
   );
-  if (!verified?.verified) return false;
+  if (verified === null) return false;
   const { count } = await prisma.secondFactor.updateMany({
     where: { id: factor.id, counter: factor.counter },
     data: { counter: verified.authenticationInfo.newCounter, lastUsedAt: deps.clock() },
@@ -122,25 +124,43 @@ export async function readNewPasskey(
   if (expectedChallenge === null || answer === null) return null;
   const { rpID, origin } = siteOf(deps);
   const verified = await unlessRefused(
+    answer,
     verifyRegistrationResponse({
       ...{ response: answer, expectedChallenge, expectedOrigin: origin, expectedRPID: rpID },
       ...{ supportedAlgorithmIDs, requireUserVerification: false },
     }),
   );
   if (!verified?.verified) return null;
-  const { id, publicKey, counter, transports = [] } = verified.registrationInfo.credential;
+  const { id, publicKey, counter, transports } = verified.registrationInfo.credential;
   const taken = await deps.db.prisma.secondFactor.count({ where: { credentialId: id } });
-  return taken > 0 ? null : { credentialId: id, publicKey, counter, transports };
+  return taken > 0 ? null : { credentialId: id, publicKey, counter, transports: knownOf(transports) };
 }
+
+const knownTransports = ["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"];
+
+/** What the browser says of the ways to the authenticator; it is not signed. */
+const knownOf = (transports: unknown): string[] =>
+  Array.isArray(transports) ? knownTransports.filter((known) => transports.includes(known)) : [];
+
+const isId = (id: unknown): boolean => typeof id === "string" && /^[\w-]{1,1366}$/.test(id);
 
 function parse<Value extends { id: string }>(text: string): Value | null {
   try {
     const value = JSON.parse(text) as Value | null;
-    return typeof value?.id === "string" ? value : null;
+    return isId(value?.id) ? value : null;
   } catch {
     return null;
   }
 }
 
-// The library throws for whatever is wrong with an answer.
-const unlessRefused = <Value>(verifying: Promise<Value>): Promise<Value | null> => verifying.catch(() => null);
+/** The result of a check; null for an answer that is wrong in any way, or was given in a frame of another site. */
+async function unlessRefused<Value extends { verified: boolean }>(
+  { response }: { response: { clientDataJSON: string } },
+  verifying: Promise<Value>,
+): Promise<Value | null> {
+  // The library throws for whatever is wrong, and leaves frames to who uses it. These pages are in none.
+  const result = await verifying.catch(() => null);
+  return result?.verified === true && decodeClientDataJSON(response.clientDataJSON).crossOrigin !== true
+    ? result
+    : null;
+}

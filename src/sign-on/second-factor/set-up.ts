@@ -193,8 +193,14 @@ const addPasskey: Handle = async (deps, req, res, signedIn) => {
   if (made === null) return showPasskey(deps, req, res, signedIn, true);
   const id = makeUuid(deps.clock());
   const factor = { kind: "PASSKEY" as const, id, label: labelOf(req, "Passkey"), ...made };
-  await add(deps, req, res, signedIn, { factor, method: "hwk" });
+  await add(deps, req, res, signedIn, { factor, method: "hwk" }).catch((error: unknown) => {
+    if (!isTaken(error)) throw error;
+    return showPasskey(deps, req, res, signedIn, true);
+  });
 };
+
+/** Whether somebody registered the same credential at the same time. */
+const isTaken = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "23505";
 
 type Added = { factor: Parameters<typeof addSecondFactor>[1]["factor"]; method: "otp" | "hwk" };
 
