@@ -672,6 +672,7 @@ export const tables = {
       requestHash: "request_hash",
       status: "status",
       answer: "answer",
+      namedIds: "named_ids",
       createdAt: "created_at",
     },
   },
@@ -1289,6 +1290,7 @@ export type Rows = {
     requestHash: Buffer;
     status: number;
     answer: Buffer;
+    namedIds: string[];
     createdAt: Date;
   };
   figure: {

@@ -10,6 +10,7 @@ type Answer = { status: number; body?: unknown; headers?: Record<string, string>
 type Asked = { caller: string; key: string; requestHash: Buffer };
 
 const keptHours = 24;
+const ids = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
 const purposeOf = ({ caller, key }: Asked) => `idempotency key ${caller} ${key}`;
 
 /**
@@ -17,7 +18,8 @@ const purposeOf = ({ caller, key }: Asked) => `idempotency key ${caller} ${key}`
  *
  * Shape:  `work` keeps its answer in its own transaction, so that neither is there without the other; of two at the
  *         same time one is taken back and gets the answer of the other.
- * Errors: unprocessable idempotency_key_reused for another request with the key.
+ * Errors: unprocessable idempotency_key_reused for another request with the key, and where the answer was about
+ *         somebody who has been deleted for good.
  */
 export async function doOnce<T extends Answer>(
   deps: Pick<AdminDeps, "db" | "clock" | "keys">,
@@ -44,6 +46,10 @@ async function findAnswer({ db, keys }: Pick<AdminDeps, "db" | "keys">, asked: A
   if (found === null) return null;
   if (!requestHash.equals(found.requestHash))
     throw new AppError("unprocessable", "idempotency_key_reused", "Another request had this idempotency key.");
+  if (found.answer.length === 0) {
+    const message = "What this idempotency key answered was about somebody who has been deleted for good.";
+    throw new AppError("unprocessable", "idempotency_key_reused", message);
+  }
   const opened = unseal(keys, purposeOf(asked), Buffer.from(found.answer));
   if (opened === null) throw new Error("The kept answer cannot be decrypted: its key is gone from the configuration.");
   const answer = JSON.parse(opened.toString()) as Answer;
@@ -57,11 +63,13 @@ async function keepAnswer(
   answer: Answer,
 ): Promise<void> {
   const { caller, key, requestHash } = asked;
-  const sealed = seal(keys, purposeOf(asked), Buffer.from(JSON.stringify(answer)));
+  const text = JSON.stringify(answer);
+  const sealed = seal(keys, purposeOf(asked), Buffer.from(text));
   await prisma.idempotencyKey.create({
     data: {
       ...{ caller, key, status: answer.status, createdAt: clock() },
       ...{ requestHash: new Uint8Array(requestHash), answer: new Uint8Array(sealed) },
+      namedIds: [...new Set(text.match(ids))],
     },
   });
 }

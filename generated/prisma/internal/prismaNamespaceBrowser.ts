@@ -871,6 +871,7 @@ export const IdempotencyKeyScalarFieldEnum = {
   requestHash: 'requestHash',
   status: 'status',
   answer: 'answer',
+  namedIds: 'namedIds',
   createdAt: 'createdAt'
 } as const
 

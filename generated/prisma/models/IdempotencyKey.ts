@@ -58,6 +58,7 @@ export type IdempotencyKeyCountAggregateOutputType = {
   requestHash: number
   status: number
   answer: number
+  namedIds: number
   createdAt: number
   _all: number
 }
@@ -95,6 +96,7 @@ export type IdempotencyKeyCountAggregateInputType = {
   requestHash?: true
   status?: true
   answer?: true
+  namedIds?: true
   createdAt?: true
   _all?: true
 }
@@ -191,6 +193,7 @@ export type IdempotencyKeyGroupByOutputType = {
   requestHash: runtime.Bytes
   status: number
   answer: runtime.Bytes
+  namedIds: string[]
   createdAt: Date
   _count: IdempotencyKeyCountAggregateOutputType | null
   _avg: IdempotencyKeyAvgAggregateOutputType | null
@@ -223,6 +226,7 @@ export type IdempotencyKeyWhereInput = {
   requestHash?: Prisma.BytesFilter<"IdempotencyKey"> | runtime.Bytes
   status?: Prisma.IntFilter<"IdempotencyKey"> | number
   answer?: Prisma.BytesFilter<"IdempotencyKey"> | runtime.Bytes
+  namedIds?: Prisma.StringNullableListFilter<"IdempotencyKey">
   createdAt?: Prisma.DateTimeFilter<"IdempotencyKey"> | Date | string
 }
 
@@ -232,6 +236,7 @@ export type IdempotencyKeyOrderByWithRelationInput = {
   requestHash?: Prisma.SortOrder
   status?: Prisma.SortOrder
   answer?: Prisma.SortOrder
+  namedIds?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -245,6 +250,7 @@ export type IdempotencyKeyWhereUniqueInput = Prisma.AtLeast<{
   requestHash?: Prisma.BytesFilter<"IdempotencyKey"> | runtime.Bytes
   status?: Prisma.IntFilter<"IdempotencyKey"> | number
   answer?: Prisma.BytesFilter<"IdempotencyKey"> | runtime.Bytes
+  namedIds?: Prisma.StringNullableListFilter<"IdempotencyKey">
   createdAt?: Prisma.DateTimeFilter<"IdempotencyKey"> | Date | string
 }, "caller_key">
 
@@ -254,6 +260,7 @@ export type IdempotencyKeyOrderByWithAggregationInput = {
   requestHash?: Prisma.SortOrder
   status?: Prisma.SortOrder
   answer?: Prisma.SortOrder
+  namedIds?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
   _count?: Prisma.IdempotencyKeyCountOrderByAggregateInput
   _avg?: Prisma.IdempotencyKeyAvgOrderByAggregateInput
@@ -271,6 +278,7 @@ export type IdempotencyKeyScalarWhereWithAggregatesInput = {
   requestHash?: Prisma.BytesWithAggregatesFilter<"IdempotencyKey"> | runtime.Bytes
   status?: Prisma.IntWithAggregatesFilter<"IdempotencyKey"> | number
   answer?: Prisma.BytesWithAggregatesFilter<"IdempotencyKey"> | runtime.Bytes
+  namedIds?: Prisma.StringNullableListFilter<"IdempotencyKey">
   createdAt?: Prisma.DateTimeWithAggregatesFilter<"IdempotencyKey"> | Date | string
 }
 
@@ -280,6 +288,7 @@ export type IdempotencyKeyCreateInput = {
   requestHash: runtime.Bytes
   status: number
   answer: runtime.Bytes
+  namedIds?: Prisma.IdempotencyKeyCreatenamedIdsInput | string[]
   createdAt: Date | string
 }
 
@@ -289,6 +298,7 @@ export type IdempotencyKeyUncheckedCreateInput = {
   requestHash: runtime.Bytes
   status: number
   answer: runtime.Bytes
+  namedIds?: Prisma.IdempotencyKeyCreatenamedIdsInput | string[]
   createdAt: Date | string
 }
 
@@ -298,6 +308,7 @@ export type IdempotencyKeyUpdateInput = {
   requestHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   status?: Prisma.IntFieldUpdateOperationsInput | number
   answer?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  namedIds?: Prisma.IdempotencyKeyUpdatenamedIdsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -307,6 +318,7 @@ export type IdempotencyKeyUncheckedUpdateInput = {
   requestHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   status?: Prisma.IntFieldUpdateOperationsInput | number
   answer?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  namedIds?: Prisma.IdempotencyKeyUpdatenamedIdsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -316,6 +328,7 @@ export type IdempotencyKeyCreateManyInput = {
   requestHash: runtime.Bytes
   status: number
   answer: runtime.Bytes
+  namedIds?: Prisma.IdempotencyKeyCreatenamedIdsInput | string[]
   createdAt: Date | string
 }
 
@@ -325,6 +338,7 @@ export type IdempotencyKeyUpdateManyMutationInput = {
   requestHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   status?: Prisma.IntFieldUpdateOperationsInput | number
   answer?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  namedIds?: Prisma.IdempotencyKeyUpdatenamedIdsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -334,6 +348,7 @@ export type IdempotencyKeyUncheckedUpdateManyInput = {
   requestHash?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
   status?: Prisma.IntFieldUpdateOperationsInput | number
   answer?: Prisma.BytesFieldUpdateOperationsInput | runtime.Bytes
+  namedIds?: Prisma.IdempotencyKeyUpdatenamedIdsInput | string[]
   createdAt?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
 }
 
@@ -348,6 +363,7 @@ export type IdempotencyKeyCountOrderByAggregateInput = {
   requestHash?: Prisma.SortOrder
   status?: Prisma.SortOrder
   answer?: Prisma.SortOrder
+  namedIds?: Prisma.SortOrder
   createdAt?: Prisma.SortOrder
 }
 
@@ -377,6 +393,15 @@ export type IdempotencyKeySumOrderByAggregateInput = {
   status?: Prisma.SortOrder
 }
 
+export type IdempotencyKeyCreatenamedIdsInput = {
+  set: string[]
+}
+
+export type IdempotencyKeyUpdatenamedIdsInput = {
+  set?: string[]
+  push?: string | string[]
+}
+
 
 
 export type IdempotencyKeySelect<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -385,6 +410,7 @@ export type IdempotencyKeySelect<ExtArgs extends runtime.Types.Extensions.Intern
   requestHash?: boolean
   status?: boolean
   answer?: boolean
+  namedIds?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["idempotencyKey"]>
 
@@ -394,6 +420,7 @@ export type IdempotencyKeySelectCreateManyAndReturn<ExtArgs extends runtime.Type
   requestHash?: boolean
   status?: boolean
   answer?: boolean
+  namedIds?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["idempotencyKey"]>
 
@@ -403,6 +430,7 @@ export type IdempotencyKeySelectUpdateManyAndReturn<ExtArgs extends runtime.Type
   requestHash?: boolean
   status?: boolean
   answer?: boolean
+  namedIds?: boolean
   createdAt?: boolean
 }, ExtArgs["result"]["idempotencyKey"]>
 
@@ -412,10 +440,11 @@ export type IdempotencyKeySelectScalar = {
   requestHash?: boolean
   status?: boolean
   answer?: boolean
+  namedIds?: boolean
   createdAt?: boolean
 }
 
-export type IdempotencyKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"caller" | "key" | "requestHash" | "status" | "answer" | "createdAt", ExtArgs["result"]["idempotencyKey"]>
+export type IdempotencyKeyOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"caller" | "key" | "requestHash" | "status" | "answer" | "namedIds" | "createdAt", ExtArgs["result"]["idempotencyKey"]>
 
 export type $IdempotencyKeyPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "IdempotencyKey"
@@ -426,6 +455,7 @@ export type $IdempotencyKeyPayload<ExtArgs extends runtime.Types.Extensions.Inte
     requestHash: runtime.Bytes
     status: number
     answer: runtime.Bytes
+    namedIds: string[]
     createdAt: Date
   }, ExtArgs["result"]["idempotencyKey"]>
   composites: {}
@@ -855,6 +885,7 @@ export interface IdempotencyKeyFieldRefs {
   readonly requestHash: Prisma.FieldRef<"IdempotencyKey", 'Bytes'>
   readonly status: Prisma.FieldRef<"IdempotencyKey", 'Int'>
   readonly answer: Prisma.FieldRef<"IdempotencyKey", 'Bytes'>
+  readonly namedIds: Prisma.FieldRef<"IdempotencyKey", 'String[]'>
   readonly createdAt: Prisma.FieldRef<"IdempotencyKey", 'DateTime'>
 }
     
