@@ -1,0 +1,41 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { compileCache } from "../../support/compile-cache.ts";
+import { atFileEnd } from "../../support/file-end.ts";
+
+export type Watched = {
+  url: string;
+  /** The longest that the event loop stood still since the last call. */
+  takeLongestMs(): Promise<number>;
+  /** Lets it stand still; answers as `takeLongestMs`. */
+  block(ms: number): Promise<number>;
+};
+
+/** Starts the service in a process of its own, whose event loop is watched; ends with the test file. */
+export async function startWatched(databaseUrl: string, execArgv: string[] = []): Promise<Watched> {
+  const child = fork(fileURLToPath(new URL("./service.ts", import.meta.url)), {
+    env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: compileCache, DATABASE_URL: databaseUrl },
+    execArgv,
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+  const ended = once(child, "exit");
+  atFileEnd(async () => {
+    child.kill("SIGTERM");
+    await ended;
+  });
+  const hear = async <T>(): Promise<T> => {
+    const [message] = (await Promise.race([
+      once(child, "message"),
+      ended.then(() => Promise.reject(new Error("The service ended."))),
+    ])) as [T];
+    return message;
+  };
+  const { url } = await hear<{ url: string }>();
+  const block = async (blockMs: number) => {
+    const heard = hear<{ longestMs: number }>();
+    child.send({ blockMs });
+    return (await heard).longestMs;
+  };
+  return { url, block, takeLongestMs: () => block(0) };
+}
