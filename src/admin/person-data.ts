@@ -3,7 +3,8 @@ import { findPerson, type PersonId, type SchoolId } from "../directory/index.ts"
 import { listAudit, listEventsOf, personActor, type RecordedAudit } from "../events/index.ts";
 import { listPersonImports } from "../imports/index.ts";
 import { present } from "../platform/contract-types.ts";
-import { withPrismaTransaction } from "../platform/db.ts";
+import { withPrismaTransaction, type RecordStore } from "../platform/db.ts";
+import { etagOf, mapInSlices, stringifyInSlices } from "../platform/http/index.ts";
 import { listConsents, listSessions, readSignOnData, recordAtHome, type StoredEntry } from "../sign-on/index.ts";
 import { everything, isReached, listRoles, type Reach } from "../staff/index.ts";
 import { listDeliveriesOf } from "../webhooks/index.ts";
@@ -15,13 +16,32 @@ import { presentPersonImport, schoolsOf } from "./person-imports.ts";
 import { readPerson } from "./person-record.ts";
 import { presentAppOfPerson, presentConsent, presentSession } from "./sessions.ts";
 import { presentRole } from "./staff.ts";
-import { tagOf } from "./stale.ts";
 
 type Schemas = components["schemas"];
 type PersonData = Schemas["PersonData"];
 
 /** Of lines and times, which nobody reads to the end. */
 const most = 10_000;
+const linesAtOnce = 500;
+
+/** Reads the newest lines in parts, so that other requests have their turn. */
+async function readLines(
+  db: RecordStore,
+  whose: { personId: PersonId } | { actorId: string },
+): Promise<RecordedAudit[]> {
+  const lines: RecordedAudit[] = [];
+  for (let isWhole = false; !isWhole && lines.length < most;) {
+    const last = lines.at(-1);
+    const found = await listAudit(db, {
+      ...whose,
+      limit: linesAtOnce,
+      ...(last && { after: { at: last.at, id: last.id } }),
+    });
+    lines.push(...found);
+    isWhole = found.length < linesAtOnce;
+  }
+  return lines;
+}
 
 const presentEntry = ({ what, at, until, clientId, schoolId }: StoredEntry) =>
   present<Schemas["StoredEntry"]>({
@@ -49,8 +69,8 @@ const getPersonData: AdminHandler<"getPersonData"> = async ({ db }, { path, reac
   const { userNames, recoveryCodes, ...lists } = await readSignOnData(db, personId);
   const roles = { personId, reach: everything, now: origin.at, withEnded: true, limit: most };
   const isSeen = ({ schoolId }: RecordedAudit) => seenBy(reach, schoolId);
-  const lines = (await listAudit(db, { personId, limit: most })).filter(isSeen);
-  const actions = (await listAudit(db, { actorId: personActor(personId), limit: most })).filter(isSeen);
+  const lines = (await readLines(db, { personId })).filter(isSeen);
+  const actions = (await readLines(db, { actorId: personActor(personId) })).filter(isSeen);
   const names = await findLineNames({ db }, reach, [...lines, ...actions]);
   const entries = (of: StoredEntry[]) => of.filter(({ schoolId }) => seenBy(reach, schoolId)).map(presentEntry);
   const body = present<PersonData>({
@@ -75,8 +95,8 @@ const getPersonData: AdminHandler<"getPersonData"> = async ({ db }, { path, reac
     imports: (await listPersonImports(db, { personId, schoolIds: schoolsOf(reach), limit: most })).map(
       presentPersonImport,
     ),
-    audit: lines.map((line) => presentLine(line, true, names)),
-    actions: actions.map((line) => presentLine(line, false, names)),
+    audit: await mapInSlices(lines, (line) => presentLine(line, true, names)),
+    actions: await mapInSlices(actions, (line) => presentLine(line, false, names)),
     events: (await listEventsOf(db, { subjectId: personId, limit: most })).map(({ at, clientId, action }) =>
       timeOf(clientId, at, { what: action }),
     ),
@@ -85,7 +105,8 @@ const getPersonData: AdminHandler<"getPersonData"> = async ({ db }, { path, reac
     ),
   });
   await withPrismaTransaction(db, (tx) => recordAtHome(tx, { ...origin, action: "person_data_read", personId }));
-  return { status: 200, body, headers: { ETag: tagOf(body, ["madeAt", "audit"]) } };
+  const { madeAt: _madeAt, audit: _audit, ...state } = body;
+  return { status: 200, body, headers: { ETag: etagOf(await stringifyInSlices(state)) } };
 };
 
 export const personDataHandlers = { getPersonData };

@@ -21,6 +21,7 @@ export {
 } from "./document.ts";
 export { listFields, makeFormCheck, type FormCheck, type ParameterFault } from "./form-check.ts";
 export { innerOrigin, makeInnerCalls, type InnerFetch } from "./inner-calls.ts";
+export { mapInSlices, stringifyInSlices } from "./json-in-slices.ts";
 export { makeReading, withoutGates, type ListSettings, type Reading } from "./reading.ts";
 export { requestIdOf, type RenderFailure } from "./failure.ts";
 export {

@@ -3,6 +3,7 @@ import type { Done, JsonDone, JsonMade, JsonRead } from "./answer.ts";
 import { CallerLeft, type Caller } from "./caller.ts";
 import { etagOf, headersOf, isNotModified } from "./etag.ts";
 import type { Gate } from "./gate.ts";
+import { jsonInSlices } from "./json-in-slices.ts";
 import { watchBody } from "./paced-body.ts";
 import type { ReadTogether } from "./read-together.ts";
 import type { Reading } from "./reading.ts";
@@ -45,7 +46,9 @@ export async function sendDone({ work }: JsonDone<Done>, sending: Sending): Prom
   check?.(body, status);
   const type = body === undefined ? {} : { "Content-Type": Buffer.isBuffer(body) ? "application/pdf" : contentType };
   res.writeHead(status, { "Cache-Control": "no-store", ...type, ...headers });
-  res.end(body === undefined || Buffer.isBuffer(body) ? body : JSON.stringify(body));
+  if (body === undefined || Buffer.isBuffer(body)) return void res.end(body);
+  for await (const piece of jsonInSlices(body as object)) res.write(piece);
+  res.end();
 }
 
 /** Waits without a place, and without counting as one of the requests of the app. Errors: CallerLeft. */

@@ -5,9 +5,9 @@ import { takePage, type Handed, type Visit } from "../frame/index.ts";
 import { queryOf, readFilters } from "./filters.ts";
 import { describeLine, type Line } from "./words.ts";
 
-const pageSize = 1000;
+const pageSize = 250;
 /** A file with more lines is cut, and says so in its last one. */
-const mostPages = 100;
+const mostPages = 400;
 
 const columns = ["at", "what", "action", "by", "role", "whom", "app", "before", "after", "requestId"] as const;
 

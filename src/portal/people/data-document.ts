@@ -2,19 +2,41 @@
 import { createRequire } from "node:module";
 import { buffer } from "node:stream/consumers";
 import PDFDocument from "pdfkit";
-import type { Locale } from "../../platform/pages/index.ts";
+import { makeTranslator, type Locale } from "../../platform/pages/index.ts";
+import { makeTimes } from "../frame/zone.ts";
+import { listSections, type PersonData, type Section } from "./data-sections.ts";
+import german from "./locales/de.json" with { type: "json" };
+import english from "./locales/en.json" with { type: "json" };
 
-export type Section = { heading: string; lines: string[] };
-
-/** Shape: `now` is the date that the document names. */
-export type DataDocument = { title: string; subtitle: string; sections: readonly Section[]; locale: Locale; now: Date };
+/** Shape: `data` is the JSON of the admin API, `name` that of the person, `now` the date of the document. */
+export type DataDocument = {
+  data: ArrayBuffer;
+  as: "pdf" | "json";
+  name: string;
+  locale: Locale;
+  zone: string;
+  now: Date;
+};
 
 const { resolve } = createRequire(import.meta.url);
 const fontFile = (name: string): string => resolve(`dejavu-fonts-ttf/ttf/${name}.ttf`);
 const margin = 56;
+const translator = makeTranslator({ de: german, en: english });
 
-/** Draws a document of headings and lines as PDF, A4, with an embedded font. */
-export default async function drawDocument({ title, subtitle, sections, locale, now }: DataDocument): Promise<Buffer> {
+/** Writes what is stored about a person, as indented JSON or as a document. */
+export default async function writeDocument({ data, as, name, locale, zone, now }: DataDocument): Promise<Buffer> {
+  const read = JSON.parse(Buffer.from(data).toString()) as PersonData;
+  if (as === "json") return Buffer.from(JSON.stringify(read, null, 2));
+  const t = translator(locale);
+  const sections = listSections(read, { t, times: makeTimes(locale, zone) });
+  return draw({ title: t("data.documentTitle"), subtitle: name, sections }, { locale, now });
+}
+
+/** Draws headings and lines on A4, with an embedded font. */
+async function draw(
+  { title, subtitle, sections }: { title: string; subtitle: string; sections: readonly Section[] },
+  { locale, now }: { locale: Locale; now: Date },
+): Promise<Buffer> {
   const info = { Title: title, CreationDate: now, ModDate: now };
   const document = new PDFDocument({ size: "A4", margin, lang: locale, info });
   document.registerFont("plain", fontFile("DejaVuSans"));

@@ -13,10 +13,9 @@ export type Watched = {
 };
 
 /** Starts the service in a process of its own, whose event loop is watched; ends with the test file. */
-export async function startWatched(databaseUrl: string, execArgv: string[] = []): Promise<Watched> {
+export async function startWatched(databaseUrl: string): Promise<Watched> {
   const child = fork(fileURLToPath(new URL("./service.ts", import.meta.url)), {
     env: { PATH: process.env["PATH"], NODE_COMPILE_CACHE: compileCache, DATABASE_URL: databaseUrl },
-    execArgv,
     stdio: ["ignore", "inherit", "inherit", "ipc"],
   });
   const ended = once(child, "exit");
