@@ -75,7 +75,7 @@ beforeAll(async () => {
   admin = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
   for (const personId of ids.slice(0, members)) if (personId !== known) await giveLogin(db, personId);
   made.import = await create(`/admin/v1/imports?school=${small}`, roster, "application/octet-stream");
-  const endpoint = { clientId: app.clientId, url: "https://receiver.example/events", eventTypes: ["person"] };
+  const endpoint = { clientId: app.clientId, url: "https://93.184.215.14/events", eventTypes: ["person"] };
   made.endpoint = await create("/admin/v1/webhook-endpoints", JSON.stringify(endpoint), "application/json");
 });
 
@@ -137,19 +137,17 @@ const answers: Record<string, number> = {
   ...{ createLoginCards: 201, printLoginCards: 200, putSchoolLogo: 204, createImport: 201, getPersonData: 200 },
   ...{ listImportChanges: 200, listPersonenInfo: 200, putAppLogo: 204, getAppView: 200, createSandbox: 201 },
 };
-const image = makeNoise(16);
+const image = makeCostlyImage();
 const roster = Buffer.from(
   `id;role;first_name;last_name;classes\n${Array.from({ length: 20_000 }, (_, n) => `p${n};STUDENT;Änne;Muster${n};5a,Chor\n`).join("")}`,
 );
 
-/** An image of the most pixels that a logo has, whose decoding costs much and whose file is small. */
-function makeNoise(bitDepth: 8 | 16): Buffer {
-  const side = 1024;
-  const made = new PNG({ width: side, height: side, bitDepth, colorType: 6, inputColorType: 6, inputHasAlpha: true });
-  const data = bitDepth === 16 ? new Uint16Array(side * side * 4) : new Uint8Array(side * side * 4);
-  return PNG.sync.write(Object.assign(made, { data: data as unknown as Buffer }), {
-    ...{ bitDepth, colorType: 6, inputColorType: 6, inputHasAlpha: true },
-  });
+/** A PNG of the most pixels that a logo has, with 16 bits for each channel: a small file that takes long to decode. */
+function makeCostlyImage(): Buffer {
+  const [side, bitDepth] = [1024, 16] as const;
+  const options = { bitDepth, colorType: 6, inputColorType: 6, inputHasAlpha: true } as const;
+  const png = new PNG({ width: side, height: side, ...options });
+  return PNG.sync.write(Object.assign(png, { data: new Uint16Array(side * side * 4) as unknown as Buffer }), options);
 }
 
 function bodyOf(place: Place): { type: string; body: string | Buffer } | null {
@@ -213,12 +211,15 @@ const pages = [
   ...["/docs/changelog", "/sign-in", "/health/ready"],
 ];
 
-test.each(pages)("the page %s lets others have their turn", async (page) => {
-  let status = 0;
-  const ms = await measure(async () => void ({ status } = await admin.browser.open(page)));
-  expect(status).toBeLessThan(500);
-  expect(ms).toBeLessThanOrEqual(mostMs);
-});
+test.each(pages.map((page) => [page.replaceAll(/[0-9a-f-]{36}/g, "…"), page]))(
+  "the page %s lets others have their turn",
+  async (_name, page) => {
+    let status = 0;
+    const ms = await measure(async () => void ({ status } = await admin.browser.open(page)));
+    expect(status).toBeLessThan(500);
+    expect(ms).toBeLessThanOrEqual(mostMs);
+  },
+);
 
 const forms: [string, () => Promise<unknown>][] = [
   [
@@ -262,7 +263,7 @@ const forms: [string, () => Promise<unknown>][] = [
   ],
 ];
 
-test.each(forms)("%s let others have their turn", async (name, submit) => {
+test.each(forms)("%s let others have their turn", async (_name, submit) => {
   const ms = await measure(submit);
   expect(ms).toBeLessThanOrEqual(mostMs);
 });
@@ -281,7 +282,7 @@ describe.each(documentNames)("%s", (name) => {
     const ms = await measure(async () => {
       const headers = { ...headersOf(place), ...(given && { "content-type": given.type }) };
       const answer = await send({ path, method: place.method, headers, body: given && given.body });
-      status = answer.status;
+      status ||= answer.status;
       if (place.id === "createLoginCards" && status === 201)
         printId = (JSON.parse(answer.text) as { printId: string }).printId;
     });
