@@ -148,7 +148,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
   [["src/sign-on/sign-in-settings.ts"], "the row lock of a change"],
   [["src/sign-on/cards/settings.ts"], "the row lock of a change"],
   [
-    ["src/sign-on/end-sign-ins.ts", "src/sign-on/logout/notice.ts"],
+    ["src/sign-on/{end-sign-ins,void-sign-ins}.ts", "src/sign-on/logout/notice.ts"],
     "ends all sessions and tokens of a person at once; notices are leased",
   ],
   [
