@@ -2,7 +2,7 @@
 export const namedSql: readonly (readonly [files: readonly string[], reason: string])[] = [
   [["src/platform/sql.ts", "src/platform/json-sql.ts", "src/platform/lookup-sql.ts"], "what named SQL is made of"],
   [
-    ["src/platform/{session,silent-connections,replica,read-settings,migrate,statistics,wake-up}.ts"],
+    ["src/platform/{session,database-clock,silent-connections,replica,read-settings,migrate,statistics,wake-up}.ts"],
     "settings of connections, whether a server still answers and how far a replica is, migrations, `ANALYZE`, `LISTEN`: statements about the server, not about records",
   ],
   [
