@@ -25,7 +25,7 @@ import {
 import { makeLastAnswers } from "./platform/last-answers.ts";
 import type { Log } from "./platform/log.ts";
 import { makeMetricsRouter } from "./platform/metrics-router.ts";
-import { makeMetrics, watchPools, watchReplica, type Metrics } from "./platform/metrics.ts";
+import { makeMetrics, watchImports, watchPools, watchReplica, type Metrics } from "./platform/metrics.ts";
 import { watchSurroundings } from "./platform/watch-surroundings.ts";
 import { checkMigrated } from "./platform/migrate.ts";
 import { listPathWords, makeOperationNames } from "./platform/name-operations.ts";
@@ -115,6 +115,7 @@ export async function makeApp(
     // Each holds a connection of the share of its process.
     atOnce: Math.min(config.importsAtOnce, shares.imports.pool.options.max),
   });
+  watchImports(metrics, imports.count);
   const healthChecks = listHealthChecks(shares.checks);
   watchSurroundings(metrics, {
     clock,
@@ -136,6 +137,22 @@ export async function makeApp(
     settings: config.webhooks,
     count: countDelivery,
   });
+  const jobs: WorkerJob[] = [
+    ...signOn.jobs,
+    makePurgeJob({ db: shares.changes, clock, forget: forgetPerson }),
+    makeSandboxSweep({ db: shares.changes, clock }),
+    makeAnnouncedSweep({ db: shares.jobs, clock }),
+    makeEventSweepJob({ db: shares.jobs, clock, feedDays: config.changeFeedDays }),
+    makeAuditSweepJob({ db: shares.jobs, clock, auditDays: config.auditDays }),
+    makeStatisticsJob(shares.jobs),
+    makePersonImportSweep({ db: shares.jobs, clock, auditDays: config.auditDays }),
+    makeImportSweep({ db: shares.jobs, clock }),
+    makeIdempotencySweep({ db: shares.jobs, clock }),
+    makeUploadSweep(),
+    ...webhooks.jobs,
+    ...traffic.jobs,
+    lastCalls.job,
+  ];
   const admin = makeAdmin({
     ...{ db: shares.changes, clock, keys: deriveKeys(config.encryptionKeys, "admin"), platform: config.platform, log },
     ...{ allowLoopbackHttp: !config.production, policy, restoreWindowDays: config.restoreWindowDays },
@@ -153,6 +170,7 @@ export async function makeApp(
     fetchAsApp: (app, requestId) => fetchAsApp({ ...app, personId: null, hasSecondFactor: false, requestId }),
     issuerUrl: config.issuerUrl,
     healthChecks,
+    jobs,
     listeners: {
       wait: webhooks.waits.wait,
       rules: { retrySeconds: config.webhooks.retrySeconds, random: Math.random, count: countDelivery },
@@ -228,22 +246,7 @@ export async function makeApp(
       protect(res);
       operations(req, res);
     },
-    jobs: [
-      ...signOn.jobs,
-      makePurgeJob({ db: shares.changes, clock, forget: forgetPerson }),
-      makeSandboxSweep({ db: shares.changes, clock }),
-      makeAnnouncedSweep({ db: shares.jobs, clock }),
-      makeEventSweepJob({ db: shares.jobs, clock, feedDays: config.changeFeedDays }),
-      makeAuditSweepJob({ db: shares.jobs, clock, auditDays: config.auditDays }),
-      makeStatisticsJob(shares.jobs),
-      makePersonImportSweep({ db: shares.jobs, clock, auditDays: config.auditDays }),
-      makeImportSweep({ db: shares.jobs, clock }),
-      makeIdempotencySweep({ db: shares.jobs, clock }),
-      makeUploadSweep(),
-      ...webhooks.jobs,
-      ...traffic.jobs,
-      lastCalls.job,
-    ],
+    jobs,
     noteJob: traffic.noteJob,
     endWaits: webhooks.waits.close,
     async close() {

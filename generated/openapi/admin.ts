@@ -5919,6 +5919,14 @@ export interface components {
             isWell: boolean;
         };
         /**
+         * @description - `WELL`: its last run ended well, in time.
+         *     - `FAILING`: its last run failed.
+         *     - `LATE`: it has not ended well for more than three times the time between two runs, and a minute.
+         * @example WELL
+         * @enum {string}
+         */
+        JobState: "WELL" | "FAILING" | "LATE";
+        /**
          * @description How a run ended.
          * @example done
          * @enum {string}
@@ -5928,6 +5936,7 @@ export interface components {
         JobRun: {
             /** @example webhooks.deliver */
             name: string;
+            state: components["schemas"]["JobState"];
             /**
              * Format: date-time
              * @description When it ended.
@@ -5940,11 +5949,23 @@ export interface components {
              */
             durationMs: number;
             outcome: components["schemas"]["JobOutcome"];
+            /**
+             * Format: date-time
+             * @description When a run last ended well; null if none has.
+             * @example 2026-02-03T08:00:00.000Z
+             */
+            doneAt: string | null;
+            /**
+             * Format: int32
+             * @description How many runs have failed since.
+             * @example 0
+             */
+            failures: number;
         };
         /** @description What is well, when each job last ran, and how much waits. */
         Health: {
             /**
-             * @description Whether all checks are well.
+             * @description Whether all checks and all jobs are well.
              * @example true
              */
             isWell: boolean;

@@ -694,6 +694,8 @@ export const tables = {
       at: "at",
       durationMs: "duration_ms",
       outcome: "outcome",
+      doneAt: "done_at",
+      failures: "failures",
     },
   },
   apiRequest: {
@@ -1306,6 +1308,8 @@ export type Rows = {
     at: Date;
     durationMs: number;
     outcome: string;
+    doneAt: Date | null;
+    failures: number;
   };
   apiRequest: {
     id: string;

@@ -8,6 +8,7 @@ import type { OutboundPolicy } from "../platform/guarded-request.ts";
 import type { ChangeAnswer, ChangeRequest, InnerFetch } from "../platform/http/index.ts";
 import type { EncryptionKeys } from "../platform/seal.ts";
 import type { SharedReads } from "../platform/shared-reads.ts";
+import type { WorkerJob } from "../platform/worker.ts";
 import type { MakeCard } from "../sign-on/index.ts";
 import type { Holder, StaffRole } from "../staff/index.ts";
 import type { AttemptRules, ListenerWaits } from "../webhooks/index.ts";
@@ -30,6 +31,8 @@ export type AdminDeps = {
   /** Works on imports. */
   imports: ImportRequests;
   healthChecks: readonly HealthCheck[];
+  /** The jobs of the service, in whichever process. */
+  jobs: readonly Pick<WorkerJob, "name" | "everySeconds">[];
   /** Where requests wait for what is due at a listening endpoint, and when failed deliveries are due again. */
   listeners: Pick<ListenerWaits, "wait"> & { rules: Omit<AttemptRules, "now"> };
   makeCard: MakeCard;

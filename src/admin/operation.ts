@@ -2,24 +2,36 @@ import { recordDifference } from "../events/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { withPrismaTransaction, type RecordStore } from "../platform/db.ts";
 import { runChecks } from "../platform/health.ts";
+import { lateAfterSeconds } from "../platform/metrics.ts";
 import { describeSigningKeys, makeNextKeys, rotateSigningKeysIn, type DescribedKey } from "../sign-on/index.ts";
-import { listJobRuns } from "../traffic/index.ts";
+import { listJobRuns, type JobRun } from "../traffic/index.ts";
 import { listEndpoints } from "../webhooks/index.ts";
 import type { components } from "../../generated/openapi/admin.ts";
-import type { AdminHandler } from "./handler.ts";
+import type { AdminDeps, AdminHandler } from "./handler.ts";
 import { answerPage, readPage } from "./page.ts";
 import { tagOf } from "./stale.ts";
 
 type Schemas = components["schemas"];
 
-const getHealth: AdminHandler<"getHealth"> = async ({ db, healthChecks }) => {
+/** Shape: a job that another release runs is never late. */
+function stateOf(run: JobRun, { jobs, clock }: Pick<AdminDeps, "jobs" | "clock">): Schemas["JobState"] {
+  if (run.outcome === "failed") return "FAILING";
+  const job = jobs.find(({ name }) => name === run.name);
+  const age = (clock().getTime() - run.at.getTime()) / 1000;
+  return job !== undefined && age > lateAfterSeconds(job) ? "LATE" : "WELL";
+}
+
+const getHealth: AdminHandler<"getHealth"> = async (deps) => {
+  const { db, healthChecks } = deps;
   const checks = await runChecks(healthChecks);
-  const runs = await listJobRuns(db);
+  const runs = (await listJobRuns(db)).map((run) => ({ ...run, state: stateOf(run, deps) }));
   const endpoints = await listEndpoints(db);
   const body = present<Schemas["Health"]>({
-    isWell: checks.every(({ well }) => well),
+    isWell: checks.every(({ well }) => well) && runs.every(({ state }) => state === "WELL"),
     checks: checks.map(({ check, well }) => present<Schemas["HealthCheck"]>({ name: check.name, isWell: well })),
-    jobs: runs.map(({ at, ...run }) => present<Schemas["JobRun"]>({ ...run, at: at.toISOString() })),
+    jobs: runs.map(({ at, doneAt, ...run }) =>
+      present<Schemas["JobRun"]>({ ...run, at: at.toISOString(), doneAt: doneAt?.toISOString() ?? null }),
+    ),
     pendingDeliveries: endpoints.reduce((sum, { pending }) => sum + pending, 0),
     heldImports: await db.prisma.import.count({ where: { state: "HELD" } }),
   });

@@ -26,13 +26,15 @@ const showFigures = ({ metric, step, from, until, points }: Figures): Result => 
 };
 
 const showHealth = (health: Schemas["Health"]): Result => {
-  const state = (isWell: boolean) => (isWell ? "well" : "not well");
-  const failed = health.jobs.filter(({ outcome }) => outcome === "failed").map(({ name }) => name);
+  const stateOf = (isWell: boolean) => (isWell ? "well" : "not well");
+  const namesOf = (wanted: string) =>
+    health.jobs.flatMap(({ name, state }) => (state === wanted ? [name] : [])).join(", ") || "none";
   return {
     lines: recordLines({
-      service: state(health.isWell),
-      ...Object.fromEntries(health.checks.map(({ name, isWell }) => [name, state(isWell)])),
-      "failed jobs": failed.join(", ") || "none",
+      service: stateOf(health.isWell),
+      ...Object.fromEntries(health.checks.map(({ name, isWell }) => [name, stateOf(isWell)])),
+      "failed jobs": namesOf("FAILING"),
+      "late jobs": namesOf("LATE"),
       "pending deliveries": String(health.pendingDeliveries),
       "held imports": String(health.heldImports),
     }),
@@ -46,7 +48,8 @@ const steps = { hour: { name: "HOUR", days: 1 }, day: { name: "DAY", days: 30 } 
 /** Commands that show how the service does. */
 export const watchCommands = {
   health: makeCommand({
-    summary: "Show whether the service is well, which jobs failed and what waits. Ends with 3 where it is not well.",
+    summary:
+      "Show whether the service is well, which jobs failed or are late, and what waits. Ends with 3 where it is not well.",
     run: { reason: "A process says itself how it is." },
     remote: async (remote) => showHealth(await far.getHealth(remote)),
   }),

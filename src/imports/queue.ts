@@ -19,6 +19,7 @@ export type Turn = {
 export type Turns = {
   /** Keeps a turn that `joinQueue` recorded. */
   keep(importId: ImportId): Turn;
+  count(): Record<"running" | "waiting", number>;
   /** Aborts what waits at once, and what was started after `graceMs`. */
   close(graceMs: number): Promise<void>;
 };
@@ -195,6 +196,10 @@ export function makeTurns({ db, atOnce }: { db: Pick<Db, "pool">; atOnce: number
           wake();
         },
       };
+    },
+    count() {
+      const running = [...kept.values()].filter(({ hasStarted }) => hasStarted).length;
+      return { running, waiting: kept.size - running };
     },
     async close(graceMs) {
       const stop = () => new AppError("unavailable", "unavailable", "The service is stopping.");

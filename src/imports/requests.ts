@@ -12,7 +12,7 @@ import { keepFaultLines } from "./fault-lines.ts";
 import { beginImport, forgetImport, readImport, type NewImport } from "./preview.ts";
 import { makeProgressReport } from "./progress.ts";
 import { checkLease } from "./lease.ts";
-import { joinQueue, makeTurns } from "./queue.ts";
+import { joinQueue, makeTurns, type Turns } from "./queue.ts";
 import { forgetRead, removeStaged, type ImportId } from "./record.ts";
 import type { GiveUserNames } from "./roster-names.ts";
 
@@ -52,6 +52,8 @@ export type ImportRequests = {
   cancel(id: ImportId, origin: Origin): Promise<void>;
   /** Removes an import whose request was refused after it was read. */
   forget(id: ImportId): Promise<void>;
+  /** How many imports this process works on, and how many of its imports wait for their turn. */
+  count: Turns["count"];
   /** Waits for what is under way, for some seconds. */
   close(): Promise<void>;
 };
@@ -154,6 +156,7 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
       // What is not removed now is removed by the sweep.
       await within(removeStaged(control, id), { inBackground: false }, () => Promise.resolve());
     },
+    count: turns.count,
     forget: (id) => forgetImport(control, id),
     async close() {
       const closing = turns.close(closeMs);

@@ -105,6 +105,58 @@ export function watchMachineClock({ registry }: Metrics, aheadSeconds: () => num
   });
 }
 
+type Job = { name: string; everySeconds: number };
+
+/** How long after its last success a job is late. Units: seconds. */
+export const lateAfterSeconds = ({ everySeconds }: Pick<Job, "everySeconds">): number => 3 * everySeconds + 60;
+
+/**
+ * Measures the age of each job's last success whenever somebody asks for the metrics.
+ *
+ * Shape: to be called with the name of a job whenever a run of it ended well; before that its age is that of the
+ *        process.
+ */
+export function watchJobs({ registry }: Pick<Metrics, "registry">, jobs: readonly Job[]): (name: string) => void {
+  const now = () => performance.now() / 1000;
+  const startedAt = now();
+  const doneAt = new Map<string, number>();
+  const ageOf = (name: string) => now() - (doneAt.get(name) ?? startedAt);
+  new Gauge({
+    name: "job_success_age_seconds",
+    help: "Time since a run of the job last ended well in this process, or since the process started.",
+    labelNames: ["job"],
+    aggregator: "max",
+    registers: [registry],
+    collect() {
+      for (const { name } of jobs) this.set({ job: name }, ageOf(name));
+    },
+  });
+  new Gauge({
+    name: "job_late",
+    help: "1 where no run of the job has ended well for three times the time between two, and a minute; else 0.",
+    labelNames: ["job"],
+    aggregator: "max",
+    registers: [registry],
+    collect() {
+      for (const job of jobs) this.set({ job: job.name }, ageOf(job.name) > lateAfterSeconds(job) ? 1 : 0);
+    },
+  });
+  return (name) => void doneAt.set(name, now());
+}
+
+/** Measures the queue of imports whenever somebody asks for the metrics. */
+export function watchImports({ registry }: Metrics, count: () => Record<"running" | "waiting", number>): void {
+  new Gauge({
+    name: "imports_in_queue",
+    help: "Imports that this process reads or applies (`running`) or that wait for their turn (`waiting`).",
+    labelNames: ["state"],
+    registers: [registry],
+    collect() {
+      for (const [state, value] of Object.entries(count())) this.set({ state }, value);
+    },
+  });
+}
+
 type Replica = { ageSeconds(): number; readonly taken: Readonly<Record<"replica" | "primary", number>> };
 
 /** Measures the replica whenever somebody asks for the metrics. */

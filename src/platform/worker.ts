@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "./log.ts";
-import type { Metrics } from "./metrics.ts";
+import { watchJobs, type Metrics } from "./metrics.ts";
 
 /**
  * Work that is done again and again.
@@ -32,7 +32,12 @@ type Surroundings = {
 
 export function startWorker(jobs: WorkerJob[], surroundings: Surroundings): Worker {
   const stopping = new AbortController();
-  const loops = jobs.map((job) => repeat(job, stopping.signal, surroundings));
+  const noteSuccess = watchJobs(surroundings.metrics, jobs);
+  const onRun: Surroundings["onRun"] = (run) => {
+    if (run.outcome === "done") noteSuccess(run.name);
+    surroundings.onRun?.(run);
+  };
+  const loops = jobs.map((job) => repeat(job, stopping.signal, { ...surroundings, onRun }));
   return {
     async stop(graceSeconds) {
       stopping.abort();

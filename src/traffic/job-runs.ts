@@ -1,10 +1,19 @@
 import type { Queryable, RecordStore } from "../platform/db.ts";
 import { columnNames, fields, findRows, insert, run, sql, statement, table } from "../platform/sql.ts";
 
-/** Units: durationMs in milliseconds. */
-export type JobRun = { name: string; at: Date; durationMs: number; outcome: "done" | "failed" };
+/** Units: durationMs in milliseconds; `failures` are those since `doneAt`. */
+export type JobRun = {
+  name: string;
+  at: Date;
+  durationMs: number;
+  outcome: "done" | "failed";
+  doneAt: Date | null;
+  failures: number;
+};
 
-type Columns = { [Name in "names" | "times" | "durations" | "outcomes"]: readonly unknown[] };
+type Columns = {
+  [Name in "names" | "times" | "durations" | "outcomes" | "doneTimes" | "failures"]: readonly unknown[];
+};
 
 const job = table("jobRun");
 const excluded = table("jobRun", "excluded");
@@ -13,13 +22,20 @@ const keepLatest = statement<Columns>(
   (given) => sql`
   ${insert(
     "jobRun",
-    { name: sql`ran.name`, at: sql`ran.at`, durationMs: sql`ran.duration_ms`, outcome: sql`ran.outcome` },
+    {
+      ...{ name: sql`ran.name`, at: sql`ran.at`, durationMs: sql`ran.duration_ms`, outcome: sql`ran.outcome` },
+      ...{ doneAt: sql`ran.done_at`, failures: sql`ran.failures` },
+    },
     sql`FROM unnest(${given.names}::text[], ${given.times}::timestamptz[], ${given.durations}::int[],
-      ${given.outcomes}::text[]) AS ran (name, at, duration_ms, outcome) ORDER BY ran.name`,
+      ${given.outcomes}::text[], ${given.doneTimes}::timestamptz[], ${given.failures}::int[])
+      AS ran (name, at, duration_ms, outcome, done_at, failures) ORDER BY ran.name`,
   )}
   ON CONFLICT (${columnNames("jobRun", "name")}) DO UPDATE SET ${columnNames("jobRun", "at")} = ${excluded.at},
     ${columnNames("jobRun", "durationMs")} = ${excluded.durationMs},
-    ${columnNames("jobRun", "outcome")} = ${excluded.outcome}
+    ${columnNames("jobRun", "outcome")} = ${excluded.outcome},
+    ${columnNames("jobRun", "doneAt")} = coalesce(${excluded.doneAt}, ${job.doneAt}),
+    ${columnNames("jobRun", "failures")} = ${excluded.failures}
+      + CASE WHEN ${excluded.doneAt} IS NULL THEN ${job.failures} ELSE 0 END
   WHERE ${job.at} < ${excluded.at}`,
 );
 
@@ -31,6 +47,8 @@ export async function writeJobRuns(db: Queryable, runs: readonly JobRun[]): Prom
     times: runs.map(({ at }) => at),
     durations: runs.map(({ durationMs }) => durationMs),
     outcomes: runs.map(({ outcome }) => outcome),
+    doneTimes: runs.map(({ doneAt }) => doneAt),
+    failures: runs.map(({ failures }) => failures),
   });
 }
 

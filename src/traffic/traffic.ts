@@ -15,7 +15,7 @@ type Whose = { clientId?: string | null | undefined; schoolId?: string | null | 
 export type Traffic = {
   /** Counts one thing: for all of the service, and for the app and the school where they are known. */
   count(metric: Metric, outcome: string, whose?: Whose): void;
-  noteJob(run: Omit<JobRun, "at">): void;
+  noteJob(run: Pick<JobRun, "name" | "durationMs" | "outcome">): void;
   noteRequest: Logs["noteRequest"];
   noteStep: Logs["noteStep"];
   /** Writes what was counted and noted since it was last called. */
@@ -66,7 +66,15 @@ export function makeTraffic({ db, clock }: { db: Pick<Db, "pool">; clock: Clock 
     },
     noteRequest: logs.noteRequest,
     noteStep: logs.noteStep,
-    noteJob: (run) => void runs.set(run.name, { ...run, at: clock() }),
+    noteJob(run) {
+      const at = clock();
+      const before = runs.get(run.name);
+      const since =
+        run.outcome === "done"
+          ? { doneAt: at, failures: 0 }
+          : { doneAt: before?.doneAt ?? null, failures: (before?.failures ?? 0) + 1 };
+      runs.set(run.name, { ...run, at, ...since });
+    },
     async flush() {
       await flush();
       await logs.flush();

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { makeLog, silentLog } from "../../src/platform/log.ts";
-import { makeMetrics } from "../../src/platform/metrics.ts";
+import { makeMetrics, watchJobs } from "../../src/platform/metrics.ts";
 import { startWorker } from "../../src/platform/worker.ts";
 
 test("a job runs again and again and never overlaps itself", async () => {
@@ -37,6 +37,24 @@ test("a job that fails is logged and counted, and runs again", async () => {
   await worker.stop(1);
   expect(JSON.parse(lines[0]!)).toMatchObject({ level: "error", job: "unlucky", msg: "job failed" });
   expect(await metrics.registry.metrics()).toContain('job_duration_seconds_count{job="unlucky",outcome="failed"}');
+});
+
+test("a job that has not ended well in time is late, and in time again after a run that has", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  const metrics = makeMetrics();
+  const noteSuccess = watchJobs(metrics, [{ name: "hourly", everySeconds: 3600 }]);
+  const late = async () => /job_late\{job="hourly"\} (\d)/.exec(await metrics.registry.metrics())?.[1];
+  try {
+    vi.advanceTimersByTime(10_860_000);
+    expect(await late()).toBe("0");
+    vi.advanceTimersByTime(1000);
+    expect(await late()).toBe("1");
+    expect(await metrics.registry.metrics()).toContain('job_success_age_seconds{job="hourly"} 10861');
+    noteSuccess("hourly");
+    expect(await late()).toBe("0");
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test("a stop aborts the signal, waits for the running job, and gives up after the grace time", async () => {

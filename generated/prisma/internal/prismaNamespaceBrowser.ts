@@ -894,7 +894,9 @@ export const JobRunScalarFieldEnum = {
   name: 'name',
   at: 'at',
   durationMs: 'durationMs',
-  outcome: 'outcome'
+  outcome: 'outcome',
+  doneAt: 'doneAt',
+  failures: 'failures'
 } as const
 
 export type JobRunScalarFieldEnum = (typeof JobRunScalarFieldEnum)[keyof typeof JobRunScalarFieldEnum]

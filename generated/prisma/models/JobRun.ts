@@ -28,10 +28,12 @@ export type AggregateJobRun = {
 
 export type JobRunAvgAggregateOutputType = {
   durationMs: number | null
+  failures: number | null
 }
 
 export type JobRunSumAggregateOutputType = {
   durationMs: number | null
+  failures: number | null
 }
 
 export type JobRunMinAggregateOutputType = {
@@ -39,6 +41,8 @@ export type JobRunMinAggregateOutputType = {
   at: Date | null
   durationMs: number | null
   outcome: string | null
+  doneAt: Date | null
+  failures: number | null
 }
 
 export type JobRunMaxAggregateOutputType = {
@@ -46,6 +50,8 @@ export type JobRunMaxAggregateOutputType = {
   at: Date | null
   durationMs: number | null
   outcome: string | null
+  doneAt: Date | null
+  failures: number | null
 }
 
 export type JobRunCountAggregateOutputType = {
@@ -53,16 +59,20 @@ export type JobRunCountAggregateOutputType = {
   at: number
   durationMs: number
   outcome: number
+  doneAt: number
+  failures: number
   _all: number
 }
 
 
 export type JobRunAvgAggregateInputType = {
   durationMs?: true
+  failures?: true
 }
 
 export type JobRunSumAggregateInputType = {
   durationMs?: true
+  failures?: true
 }
 
 export type JobRunMinAggregateInputType = {
@@ -70,6 +80,8 @@ export type JobRunMinAggregateInputType = {
   at?: true
   durationMs?: true
   outcome?: true
+  doneAt?: true
+  failures?: true
 }
 
 export type JobRunMaxAggregateInputType = {
@@ -77,6 +89,8 @@ export type JobRunMaxAggregateInputType = {
   at?: true
   durationMs?: true
   outcome?: true
+  doneAt?: true
+  failures?: true
 }
 
 export type JobRunCountAggregateInputType = {
@@ -84,6 +98,8 @@ export type JobRunCountAggregateInputType = {
   at?: true
   durationMs?: true
   outcome?: true
+  doneAt?: true
+  failures?: true
   _all?: true
 }
 
@@ -178,6 +194,8 @@ export type JobRunGroupByOutputType = {
   at: Date
   durationMs: number
   outcome: string
+  doneAt: Date | null
+  failures: number
   _count: JobRunCountAggregateOutputType | null
   _avg: JobRunAvgAggregateOutputType | null
   _sum: JobRunSumAggregateOutputType | null
@@ -208,6 +226,8 @@ export type JobRunWhereInput = {
   at?: Prisma.DateTimeFilter<"JobRun"> | Date | string
   durationMs?: Prisma.IntFilter<"JobRun"> | number
   outcome?: Prisma.StringFilter<"JobRun"> | string
+  doneAt?: Prisma.DateTimeNullableFilter<"JobRun"> | Date | string | null
+  failures?: Prisma.IntFilter<"JobRun"> | number
 }
 
 export type JobRunOrderByWithRelationInput = {
@@ -215,6 +235,8 @@ export type JobRunOrderByWithRelationInput = {
   at?: Prisma.SortOrder
   durationMs?: Prisma.SortOrder
   outcome?: Prisma.SortOrder
+  doneAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  failures?: Prisma.SortOrder
 }
 
 export type JobRunWhereUniqueInput = Prisma.AtLeast<{
@@ -225,6 +247,8 @@ export type JobRunWhereUniqueInput = Prisma.AtLeast<{
   at?: Prisma.DateTimeFilter<"JobRun"> | Date | string
   durationMs?: Prisma.IntFilter<"JobRun"> | number
   outcome?: Prisma.StringFilter<"JobRun"> | string
+  doneAt?: Prisma.DateTimeNullableFilter<"JobRun"> | Date | string | null
+  failures?: Prisma.IntFilter<"JobRun"> | number
 }, "name">
 
 export type JobRunOrderByWithAggregationInput = {
@@ -232,6 +256,8 @@ export type JobRunOrderByWithAggregationInput = {
   at?: Prisma.SortOrder
   durationMs?: Prisma.SortOrder
   outcome?: Prisma.SortOrder
+  doneAt?: Prisma.SortOrderInput | Prisma.SortOrder
+  failures?: Prisma.SortOrder
   _count?: Prisma.JobRunCountOrderByAggregateInput
   _avg?: Prisma.JobRunAvgOrderByAggregateInput
   _max?: Prisma.JobRunMaxOrderByAggregateInput
@@ -247,6 +273,8 @@ export type JobRunScalarWhereWithAggregatesInput = {
   at?: Prisma.DateTimeWithAggregatesFilter<"JobRun"> | Date | string
   durationMs?: Prisma.IntWithAggregatesFilter<"JobRun"> | number
   outcome?: Prisma.StringWithAggregatesFilter<"JobRun"> | string
+  doneAt?: Prisma.DateTimeNullableWithAggregatesFilter<"JobRun"> | Date | string | null
+  failures?: Prisma.IntWithAggregatesFilter<"JobRun"> | number
 }
 
 export type JobRunCreateInput = {
@@ -254,6 +282,8 @@ export type JobRunCreateInput = {
   at: Date | string
   durationMs: number
   outcome: string
+  doneAt?: Date | string | null
+  failures?: number
 }
 
 export type JobRunUncheckedCreateInput = {
@@ -261,6 +291,8 @@ export type JobRunUncheckedCreateInput = {
   at: Date | string
   durationMs: number
   outcome: string
+  doneAt?: Date | string | null
+  failures?: number
 }
 
 export type JobRunUpdateInput = {
@@ -268,6 +300,8 @@ export type JobRunUpdateInput = {
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   durationMs?: Prisma.IntFieldUpdateOperationsInput | number
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
+  doneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  failures?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type JobRunUncheckedUpdateInput = {
@@ -275,6 +309,8 @@ export type JobRunUncheckedUpdateInput = {
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   durationMs?: Prisma.IntFieldUpdateOperationsInput | number
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
+  doneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  failures?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type JobRunCreateManyInput = {
@@ -282,6 +318,8 @@ export type JobRunCreateManyInput = {
   at: Date | string
   durationMs: number
   outcome: string
+  doneAt?: Date | string | null
+  failures?: number
 }
 
 export type JobRunUpdateManyMutationInput = {
@@ -289,6 +327,8 @@ export type JobRunUpdateManyMutationInput = {
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   durationMs?: Prisma.IntFieldUpdateOperationsInput | number
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
+  doneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  failures?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type JobRunUncheckedUpdateManyInput = {
@@ -296,6 +336,8 @@ export type JobRunUncheckedUpdateManyInput = {
   at?: Prisma.DateTimeFieldUpdateOperationsInput | Date | string
   durationMs?: Prisma.IntFieldUpdateOperationsInput | number
   outcome?: Prisma.StringFieldUpdateOperationsInput | string
+  doneAt?: Prisma.NullableDateTimeFieldUpdateOperationsInput | Date | string | null
+  failures?: Prisma.IntFieldUpdateOperationsInput | number
 }
 
 export type JobRunCountOrderByAggregateInput = {
@@ -303,10 +345,13 @@ export type JobRunCountOrderByAggregateInput = {
   at?: Prisma.SortOrder
   durationMs?: Prisma.SortOrder
   outcome?: Prisma.SortOrder
+  doneAt?: Prisma.SortOrder
+  failures?: Prisma.SortOrder
 }
 
 export type JobRunAvgOrderByAggregateInput = {
   durationMs?: Prisma.SortOrder
+  failures?: Prisma.SortOrder
 }
 
 export type JobRunMaxOrderByAggregateInput = {
@@ -314,6 +359,8 @@ export type JobRunMaxOrderByAggregateInput = {
   at?: Prisma.SortOrder
   durationMs?: Prisma.SortOrder
   outcome?: Prisma.SortOrder
+  doneAt?: Prisma.SortOrder
+  failures?: Prisma.SortOrder
 }
 
 export type JobRunMinOrderByAggregateInput = {
@@ -321,10 +368,13 @@ export type JobRunMinOrderByAggregateInput = {
   at?: Prisma.SortOrder
   durationMs?: Prisma.SortOrder
   outcome?: Prisma.SortOrder
+  doneAt?: Prisma.SortOrder
+  failures?: Prisma.SortOrder
 }
 
 export type JobRunSumOrderByAggregateInput = {
   durationMs?: Prisma.SortOrder
+  failures?: Prisma.SortOrder
 }
 
 
@@ -334,6 +384,8 @@ export type JobRunSelect<ExtArgs extends runtime.Types.Extensions.InternalArgs =
   at?: boolean
   durationMs?: boolean
   outcome?: boolean
+  doneAt?: boolean
+  failures?: boolean
 }, ExtArgs["result"]["jobRun"]>
 
 export type JobRunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -341,6 +393,8 @@ export type JobRunSelectCreateManyAndReturn<ExtArgs extends runtime.Types.Extens
   at?: boolean
   durationMs?: boolean
   outcome?: boolean
+  doneAt?: boolean
+  failures?: boolean
 }, ExtArgs["result"]["jobRun"]>
 
 export type JobRunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetSelect<{
@@ -348,6 +402,8 @@ export type JobRunSelectUpdateManyAndReturn<ExtArgs extends runtime.Types.Extens
   at?: boolean
   durationMs?: boolean
   outcome?: boolean
+  doneAt?: boolean
+  failures?: boolean
 }, ExtArgs["result"]["jobRun"]>
 
 export type JobRunSelectScalar = {
@@ -355,9 +411,11 @@ export type JobRunSelectScalar = {
   at?: boolean
   durationMs?: boolean
   outcome?: boolean
+  doneAt?: boolean
+  failures?: boolean
 }
 
-export type JobRunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"name" | "at" | "durationMs" | "outcome", ExtArgs["result"]["jobRun"]>
+export type JobRunOmit<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = runtime.Types.Extensions.GetOmit<"name" | "at" | "durationMs" | "outcome" | "doneAt" | "failures", ExtArgs["result"]["jobRun"]>
 
 export type $JobRunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs = runtime.Types.Extensions.DefaultArgs> = {
   name: "JobRun"
@@ -367,6 +425,8 @@ export type $JobRunPayload<ExtArgs extends runtime.Types.Extensions.InternalArgs
     at: Date
     durationMs: number
     outcome: string
+    doneAt: Date | null
+    failures: number
   }, ExtArgs["result"]["jobRun"]>
   composites: {}
 }
@@ -794,6 +854,8 @@ export interface JobRunFieldRefs {
   readonly at: Prisma.FieldRef<"JobRun", 'DateTime'>
   readonly durationMs: Prisma.FieldRef<"JobRun", 'Int'>
   readonly outcome: Prisma.FieldRef<"JobRun", 'String'>
+  readonly doneAt: Prisma.FieldRef<"JobRun", 'DateTime'>
+  readonly failures: Prisma.FieldRef<"JobRun", 'Int'>
 }
     
 

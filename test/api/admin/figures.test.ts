@@ -130,9 +130,37 @@ test("an operator sees what is well, when jobs ran, and what waits", async () =>
   expect(body).toEqual({
     ...{ isWell: true, pendingDeliveries: 0, heldImports: 0 },
     checks: ["database", "migrations", "signing_keys"].map((name) => ({ name, isWell: true })),
-    jobs: [{ name: "webhooks.deliver", at: hour, durationMs: 12, outcome: "done" }],
+    jobs: [
+      { name: "webhooks.deliver", state: "WELL", at: hour, durationMs: 12, outcome: "done", doneAt: hour, failures: 0 },
+    ],
   });
   expect(refusalOf(await admin.call("GET", "/health"))).toEqual([403, "role_forbids"]);
+});
+
+test("health is not well while a job fails or is late, and names it", async () => {
+  const traffic = makeTraffic({ db: service.db, clock: service.clock });
+  const stateOf = async (name: string) => {
+    const { isWell, jobs } = (await operator.call("GET", "/health")).body as Schemas["Health"];
+    const { state, failures, doneAt } = jobs.find((job) => job.name === name)!;
+    return [isWell, state, failures, doneAt];
+  };
+  const run = async (name: string, ...outcomes: ("done" | "failed")[]) => {
+    service.clock.forwardSeconds(1);
+    for (const outcome of outcomes) traffic.noteJob({ name, outcome, durationMs: 1 });
+    await traffic.flush();
+  };
+  await run("webhooks.deliver", "done");
+  const doneAt = service.clock().toISOString();
+  await run("webhooks.deliver", "failed", "failed");
+  await run("webhooks.deliver", "failed");
+  expect(await stateOf("webhooks.deliver")).toEqual([false, "FAILING", 3, doneAt]);
+  await run("webhooks.deliver", "failed", "done");
+  expect(await stateOf("webhooks.deliver")).toEqual([true, "WELL", 0, service.clock().toISOString()]);
+  service.clock.forwardSeconds(63);
+  expect(await stateOf("webhooks.deliver")).toMatchObject([true, "WELL"]);
+  service.clock.forwardSeconds(1);
+  expect(await stateOf("webhooks.deliver")).toMatchObject([false, "LATE"]);
+  await db.prisma.jobRun.deleteMany();
 });
 
 test("signing keys are shown without what is secret, and rotated once for one key", async () => {
