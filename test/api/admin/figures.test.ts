@@ -157,9 +157,9 @@ test("health is not well while a job fails or is late, and names it", async () =
   await run("webhooks.deliver", "failed", "done");
   expect(await stateOf("webhooks.deliver")).toEqual([true, "WELL", 0, service.clock().toISOString()]);
   service.clock.forwardSeconds(63);
-  expect(await stateOf("webhooks.deliver")).toMatchObject([true, "WELL"]);
+  expect((await stateOf("webhooks.deliver")).slice(0, 2)).toEqual([true, "WELL"]);
   service.clock.forwardSeconds(1);
-  expect(await stateOf("webhooks.deliver")).toMatchObject([false, "LATE"]);
+  expect((await stateOf("webhooks.deliver")).slice(0, 2)).toEqual([false, "LATE"]);
   await db.prisma.jobRun.deleteMany();
 });
 
