@@ -13,6 +13,7 @@ import type { components, operations } from "../../generated/openapi/admin.ts";
 import type { PersonAttribute } from "../access/index.ts";
 import type { PersonSession, SecondFactor } from "../sign-on/index.ts";
 import type { AppViewResource } from "./app-views.ts";
+import type { JobState } from "./operation.ts";
 import type { StepCode, StepOutcome } from "./sign-in-steps.ts";
 
 /** What the handlers read of a request. */
@@ -199,6 +200,7 @@ export const enums: EnumsAgree<
     ImportSchoolState: ImportStatus["schools"][number]["state"];
     ImportState: ImportState;
     JobOutcome: JobRun["outcome"];
+    JobState: JobState;
     PersonImportChange: PersonImport["change"];
     PersonStatus: PersonStatus;
     SandboxAccountKind: AccountKind;
@@ -244,6 +246,7 @@ export const enums: EnumsAgree<
   ImportSchoolState: true,
   ImportState: true,
   JobOutcome: true,
+  JobState: true,
   PersonImportChange: true,
   PersonStatus: true,
   SandboxAccountKind: true,

@@ -13,8 +13,10 @@ import { tagOf } from "./stale.ts";
 
 type Schemas = components["schemas"];
 
+export type JobState = "WELL" | "FAILING" | "LATE";
+
 /** Shape: a job that another release runs is never late. */
-function stateOf(run: JobRun, { jobs, clock }: Pick<AdminDeps, "jobs" | "clock">): Schemas["JobState"] {
+function stateOf(run: JobRun, { jobs, clock }: Pick<AdminDeps, "jobs" | "clock">): JobState {
   if (run.outcome === "failed") return "FAILING";
   const job = jobs.find(({ name }) => name === run.name);
   const age = (clock().getTime() - run.at.getTime()) / 1000;

@@ -63,7 +63,8 @@ const backup = "backup";
 export const recordBackup = (
   db: Queryable,
   { begunAt, durationMs }: { begunAt: Date; durationMs: number },
-): Promise<void> => writeJobRuns(db, [{ name: backup, at: begunAt, durationMs, outcome: "done" }]);
+): Promise<void> =>
+  writeJobRuns(db, [{ name: backup, at: begunAt, durationMs, outcome: "done", doneAt: begunAt, failures: 0 }]);
 
 type BackupAge = { ageSeconds: number };
 

@@ -160,7 +160,7 @@ test("health is not well while a job fails or is late, and names it", async () =
   expect((await stateOf("webhooks.deliver")).slice(0, 2)).toEqual([true, "WELL"]);
   service.clock.forwardSeconds(1);
   expect((await stateOf("webhooks.deliver")).slice(0, 2)).toEqual([false, "LATE"]);
-  await db.prisma.jobRun.deleteMany();
+  await service.db.prisma.jobRun.deleteMany();
 });
 
 test("signing keys are shown without what is secret, and rotated once for one key", async () => {
