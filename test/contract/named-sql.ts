@@ -79,6 +79,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
     "an advisory lock, so that two operators do not withdraw each other's role at the same time",
   ],
   [["src/access/{find-app,grant}.ts"], "the app of every sign-on, prepared; row locks"],
+  [["src/access/app-likeness.ts"], "an advisory lock, so that two apps do not take the same name at the same time"],
   [["src/access/delete-app.ts"], "lifts the time limit of its transaction"],
   [
     ["src/idm/{getGroup,getPerson,getSchool,getUser,listSchoolGroups,listSchools,records}.ts"],
