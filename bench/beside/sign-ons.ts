@@ -43,6 +43,7 @@ export async function measureSignOnsBeside({ title, prepare }: Load): Promise<vo
     const groups: World["groups"] = [];
     for (let n = 0; n < 40; n++) groups.push(await make.group({ school }));
     const ids = await make.people({ school, count: people, groups, groupsEach: 3 });
+    await database.db.pool.query("VACUUM ANALYZE");
     await make.grant({ app: app.clientId, school });
     const load = await prepare({ service, db: database.db, make, school, groups });
     await database.db.pool.query("VACUUM ANALYZE");

@@ -208,7 +208,7 @@ const pages = [
   ...[`${base}/audit`, `${base}/audit/file`, `${base}/apps`, `${base}/apps/${app.clientId}/change`, "/account", "/"],
   ...[`${base}/apps/${app.clientId}/view?resource=people`, `${base}/apps/${app.clientId}/view/file?resource=people`],
   ...["/docs", "/docs/errors", "/docs/search?q=a", "/openapi", "/openapi/admin", "/openapi/admin.json", "/metrics"],
-  ...["/docs/changelog", "/sign-in", "/health/ready"],
+  ...["/docs/changelog", "/sign-in", "/health/live"],
 ];
 
 test.each(pages.map((page) => [page.replaceAll(/[0-9a-f-]{36}/g, "…"), page]))(
