@@ -112,8 +112,8 @@ export async function makeApp(
   };
   const imports = makeImportRequests({
     ...{ db: shares.imports, control: shares.jobs, clock, log, rules: importRules },
-    // Each holds a connection of the share of its process.
-    atOnce: Math.min(config.importsAtOnce, shares.imports.pool.options.max),
+    // Each holds a connection of the share of its process; one is for previews.
+    atOnce: Math.min(config.importsAtOnce, shares.imports.pool.options.max - 1),
   });
   watchImports(metrics, imports.count);
   const healthChecks = listHealthChecks(shares.checks);

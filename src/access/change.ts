@@ -1,7 +1,8 @@
 import type { Change } from "../directory/index.ts";
 import { listWrittenEvents, type Origin, type WrittenEvent } from "../events/index.ts";
-import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/db.ts";
+import type { Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
+import { withInterruptibleTransaction, type InterruptibleDb } from "../platform/interrupt.ts";
 import { makeChangeTracking } from "./change-tracking/index.ts";
 import { againAfterDeadlock, hasCode } from "./deadlock.ts";
 
@@ -14,7 +15,7 @@ import { againAfterDeadlock, hasCode } from "./deadlock.ts";
  * Errors: unavailable while another change of the school takes too long.
  */
 export async function changeDirectory<T>(
-  db: PrismaDb,
+  db: InterruptibleDb,
   origin: Origin,
   work: (change: Change) => Promise<T>,
   atEnd?: AtEnd,
@@ -51,7 +52,7 @@ class TakenBack<T> extends Error {
  * Errors: those of the change.
  */
 export async function previewChange<T>(
-  db: PrismaDb,
+  db: InterruptibleDb,
   origin: Origin,
   work: (change: Change) => Promise<unknown>,
   look: (tx: Transaction, events: WrittenEvent[]) => Promise<T>,
@@ -69,8 +70,13 @@ export async function previewChange<T>(
 
 type AtEnd = (tx: Transaction) => Promise<never>;
 
-function changeOnce<T>(db: PrismaDb, origin: Origin, work: (change: Change) => Promise<T>, atEnd?: AtEnd): Promise<T> {
-  return withPrismaTransaction(db, async (tx) => {
+function changeOnce<T>(
+  db: InterruptibleDb,
+  origin: Origin,
+  work: (change: Change) => Promise<T>,
+  atEnd?: AtEnd,
+): Promise<T> {
+  return withInterruptibleTransaction(db, db.interrupt, async (tx) => {
     const { touch, touchSchool, finish } = makeChangeTracking(tx);
     const { at: now, actorId, actorRole, requestId } = origin;
     const result = await work({ tx, now, actorId, actorRole, requestId, touch, touchSchool });

@@ -16,6 +16,7 @@ import { present } from "../platform/contract-types.ts";
 import { storeOf } from "../platform/db.ts";
 import type { components } from "../../generated/openapi/admin.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
+import { showDifference } from "./import-differences.ts";
 import { importReach } from "./import-record.ts";
 import { answerPage, readPage, type Page } from "./page.ts";
 import { refuseOtherSchool } from "./reached.ts";
@@ -45,8 +46,8 @@ async function listOfDifference<Entry, Presented>(
   const schoolId = query.school as SchoolId | undefined;
   const status = await findImport(storeOf(deps.db), id, importReach(request));
   if (schoolId !== undefined) refuseOtherSchool(reach, schoolId);
-  const found = await withDifference(deps.db, status, { schoolId, now: origin.at, reads }, (tx, school) =>
-    find(tx, school, page),
+  const found = await showDifference(deps, request, (db) =>
+    withDifference(db, status, { schoolId, now: origin.at, reads }, (tx, school) => find(tx, school, page)),
   );
   const asked = { list, path: `/admin/v1/imports/${id}/${at}`, query, page };
   return answerPage(deps, asked, { found, idOf, present: show });

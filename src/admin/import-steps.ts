@@ -11,6 +11,7 @@ import {
 import { storeOf } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
 import type { AdminDeps, AdminHandler, AdminRequest } from "./handler.ts";
+import { changeByDifference, showDifference } from "./import-differences.ts";
 import { countLeavers, importReach, presentImport } from "./import-record.ts";
 import { refuseOtherSchool } from "./reached.ts";
 import { presentViewChanges } from "./view-changes.ts";
@@ -65,7 +66,8 @@ const joinImportGroups: AdminHandler<"joinImportGroups"> = async (deps, request)
   const { sourceSystemIdentifier } = request.body;
   const groupId = request.body.groupId as GroupId;
   const { holdShare } = deps.imports;
-  await joinGroups(deps.db, status, { schoolId, groupId, sourceSystemIdentifier, holdShare }, request.origin);
+  const join = { schoolId, groupId, sourceSystemIdentifier, holdShare };
+  await changeByDifference(deps, request, (db) => joinGroups(db, status, join, request.origin));
   return { status: 204 };
 };
 
@@ -73,15 +75,18 @@ const setImportGroupMoves: AdminHandler<"setImportGroupMoves"> = async (deps, re
   const { status, schoolId } = await findOfSchool(deps, request);
   const { schoolYear, moves } = request.body;
   const { holdShare } = deps.imports;
-  await setGroupMoves(deps.db, status, { schoolId, schoolYear, moves, holdShare }, request.origin);
+  const given = { schoolId, schoolYear, moves, holdShare };
+  await changeByDifference(deps, request, (db) => setGroupMoves(db, status, given, request.origin));
   return { status: 204 };
 };
 
 const previewImport: AdminHandler<"previewImport"> = async (deps, request) => {
   const { status, schoolId } = await findOfSchool(deps, request);
-  const { db, restoreWindowDays } = deps;
-  const given = { schoolId, restoreWindowDays };
-  return { status: 200, body: await lookAhead(db, status, given, request.origin, presentViewChanges) };
+  const given = { schoolId, restoreWindowDays: deps.restoreWindowDays };
+  const body = await showDifference(deps, request, (db) =>
+    lookAhead(db, status, given, request.origin, presentViewChanges),
+  );
+  return { status: 200, body };
 };
 
 export const importStepHandlers = { applyImport, cancelImport, joinImportGroups, setImportGroupMoves, previewImport };

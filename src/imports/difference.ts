@@ -6,9 +6,13 @@ import type { ImportFormat, ImportMode } from "./formats/format.ts";
 import { keepStaff } from "./keep-staff.ts";
 import { analyzeGroups, analyzeMemberships, analyzePeople, createTables } from "./tables.ts";
 
-/** Gives a transaction the time and the memory that a whole district takes. */
-export const longWork = `SET LOCAL statement_timeout = '60min'; SET LOCAL work_mem = '64MB';
+const workFor = (time: string) => `SET LOCAL statement_timeout = '${time}'; SET LOCAL work_mem = '64MB';
   SET LOCAL idle_in_transaction_session_timeout = '10min'`;
+
+/** Gives a transaction the time and the memory that a whole district takes. */
+export const longWork = workFor("60min");
+// Somebody waits for the answer.
+const shownWork = workFor("5min");
 
 /** One school's part of an import. `schools` are all that the import names. */
 export type SchoolPart = {
@@ -19,6 +23,8 @@ export type SchoolPart = {
   mode: ImportMode;
   schoolYear: string;
   now: Date;
+  /** Whether the difference is only shown: its statements have less time. */
+  isShown?: boolean;
   /** Who applies the import. Nobody is removed whom they, or who handed it in, may not remove. */
   appliedBy?: string | undefined;
 };
@@ -40,7 +46,7 @@ export async function findDifference(tx: Transaction, part: SchoolPart): Promise
 
 /** As findDifference, for the people alone: the tables of groups and memberships stay empty. */
 export async function findDifferenceOfPeople(tx: Transaction, part: SchoolPart): Promise<void> {
-  await tx.query(longWork);
+  await tx.query(part.isShown === true ? shownWork : longWork);
   await tx.query(createTables);
   await findPeople(tx, part);
   await keepStaff(tx, part);

@@ -1,6 +1,7 @@
 import type { PersonId, PersonName, PersonRole, SchoolId } from "../directory/index.ts";
-import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platform/db.ts";
+import type { Transaction } from "../platform/db.ts";
 import { AppError } from "../platform/errors.ts";
+import { withInterruptibleTransaction, type InterruptibleDb } from "../platform/interrupt.ts";
 import { fields, findRows, sql, statement, table, type Part } from "../platform/sql.ts";
 import { checkWaiting } from "./apply.ts";
 import { findDifference, findDifferenceOfPeople } from "./difference.ts";
@@ -22,7 +23,7 @@ type OfSchool = {
  * Errors: conflict unless the import waits; not_found school_not_found; invalid school_missing.
  */
 export async function withDifference<T>(
-  db: PrismaDb,
+  db: InterruptibleDb,
   status: ImportStatus,
   { schoolId, now, reads }: OfSchool,
   work: (tx: Transaction, schoolId: SchoolId) => Promise<T>,
@@ -30,8 +31,9 @@ export async function withDifference<T>(
   const school = chooseSchool(status, schoolId);
   checkWaiting(status);
   const record = await getImport(db, status.id);
-  return withPrismaTransaction(db, async (tx) => {
-    await (reads === "all" ? findDifference : findDifferenceOfPeople)(tx, makePart(record, school, now));
+  return withInterruptibleTransaction(db, db.interrupt, async (tx) => {
+    const part = { ...makePart(record, school, now), isShown: true };
+    await (reads === "all" ? findDifference : findDifferenceOfPeople)(tx, part);
     return work(tx, school);
   });
 }

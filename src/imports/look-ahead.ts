@@ -1,7 +1,8 @@
 import { previewChange } from "../access/index.ts";
 import type { SchoolId } from "../directory/index.ts";
 import type { Origin, WrittenEvent } from "../events/index.ts";
-import type { PrismaDb, Transaction } from "../platform/db.ts";
+import type { Transaction } from "../platform/db.ts";
+import type { InterruptibleDb } from "../platform/interrupt.ts";
 import { changePart, type ApplyRules } from "./apply-part.ts";
 import { checkWaiting } from "./apply.ts";
 import type { ImportStatus } from "./find.ts";
@@ -15,7 +16,7 @@ import { getImport, makePart } from "./record.ts";
  * Errors: as withDifference.
  */
 export async function lookAhead<T>(
-  db: PrismaDb,
+  db: InterruptibleDb,
   status: ImportStatus,
   { schoolId: given, restoreWindowDays }: Omit<ApplyRules, "holdShare"> & { schoolId: SchoolId | undefined },
   origin: Origin,
@@ -23,7 +24,7 @@ export async function lookAhead<T>(
 ): Promise<T> {
   const schoolId = chooseSchool(status, given);
   checkWaiting(status);
-  const part = { ...makePart(await getImport(db, status.id), schoolId, origin.at), movedAway: 0 };
+  const part = { ...makePart(await getImport(db, status.id), schoolId, origin.at), movedAway: 0, isShown: true };
   const rules = { holdShare: Infinity, restoreWindowDays };
   return previewChange(db, origin, (change) => changePart(change, part, rules, origin), look);
 }

@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Origin } from "../events/index.ts";
 import type { Clock } from "../platform/clock.ts";
-import { withPrismaTransaction, type PrismaDb } from "../platform/db.ts";
+import { withPrismaTransaction, type PrismaDb, type Queryable } from "../platform/db.ts";
 import type { Log } from "../platform/log.ts";
 import { applyImport, checkApplicable } from "./apply.ts";
 import type { ApplyRules } from "./apply-part.ts";
@@ -33,6 +33,8 @@ type Deps = {
 export type Asking = { inBackground: boolean };
 
 export type ImportRequests = {
+  /** The connections of the imports, and what reaches the same server to cancel a statement there. */
+  readonly connections: { db: PrismaDb; canceller: Queryable };
   readonly holdShare: number;
   /**
    * Reads a roster when its turn has come, and removes its file; answers the import once that is done, or goes on in
@@ -123,6 +125,7 @@ export function makeImportRequests({ db, control, atOnce, clock, log, rules, wai
   }
 
   return {
+    connections: { db, canceller: control.pool },
     holdShare: rules.holdShare,
     async read(given, origin, asking) {
       const wanted = { ...given, holdShare: rules.holdShare };

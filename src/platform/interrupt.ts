@@ -5,6 +5,9 @@ import { cancelStatement, findBackend, type Backend } from "./session.ts";
 /** What ends work before it is done. Shape: `canceller` reaches the same server on a connection of its own. */
 export type Interrupt = { signal: AbortSignal; canceller: Queryable };
 
+/** A database whose user may stop waiting; what reads for them alone ends then. */
+export type InterruptibleDb = PrismaDb & { interrupt?: Interrupt | undefined };
+
 /**
  * As withPrismaTransaction; when the signal aborts, the statement that runs is cancelled at the server.
  *

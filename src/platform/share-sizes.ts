@@ -3,14 +3,14 @@
  *
  * Shape:  `checks`: tokens that API calls present, health. `signOn`: authorization, pages, sessions.
  *         `tokens`: the token endpoint. `firstSignIns`: they wait for changes of the same school.
- *         `reads`: IDM API and Schulconnex. `changes`: what apps are told of. `imports`: rosters that are read and
- *         applied. `jobs`: all other jobs, webhooks.
+ *         `reads`: IDM API and Schulconnex. `changes`: what apps are told of. `imports`: rosters that are read,
+ *         previewed and applied. `jobs`: all other jobs, webhooks.
  */
 export type ShareName = "checks" | "signOn" | "tokens" | "firstSignIns" | "reads" | "changes" | "imports" | "jobs";
 export type Role = "all" | "web" | "worker";
 
-// A share with less does not work: webhooks keep one connection of the jobs to listen on, and of the reads one is kept
-// for single records, so that a second app reads a list while a first one does.
+// A share with less does not work: webhooks keep one connection of the jobs to listen on, of the reads one is kept for
+// single records, so that a second app reads a list while a first one does, and of the imports one for previews.
 const least: Record<ShareName, number> = {
   checks: 1,
   signOn: 1,
@@ -18,7 +18,7 @@ const least: Record<ShareName, number> = {
   firstSignIns: 1,
   reads: 3,
   changes: 1,
-  imports: 1,
+  imports: 2,
   jobs: 2,
 };
 

@@ -80,7 +80,7 @@ test("while three rosters are read, every job is done and requests are answered"
       await run(AbortSignal.timeout(20_000)).catch((error: unknown) => failed.push(`${name}: ${String(error)}`));
     expect(failed).toEqual([]);
     expect((await operator("GET", "/schools")).status).toBe(200);
-    // One is in its COPY on the only connection of the imports; the others hold none.
+    // One is in its COPY on the only connection that reads; the others hold none.
     expect([await countStopped(), service.shares.imports.pool.waitingCount]).toEqual([1, 0]);
   });
   for (const [n, { call }] of offices.entries())
@@ -192,4 +192,62 @@ test("while a file is read no connection is held", async () => {
   expect(state).toBe("READY");
   expect(held.length).toBeGreaterThan(20);
   expect(held.filter((count) => count > 0)).toEqual([]);
+});
+
+/** Statements that work out what a roster changes, and wait for the test. */
+const countLooking = async () => {
+  const text = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'relation'`;
+  return (await db.pool.query(text)).rowCount;
+};
+
+/** Does the work while nobody can look at what the rosters that wait would change. */
+async function whileLookingStops(work: () => Promise<void>): Promise<void> {
+  const blocker = await db.pool.connect();
+  await blocker.query("BEGIN; LOCK staged_person IN ACCESS EXCLUSIVE MODE");
+  try {
+    await work();
+  } finally {
+    await blocker.query("ROLLBACK");
+    blocker.release();
+  }
+}
+
+test.each([
+  ["leavers", "leavers"],
+  ["groups", "changes"],
+  ["look-alikes", "look-alikes"],
+  ["a look ahead", "view-changes"],
+])("a preview of %s holds no connection of changes and ends when its caller leaves", async (_what, list) => {
+  const [office, other] = [await makeOffice(), await makeOffice()];
+  const { id } = shown(await handIn(office.call, office.school));
+  await expect.poll(async () => (await read(office.call, id)).state).toBe("READY");
+  const token = await getAppToken(service, office.app, ["admin:read", "admin:write"]);
+  const leaving = new AbortController();
+  await whileLookingStops(async () => {
+    const asked = fetch(`${service.url}/admin/v1/imports/${id}/${list}`, {
+      headers: { authorization: `Bearer ${token}` },
+      signal: leaving.signal,
+    }).catch(() => null);
+    await expect.poll(countLooking).toBe(1);
+    expect(service.shares.changes.pool.idleCount).toBe(service.shares.changes.pool.totalCount);
+    expect((await other.call("GET", "/schools")).status).toBe(200);
+    leaving.abort();
+    await asked;
+    await expect.poll(countLooking).toBe(0);
+    await expect.poll(() => service.shares.imports.pool.idleCount).toBe(service.shares.imports.pool.totalCount);
+  });
+});
+
+test("previews wait for each other and not for what is read, and what is read not for them", async () => {
+  const office = await makeOffice();
+  const { id } = shown(await handIn(office.call, office.school));
+  await expect.poll(async () => (await read(office.call, id)).state).toBe("READY");
+  const reading = await makeOffice();
+  await whileReadingStops(async () => {
+    const { id: other } = shown(await handIn(reading.call, reading.school));
+    await expect.poll(countStopped).toBe(1);
+    const lists = ["leavers", "changes", "look-alikes"].map((list) => office.call("GET", `/imports/${id}/${list}`));
+    expect((await Promise.all(lists)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect((await cancel(reading.call, other)).status).toBe(204);
+  });
 });

@@ -37,7 +37,7 @@ export const recordOptions = {
     meaning:
       "Rosters that all processes together read, compare and apply at a time; the others wait for their turn. Each takes " +
       "one connection and about one processor of PostgreSQL, and no process works on more than its share of " +
-      "`DATABASE_POOL_SIZE` for imports (about one connection in ten).",
+      "`DATABASE_POOL_SIZE` for imports (about one connection in ten), of which one is kept for previews.",
     example: "2",
   },
   IMPORT_HOLD_PERCENT: {

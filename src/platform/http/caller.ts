@@ -25,6 +25,15 @@ export function callerOf(res: ServerResponse): Caller {
   };
 }
 
+/** Aborts with CallerLeft when the caller leaves. */
+export function leavingSignal(caller: Caller): AbortSignal {
+  const leaving = new AbortController();
+  const leave = () => leaving.abort(new CallerLeft());
+  caller.onLeave(leave);
+  if (caller.hasLeft()) leave();
+  return leaving.signal;
+}
+
 /** Several who wait for the same work: it is for nobody once all of them have left. */
 export function allOf(callers: readonly Caller[]): Caller {
   const hasLeft = () => callers.every((caller) => caller.hasLeft());

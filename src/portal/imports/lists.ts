@@ -1,4 +1,4 @@
-import { take, takePage, type Shown, type Visit } from "../frame/index.ts";
+import { leavingOf, take, takePage, type Shown, type Visit } from "../frame/index.ts";
 import {
   describeChange,
   describeFault,
@@ -47,7 +47,9 @@ export async function showFaults(visit: Visit): Promise<Shown> {
 
 export async function showChanges(visit: Visit): Promise<Shown> {
   const params = pageOf(visit);
-  const { items, next } = await takePage(visit.api.GET("/admin/v1/imports/{importId}/changes", { params }));
+  const { items, next } = await takePage(
+    visit.api.GET("/admin/v1/imports/{importId}/changes", { params, signal: leavingOf(visit) }),
+  );
   const changes = items.map((change) => ({ ...change, words: describeChange(change, visit).join(", ") }));
   return showList(visit, "changes", { changes, next });
 }
@@ -55,7 +57,9 @@ export async function showChanges(visit: Visit): Promise<Shown> {
 async function takeLeavers(visit: Visit, kept: boolean) {
   const { path, query } = pageOf(visit);
   const params = { path, query: { ...query, kept } };
-  const { items, next } = await takePage(visit.api.GET("/admin/v1/imports/{importId}/leavers", { params }));
+  const { items, next } = await takePage(
+    visit.api.GET("/admin/v1/imports/{importId}/leavers", { params, signal: leavingOf(visit) }),
+  );
   const leavers = items.map((leaver) => ({ ...leaver, fullName: nameOf(leaver.name, visit) }));
   return { leavers, next, people: `/admin/schools/${visit.part("schoolId")}/people` };
 }
@@ -68,7 +72,9 @@ export const showKept = async (visit: Visit): Promise<Shown> => showList(visit, 
 
 export async function showLookAlikes(visit: Visit): Promise<Shown> {
   const params = pageOf(visit);
-  const { items, next } = await takePage(visit.api.GET("/admin/v1/imports/{importId}/look-alikes", { params }));
+  const { items, next } = await takePage(
+    visit.api.GET("/admin/v1/imports/{importId}/look-alikes", { params, signal: leavingOf(visit) }),
+  );
   return showList(visit, "look-alikes", { pairs: items, next });
 }
 
@@ -80,7 +86,7 @@ export async function showMoves(visit: Visit): Promise<Shown> {
   const asked = { path, query: { ...query, limit: allMoves } };
   const [read, { items }] = await Promise.all([
     readImport(visit),
-    takePage(visit.api.GET("/admin/v1/imports/{importId}/group-moves", { params: asked })),
+    takePage(visit.api.GET("/admin/v1/imports/{importId}/group-moves", { params: asked, signal: leavingOf(visit) })),
   ]);
   const isSet = items.some(({ isCarriedOver }) => isCarriedOver);
   const typed = visit.refused === null ? null : (visit.typed["move"] ?? []);
@@ -99,6 +105,8 @@ const nextYearOf = (now: Date): string => `${now.getFullYear()}/${String(now.get
 /** What each app would see differently. */
 export async function showViewChanges(visit: Visit): Promise<Shown> {
   const params = paramsOf(visit);
-  const changes = await take(visit.api.GET("/admin/v1/imports/{importId}/view-changes", { params }));
+  const changes = await take(
+    visit.api.GET("/admin/v1/imports/{importId}/view-changes", { params, signal: leavingOf(visit) }),
+  );
   return showList(visit, "apps", { changes });
 }
