@@ -119,7 +119,8 @@ export interface paths {
         get: operations["getCardSettings"];
         /**
          * Set when and where login cards sign in
-         * @description Takes effect at once, for cards that are printed already too; the second step is that which a card was made with.
+         * @description Takes effect at once, for cards that are printed already too. The second step is that which a card was made with.
+         *     Switching cards off ends the sign-ins that they opened.
          */
         put: operations["putCardSettings"];
         post?: never;

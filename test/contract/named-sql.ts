@@ -147,7 +147,7 @@ export const namedSql: readonly (readonly [files: readonly string[], reason: str
   ],
   [["src/sign-on/make-passwords.ts"], "passwords of many people in one statement, under row locks"],
   [["src/sign-on/sign-in-settings.ts"], "the row lock of a change"],
-  [["src/sign-on/cards/settings.ts"], "the row lock of a change"],
+  [["src/sign-on/cards/settings.ts"], "the row lock of a change; all who hold a card of the school in one statement"],
   [
     ["src/sign-on/{end-sign-ins,void-sign-ins}.ts", "src/sign-on/logout/notice.ts"],
     "ends all sessions and tokens of a person at once; notices are leased",

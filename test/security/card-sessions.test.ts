@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import type { components } from "../../generated/openapi/admin.ts";
 import { changeDirectory, type BackchannelLogoutUri } from "../../src/access/index.ts";
-import { leaveSchool, type PersonId } from "../../src/directory/index.ts";
+import { movePerson, type PersonId } from "../../src/directory/index.ts";
 import { makeStaff } from "../support/admin.ts";
 import { makeBrowser, type Browser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
@@ -23,14 +23,15 @@ type Schemas = components["schemas"];
 const service = await startService();
 const { db } = service;
 const make = makeMakers(db);
-const [home, school] = [await make.school(), await make.school()];
+const [school, other] = [await make.school(), await make.school()];
 const group = await make.group({ school });
 const { call } = await makeStaff(service, "SCHOOL_ADMIN", { schoolIds: [school] });
 const cards = `/schools/${school}/login-cards`;
 const settings = {
   ...{ enabled: true, grades: null, hours: null, networks: [], secondStep: "NONE", printSecondStep: false },
 };
-await call("PUT", `/schools/${school}/card-settings`, { body: settings });
+const setEnabled = (enabled: boolean) =>
+  call("PUT", `/schools/${school}/card-settings`, { body: { ...settings, enabled } });
 
 const scopes = ["openid", "offline_access"] as const;
 let pupil: PersonId;
@@ -44,10 +45,11 @@ async function makeCard(): Promise<Schemas["MadeLoginCard"]> {
 }
 
 beforeEach(async () => {
-  pupil = await make.person({ schools: [home, school], groups: [group] });
+  expect((await setEnabled(true)).status).toBe(204);
+  pupil = await make.person({ schools: [school, other], groups: [group] });
   login = await giveLogin(db, pupil);
   app = await make.app({ backchannelLogoutUri: "https://app.example/logout" as BackchannelLogoutUri });
-  await make.grant({ app: app.clientId, school: home });
+  await make.grant({ app: app.clientId, school: other });
   card = await makeCard();
 });
 
@@ -90,9 +92,10 @@ test.each([
   ["revoked", () => call("DELETE", `${cards}/${card.cardId!}`)],
   ["revoked with those of its class", revoke],
   ["replaced by a new one", makeCard],
+  ["switched off with all cards of the school", () => setEnabled(false)],
   [
     "lost with the person's place at the school",
-    () => changeDirectory(db, { at: service.clock() }, (it) => leaveSchool(it, { personId: pupil, schoolId: school })),
+    () => changeDirectory(db, { at: service.clock() }, (it) => movePerson(it, { personId: pupil, to: other })),
   ],
 ])("what a card opened ends when it is %s, what a password opened does not", async (_how, end) => {
   const typed = await getUserTokens(service, app, login, { scopes });

@@ -4,7 +4,7 @@ import type { SchoolId } from "../../directory/index.ts";
 import { recordAudit, type Origin } from "../../events/index.ts";
 import type { RecordStore, Transaction } from "../../platform/db.ts";
 import { AppError } from "../../platform/errors.ts";
-import { run, sql, statement, table } from "../../platform/sql.ts";
+import { columnNames, insert, run, sql, statement, table } from "../../platform/sql.ts";
 
 export type { CardSecondStep };
 
@@ -49,9 +49,26 @@ const lockSchool = statement<{ schoolId: SchoolId }>(
 export const lockCardSettings = async (tx: Transaction, schoolId: SchoolId): Promise<void> =>
   void (await run(tx, lockSchool, { schoolId }));
 
+const card = table("loginCard", "c");
+const voidCards = statement<{ schoolId: SchoolId }>(
+  ({ schoolId }) => sql`
+    ${insert(
+      "voidSignIn",
+      { personId: sql`card.person_id` },
+      sql`FROM (
+      SELECT DISTINCT ${card.personId} FROM ${card}
+      WHERE ${card.schoolId} = ${schoolId} AND ${card.revokedAt} IS NULL
+      ORDER BY ${card.personId}) AS card`,
+    )}
+    ON CONFLICT (${columnNames("voidSignIn", "personId")}) DO UPDATE SET
+      ${columnNames("voidSignIn", "personId")} = excluded.${columnNames("voidSignIn", "personId")}`,
+  "sign-on.voidCardsOfSchool",
+);
+
 /**
  * Sets what the cards of a school do, with its audit line.
  *
+ * Shape:  switched off, they end what they opened; `sign-on.endSignIns` tells the apps.
  * Errors: invalid network_invalid, hours_invalid.
  */
 export async function writeCardSettings(
@@ -70,6 +87,7 @@ export async function writeCardSettings(
     ...{ hoursFrom: hours?.from ?? null, hoursTo: hours?.to ?? null },
   };
   await tx.prisma.cardSettings.upsert({ where: { schoolId }, create: { schoolId, ...row }, update: row });
+  if (!enabled) await run(tx, voidCards, { schoolId });
   await recordAudit(tx, { ...origin, action: "card_settings_changed", schoolId });
 }
 

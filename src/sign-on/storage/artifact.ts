@@ -38,10 +38,11 @@ type Columns<Field extends string> = { readonly [Name in Field]: Sql };
 
 const v_credential = table("credential", "v_credential");
 const v_card = table("loginCard", "v_card");
+const v_settings = table("cardSettings", "v_settings");
 
 /**
  * The artifact belongs to no person, or to one whose sign-ins have not been ended since; and the card that opened it is
- * still good.
+ * still good, at a school where cards are switched on.
  *
  * Shape: every statement that finds artifacts asks for it. So what a request writes after the end of the sign-in that
  *        it stands on is void.
@@ -49,8 +50,8 @@ const v_card = table("loginCard", "v_card");
 export const isCurrent = ({ personId, generation, cardId }: Columns<"personId" | "generation" | "cardId">): Sql =>
   sql`(${personId} IS NULL OR EXISTS (SELECT FROM ${v_credential}
       WHERE ${v_credential.personId} = ${personId} AND ${v_credential.generation} = ${generation})
-    AND (${cardId} IS NULL OR EXISTS (SELECT FROM ${v_card}
-      WHERE ${v_card.id} = ${cardId} AND ${v_card.revokedAt} IS NULL)))`;
+    AND (${cardId} IS NULL OR EXISTS (SELECT FROM ${v_card} JOIN ${v_settings} ON ${v_settings.schoolId} = ${v_card.schoolId}
+      WHERE ${v_card.id} = ${cardId} AND ${v_card.revokedAt} IS NULL AND ${v_settings.enabled})))`;
 
 /** The fields of `toRow` by their SQL types. */
 export const rowTypes = {
