@@ -1,11 +1,13 @@
 import { expect, test } from "vitest";
 import type { components } from "../../generated/openapi/admin.ts";
 import type { PersonId } from "../../src/directory/index.ts";
+import { setLogin } from "../../src/sign-on/index.ts";
 import { makeImporter } from "../imports/rosters.ts";
 import { makeStaff, type Sent } from "../support/admin.ts";
 import { makeBrowser } from "../support/browser.ts";
 import { makeMakers } from "../support/make.ts";
-import { signIn } from "../support/portal.ts";
+import { giveRoleTo, signIn } from "../support/portal.ts";
+import { setUpTotp } from "../support/second-factor.ts";
 import { startService } from "../support/service.ts";
 import { askFor, exchange, getUserTokens, passPages, signOn } from "../support/token.ts";
 
@@ -48,6 +50,8 @@ async function purge(personId: PersonId): Promise<void> {
 
 const name = { firstFull: "Zyxwilde Maria", firstCall: "Zyxwilde", last: "Quontamar" };
 const words = ["Zyxwilde", "Quontamar", "source-qzx-77"];
+const staffName = { firstFull: "Oxbrunhild", firstCall: "Oxbrunhild", last: "Vandermoll" };
+const staffWords = ["Oxbrunhild", "Vandermoll", "source-vdm-78"];
 
 async function createPupil(): Promise<{ personId: PersonId; repeat: () => Promise<Sent> }> {
   const headers = { "idempotency-key": `create-${String(clock().getTime())}` };
@@ -127,4 +131,27 @@ test("nothing of a pupil is left in any table, and what was answered about them 
     expect(repeated.status).toBe(422);
     for (const word of planted) expect(JSON.stringify(repeated.body)).not.toContain(word);
   }
+});
+
+test("nothing of somebody of the staff is left, who did things in a role", async () => {
+  const personId = await make.person({
+    school,
+    role: "TEACHER",
+    name: staffName,
+    sourceSystemIdentifier: "source-vdm-78",
+  });
+  const login = { username: "oxbrunhild.vandermoll", password: "correct horse battery staple" };
+  await setLogin(db, { personId, ...login }, { at: clock() });
+  await giveRoleTo(service, personId, "SCHOOL_ADMIN", { schoolIds: [school] });
+  const browser = makeBrowser(service.url);
+  await signIn(browser, login);
+  await setUpTotp(browser, clock, { label: "Telefon von Oxbrunhild" });
+  const pupil = await make.person({ school });
+  await browser.submit(await browser.open(`/admin/schools/${school}/people/${pupil}`), "/block");
+  const own = await db.prisma.audit.findFirstOrThrow({ where: { personId: pupil, action: "person_blocked" } });
+  expect(own.actorId).toContain(personId);
+  expect(await findRowsWith([...staffWords, login.username])).toContain("person");
+  await purge(personId);
+  expect(await findRowsWith([...staffWords, login.username])).toEqual([]);
+  expect((await findRowsWith([personId])).filter((table) => !["app_event", "tombstone"].includes(table))).toEqual([]);
 });
