@@ -108,11 +108,11 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 }
 
 /**
- * Whether the server ended a statement before it was done: its time was over, or somebody who runs the server cancelled
- * it. Nothing of it was written.
+ * Whether the server ended a statement before it was done: its time or its wait for a lock was over, or somebody who runs
+ * the server cancelled it. Nothing of it was written.
  */
 export function isTimedOut(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === "57014";
+  return error instanceof pg.DatabaseError && (error.code === "57014" || error.code === "55P03");
 }
 
 /** Whether the server refused the statement, so that for certain nothing of it was written. */

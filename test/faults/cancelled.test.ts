@@ -11,23 +11,37 @@ const person = await make.person({ school });
 const app = await make.app({ scopes: ["people:read"] });
 await make.grant({ app: app.clientId, school, sync: true });
 
-/** Asks while the table of people is locked, and ends the statement that waits for it, as a time limit does. */
-async function askAndCancel(path: string, token: string): Promise<Response> {
+/** Does the work while the table of people is locked. */
+async function whileLocked<T>(work: () => Promise<T>): Promise<T> {
   const holder = await service.db.pool.connect();
   try {
     await holder.query("BEGIN; LOCK TABLE person IN ACCESS EXCLUSIVE MODE");
-    const answer = fetch(service.url + path, { headers: { authorization: `Bearer ${token}` } });
+    return await work();
+  } finally {
+    await holder.query("ROLLBACK");
+    holder.release();
+  }
+}
+
+const ask = (path: string, token: string) =>
+  fetch(service.url + path, { headers: { authorization: `Bearer ${token}` } });
+
+/** Asks, and ends the statement that waits, as a time limit does. */
+const askAndCancel = (path: string, token: string) =>
+  whileLocked(async () => {
+    const answer = ask(path, token);
     const cancelled = () =>
       service.db.pool.query(
         `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
          WHERE datname = current_database() AND wait_event_type = 'Lock' AND wait_event = 'relation'`,
       );
     await expect.poll(async () => (await cancelled()).rowCount).toBe(1);
-    return await answer;
-  } finally {
-    await holder.query("ROLLBACK");
-    holder.release();
-  }
+    return answer;
+  });
+
+async function expectTimedOut(answer: Response): Promise<void> {
+  expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
+  expect(await answer.json()).toMatchObject({ code: "timed_out" });
 }
 
 test.each([
@@ -38,7 +52,10 @@ test.each([
     async () => getAppToken(service, (await makeStaff(service, "OPERATOR")).app, ["admin:read"]),
   ],
 ])("an answer of %s that PostgreSQL gives up is 503 with a code of its own", async (_api, path, getToken) => {
-  const answer = await askAndCancel(path, await getToken());
-  expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
-  expect(await answer.json()).toMatchObject({ code: "timed_out" });
+  await expectTimedOut(await askAndCancel(path, await getToken()));
+});
+
+test("an answer whose wait for a lock PostgreSQL ends is 503 with the same code", async () => {
+  const token = await getAppToken(service, app, ["people:read"]);
+  await expectTimedOut(await whileLocked(() => ask(`/idm/ep/v1/schools/${school}/people`, token)));
 });
