@@ -48,11 +48,10 @@ const singleThreaded = (name: string, gate: Omit<Gate, "name">): Gate => ({ name
 function asUser(gate: Gate): Gate {
   if (testUser === undefined) return gate;
   const home = join(root, ".cache/home");
-  return {
-    ...gate,
-    program: "runuser",
-    args: ["-u", testUser, "--", "env", `HOME=${home}`, gate.program, ...gate.args],
-  };
+  // npm hands its own settings on, whose cache only root may write.
+  const ofNpm = Object.keys(process.env).filter((name) => name.startsWith("npm_"));
+  const env = [...ofNpm.flatMap((name) => ["-u", name]), `HOME=${home}`];
+  return { ...gate, program: "runuser", args: ["-u", testUser, "--", "env", ...env, gate.program, ...gate.args] };
 }
 
 /** What the tests leave out for an ordinary user. */
