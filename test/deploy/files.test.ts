@@ -5,6 +5,8 @@ import { parse } from "yaml";
 import { options } from "../../src/config/index.ts";
 import {
   makeMetrics,
+  watchImports,
+  watchJobs,
   watchMachineClock,
   watchPools,
   watchProcess,
@@ -123,6 +125,8 @@ async function describeMetrics(): Promise<{ names: Set<string>; labels: Set<stri
   watchPools(metrics, {});
   watchReplica(metrics, { ageSeconds: () => 0, taken: { replica: 0, primary: 0 } });
   watchMachineClock(metrics, () => 0);
+  watchJobs(metrics, []);
+  watchImports(metrics, () => ({ running: 0, waiting: 0 }));
   watchProcesses(metrics.registry, { roles: ["web"], count: () => 1 });
   watchSurroundings(metrics, {
     clock: () => new Date(),
