@@ -108,8 +108,8 @@ export function isDatabaseUnavailable(error: unknown): boolean {
 }
 
 /**
- * Whether the server ended a statement before it was done: its time or its wait for a lock was over, or somebody who runs
- * the server cancelled it. Nothing of it was written.
+ * Whether the server ended a statement before it was done: its time or its wait for a lock was over, or somebody who
+ * runs the server cancelled it. Nothing of it was written.
  */
 export function isTimedOut(error: unknown): boolean {
   return error instanceof pg.DatabaseError && (error.code === "57014" || error.code === "55P03");
