@@ -52,9 +52,6 @@ const seen = {} as Record<Generator, Seen>;
 beforeAll(async () => {
   const service = await startDemo({ env: { WEBHOOK_ALLOW_PRIVATE_ADDRESSES: "true" } });
   const app = demoApp("demo-lernapp");
-  const user = await getUserTokens(service, app, demoLogin(2), {
-    scopes: ["openid", "profile", "role", "school", "groups", "people:read"],
-  });
   const receiver = await startReceiver();
   const { encryptionKeys: keys } = readConfig({ NODE_ENV: "test" });
   const origin = { at: service.clock(), actorId: "school" };
@@ -68,6 +65,10 @@ beforeAll(async () => {
   await change((it) => updateSchool(it, { schoolId: school, name: "Goethe-Gymnasium Übersee" }));
   await change((it) => softDeletePerson(it, { personId: student, restoreWindowDays: 30 }));
   await change((it) => restorePerson(it, { personId: student }));
+  // The deletion would end what was issued before.
+  const user = await getUserTokens(service, app, demoLogin(2), {
+    scopes: ["openid", "profile", "role", "school", "groups", "people:read"],
+  });
   for (const job of ["webhooks.fanOut", ...Array<string>(4).fill("webhooks.deliver")])
     await service.jobs.find(({ name }) => name === job)!.run(new AbortController().signal);
   const eventsOf = (type: string) => receiver.events().filter(({ event }) => event === type);
