@@ -5,14 +5,16 @@ import { AppError } from "../platform/errors.ts";
 import { withInterruptibleTransaction, type InterruptibleDb } from "../platform/interrupt.ts";
 import { makeChangeTracking } from "./change-tracking/index.ts";
 import { againAfterDeadlock, hasCode } from "./deadlock.ts";
+import { inLongPlaceWhereNeeded } from "./long-changes.ts";
 
 /**
  * Runs `work` as one change: its writes commit together with the events for every app, or not at all.
  *
- * Shape:  changes of one school take turns. A change that met another in a deadlock is run again from the start, so
- *         `work` does nothing outside its transaction.
+ * Shape:  changes of one school take turns. A change that met another in a deadlock, or that is about a whole school
+ *         and has no place for that yet, is run again from the start, so `work` does nothing outside its transaction.
  *         `atEnd` runs after the events were written, before the commit.
- * Errors: unavailable while another change of the school takes too long.
+ * Errors: unavailable while another change of the school takes too long, or too many changes of whole schools are
+ *         under way.
  */
 export async function changeDirectory<T>(
   db: InterruptibleDb,
@@ -21,7 +23,9 @@ export async function changeDirectory<T>(
   atEnd?: AtEnd,
 ): Promise<T> {
   try {
-    return await againAfterDeadlock(() => changeOnce(db, origin, work, atEnd));
+    return await inLongPlaceWhereNeeded(db, (foundLong) =>
+      againAfterDeadlock(() => changeOnce(db, origin, work, { foundLong, atEnd })),
+    );
   } catch (error) {
     if (!hasCode(error, lockTimeout)) throw error;
     throw new AppError(
@@ -74,11 +78,15 @@ function changeOnce<T>(
   db: InterruptibleDb,
   origin: Origin,
   work: (change: Change) => Promise<T>,
-  atEnd?: AtEnd,
+  { foundLong, atEnd }: { foundLong: () => void; atEnd: AtEnd | undefined },
 ): Promise<T> {
   return withInterruptibleTransaction(db, db.interrupt, async (tx) => {
-    const { touch, touchSchool, finish } = makeChangeTracking(tx);
+    const { touch, touchSchool: touchWhole, finish } = makeChangeTracking(tx);
     const { at: now, actorId, actorRole, requestId } = origin;
+    const touchSchool: Change["touchSchool"] = async (schoolId, clientId) => {
+      foundLong();
+      await touchWhole(schoolId, clientId);
+    };
     const result = await work({ tx, now, actorId, actorRole, requestId, touch, touchSchool });
     await finish(now);
     await atEnd?.(tx);

@@ -3,6 +3,7 @@ import { withPrismaTransaction, type PrismaDb, type Transaction } from "../platf
 import { forgetFigures } from "../traffic/index.ts";
 import { appNotFound } from "./app.ts";
 import { againAfterDeadlock } from "./deadlock.ts";
+import { inLongPlace } from "./long-changes.ts";
 import type { ClientId } from "./token.ts";
 
 /** Removes what modules that access does not know keep of an app, in the same transaction. */
@@ -17,7 +18,7 @@ type Deletion = { clientId: ClientId; origin: Origin; forget: ForgetApp };
  * Shape:  its events are removed after the commit, in batches, as they may be many; without a token nobody reads them,
  *         and those that a change under way still writes are removed by age. `work` runs around the deletion, in its
  *         transaction.
- * Errors: not_found app_not_found.
+ * Errors: not_found app_not_found; unavailable while too much is under way that takes as long.
  */
 export async function deleteApp(
   db: PrismaDb,
@@ -25,7 +26,7 @@ export async function deleteApp(
   { work = (_tx, deleteRecords) => deleteRecords(), ...given }: Omit<Deletion, "clientId"> & { work?: Around },
 ): Promise<void> {
   const deleteOnce = () => withPrismaTransaction(db, (tx) => work(tx, () => deleteRecords(tx, { clientId, ...given })));
-  await againAfterDeadlock(deleteOnce);
+  await inLongPlace(db, () => againAfterDeadlock(deleteOnce));
   await forgetEventsOf(db, clientId);
 }
 

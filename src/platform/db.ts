@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import type { PrismaClient } from "../../generated/prisma/client.ts";
+import type { Gate } from "./http/gate.ts";
 import { inPrismaTransaction, makePrisma, type Records } from "./prisma.ts";
 import { prepareSession } from "./session.ts";
 import { watchSilence, type SilenceLimits } from "./silent-connections.ts";
@@ -15,7 +16,11 @@ export type Db = { pool: pg.Pool };
 export type OpenDb = PrismaDb & { close(): Promise<void> };
 
 /** A database whose records Prisma Client writes. */
-export type PrismaDb = Db & { prisma: PrismaClient };
+export type PrismaDb = Db & {
+  prisma: PrismaClient;
+  /** Where others need a connection of the pool meanwhile: the places of work that takes long. */
+  longWork?: Gate | undefined;
+};
 
 /** Prisma Client for what is persisted, and named SQL beside it: of one transaction, or of a pool. */
 export type Store = Queryable & { prisma: Records };

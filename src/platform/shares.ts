@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { makeGate } from "./http/gate.ts";
 import { readSettings } from "./read-settings.ts";
 import { makeReplicaReads, type ReadServer, type ReplicaReads } from "./replica.ts";
 import { splitConnections, type Role, type ShareName } from "./share-sizes.ts";
@@ -32,7 +33,8 @@ export function openShares(options: ShareOptions): DatabaseShares & { close(): P
   const small = { checks: open("checks"), firstSignIns: open("firstSignIns") };
   const ofRecords = {
     ...{ signOn: openRecords("signOn"), tokens: openRecords("tokens") },
-    ...{ changes: openRecords("changes"), imports: openRecords("imports"), jobs: openRecords("jobs") },
+    changes: { ...openRecords("changes"), longWork: makeLongWork(sizes.changes - 1) },
+    ...{ imports: openRecords("imports"), jobs: openRecords("jobs") },
   };
   const primary = { pool: makePool({ ...reading, poolSize: sizes.reads }), canceller: small.checks.pool };
   const reads: ReadShare =
@@ -53,6 +55,15 @@ export function openShares(options: ShareOptions): DatabaseShares & { close(): P
     },
   };
 }
+
+// As long as for a connection.
+const longWorkWaitMs = 10_000;
+
+const makeLongWork = (places: number) =>
+  makeGate({
+    ...{ places, placesPerClient: Infinity, waitMs: longWorkWaitMs },
+    ...{ open: Infinity, openPerClient: Infinity },
+  });
 
 /** The reads on a replica, and on the primary while it is too far behind or away. */
 function openReplica(options: ShareOptions, url: string, primary: ReadServer): ReadShare {

@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import { leastPoolSize } from "../../src/platform/share-sizes.ts";
+import { makeStaff, refusalOf } from "../support/admin.ts";
+import { makeMakers } from "../support/make.ts";
+import { makePortalUser } from "../support/portal.ts";
+import { startService } from "../support/service.ts";
+
+// A change of what an app sees of a whole school, and the deletion of an app, may take many minutes.
+const service = await startService({ env: { DATABASE_POOL_SIZE: String(leastPoolSize) } });
+const { db } = service;
+const make = makeMakers(db);
+const waitForTestKey = 4711;
+await db.pool.query(`
+  CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql SET lock_timeout = 0 AS
+    $$ BEGIN PERFORM pg_advisory_xact_lock_shared(${waitForTestKey}); RETURN NULL; END $$;
+  CREATE TRIGGER wait_for_test AFTER INSERT ON "grant" FOR EACH ROW EXECUTE FUNCTION wait_for_test();
+  CREATE TRIGGER wait_for_test AFTER DELETE ON app FOR EACH ROW EXECUTE FUNCTION wait_for_test()`);
+
+const countHeld = async () => {
+  const text = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'";
+  return (await db.pool.query(text)).rowCount;
+};
+
+/** Does the work while every change that takes long stands still. */
+async function whileLongChangesStop(work: () => Promise<void>): Promise<void> {
+  const blocker = await db.pool.connect();
+  await blocker.query("SELECT pg_advisory_lock($1)", [waitForTestKey]);
+  try {
+    await work();
+  } finally {
+    await blocker.query("SELECT pg_advisory_unlock($1)", [waitForTestKey]);
+    blocker.release();
+  }
+}
+
+const { call: operator } = await makeStaff(service, "OPERATOR");
+
+async function grantAnew() {
+  const [{ clientId }, school] = [await make.app(), await make.school()];
+  const body = { signOn: { kind: "EVERYBODY" }, sync: true, syncedGroupIds: [] };
+  return () => operator("PUT", `/schools/${school}/grants/${clientId}`, { body, headers: { "if-none-match": "*" } });
+}
+
+async function deleteAnew() {
+  const { clientId } = await make.app();
+  const tag = (await operator("GET", `/apps/${clientId}`)).headers.get("etag")!;
+  return () => operator("DELETE", `/apps/${clientId}`, { headers: { "if-match": tag } });
+}
+
+test.each([
+  ["changes of what apps see", grantAnew],
+  ["deletions of apps", deleteAnew],
+])("while %s are under way, other staff read pages and make short changes", async (_name, prepare) => {
+  const long = [await prepare(), await prepare(), await prepare()];
+  const school = await make.school();
+  const group = await make.group({ school });
+  const office = await makeStaff(service, "SECRETARY", { schoolIds: [school] });
+  const { browser } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+  const tag = (await office.call("GET", `/groups/${group}`)).headers.get("etag")!;
+  const given = { body: { name: "6b" }, headers: { "if-match": tag } };
+  let done: ReturnType<typeof operator>[] = [];
+  await whileLongChangesStop(async () => {
+    done = long.map((start) => start());
+    await expect.poll(countHeld).toBe(1);
+    const changed = await office.call("PATCH", `/groups/${group}`, given);
+    expect([changed.status, changed.body]).toEqual([204, null]);
+    expect((await browser.open(`/admin/schools/${school}/classes`)).html).toContain("6b");
+    // The others wait without a connection.
+    expect([await countHeld(), service.shares.changes.pool.waitingCount]).toEqual([1, 0]);
+  });
+  expect((await Promise.all(done)).map((sent) => refusalOf(sent)[0])).toEqual([204, 204, 204]);
+});
