@@ -32,10 +32,7 @@ export async function inLongPlace<T>({ longWork }: PrismaDb, work: () => Promise
  * Shape:  `run` calls `foundLong` before it does what takes long.
  * Errors: as `inLongPlace`.
  */
-export async function inLongPlaceWhereNeeded<T>(
-  db: PrismaDb,
-  run: (foundLong: () => void) => Promise<T>,
-): Promise<T> {
+export async function inLongPlaceWhereNeeded<T>(db: PrismaDb, run: (foundLong: () => void) => Promise<T>): Promise<T> {
   try {
     return await run(() => {
       if (db.longWork !== undefined) throw new TakesLong();
