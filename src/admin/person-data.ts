@@ -4,7 +4,7 @@ import { listAudit, listEventsOf, personActor, type RecordedAudit } from "../eve
 import { listPersonImports } from "../imports/index.ts";
 import { present } from "../platform/contract-types.ts";
 import { withPrismaTransaction, type RecordStore } from "../platform/db.ts";
-import { etagOf, mapInSlices, stringifyInSlices } from "../platform/http/index.ts";
+import { etagOf, mapInSlices, startExport, stringifyInSlices, type InTurn } from "../platform/http/index.ts";
 import { listConsents, listSessions, readSignOnData, recordAtHome, type StoredEntry } from "../sign-on/index.ts";
 import { everything, isReached, listRoles, type Reach } from "../staff/index.ts";
 import { listDeliveriesOf } from "../webhooks/index.ts";
@@ -24,19 +24,17 @@ type PersonData = Schemas["PersonData"];
 const most = 10_000;
 const linesAtOnce = 500;
 
-/** Reads the newest lines in parts, so that other requests have their turn. */
+/** Reads the newest lines in parts. */
 async function readLines(
   db: RecordStore,
   whose: { personId: PersonId } | { actorId: string },
+  inTurn: InTurn,
 ): Promise<RecordedAudit[]> {
   const lines: RecordedAudit[] = [];
   for (let isWhole = false; !isWhole && lines.length < most;) {
     const last = lines.at(-1);
-    const found = await listAudit(db, {
-      ...whose,
-      limit: linesAtOnce,
-      ...(last && { after: { at: last.at, id: last.id } }),
-    });
+    const after = last && { after: { at: last.at, id: last.id } };
+    const found = await inTurn(() => listAudit(db, { ...whose, limit: linesAtOnce, ...after }));
     lines.push(...found);
     isWhole = found.length < linesAtOnce;
   }
@@ -58,7 +56,8 @@ const timeOf = (clientId: string | null, at: Date, more: { what: string; until?:
 const seenBy = (reach: Reach, schoolId: string | null): boolean =>
   schoolId === null || isReached(reach, { schools: [schoolId as SchoolId] });
 
-const getPersonData: AdminHandler<"getPersonData"> = async ({ db }, { path, reach, origin }) => {
+const getPersonData: AdminHandler<"getPersonData"> = async ({ db }, { path, reach, origin, connection }) => {
+  const inTurn = startExport({ by: origin.actorId, caller: connection });
   const personId = path.personId as PersonId;
   const person = await readPerson(db, reach, personId);
   const stored = await findPerson(db, personId);
@@ -69,9 +68,9 @@ const getPersonData: AdminHandler<"getPersonData"> = async ({ db }, { path, reac
   const { userNames, recoveryCodes, ...lists } = await readSignOnData(db, personId);
   const roles = { personId, reach: everything, now: origin.at, withEnded: true, limit: most };
   const isSeen = ({ schoolId }: RecordedAudit) => seenBy(reach, schoolId);
-  const lines = (await readLines(db, { personId })).filter(isSeen);
-  const actions = (await readLines(db, { actorId: personActor(personId) })).filter(isSeen);
-  const names = await findLineNames({ db }, reach, [...lines, ...actions]);
+  const lines = (await readLines(db, { personId }, inTurn)).filter(isSeen);
+  const actions = (await readLines(db, { actorId: personActor(personId) }, inTurn)).filter(isSeen);
+  const names = await inTurn(() => findLineNames({ db }, reach, [...lines, ...actions]));
   const entries = (of: StoredEntry[]) => of.filter(({ schoolId }) => seenBy(reach, schoolId)).map(presentEntry);
   const body = present<PersonData>({
     madeAt: origin.at.toISOString(),
@@ -92,21 +91,21 @@ const getPersonData: AdminHandler<"getPersonData"> = async ({ db }, { path, reac
     passwordRequests: lists.passwordRequests.map(presentEntry),
     logoutNotices: entries(lists.logoutNotices),
     staffRoles: (await listRoles(db, roles)).map(presentRole),
-    imports: (await listPersonImports(db, { personId, schoolIds: schoolsOf(reach), limit: most })).map(
+    imports: (await inTurn(() => listPersonImports(db, { personId, schoolIds: schoolsOf(reach), limit: most }))).map(
       presentPersonImport,
     ),
-    audit: await mapInSlices(lines, (line) => presentLine(line, true, names)),
-    actions: await mapInSlices(actions, (line) => presentLine(line, false, names)),
-    events: (await listEventsOf(db, { subjectId: personId, limit: most })).map(({ at, clientId, action }) =>
-      timeOf(clientId, at, { what: action }),
+    audit: await mapInSlices(lines, (line) => presentLine(line, true, names), inTurn),
+    actions: await mapInSlices(actions, (line) => presentLine(line, false, names), inTurn),
+    events: (await inTurn(() => listEventsOf(db, { subjectId: personId, limit: most }))).map(
+      ({ at, clientId, action }) => timeOf(clientId, at, { what: action }),
     ),
-    deliveries: (await listDeliveriesOf(db.pool, { subjectId: personId, limit: most })).map((one) =>
+    deliveries: (await inTurn(() => listDeliveriesOf(db.pool, { subjectId: personId, limit: most }))).map((one) =>
       timeOf(one.clientId, one.at, { what: one.state, until: one.finishedAt }),
     ),
   });
   await withPrismaTransaction(db, (tx) => recordAtHome(tx, { ...origin, action: "person_data_read", personId }));
   const { madeAt: _madeAt, audit: _audit, ...state } = body;
-  return { status: 200, body, headers: { ETag: etagOf(await stringifyInSlices(state)) } };
+  return { status: 200, body, headers: { ETag: etagOf(await stringifyInSlices(state, inTurn)) } };
 };
 
 export const personDataHandlers = { getPersonData };

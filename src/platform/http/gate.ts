@@ -125,6 +125,13 @@ const tooManyReads = () =>
     "too_many_requests",
     "This app reads too much at the same time. Wait for answers before asking for more.",
   );
+/** Refuses work that a person or app asks for too often at a time. */
+export const tooMuchWork = (): AppError =>
+  new AppError(
+    "rate_limited",
+    "too_many_requests",
+    "You have work of this kind under way already. Wait for it before asking for more.",
+  );
 const overloaded = () =>
   new AppError(
     "unavailable",

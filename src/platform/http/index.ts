@@ -19,6 +19,7 @@ export {
   type Operation,
   type Schema,
 } from "./document.ts";
+export { startExport, type InTurn } from "./exports.ts";
 export { listFields, makeFormCheck, type FormCheck, type ParameterFault } from "./form-check.ts";
 export { innerOrigin, makeInnerCalls, type InnerFetch } from "./inner-calls.ts";
 export { mapInSlices, stringifyInSlices } from "./json-in-slices.ts";

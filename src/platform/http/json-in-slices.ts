@@ -1,26 +1,32 @@
 import { setImmediate } from "node:timers/promises";
+import type { InTurn } from "./exports.ts";
 
 const itemsInSlice = 500;
 
+const afterOthers: InTurn = async (part) => {
+  await setImmediate();
+  return part();
+};
+
 /** Does something with each of a long list; other requests have their turn meanwhile. */
-export async function mapInSlices<T, R>(items: readonly T[], work: (item: T) => R): Promise<R[]> {
+export async function mapInSlices<T, R>(items: readonly T[], work: (item: T) => R, inTurn = afterOthers): Promise<R[]> {
   const done: R[] = [];
   for (let at = 0; at < items.length; at += itemsInSlice) {
-    if (at > 0) await setImmediate();
-    for (const item of items.slice(at, at + itemsInSlice)) done.push(work(item));
+    const slice = items.slice(at, at + itemsInSlice);
+    done.push(...(await inTurn(() => Promise.resolve(slice.map(work)))));
   }
   return done;
 }
 
 /** As `JSON.stringify`; see `jsonInSlices`. */
-export async function stringifyInSlices(value: object): Promise<string> {
+export async function stringifyInSlices(value: object, inTurn = afterOthers): Promise<string> {
   let text = "";
-  for await (const piece of jsonInSlices(value)) text += piece;
+  for await (const piece of jsonInSlices(value, inTurn)) text += piece;
   return text;
 }
 
 /** As `JSON.stringify`, in pieces; other requests have their turn between those of long lists of a record. */
-export async function* jsonInSlices(value: object): AsyncGenerator<string> {
+export async function* jsonInSlices(value: object, inTurn = afterOthers): AsyncGenerator<string> {
   const isLong = (one: unknown): one is unknown[] => Array.isArray(one) && one.length > itemsInSlice;
   if (Array.isArray(value) || !Object.values(value).some(isLong)) return void (yield JSON.stringify(value));
   let before = "{";
@@ -29,9 +35,10 @@ export async function* jsonInSlices(value: object): AsyncGenerator<string> {
     before += `${JSON.stringify(name)}:`;
     if (isLong(one)) {
       for (let at = 0; at < one.length; at += itemsInSlice) {
-        yield `${before}${at === 0 ? "[" : ","}${JSON.stringify(one.slice(at, at + itemsInSlice)).slice(1, -1)}`;
+        const slice = one.slice(at, at + itemsInSlice);
+        const text = await inTurn(() => Promise.resolve(JSON.stringify(slice).slice(1, -1)));
+        yield `${before}${at === 0 ? "[" : ","}${text}`;
         before = "";
-        await setImmediate();
       }
       before = "],";
     } else before += `${JSON.stringify(one)},`;

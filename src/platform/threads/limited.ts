@@ -1,7 +1,6 @@
 import { availableParallelism } from "node:os";
-import { AppError } from "../errors.ts";
 import type { Caller } from "../http/caller.ts";
-import { makeGate } from "../http/gate.ts";
+import { makeGate, tooMuchWork } from "../http/gate.ts";
 import { makeThreadPool, type Task } from "./pool.ts";
 
 /** `by` names the person or app that the work is for. */
@@ -12,15 +11,7 @@ const places = Math.max(1, Math.min(4, availableParallelism() - 1));
 
 // Sign-ons go first.
 const run = makeThreadPool({ niceness: 10 });
-const gate = makeGate(
-  { places, placesPerClient: 1, open: 40, openPerClient: 2, waitMs: 30_000 },
-  () =>
-    new AppError(
-      "rate_limited",
-      "too_many_requests",
-      "You have work of this kind under way already. Wait for it before asking for more.",
-    ),
-);
+const gate = makeGate({ places, placesPerClient: 1, open: 40, openPerClient: 2, waitMs: 30_000 }, tooMuchWork);
 
 /**
  * Makes a function whose work is done in a thread, one at a time for each person and kind of work; a second one waits.

@@ -1,7 +1,8 @@
 import { Readable } from "node:stream";
 import { stringify } from "csv-stringify";
 import { csvForSpreadsheets } from "../../platform/csv.ts";
-import { takePage, type Handed, type Visit } from "../frame/index.ts";
+import { startExport, type InTurn } from "../../platform/http/index.ts";
+import { askedBy, takePage, type Handed, type Visit } from "../frame/index.ts";
 import { queryOf, readFilters } from "./filters.ts";
 import { describeLine, type Line } from "./words.ts";
 
@@ -14,8 +15,9 @@ const columns = ["at", "what", "action", "by", "role", "whom", "app", "before", 
 /** The lines as a file for a spreadsheet, read and written page by page. */
 export async function handCsv(visit: Visit): Promise<Handed> {
   const { t, locale } = visit;
-  const first = await readPage(visit, null);
-  const rows = Readable.from(writeRows(visit, first));
+  const inTurn = startExport(askedBy(visit));
+  const first = await inTurn(() => readPage(visit, null));
+  const rows = Readable.from(writeRows(visit, first, inTurn));
   const file = stringify({
     ...csvForSpreadsheets,
     ...{ header: true, bom: true, delimiter: locale === "de" ? ";" : "," },
@@ -26,27 +28,30 @@ export async function handCsv(visit: Visit): Promise<Handed> {
   return { file: rows.pipe(file), type: "text/csv; charset=utf-8", name: t("audit.fileName") };
 }
 
-type Page = { items: Line[]; next: string | null };
+type Row = Record<string, string>;
+type Page = { rows: Row[]; next: string | null };
 
-function readPage(visit: Visit, cursor: string | null): Promise<Page> {
+async function readPage(visit: Visit, cursor: string | null): Promise<Page> {
   const query = { ...queryOf(visit, readFilters(visit)), limit: pageSize, ...(cursor !== null && { cursor }) };
-  return takePage(visit.api.GET("/admin/v1/audit", { params: { query } }));
+  const { items, next } = await takePage(visit.api.GET("/admin/v1/audit", { params: { query } }));
+  return { rows: items.map((line) => writeRow(line, visit)), next };
 }
 
-async function* writeRows(visit: Visit, first: Page): AsyncGenerator<Record<string, string>> {
+async function* writeRows(visit: Visit, first: Page, inTurn: InTurn): AsyncGenerator<Row> {
   let page = first;
   for (let count = 1; ; count += 1) {
-    for (const line of page.items) yield writeRow(line, visit);
+    yield* page.rows;
     if (page.next === null) return;
     if (count === mostPages) {
       yield { at: visit.t("audit.cut") };
       return;
     }
-    page = await readPage(visit, page.next);
+    const { next } = page;
+    page = await inTurn(() => readPage(visit, next));
   }
 }
 
-function writeRow(line: Line, visit: Visit): Record<string, string> {
+function writeRow(line: Line, visit: Visit): Row {
   const { what, by, role, whom, through } = describeLine(line, visit, new Map());
   return {
     ...{ at: line.at, what, action: line.action, by, role, whom, app: through },
