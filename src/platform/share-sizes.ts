@@ -10,8 +10,8 @@ export type ShareName = "checks" | "signOn" | "tokens" | "firstSignIns" | "reads
 export type Role = "all" | "web" | "worker";
 
 // A share with less does not work: webhooks keep one connection of the jobs to listen on, of the reads one is kept for
-// single records, so that a second app reads a list while a first one does, of the changes one for what is short, and of
-// the imports one for previews.
+// single records, so that a second app reads a list while a first one does, of the changes one for what is short, and
+// of the imports one for previews.
 const least: Record<ShareName, number> = {
   checks: 1,
   signOn: 1,
