@@ -1,11 +1,13 @@
 import { expect, test } from "vitest";
+import { leastPoolSize } from "../../src/platform/share-sizes.ts";
 import { makeStaff, type Sent } from "../support/admin.ts";
 import { makeMakers } from "../support/make.ts";
 import { makePortalUser } from "../support/portal.ts";
 import { startService } from "../support/service.ts";
+import { getAppToken } from "../support/token.ts";
 
 // A change of what an app sees of a whole school, and the deletion of an app, may take many minutes.
-const service = await startService({ env: { DATABASE_POOL_SIZE: "20" } });
+const service = await startService({ env: { DATABASE_POOL_SIZE: String(leastPoolSize) } });
 const { db } = service;
 const make = makeMakers(db);
 const waitForTestKey = 4711;
@@ -32,7 +34,6 @@ async function whileLongChangesStop(work: () => Promise<void>): Promise<void> {
   }
 }
 
-// Each of another caller, of whom only some requests are worked for at a time.
 async function grantAnew() {
   const { call: operator } = await makeStaff(service, "OPERATOR");
   const [{ clientId }, school] = [await make.app(), await make.school()];
@@ -50,23 +51,30 @@ async function deleteAnew() {
 test.each([
   ["changes of what apps see", grantAnew],
   ["deletions of apps", deleteAnew],
-])("while %s are under way, other staff read pages and make short changes", async (_name, prepare) => {
-  const long = [await prepare(), await prepare()];
-  const school = await make.school();
-  const group = await make.group({ school });
-  const office = await makeStaff(service, "SECRETARY", { schoolIds: [school] });
-  const { browser } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
-  const tag = (await office.call("GET", `/groups/${group}`)).headers.get("etag")!;
-  const given = { body: { name: "6b" }, headers: { "if-match": tag } };
-  let done: Promise<Sent>[] = [];
-  await whileLongChangesStop(async () => {
-    done = long.map((start) => start());
-    await expect.poll(countHeld).toBe(1);
-    const changed = await office.call("PATCH", `/groups/${group}`, given);
-    expect([changed.status, changed.body]).toEqual([204, null]);
-    expect((await browser.open(`/admin/schools/${school}/classes`)).html).toContain("6b");
-    // The other one waits without a connection.
-    expect([await countHeld(), service.shares.changes.pool.waitingCount]).toEqual([1, 0]);
-  });
-  expect((await Promise.all(done)).map(({ status }) => status)).toEqual([204, 204]);
-});
+])(
+  "while %s are under way, other staff read pages and make short changes, and apps read lists",
+  async (_name, prepare) => {
+    const long = [await prepare(), await prepare(), await prepare()];
+    const school = await make.school();
+    const group = await make.group({ school });
+    const office = await makeStaff(service, "SECRETARY", { schoolIds: [school] });
+    const { browser } = await makePortalUser(service, "SCHOOL_ADMIN", { schoolIds: [school] });
+    const reader = await make.app({ scopes: ["people:read"] });
+    await make.grant({ app: reader.clientId, school, sync: true });
+    const headers = { authorization: `Bearer ${await getAppToken(service, reader, ["people:read"])}` };
+    const tag = (await office.call("GET", `/groups/${group}`)).headers.get("etag")!;
+    const given = { body: { name: "6b" }, headers: { "if-match": tag } };
+    let done: Promise<Sent>[] = [];
+    await whileLongChangesStop(async () => {
+      done = long.map((start) => start());
+      await expect.poll(countHeld).toBe(1);
+      const changed = await office.call("PATCH", `/groups/${group}`, given);
+      expect([changed.status, changed.body]).toEqual([204, null]);
+      expect((await browser.open(`/admin/schools/${school}/classes`)).html).toContain("6b");
+      expect((await fetch(`${service.url}/idm/ep/v1/schools/${school}/people`, { headers })).status).toBe(200);
+      // The others wait without a connection.
+      expect([await countHeld(), service.shares.changes.pool.waitingCount]).toEqual([1, 0]);
+    });
+    expect((await Promise.all(done)).map(({ status }) => status)).toEqual([204, 204, 204]);
+  },
+);

@@ -11,6 +11,8 @@ export type Reading = {
   longLists: LongLists;
   /** Single records: short, so that many are read at the same time. */
   records: Gate;
+  /** What staff ask and change. Their share of connections decides how much of it is done at the same time. */
+  staff: Gate;
   pace: Pace;
 };
 
@@ -27,20 +29,17 @@ export type ListSettings = { openPerApp: number; waitSeconds: number; stallSecon
 /** How many lists may be open in a process for each that one app may have open. */
 const openInAll = 8;
 const records = { places: 64, placesPerClient: 32, open: 4096, openPerClient: 1024 };
+const staff = { places: 32, placesPerClient: 16 };
 
 /** Makes the limits of one process; of the connections one is kept for single records. */
 export function makeReading(share: ReadShare, settings: ListSettings): Reading {
   const places = Math.max(1, (share.pool.options.max ?? 10) - 1);
   const waitMs = settings.waitSeconds * 1000;
+  const open = { open: settings.openPerApp * openInAll, openPerClient: settings.openPerApp, waitMs };
   return {
     share,
-    lists: makeGate({
-      places,
-      placesPerClient: Math.max(1, places - 1),
-      open: settings.openPerApp * openInAll,
-      openPerClient: settings.openPerApp,
-      waitMs,
-    }),
+    lists: makeGate({ places, placesPerClient: Math.max(1, places - 1), ...open }),
+    staff: makeGate({ ...staff, ...open }),
     streams: makeGate({ places, placesPerClient: 1, open: Infinity, openPerClient: Infinity, waitMs }),
     longLists: makeLongLists(),
     records: makeGate({ ...records, waitMs }),
@@ -53,7 +52,10 @@ const openGate: Gate = { admit: () => () => undefined, enter: async () => () => 
 /** The same for requests within one that holds a place: waiting for a second one, they might wait for themselves. */
 export const withoutGates = (reading: Reading): Reading => ({
   ...reading,
-  ...{ lists: openGate, streams: openGate, records: openGate },
+  lists: openGate,
+  staff: openGate,
+  streams: openGate,
+  records: openGate,
 });
 
 type LongLists = { has(key: string): boolean; add(key: string): void; delete(key: string): void };

@@ -38,9 +38,9 @@ export async function sendMade({ make }: JsonMade<unknown>, sending: Sending): P
 
 /** Does a change and sends what it answers. A caller who leaves meanwhile does not stop it. */
 export async function sendDone({ work }: JsonDone<Done>, sending: Sending): Promise<void> {
-  const { lists } = sending.reading;
-  const leave = admit(lists, sending);
-  const done = await inPlace(lists, sending, work);
+  const { staff } = sending.reading;
+  const leave = admit(staff, sending);
+  const done = await inPlace(staff, sending, work);
   const { status, headers = {}, body } = done.later === undefined ? done : await waitFor(done, leave, sending);
   const { res, check } = sending;
   check?.(body, status);
@@ -58,8 +58,8 @@ async function waitFor({ later, ...done }: Done, leave: () => void, sending: Sen
   const isDue = await later!.wait(caller);
   if (caller.hasLeft()) throw new CallerLeft();
   if (!isDue) return done;
-  admit(reading.lists, sending);
-  return inPlace(reading.lists, sending, () => later!.work());
+  admit(reading.staff, sending);
+  return inPlace(reading.staff, sending, () => later!.work());
 }
 
 /** Counts the request as one of its app until it is answered; refuses it where there are too many. */
