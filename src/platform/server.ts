@@ -63,6 +63,8 @@ export async function openServer({
     // What came behind a request that was refused may be a part of it.
     if (refused.has(req.socket)) return;
     running.add(res);
+    // Each part of the service that works for the answer listens for its end; Node warns of more than ten.
+    res.setMaxListeners(32);
     // Node would take the machine's time, from which browsers count when a cookie of ours expires.
     res.setHeader("Date", new Date(Date.now()).toUTCString());
     if (stopping) res.setHeader("Connection", "close");
